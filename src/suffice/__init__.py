@@ -1,0 +1,1 @@
+"""suffice: generative learning from sufficient statistics. A model is a tally plus a prior."""

@@ -1,0 +1,45 @@
+"""What can go wrong, and what we warn of: the fact with the value, then the cure."""
+
+
+class SufficeError(Exception):
+    """The parent of every error this package raises on purpose."""
+
+
+class DebtError(SufficeError, ValueError):
+    """More was to be subtracted from a tally than it holds; nothing was changed."""
+
+
+class ShapeError(SufficeError, ValueError):
+    """Arrays, tallies or priors that do not fit together."""
+
+
+class InputError(SufficeError, ValueError):
+    """Rows, labels or weights that cannot be learned from; nothing was changed."""
+
+
+class PriorError(SufficeError, ValueError):
+    """A prior that has no such density, mode or evidence."""
+
+
+class MergeError(SufficeError, ValueError):
+    """Two models that did not learn the same kind of tally."""
+
+
+class SufficeWarning(UserWarning):
+    """The parent of every warning this package gives on purpose."""
+
+
+class PrecisionWarning(SufficeWarning):
+    """Digits were lost; the text says how many and how to get them back."""
+
+
+class OneClassWarning(SufficeWarning):
+    """A classifier that has seen one class only answers it always."""
+
+
+class ImpossibleRowWarning(SufficeWarning):
+    """A row that no class can have produced; its answer is the class prior."""
+
+
+class ConvergenceWarning(SufficeWarning):
+    """An iteration stopped at its limit; the text says how far it was."""

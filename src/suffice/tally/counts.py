@@ -1,0 +1,73 @@
+"""Counts of levels: what Bernoulli, categorical and multinomial data have to say."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from suffice.errors import InputError
+from suffice.tally.tally import Floats, Tally, frozen, given
+
+
+@dataclass(frozen=True, eq=False)
+class Counts(Tally):
+    """How often each level was seen (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    counts : (..., K)
+        Weight seen of each level; a Bernoulli feature has the levels 0 and 1.
+    log_orderings : (...), optional
+        Sum over rows of the logarithm of the multinomial coefficient: how many orders of its
+        events a row of counts stands for. Zero where a row is a single event.
+
+    Examples
+    --------
+    >>> coin = Counts([3, 7])
+    >>> (coin + Counts([1, 0])).counts
+    array([4., 7.])
+    >>> coin - Counts([4, 0])
+    Traceback (most recent call last):
+        ...
+    suffice.errors.DebtError: Cannot subtract 4 from the 3 that Counts.counts[0] holds: those \
+rows were not all learned. Forget only rows that were learned, with the weights they had; \
+nothing was changed.
+    """
+
+    counts: Floats
+    log_orderings: Floats
+
+    _sums: ClassVar[tuple[str, ...]] = ("counts", "log_orderings")
+
+    def __init__(self, counts: ArrayLike, log_orderings: ArrayLike | None = None) -> None:
+        values = frozen(counts)
+        if not np.all(values >= 0):
+            at = tuple(int(i) for i in np.argwhere(~(values >= 0))[0])
+            raise InputError(f"Count {list(at)} is {values[at]:g}. Counts are 0 or more.")
+        if log_orderings is None:
+            log_orderings = given(np.zeros(values.shape[:-1]))
+        object.__setattr__(self, "counts", values)
+        object.__setattr__(self, "log_orderings", frozen(log_orderings))
+
+    @property
+    def total(self) -> Floats:
+        """Weight of all events, shape (...)."""
+        return np.asarray(self.counts.sum(axis=-1))
+
+    def _common(self, other: Self) -> tuple[Self, Self]:
+        """Levels are numbered, so the shorter tally has simply not seen the later ones."""
+        levels = max(self.counts.shape[-1], other.counts.shape[-1])
+        return Tally._common(self.with_levels(levels), other.with_levels(levels))
+
+    def with_levels(self, levels: int) -> Self:
+        """Return the same counts over at least `levels` levels."""
+        missing = levels - self.counts.shape[-1]
+        if missing <= 0:
+            return self
+        edge = [(0, 0)] * (self.counts.ndim - 1) + [(0, missing)]
+        return self._rebuilt(
+            {"counts": np.pad(self.counts, edge), "log_orderings": self.log_orderings}
+        )

@@ -1,0 +1,127 @@
+"""One tally a class, aligned by the names of the classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from suffice.errors import DebtError, InputError, ShapeError
+from suffice.tally.tally import Floats, Tally, frozen, given, paid
+
+T = TypeVar("T", bound=Tally)
+Labels = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(Tally, Generic[T]):
+    """The rows' weight and their tally, class by class (docs: mathematics, section 3).
+
+    Parameters
+    ----------
+    classes : (C,)
+        Names of the classes, sorted, each once.
+    weights : (C,)
+        Weight of the rows of each class.
+    parts : Tally
+        A tally whose first axis stands for the classes.
+
+    Examples
+    --------
+    >>> from suffice.tally import Counts
+    >>> ham = Groups(["ham"], [1], Counts([[2, 0]]))
+    >>> spam = Groups(["spam"], [1], Counts([[0, 5]]))
+    >>> both = ham + spam
+    >>> both.classes.tolist(), both["spam"].counts
+    (['ham', 'spam'], array([0., 5.]))
+    """
+
+    classes: Labels
+    weights: Floats
+    parts: T
+
+    def __init__(self, classes: ArrayLike, weights: ArrayLike, parts: T) -> None:
+        names = np.asarray(classes)
+        if names.flags.writeable:
+            names = names.copy()
+            names.flags.writeable = False
+        total = frozen(weights)
+        if names.ndim != 1 or total.shape != names.shape:
+            raise ShapeError(
+                f"{names.shape} classes and {total.shape} weights. Give one weight a class."
+            )
+        if np.any(names[1:] <= names[:-1]):
+            raise InputError(f"Classes {names.tolist()} are not sorted, each once. Sort them.")
+        object.__setattr__(self, "classes", names)
+        object.__setattr__(self, "weights", total)
+        object.__setattr__(self, "parts", parts)
+
+    def __getitem__(self, label: object) -> T:
+        """Return the tally of one class."""
+        at = np.flatnonzero(self.classes == label)
+        if at.size == 0:
+            raise KeyError(f"No class {label!r}; the classes are {self.classes.tolist()}.")
+        return self.parts.take(int(at[0]))
+
+    def aligned(self, classes: Labels) -> Self:
+        """Return the same tally over `classes`, a sorted superset of ours."""
+        if np.array_equal(classes, self.classes):
+            return self
+        index = np.searchsorted(classes, self.classes)
+        weights = np.zeros(len(classes))
+        weights[index] = self.weights
+        return type(self)(classes, given(weights), self.parts.spread(index, len(classes)))
+
+    def without_empty(self) -> Self:
+        """Leave out the classes of which no row is left."""
+        kept = np.flatnonzero(self.weights > 0)
+        return type(self)(self.classes[kept], self.weights[kept], self.parts.take(kept))
+
+    def _together(self, other: Self) -> tuple[Self, Self]:
+        if self.classes.dtype.kind != other.classes.dtype.kind and (
+            "U" in (self.classes.dtype.kind, other.classes.dtype.kind)
+        ):
+            raise InputError(
+                f"Classes {self.classes.tolist()[:5]} and {other.classes.tolist()[:5]} are of "
+                "different types. Name the classes in one type."
+            )
+        union = np.union1d(self.classes, other.classes)
+        return self.aligned(union), other.aligned(union)
+
+    def __add__(self, other: Self) -> Self:
+        a, b = self._together(self._same_kind(other))
+        return type(self)(a.classes, given(a.weights + b.weights), a.parts + b.parts)
+
+    def __sub__(self, other: Self) -> Self:
+        self._same_kind(other)
+        unknown = np.setdiff1d(other.classes[other.weights > 0], self.classes)
+        if unknown.size:
+            raise DebtError(
+                f"Cannot forget rows of class {unknown.tolist()[0]!r}, of which none was "
+                f"learned (classes: {self.classes.tolist()}). Check the labels; nothing was "
+                "changed."
+            )
+        a, b = self._together(other)
+        weights = paid("Groups", "weights", a.weights, b.weights)
+        return type(self)(a.classes, given(weights), a.parts - b.parts)
+
+    def scale(self, factor: float) -> Self:
+        """Return the tally of the same rows, each `factor` times as heavy."""
+        return type(self)(self.classes, given(self.weights * factor), self.parts.scale(factor))
+
+    def take(self, index: Any) -> Self:
+        """Return the tally of the classes at `index`."""
+        at = np.atleast_1d(np.arange(len(self.classes))[index])
+        return type(self)(self.classes[at], self.weights[at], self.parts.take(at))
+
+    def pooled(self) -> T:  # type: ignore[override]
+        """Return the tally of all classes as one."""
+        return self.parts.pooled()
+
+    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+        """Say whether two tallies are equal up to rounding; empty classes do not count."""
+        a, b = self._together(self._same_kind(other))
+        near = np.allclose(a.weights, b.weights, rtol=relative, atol=0)
+        return bool(near) and a.parts.agrees(b.parts, relative)

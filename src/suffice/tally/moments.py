@@ -1,0 +1,254 @@
+"""First and second moments about an origin: what Gaussian data have to say."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError
+from suffice.tally.tally import ROUNDING, Floats, Tally, frozen, given, paid
+
+# The origin is moved to the mean when it lies further than this many standard deviations away:
+# sums about it would then spend more than six of their sixteen digits on the distance.
+FAR_ORIGIN = 1e3
+# A variance known to fewer digits than this after a subtraction is worth a warning.
+DIGITS_WORTH_A_WARNING = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Moments(Tally):
+    """Sums of d = x - origin and of its squares (docs: mathematics, section 3).
+
+    Sums about a stated origin are linear in the rows, so they add and subtract exactly, and they
+    keep their digits where raw sums lose them (data at 1e8 with spread 1).
+
+    Parameters
+    ----------
+    weight : (..., d) if diagonal, (...) if full
+        Weight seen of each feature; features may have gaps, full rows may not.
+    origin : (..., d)
+    sum_x : (..., d)
+        Sum of x - origin.
+    sum_xx : (..., d) if diagonal, (..., d, d) if full
+        Sum of squares or of outer products of x - origin.
+
+    Examples
+    --------
+    >>> ones = Moments(weight=[2.0], origin=[1e8], sum_x=[1.0], sum_xx=[1.0])  # 1e8, 1e8 + 1
+    >>> ones.mean(), ones.variance()
+    (array([1.e+08]), array([0.25]))
+    >>> (ones - ones).weight
+    array([0.])
+    """
+
+    weight: Floats
+    origin: Floats
+    sum_x: Floats
+    sum_xx: Floats
+
+    _sums: ClassVar[tuple[str, ...]] = ("weight", "sum_x", "sum_xx")
+
+    def __init__(
+        self, weight: ArrayLike, origin: ArrayLike, sum_x: ArrayLike, sum_xx: ArrayLike
+    ) -> None:
+        arrays = {
+            "weight": frozen(weight),
+            "origin": frozen(origin),
+            "sum_x": frozen(sum_x),
+            "sum_xx": frozen(sum_xx),
+        }
+        shape = arrays["sum_x"].shape
+        diagonal = arrays["sum_xx"].shape == shape
+        full = arrays["sum_xx"].shape == (*shape, shape[-1] if shape else 0)
+        expected_weight = shape if diagonal else shape[:-1]
+        fits = arrays["weight"].shape == expected_weight and arrays["origin"].shape == shape
+        if not shape or not (diagonal or full) or not fits:
+            shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+            raise ShapeError(
+                f"Moments do not fit together: {shapes}. Diagonal ones are all (..., d); full "
+                "ones are (...), (..., d), (..., d), (..., d, d)."
+            )
+        if not np.all(arrays["weight"] >= 0):
+            raise InputError(f"Weight {arrays['weight'].min():g} in Moments. Use 0 or more.")
+        for name, array in arrays.items():
+            object.__setattr__(self, name, array)
+
+    @property
+    def full(self) -> bool:
+        """Whether products of different features are tallied too."""
+        return self.sum_xx.ndim > self.sum_x.ndim
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each feature, shape (..., d), for diagonal and full moments alike."""
+        if not self.full:
+            return self.weight
+        return np.broadcast_to(self.weight[..., None], self.sum_x.shape)
+
+    def mean(self) -> Floats:
+        """Mean of each feature, shape (..., d); the origin where nothing was seen."""
+        return np.asarray(self.origin + self._shift())
+
+    def scatter(self) -> Floats:
+        """Sum of squares about the mean, shape (..., d) or (..., d, d)."""
+        shift = self._shift()
+        if self.full:
+            scatter = self.sum_xx - shift[..., :, None] * self.sum_x[..., None, :]
+            return np.asarray((scatter + np.swapaxes(scatter, -1, -2)) / 2)
+        # Rounding may leave a sum of squares a hair below zero; it never was one.
+        return np.asarray(np.maximum(self.sum_xx - shift * self.sum_x, 0.0))
+
+    def variance(self) -> Floats:
+        """Maximum-likelihood variance or covariance (over n, not n - 1); NaN where n is 0."""
+        weight = self.weight[..., None, None] if self.full else self.weight
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray(self.scatter() / weight)
+
+    def diagonal(self) -> Moments:
+        """Forget the products of different features."""
+        if not self.full:
+            return self
+        squares = np.diagonal(self.sum_xx, axis1=-2, axis2=-1).copy()
+        return Moments(given(self.weights.copy()), self.origin, self.sum_x, given(squares))
+
+    def rebased(self, origin: ArrayLike) -> Self:
+        """Return the same rows about another origin: (d + s) and (d + s)^2, summed."""
+        target = frozen(np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape))
+        shift = self.origin - target
+        if not np.any(shift):
+            return self
+        moved = self.weights * shift
+        sum_x = self.sum_x + moved
+        if self.full:
+            # (d + s)(d + s)^T = d d^T + s d^T + (d + s) s^T
+            cross = shift[..., :, None] * self.sum_x[..., None, :]
+            sum_xx = self.sum_xx + cross + sum_x[..., :, None] * shift[..., None, :]
+        else:
+            sum_xx = self.sum_xx + shift * (self.sum_x + sum_x)
+        return type(self)(self.weight, target, given(sum_x), given(sum_xx))
+
+    def __add__(self, other: Self) -> Self:
+        return super().__add__(other)._settled()
+
+    def __sub__(self, other: Self) -> Self:
+        a, b = self._common(self._same_kind(other))
+        weight = paid(type(self).__name__, "weight", a.weight, b.weight)
+        gone = weight == 0
+        feature_gone = gone[..., None] if self.full else gone
+        square_gone = gone[..., None, None] if self.full else gone
+        left = a._rebuilt(
+            {
+                "weight": weight,
+                "sum_x": np.where(feature_gone, 0.0, a.sum_x - b.sum_x),
+                "sum_xx": np.where(square_gone, 0.0, a.sum_xx - b.sum_xx),
+            }
+        )
+        check_scatter(a, b, left)
+        return left
+
+    def take(self, index: int | slice | np.ndarray) -> Self:
+        """Return the tally at `index` of the first axis (a class, or several)."""
+        return type(self)(
+            self.weight[index], self.origin[index], self.sum_x[index], self.sum_xx[index]
+        )
+
+    def pooled(self) -> Self:
+        """Return the sum over the first axis, about the mean of the means."""
+        weights = self.weights
+        total = weights.sum(axis=0)
+        safe = np.where(total > 0, total, 1.0)
+        centre = (weights * self.mean()).sum(axis=0) / safe
+        return Tally.pooled(self.rebased(centre))._at(centre)
+
+    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+        """Say whether weights, means and scatters are equal up to rounding.
+
+        A mean is compared on the scale of its feature's spread and size, a scatter on that of
+        the sums it was taken from.
+        """
+        a, b = self._common(self._same_kind(other))
+        spread = np.sqrt(np.maximum(a._squares(), b._squares()) / np.maximum(a.weights, 1e-300))
+        size = spread + np.maximum(np.abs(a.mean()), np.abs(b.mean()))
+        seen = a.weights > 0
+        squares = np.maximum(a._squares(), b._squares())
+        bound = np.sqrt(squares[..., :, None] * squares[..., None, :]) if self.full else squares
+        return (
+            bool(np.allclose(a.weight, b.weight, rtol=relative, atol=0))
+            and bool(np.all(~seen | (np.abs(a.mean() - b.mean()) <= relative * size)))
+            and bool(np.all(np.abs(a.scatter() - b.scatter()) <= relative * bound))
+        )
+
+    def _shift(self) -> Floats:
+        """Mean of x - origin, 0 where nothing was seen."""
+        weights = self.weights
+        return np.asarray(self.sum_x / np.where(weights > 0, weights, 1.0))
+
+    def _squares(self) -> Floats:
+        """Sum of squares of each feature about the origin, shape (..., d)."""
+        if not self.full:
+            return self.sum_xx
+        return np.asarray(np.diagonal(self.sum_xx, axis1=-2, axis2=-1))
+
+    def _rebuilt(self, sums: dict[str, Floats]) -> Self:  # type: ignore[override]
+        named = {name: given(np.asarray(value)) for name, value in sums.items()}
+        return type(self)(named["weight"], self.origin, named["sum_x"], named["sum_xx"])
+
+    def _at(self, origin: Floats) -> Self:
+        return type(self)(self.weight, origin, self.sum_x, self.sum_xx)
+
+    def spread(self, index: np.ndarray, size: int) -> Self:
+        """Return a tally of `size` entries that holds ours at `index` and is empty elsewhere."""
+        wide = np.zeros((size, *self.origin.shape[1:]))
+        wide[index] = self.origin
+        sums = {}
+        for name in self._sums:
+            array = getattr(self, name)
+            out = np.zeros((size, *array.shape[1:]))
+            out[index] = array
+            sums[name] = given(out)
+        return type(self)(sums["weight"], given(wide), sums["sum_x"], sums["sum_xx"])
+
+    def _common(self, other: Self) -> tuple[Self, Self]:
+        Tally._common(self, other)
+        # An empty side has no origin of its own to defend.
+        origin = np.where(self.weights > 0, self.origin, other.origin)
+        return self.rebased(origin), other.rebased(origin)
+
+    def _settled(self) -> Self:
+        """Move the origin to the mean where it has become far from it."""
+        weights, shift = self.weights, self._shift()
+        spread = np.maximum(self._squares() - shift * self.sum_x, 0.0)
+        far = weights * shift**2 > FAR_ORIGIN**2 * spread
+        far &= shift != 0
+        if not np.any(far):
+            return self
+        return self.rebased(np.where(far, self.mean(), self.origin))
+
+
+def check_scatter(whole: Moments, part: Moments, left: Moments) -> None:
+    """Refuse to leave a negative sum of squares, and warn where few digits are left."""
+    squares = left._squares() - left._shift() * left.sum_x
+    size = np.maximum(whole._squares(), part._squares())
+    short = squares < -ROUNDING * size
+    if np.any(short):
+        at = tuple(int(i) for i in np.argwhere(short)[0])
+        raise DebtError(
+            f"Subtracting would leave Moments{list(at)} with a sum of squares of "
+            f"{squares[at]:g}: those rows were not all learned. Forget only rows that were "
+            "learned, with the weights they had; nothing was changed."
+        )
+    noise = np.finfo(np.float64).eps * size
+    lost = (noise > DIGITS_WORTH_A_WARNING * squares) & (left.weights > 1) & (size > 0)
+    if np.any(lost):
+        at = tuple(int(i) for i in np.argwhere(lost)[0])
+        warnings.warn(
+            f"What was subtracted dwarfs what is left in Moments{list(at)}: its variance is "
+            f"known to {noise[at] / max(squares[at], noise[at]):.0e} only. Count the remaining "
+            "rows again if those digits matter.",
+            PrecisionWarning,
+            stacklevel=4,
+        )

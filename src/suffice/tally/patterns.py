@@ -1,0 +1,161 @@
+"""Moments of rows with gaps: one for each pattern of what was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import DebtError, ShapeError
+from suffice.tally.moments import Moments
+from suffice.tally.tally import Index, Tally
+
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns(Tally):
+    """Full moments of the seen features, a pattern of gaps at a time (docs: mathematics, 8).
+
+    The EM of a Gaussian with gaps needs nothing else of the rows, so learning from gappy data
+    adds, merges and forgets as exactly as learning from whole rows.
+
+    Parameters
+    ----------
+    features : int
+        How many features a whole row has.
+    parts : mapping
+        From a pattern (a tuple of the indices of the seen features) to the full moments of
+        those features, all with the same leading axes.
+
+    Examples
+    --------
+    >>> seen = Moments(weight=1.0, origin=[2.0], sum_x=[0.0], sum_xx=[[0.0]])
+    >>> rows = Patterns(2, {(1,): seen}) + Patterns(2, {(1,): seen})
+    >>> rows.parts[(1,)].weight
+    array(2.)
+    """
+
+    features: int
+    parts: Mapping[tuple[int, ...], Moments]
+
+    def __init__(self, features: int, parts: Mapping[tuple[int, ...], Moments]) -> None:
+        for pattern, moments in parts.items():
+            if moments.origin.shape[-1] != len(pattern) or not moments.full:
+                raise ShapeError(
+                    f"Pattern {pattern} has moments of {moments.origin.shape[-1]} features. "
+                    "Give full moments of just the seen features."
+                )
+        object.__setattr__(self, "features", features)
+        object.__setattr__(self, "parts", MappingProxyType(dict(sorted(parts.items()))))
+
+    def __reduce__(self) -> tuple[type[Self], tuple[int, dict[tuple[int, ...], Moments]]]:
+        return type(self), (self.features, dict(self.parts))
+
+    @property
+    def everything(self) -> tuple[int, ...]:
+        """The pattern of a row without gaps."""
+        return tuple(range(self.features))
+
+    @property
+    def gaps(self) -> bool:
+        """Whether any row with a gap is held."""
+        return any(
+            len(pattern) < self.features and bool(np.any(part.weight > 0))
+            for pattern, part in self.parts.items()
+        )
+
+    def whole(self) -> Moments:
+        """Return the moments of the rows without gaps; an error where there are no others."""
+        return self.parts[self.everything]
+
+    def diagonal(self) -> Moments:
+        """Return diagonal moments of every feature over the rows where it was seen."""
+        total: Moments | None = None
+        for pattern, part in self.parts.items():
+            total = _embedded(part, pattern, self.features, total)
+        assert total is not None
+        return total
+
+    def _matched(self, other: Self) -> Iterator[tuple[tuple[int, ...], Moments, Moments]]:
+        self._same_kind(other)
+        if self.features != other.features:
+            raise ShapeError(
+                f"Cannot combine rows of {self.features} features with rows of "
+                f"{other.features}. Tally the same columns in both."
+            )
+        for pattern in self.parts.keys() | other.parts.keys():
+            mine, theirs = self.parts.get(pattern), other.parts.get(pattern)
+            some = mine if mine is not None else theirs
+            assert some is not None
+            empty = some.zero()
+            yield pattern, mine if mine is not None else empty, theirs or empty
+
+    def __add__(self, other: Self) -> Self:
+        return self._made({pattern: a + b for pattern, a, b in self._matched(other)})
+
+    def __sub__(self, other: Self) -> Self:
+        left = {}
+        for pattern, mine, theirs in self._matched(other):
+            if pattern not in self.parts and np.any(theirs.weight > 0):
+                missing = sorted(set(self.everything) - set(pattern))
+                raise DebtError(
+                    f"Cannot forget a row with gaps in the features {missing}, of which none "
+                    "was learned. Forget only rows that were learned; nothing was changed."
+                )
+            left[pattern] = mine - theirs
+        return self._made(left)
+
+    def _made(self, parts: Mapping[tuple[int, ...], Moments]) -> Self:
+        kept = {
+            pattern: part
+            for pattern, part in parts.items()
+            if pattern == self.everything or np.any(part.weight > 0)
+        }
+        return type(self)(self.features, kept)
+
+    def _mapped(self, change: Any) -> Self:
+        return self._made({pattern: change(part) for pattern, part in self.parts.items()})
+
+    def scale(self, factor: float) -> Self:
+        """Return the tally of the same rows, each `factor` times as heavy."""
+        return self._mapped(lambda part: part.scale(factor))
+
+    def take(self, index: Any) -> Self:
+        """Return the tally at `index` of the first axis (a class, or several)."""
+        return self._mapped(lambda part: part.take(index))
+
+    def spread(self, index: Index, size: int) -> Self:
+        """Place our entries at `index` of a first axis of `size`."""
+        return self._mapped(lambda part: part.spread(index, size))
+
+    def pooled(self) -> Self:
+        """Return the sum over the first axis."""
+        return self._mapped(lambda part: part.pooled())
+
+    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+        """Say whether two tallies are equal up to rounding."""
+        return all(a.agrees(b, relative) for _, a, b in self._matched(other))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Patterns):
+            return NotImplemented
+        return self.features == other.features and dict(self.parts) == dict(other.parts)
+
+
+def _embedded(
+    part: Moments, pattern: tuple[int, ...], features: int, total: Moments | None
+) -> Moments:
+    """Add the diagonal of one pattern's moments to `total`, over all features."""
+    seen, diagonal = list(pattern), part.diagonal()
+    arrays = []
+    for array in (diagonal.weight, diagonal.origin, diagonal.sum_x, diagonal.sum_xx):
+        wide = np.zeros((*array.shape[:-1], features))
+        wide[..., seen] = array
+        arrays.append(wide)
+    moments = Moments(*arrays)
+    return moments if total is None else total + moments

@@ -1,0 +1,148 @@
+"""Moments of features and of their squares: what Ledoit and Wolf's shrinkage needs to know."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from suffice.errors import ShapeError
+from suffice.tally.moments import Moments, check_scatter
+from suffice.tally.tally import Floats, Index, Tally, frozen, given, paid, spread_array
+
+
+@dataclass(frozen=True, eq=False)
+class Quartics(Tally):
+    """Sums of z and z z^T for z = (d, d^2), d = x - origin (docs: mathematics, section 3).
+
+    With them the Ledoit-Wolf intensity is a function of the tally: it needs the sum over rows of
+    |x - mean|^4, and needs no second look at the rows after a merge or an unlearning.
+
+    Parameters
+    ----------
+    weight : (...)
+    origin : (..., d)
+    sum_z : (..., 2d)
+    sum_zz : (..., 2d, 2d)
+
+    Examples
+    --------
+    >>> row = Quartics(1.0, [5.0], [0.0, 0.0], [[0.0, 0.0], [0.0, 0.0]])  # x = 5
+    >>> (row + row.rebased([4.0])).moments().mean()
+    array([5.])
+    """
+
+    weight: Floats
+    origin: Floats
+    sum_z: Floats
+    sum_zz: Floats
+
+    _sums: ClassVar[tuple[str, ...]] = ("weight", "sum_z", "sum_zz")
+
+    def __init__(
+        self, weight: ArrayLike, origin: ArrayLike, sum_z: ArrayLike, sum_zz: ArrayLike
+    ) -> None:
+        arrays = [frozen(weight), frozen(origin), frozen(sum_z), frozen(sum_zz)]
+        twice = 2 * arrays[1].shape[-1]
+        lead = arrays[0].shape
+        if arrays[2].shape != (*lead, twice) or arrays[3].shape != (*lead, twice, twice):
+            shapes = ", ".join(str(array.shape) for array in arrays)
+            raise ShapeError(
+                f"Quartics do not fit together: {shapes}. Give (...), (..., d), (..., 2d), "
+                "(..., 2d, 2d)."
+            )
+        for name, array in zip(("weight", "origin", "sum_z", "sum_zz"), arrays, strict=True):
+            object.__setattr__(self, name, array)
+
+    def moments(self) -> Moments:
+        """Return the full moments of the features themselves."""
+        d = self.origin.shape[-1]
+        return Moments(self.weight, self.origin, self.sum_z[..., :d], self.sum_zz[..., :d, :d])
+
+    def sum_fourth_powers(self, scale: ArrayLike) -> Floats:
+        """Return the sum over rows of |(x - mean) / scale|^4, shape (...)."""
+        centred = self.rebased(self.moments().mean())
+        d = self.origin.shape[-1]
+        weights = 1.0 / np.square(np.broadcast_to(np.asarray(scale, float), self.origin.shape))
+        squares = centred.sum_zz[..., d:, d:]
+        return np.asarray(np.einsum("...j,...jk,...k->...", weights, squares, weights))
+
+    def rebased(self, origin: ArrayLike) -> Self:
+        """Return the same rows about another origin: (d + s)^2 = d^2 + 2 s d + s^2."""
+        target = frozen(np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape))
+        s = self.origin - target
+        if not np.any(s):
+            return self
+        d = s.shape[-1]
+        linear = np.zeros((*s.shape[:-1], 2 * d, 2 * d))
+        at = np.arange(d)
+        linear[..., at, at] = 1.0
+        linear[..., d + at, d + at] = 1.0
+        linear[..., d + at, at] = 2 * s
+        constant = np.concatenate([s, s**2], axis=-1)
+        moved = np.einsum("...jk,...k->...j", linear, self.sum_z)
+        weight = self.weight[..., None]
+        sum_z = moved + weight * constant
+        sum_zz = linear @ self.sum_zz @ np.swapaxes(linear, -1, -2)
+        sum_zz += moved[..., :, None] * constant[..., None, :]
+        sum_zz += constant[..., :, None] * sum_z[..., None, :]
+        return type(self)(self.weight, target, given(sum_z), given(sum_zz))
+
+    def _common(self, other: Self) -> tuple[Self, Self]:
+        Tally._common(self, other)
+        origin = np.where(self.weight[..., None] > 0, self.origin, other.origin)
+        return self.rebased(origin), other.rebased(origin)
+
+    def __sub__(self, other: Self) -> Self:
+        a, b = self._common(self._same_kind(other))
+        weight = paid(type(self).__name__, "weight", a.weight, b.weight)
+        gone = weight == 0
+        left = a._rebuilt(
+            {
+                "weight": weight,
+                "sum_z": np.where(gone[..., None], 0.0, a.sum_z - b.sum_z),
+                "sum_zz": np.where(gone[..., None, None], 0.0, a.sum_zz - b.sum_zz),
+            }
+        )
+        check_scatter(a.moments(), b.moments(), left.moments())
+        return left
+
+    def take(self, index: Any) -> Self:
+        """Return the tally at `index` of the first axis (a class, or several)."""
+        return type(self)(
+            self.weight[index], self.origin[index], self.sum_z[index], self.sum_zz[index]
+        )
+
+    def spread(self, index: Index, size: int) -> Self:
+        """Place our entries at `index` of a first axis of `size`."""
+        arrays = (self.weight, self.origin, self.sum_z, self.sum_zz)
+        return type(self)(*(given(spread_array(array, index, size)) for array in arrays))
+
+    def pooled(self) -> Self:
+        """Return the sum over the first axis, about the mean of the means."""
+        centre = self.moments().pooled().mean()
+        moved = self.rebased(centre)
+        return type(self)(
+            given(np.asarray(moved.weight.sum(axis=0))),
+            frozen(centre),
+            given(moved.sum_z.sum(axis=0)),
+            given(moved.sum_zz.sum(axis=0)),
+        )
+
+    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+        """Say whether two tallies are equal up to rounding of the sums they were taken from."""
+        a, b = self._common(self._same_kind(other))
+        size = np.sqrt(np.diagonal(np.maximum(a.sum_zz, b.sum_zz), axis1=-2, axis2=-1))
+        bound = size[..., :, None] * size[..., None, :]
+        weight = np.maximum(a.weight, b.weight)[..., None]
+        return (
+            bool(np.allclose(a.weight, b.weight, rtol=relative, atol=0))
+            and bool(np.all(np.abs(a.sum_z - b.sum_z) <= relative * size * np.sqrt(weight)))
+            and bool(np.all(np.abs(a.sum_zz - b.sum_zz) <= relative * bound))
+        )
+
+    def _rebuilt(self, sums: Any) -> Self:
+        named = {name: given(np.asarray(value)) for name, value in sums.items()}
+        return type(self)(named["weight"], self.origin, named["sum_z"], named["sum_zz"])
