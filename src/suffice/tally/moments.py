@@ -162,7 +162,10 @@ class Moments(Tally):
         total = weights.sum(axis=0)
         safe = np.where(total > 0, total, 1.0)
         centre = (weights * self.mean()).sum(axis=0) / safe
-        return Tally.pooled(self.rebased(centre))._at(centre)
+        moved = self.rebased(centre)
+        sums = (given(np.asarray(getattr(moved, name).sum(axis=0))) for name in self._sums)
+        weight, sum_x, sum_xx = sums
+        return type(self)(weight, given(centre), sum_x, sum_xx)
 
     def agrees(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether weights, means and scatters are equal up to rounding.
@@ -196,9 +199,6 @@ class Moments(Tally):
     def _rebuilt(self, sums: dict[str, Floats]) -> Self:  # type: ignore[override]
         named = {name: given(np.asarray(value)) for name, value in sums.items()}
         return type(self)(named["weight"], self.origin, named["sum_x"], named["sum_xx"])
-
-    def _at(self, origin: Floats) -> Self:
-        return type(self)(self.weight, origin, self.sum_x, self.sum_xx)
 
     def spread(self, index: np.ndarray, size: int) -> Self:
         """Return a tally of `size` entries that holds ours at `index` and is empty elsewhere."""

@@ -66,7 +66,7 @@ class Tally:
                 f"Cannot combine {type(self).__name__} with {type(other).__name__}. "
                 "Only tallies of one kind add."
             )
-        return other  # type: ignore[return-value]  # the check above is the proof
+        return other
 
     def __add__(self, other: Self) -> Self:
         a, b = self._common(self._same_kind(other))
@@ -119,6 +119,12 @@ class Tally:
         return all(np.array_equal(mine, vars(other)[name]) for name, mine in vars(self).items())
 
     __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # Unpickled and copied arrays are writeable, whatever they were before.
+        for name, value in state.items():
+            kept = given(value) if isinstance(value, np.ndarray) else value
+            object.__setattr__(self, name, kept)
 
 
 def check_factor(factor: float) -> None:

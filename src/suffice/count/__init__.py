@@ -1,0 +1,15 @@
+"""The only place where data meet tallies."""
+
+from suffice.count.discrete import count_events, count_levels, count_ones, count_words
+from suffice.count.moments import count_moments, count_quartics
+from suffice.count.patterns import count_patterns
+
+__all__ = [
+    "count_events",
+    "count_levels",
+    "count_moments",
+    "count_ones",
+    "count_patterns",
+    "count_quartics",
+    "count_words",
+]

@@ -1,0 +1,135 @@
+"""Rows to counts and events: Bernoulli, multinomial, categorical and Poisson data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from suffice.count.refusal import refused
+from suffice.count.runs import ClassRuns, added_in_ranges
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.kernels.counts import (
+    add_events,
+    add_levels,
+    add_ones,
+    add_words,
+    highest_levels,
+)
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.sparse import sparse_events, sparse_ones, sparse_words
+from suffice.tally import Blocks, Counts, Events
+from suffice.tally.tally import ROUNDING, Floats, given
+
+# A level is a place in a table: numbers beyond this are identifiers, not levels.
+MOST_LEVELS = 10_000_000
+
+
+def count_words(rows: Rows) -> tuple[Floats, Counts]:
+    """Count rows that are counts themselves: one multinomial a class, (C, d).
+
+    Returns
+    -------
+    weights : (C,)
+        Weight of the rows of each class.
+    tally : Counts of shape (C, d)
+    """
+    if rows.sparse:
+        runs = ClassRuns(rows)
+        sums, orderings = runs.add(sparse_words, (rows.shape[1], 1))
+        return runs.row_weights, Counts(given(sums), given(orderings[:, 0]))
+    weights, sums, orderings = added_in_ranges(rows, add_words, [(), (rows.shape[1],), ()])
+    return weights, Counts(given(sums), given(orderings))
+
+
+def count_ones(rows: Rows, threshold: float | None) -> tuple[Floats, Counts]:
+    """Count cells above `threshold` (None: cells are 0 or 1), (C, d, 2) with level 1 last."""
+    columns = rows.shape[1]
+    cut = np.nan if threshold is None else float(threshold)
+    if rows.sparse:
+        if cut < 0:
+            raise InputError(
+                f"Cannot binarize a sparse matrix with threshold < 0 (got {cut:g}): the cells "
+                "that are not stored would be ones. Give a dense array."
+            )
+        runs = ClassRuns(rows)
+        gaps, ones = runs.add(sparse_ones, (columns, columns), lambda c: (cut,))
+        weights = runs.row_weights
+    else:
+        weights, gaps, ones = added_in_ranges(
+            rows, add_ones, [(), (columns,), (columns,)], before=(cut,)
+        )
+    seen = _seen(weights, gaps)
+    zeros = seen - ones
+    zeros[np.abs(zeros) <= ROUNDING * seen] = 0.0
+    if np.any(zeros < 0) or np.any(ones < 0):
+        at = int(np.argwhere((zeros < 0) | (ones < 0))[0][1])
+        raise InputError(
+            f"With binarize=None cells must be 0 or 1, and those of {rows.column(at)} are not. "
+            "Give a threshold in binarize."
+        )
+    return weights, Counts(given(np.stack([zeros, ones], axis=-1)))
+
+
+def count_events(rows: Rows) -> tuple[Floats, Events]:
+    """Count rows of numbers of events: one Poisson a class and column, (C, d)."""
+    columns = rows.shape[1]
+    if rows.sparse:
+        runs = ClassRuns(rows)
+        gaps, sums, factorials = runs.add(sparse_events, (columns, columns, columns))
+        weights = runs.row_weights
+    else:
+        weights, gaps, sums, factorials = added_in_ranges(
+            rows, add_events, [(), (columns,), (columns,), (columns,)]
+        )
+    return weights, Events(given(_seen(weights, gaps)), given(sums), given(factorials))
+
+
+def count_levels(rows: Rows) -> tuple[Floats, Blocks[Counts]]:
+    """Count the levels 0, 1, 2, ... of every column: d blocks of shape (C, levels)."""
+    columns = rows.shape[1]
+    highest = _highest(rows)
+    worst = int(np.argmax(highest)) if columns else 0
+    if columns and highest[worst] >= MOST_LEVELS:
+        raise InputError(
+            f"Level {highest[worst]} in {rows.column(worst)}: levels are numbered 0, 1, 2, ... "
+            f"up to {MOST_LEVELS}. Encode the column, with OrdinalEncoder for example."
+        )
+    ends = np.cumsum(highest + 1)
+    offsets = ends - (highest + 1)
+    total = int(ends[-1]) if columns else 0
+    weights, counts = added_in_ranges(
+        rows, add_levels, [(), (total,)], before=(offsets,), whole=True
+    )
+    parts = tuple(
+        Counts(given(np.ascontiguousarray(counts[:, start:stop])))
+        for start, stop in zip(offsets, ends, strict=True)
+    )
+    return weights, Blocks(parts)
+
+
+def _highest(rows: Rows) -> Any:
+    """Return the highest level of each column (-1 where there is none)."""
+    size, columns = rows.shape
+    if rows.sparse:
+        raise InputError(f"{rows.owner} takes dense rows only. Use X.toarray().")
+
+    def work(start: int, stop: int) -> tuple[int, Any]:
+        highest = np.full(columns, -1, np.int64)
+        return highest_levels(rows.dense(start, stop), highest), highest
+
+    tasks = row_ranges(size, columns)
+    answers = on_all_cores(work, tasks)
+    for (start, _), (bad, _) in zip(tasks, answers, strict=True):
+        if bad >= 0:
+            raise refused(rows, start + bad, whole=True)
+    return np.max([highest for _, highest in answers], axis=0)
+
+
+def _seen(weights: Floats, gaps: Floats) -> Floats:
+    """Return the weight of the cells that are not gaps, (C, d)."""
+    seen = weights[:, None] - gaps
+    # A column that is all gaps has a weight of 0, not of what rounding left of fractions.
+    seen[seen <= ROUNDING * weights[:, None]] = 0.0
+    return np.asarray(seen)

@@ -1,0 +1,93 @@
+"""Rows to diagonal moments and to quartics; where the origin of a class's sums lies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.count.runs import ClassRuns, added_in_ranges
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.kernels.labels import first_rows
+from suffice.kernels.moments import add_moments
+from suffice.kernels.ranges import row_ranges
+from suffice.kernels.sparse import sparse_moments
+from suffice.tally import Moments, Quartics
+from suffice.tally.tally import ROUNDING, Floats, given
+
+# Rows of a class from whose middle value its origin is taken: one wild row must not set it.
+ROWS_FOR_ORIGIN = 5
+
+
+def count_moments(rows: Rows) -> tuple[Floats, Moments]:
+    """Count diagonal moments, (C, d); gaps are left out.
+
+    Returns
+    -------
+    weights : (C,)
+        Weight of the rows of each class.
+    tally : Moments of shape (C, d)
+    """
+    columns = rows.shape[1]
+    origin = origins(rows)
+    if rows.sparse:
+        runs = ClassRuns(rows)
+        weights = runs.row_weights
+        stored, gaps, sum_x, sum_xx = runs.add(
+            sparse_moments, (columns,) * 4, lambda c: (origin[c],)
+        )
+        # The cells that are not stored are zeros, and as far from the origin as it is from 0.
+        implicit = _snapped(weights[:, None] - stored, weights)
+        sum_x = sum_x - implicit * origin
+        sum_xx = sum_xx + implicit * origin**2
+    else:
+        weights, gaps, sum_x, sum_xx = added_in_ranges(
+            rows, add_moments, [(), (columns,), (columns,), (columns,)], before=(origin,)
+        )
+    seen = _snapped(weights[:, None] - gaps, weights)
+    return weights, Moments(given(seen), given(origin), given(sum_x), given(sum_xx))
+
+
+def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
+    """Count moments of the columns and of their squares, for Ledoit and Wolf's shrinkage."""
+    rows = rows.as_dense()
+    size, columns = rows.shape
+    origin = origins(rows)
+    weight, sum_z = np.zeros(rows.classes), np.zeros((rows.classes, 2 * columns))
+    sum_zz = np.zeros((rows.classes, 2 * columns, 2 * columns))
+    for start, stop in row_ranges(size, 2 * columns):
+        codes = rows.codes[start:stop]
+        d = rows.dense(start, stop) - origin[codes]
+        if not np.isfinite(d).all():
+            raise InputError(
+                "shrinkage='auto' (Ledoit-Wolf) learns from whole rows only, and row "
+                f"{start + int(np.argwhere(~np.isfinite(d))[0][0])} has a gap. Leave it out or "
+                "give shrinkage as a number."
+            )
+        z = np.concatenate([d, d**2], axis=1)
+        w = rows.weights_of(start, stop)
+        for c in np.unique(codes):
+            mine = codes == c
+            z_c = z[mine]
+            weighed = z_c * w[mine, None] if w.size else z_c
+            weight[c] += w[mine].sum() if w.size else len(z_c)
+            sum_z[c] += weighed.sum(axis=0)
+            sum_zz[c] += z_c.T @ weighed
+    return weight, Quartics(given(weight.copy()), given(origin), given(sum_z), given(sum_zz))
+
+
+def origins(rows: Rows) -> Floats:
+    """Return a point near the middle of each class, (C, d): the origin of its sums."""
+    at = first_rows(rows.codes, rows.classes, ROWS_FOR_ORIGIN)
+    sample = rows.X[np.maximum(at, 0).ravel()]
+    cells = np.asarray(sample.toarray() if rows.sparse else sample, dtype=np.float64)
+    cells = cells.reshape(rows.classes, ROWS_FOR_ORIGIN, -1)
+    cells[at < 0] = np.nan
+    ordered = np.sort(cells, axis=1)  # NaN comes last
+    seen = np.isfinite(ordered).sum(axis=1, keepdims=True)
+    middle = np.take_along_axis(ordered, np.maximum(seen - 1, 0) // 2, axis=1)[:, 0]
+    return np.where(np.isfinite(middle), middle, 0.0)
+
+
+def _snapped(weight: Floats, whole: Floats) -> Floats:
+    """Replace what rounding left of a difference of equal weights by 0."""
+    return np.where(weight <= ROUNDING * whole[:, None], 0.0, weight)

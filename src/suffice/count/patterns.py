@@ -1,0 +1,142 @@
+"""Rows to full moments, one for each pattern of gaps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.count.moments import origins
+from suffice.count.refusal import refused
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.scatter import BLOCK, NARROW, add_scatter, pack_by_class
+from suffice.tally import Moments, Patterns
+from suffice.tally.tally import Floats, given
+
+Numbers = NDArray[np.intp]
+
+# Memory that the moments of all patterns of gaps may take, and cells of gappy rows read at once.
+MOST_PATTERN_BYTES = 1 << 30
+GAPPY_CELLS = 1 << 22
+
+
+def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
+    """Count full moments, (C, d, d), of each pattern of gaps.
+
+    Returns
+    -------
+    weights : (C,)
+        Weight of the rows of each class.
+    tally : Patterns over (C,)
+    """
+    rows = rows.as_dense()
+    columns = rows.shape[1]
+    weights, whole, suspects = _whole_rows(rows)
+    tally = Patterns(columns, {tuple(range(columns)): whole})
+    step = max(1, GAPPY_CELLS // max(columns, 1))
+    for first in range(0, len(suspects), step):
+        numbers = suspects[first : first + step]
+        some = rows.some(numbers)
+        _refuse_infinity(rows, some, numbers)
+        weights = weights + np.bincount(
+            some.codes, some.weights if some.weights.size else None, rows.classes
+        )
+        tally = tally + _by_pattern(some)
+        needed = 8 * rows.classes * sum(len(pattern) ** 2 for pattern in tally.parts)
+        if needed > MOST_PATTERN_BYTES:
+            raise InputError(
+                f"{len(tally.parts)} different patterns of gaps would take {needed >> 20} MB. "
+                "Fill or leave out the columns with most gaps, or use diagonal covariances "
+                "(GaussianNB)."
+            )
+    return weights, tally
+
+
+def _by_pattern(rows: Rows) -> Patterns:
+    """Count rows of which some have gaps, pattern by pattern."""
+    seen = ~np.isnan(np.asarray(rows.X, dtype=np.float64))
+    packed = np.ascontiguousarray(np.packbits(seen, axis=1))
+    keys = packed.view([("", packed.dtype, packed.shape[1])]).ravel()
+    _, firsts, which = np.unique(keys, return_index=True, return_inverse=True)
+    parts: dict[tuple[int, ...], Moments] = {}
+    for number, first in enumerate(firsts):
+        columns = np.flatnonzero(seen[first])
+        if columns.size == 0:
+            continue
+        mine = rows.some(np.flatnonzero(which == number))
+        kept = replace(mine, X=np.ascontiguousarray(mine.X[:, columns]), names=None)
+        parts[tuple(columns.tolist())] = _whole_rows(kept)[1]
+    return Patterns(rows.shape[1], parts)
+
+
+def _refuse_infinity(rows: Rows, some: Rows, numbers: Numbers) -> None:
+    infinite = np.isinf(some.X).any(axis=1)
+    if infinite.any():
+        raise refused(rows, int(numbers[np.argmax(infinite)]))
+
+
+def _whole_rows(rows: Rows) -> tuple[Floats, Moments, Numbers]:
+    """Return weights and moments of the blocks without gaps, and the numbers of other rows."""
+    origin = origins(rows)
+    in_ranges = rows.shape[1] <= NARROW
+    weight, sum_x, sum_xx, gappy = (_in_ranges if in_ranges else _by_blas)(rows, origin)
+    moments = Moments(given(weight), given(origin), given(sum_x), given(sum_xx))
+    return weight, moments, gappy
+
+
+def _sums(rows: Rows) -> tuple[Floats, Floats, Floats]:
+    columns = rows.shape[1]
+    return (
+        np.zeros(rows.classes),
+        np.zeros((rows.classes, columns)),
+        np.zeros((rows.classes, columns, columns)),
+    )
+
+
+def _in_ranges(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numbers]:
+    """Take narrow rows in ranges, one on each core."""
+
+    def work(start: int, stop: int) -> tuple[tuple[Floats, Floats, Floats], NDArray[Any]]:
+        sums = _sums(rows)
+        gappy = np.zeros(-(-(stop - start) // BLOCK), np.bool_)
+        X, codes = rows.dense(start, stop), rows.codes[start:stop]
+        add_scatter(X, codes, rows.weights_of(start, stop), origin, *sums, gappy)
+        return sums, gappy
+
+    totals = _sums(rows)
+    suspects = [np.empty(0, np.intp)]
+    tasks = row_ranges(*rows.shape)
+    for (start, stop), (sums, gappy) in zip(tasks, on_all_cores(work, tasks), strict=True):
+        for total, part in zip(totals, sums, strict=True):
+            total += part
+        for block in np.flatnonzero(gappy).tolist():
+            first = start + block * BLOCK
+            suspects.append(np.arange(first, min(first + BLOCK, stop)))
+    return (*totals, np.concatenate(suspects))
+
+
+def _by_blas(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numbers]:
+    """Take wide rows a block at a time; BLAS uses the cores within each product."""
+    size, columns = rows.shape
+    weight, sum_x, sum_xx = _sums(rows)
+    ends = np.empty(rows.classes + 1, np.int64)
+    order = np.empty(BLOCK, np.int64)
+    packed = np.empty((BLOCK, columns))
+    suspects = [np.empty(0, np.intp)]
+    for start in range(0, size, BLOCK):
+        stop = min(start + BLOCK, size)
+        X, codes = rows.dense(start, stop), rows.codes[start:stop]
+        w = rows.weights_of(start, stop)
+        if not pack_by_class(X, codes, w, origin, ends, order, weight, sum_x, packed):
+            suspects.append(np.arange(start, stop))
+            continue
+        first = 0
+        for c in range(rows.classes):
+            mine = packed[first : ends[c]]
+            sum_xx[c] += mine.T @ mine
+            first = int(ends[c])
+    return weight, sum_x, sum_xx, np.concatenate(suspects)

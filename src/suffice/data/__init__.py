@@ -1,0 +1,1 @@
+"""Where rows come from: numbers out of arrays, sparse matrices and data frames."""

@@ -1,0 +1,106 @@
+"""Labels as numbers: which classes there are and which one each row has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import InputError
+from suffice.kernels.labels import mark_present, translate
+
+Codes = NDArray[np.int32]
+Labels = NDArray[Any]
+
+# Whole numbers within a span like this are looked up in a table instead of sorted.
+TABLE_SPAN = 1 << 20
+
+
+def encode_labels(labels: Labels) -> tuple[Labels, Codes]:
+    """Return the sorted classes and, for each row, the number of its class.
+
+    Examples
+    --------
+    >>> encode_labels(np.array(["spam", "ham", "spam"]))
+    (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
+    """
+    if labels.dtype.kind in "iub" and labels.size:
+        whole = labels.view(np.uint8) if labels.dtype.kind == "b" else labels
+        low, high = int(whole.min()), int(whole.max())
+        if high - low < TABLE_SPAN:
+            return _by_table(labels.dtype, whole, low, high)
+    if labels.dtype.kind == "f" and labels.size:
+        classes, codes = encode_labels(_whole_numbers(labels))
+        return classes.astype(labels.dtype), codes
+    if labels.dtype.kind in "OU" and labels.size:
+        return _by_dictionary(labels)
+    return _by_sorting(labels)
+
+
+def codes_within(classes: Labels, known: Labels, codes: Codes) -> Codes:
+    """Translate codes of `classes` into codes of `known`, a sorted superset of them."""
+    if np.array_equal(classes, known):
+        return codes
+    return np.searchsorted(known, classes).astype(np.int32)[codes]
+
+
+def _by_table(dtype: np.dtype[Any], whole: Labels, low: int, high: int) -> tuple[Labels, Codes]:
+    present = np.zeros(high - low + 1, np.bool_)
+    mark_present(whole, low, present)
+    found = np.flatnonzero(present)
+    codes_of = np.zeros(len(present), np.int32)
+    codes_of[found] = np.arange(len(found))
+    codes = np.empty(len(whole), np.int32)
+    translate(whole, low, codes_of, codes)
+    return (found + low).astype(dtype), codes
+
+
+def _whole_numbers(labels: Labels) -> NDArray[np.int64]:
+    bad = np.flatnonzero(~np.isfinite(labels))
+    if bad.size:
+        raise InputError(
+            f"Input y contains {'NaN' if np.isnan(labels[bad[0]]) else 'infinity'} (row "
+            f"{bad[0]}). Leave the rows without a label out."
+        )
+    fractional = np.flatnonzero(labels != np.floor(labels))
+    if fractional.size:
+        raise InputError(
+            f"Unknown label type: continuous. Label {labels[fractional[0]]:g} in row "
+            f"{fractional[0]} is not a class: give whole numbers or names, or use a regression."
+        )
+    return labels.astype(np.int64)
+
+
+def _by_dictionary(labels: Labels) -> tuple[Labels, Codes]:
+    """Encode names by hashing them, which on a million rows is far quicker than sorting them."""
+    import pyarrow as pa
+
+    try:
+        encoded = pa.array(labels, from_pandas=True).dictionary_encode()
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return _by_sorting(labels)
+    if encoded.null_count:
+        row = int(np.flatnonzero(np.asarray(encoded.is_null()))[0])
+        raise InputError(
+            f"Input y contains NaN or None (row {row}). Leave the rows without a label out."
+        )
+    if not (pa.types.is_string(encoded.type.value_type)):
+        return _by_sorting(labels)
+    names = np.array(encoded.dictionary.to_pylist(), dtype=labels.dtype)
+    order = np.argsort(names)
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order))
+    return names[order], rank[np.asarray(encoded.indices)]
+
+
+def _by_sorting(labels: Labels) -> tuple[Labels, Codes]:
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        kinds = sorted({type(label).__name__ for label in labels.tolist()})
+        raise TypeError(
+            f"Labels of different types: {', '.join(kinds)}. Encoders require their input "
+            "argument must be uniformly strings or numbers; convert y to one type."
+        ) from error
+    return classes, codes.astype(np.int32)

@@ -1,0 +1,88 @@
+"""Labelled, weighted rows: what counting takes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.labels import Codes
+
+Array = NDArray[Any]
+NO_WEIGHTS = np.empty(0)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of numbers, the class of each by number, and the weight of each.
+
+    Parameters
+    ----------
+    X : (n, d) array of numbers, or a CSR matrix; gaps are NaN
+    codes : (n,) numbers of classes
+    classes : int
+        How many classes there are.
+    weights : (n,), or empty if every row weighs 1
+    names : the columns' names, for errors
+    owner : the name of the estimator, for errors
+    """
+
+    X: Any
+    codes: Codes
+    classes: int
+    weights: NDArray[np.float64] = field(default_factory=lambda: NO_WEIGHTS)
+    names: tuple[str, ...] | None = None
+    owner: str = "suffice"
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the rows are a CSR matrix."""
+        return not isinstance(self.X, np.ndarray)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        rows, columns = self.X.shape
+        return int(rows), int(columns)
+
+    def dense(self, start: int, stop: int) -> Array:
+        """Return some rows, row-major and ready for a kernel."""
+        return kernel_ready(self.X[start:stop])
+
+    def weights_of(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Return the weights of some rows, or the empty array if all weigh 1."""
+        return self.weights[start:stop] if self.weights.size else self.weights
+
+    def some(self, numbers: Array) -> Rows:
+        """Return the rows of these numbers."""
+        return replace(
+            self,
+            X=self.X[numbers],
+            codes=self.codes[numbers],
+            weights=self.weights[numbers] if self.weights.size else self.weights,
+        )
+
+    def as_dense(self) -> Rows:
+        """Return the same rows in a dense array."""
+        return replace(self, X=self.X.toarray()) if self.sparse else self
+
+    def cells(self, row: int) -> Array:
+        """Return one row's cells, dense."""
+        return np.asarray(self.X[[row]].toarray()[0] if self.sparse else self.X[row])
+
+    def column(self, at: int) -> str:
+        """Return how to speak of a column in an error."""
+        return f"column {at}" + (f" ({self.names[at]!r})" if self.names is not None else "")
+
+
+def kernel_ready(block: Array) -> Array:
+    """Return a block as a row-major array of a type the kernels read."""
+    if block.dtype.kind == "b":
+        block = block.view(np.uint8)
+    elif block.dtype.kind == "f" and block.dtype.itemsize not in (4, 8):
+        block = block.astype(np.float64)
+    elif not block.dtype.isnative:
+        block = block.astype(block.dtype.newbyteorder("="))
+    return np.ascontiguousarray(block)

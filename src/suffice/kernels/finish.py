@@ -1,0 +1,95 @@
+"""From joint log-probabilities to answers, in place.
+
+A row that is impossible under every class (all -inf) gets the class prior, and is counted.
+"""
+
+from __future__ import annotations
+
+from math import exp, log
+
+import numpy as np
+
+from suffice.kernels.compiled import exact_kernel
+
+
+@exact_kernel
+def finish_log_proba(joint, log_prior):  # type: ignore[no-untyped-def]
+    """Subtract log p(x) from every row; return how many rows were impossible."""
+    impossible = 0
+    classes = joint.shape[1]
+    for i in range(joint.shape[0]):
+        top = joint[i, 0]
+        for c in range(1, classes):
+            top = max(top, joint[i, c])
+        if top == -np.inf:
+            impossible += 1
+            joint[i, :] = log_prior
+            continue
+        total = 0.0
+        for c in range(classes):
+            total += exp(joint[i, c] - top)
+        log_total = top + log(total)
+        for c in range(classes):
+            joint[i, c] -= log_total
+    return impossible
+
+
+@exact_kernel
+def finish_proba(joint, log_prior):  # type: ignore[no-untyped-def]
+    """Turn every row into p(class | x); return how many rows were impossible."""
+    impossible = 0
+    classes = joint.shape[1]
+    for i in range(joint.shape[0]):
+        top = joint[i, 0]
+        for c in range(1, classes):
+            top = max(top, joint[i, c])
+        if top == -np.inf:
+            impossible += 1
+            for c in range(classes):
+                joint[i, c] = exp(log_prior[c])
+            continue
+        total = 0.0
+        for c in range(classes):
+            joint[i, c] = exp(joint[i, c] - top)
+            total += joint[i, c]
+        scale = 1.0 / total
+        for c in range(classes):
+            joint[i, c] *= scale
+    return impossible
+
+
+@exact_kernel
+def finish_best(joint, log_prior, best):  # type: ignore[no-untyped-def]
+    """Write the most probable class of every row; return how many rows were impossible."""
+    impossible = 0
+    classes = joint.shape[1]
+    for i in range(joint.shape[0]):
+        top = 0
+        for c in range(1, classes):
+            if joint[i, c] > joint[i, top]:
+                top = c
+        if joint[i, top] == -np.inf:
+            impossible += 1
+            for c in range(classes):
+                if log_prior[c] > log_prior[top]:
+                    top = c
+        best[i] = top
+    return impossible
+
+
+@exact_kernel
+def finish_log_density(joint, density):  # type: ignore[no-untyped-def]
+    """Write log p(x) of every row: the log of the sum over classes."""
+    classes = joint.shape[1]
+    for i in range(joint.shape[0]):
+        top = joint[i, 0]
+        for c in range(1, classes):
+            top = max(top, joint[i, c])
+        if top == -np.inf:
+            density[i] = -np.inf
+            continue
+        total = 0.0
+        for c in range(classes):
+            total += exp(joint[i, c] - top)
+        density[i] = top + log(total)
+    return 0

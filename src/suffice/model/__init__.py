@@ -1,0 +1,1 @@
+"""Scoring, deciding and sampling, given what was learned; knows nothing of scikit-learn."""

@@ -1,0 +1,91 @@
+"""Decisions: the action with the least expected loss (docs: mathematics, section 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import InputError
+from suffice.tally.tally import Floats
+
+Loss = Any
+
+
+def decide(
+    proba: Floats, classes: NDArray[Any], loss: Loss = None, reject: float | None = None
+) -> NDArray[Any]:
+    """Return the action of least expected loss for each row.
+
+    Parameters
+    ----------
+    proba : (n, C)
+    classes : (C,)
+    loss : (A, C) array, or mapping from an action to its losses by class, or None
+        What each action costs under each class. The actions of a square array are the classes
+        themselves, those of another array are 0, 1, 2, ...; None is a loss of 1 for a wrong class.
+    reject : float, optional
+        What it costs to decide nothing; such rows get None.
+
+    Examples
+    --------
+    >>> p = np.array([[0.6, 0.4], [0.95, 0.05]])
+    >>> ham_spam = np.array(["ham", "spam"])
+    >>> decide(p, ham_spam, {"deliver": {"ham": 0, "spam": 1}, "hold": {"ham": 5, "spam": 0}})
+    array(['deliver', 'deliver'], dtype='<U7')
+    >>> decide(p, ham_spam, reject=0.1)
+    array([None, 'ham'], dtype=object)
+    """
+    actions, table = loss_table(classes, loss)
+    expected = proba @ table.T
+    best = np.argmin(expected, axis=1)
+    chosen: NDArray[Any] = actions[best]
+    if reject is None:
+        return chosen
+    if not np.isfinite(reject):
+        raise InputError(f"reject={reject} is no cost. Give a finite number, or None.")
+    out: NDArray[Any] = chosen.astype(object)
+    out[expected[np.arange(len(best)), best] > reject] = None
+    return out
+
+
+def loss_table(classes: NDArray[Any], loss: Loss) -> tuple[NDArray[Any], Floats]:
+    """Return the actions, (A,), and what each costs under each class, (A, C)."""
+    if loss is None:
+        return classes, 1.0 - np.eye(len(classes))
+    if isinstance(loss, Mapping):
+        actions = np.array(list(loss))
+        rows = [_losses_of(action, costs, classes) for action, costs in loss.items()]
+        table = np.array(rows, dtype=np.float64)
+    else:
+        table = np.asarray(loss, dtype=np.float64)
+        if table.ndim != 2 or table.shape[1] != len(classes):
+            raise InputError(
+                f"loss has shape {table.shape} for {len(classes)} classes. Give one row an "
+                "action and one column a class."
+            )
+        square = table.shape[0] == len(classes)
+        actions = classes if square else np.arange(table.shape[0])
+    if not np.isfinite(table).all():
+        raise InputError("loss holds a value that is not finite. Give finite costs.")
+    return actions, table
+
+
+def _losses_of(action: Any, costs: Any, classes: NDArray[Any]) -> list[float]:
+    if not isinstance(costs, Mapping):
+        row = [float(cost) for cost in costs]
+        if len(row) != len(classes):
+            raise InputError(
+                f"Action {action!r} has {len(row)} losses for {len(classes)} classes. Give one "
+                "a class."
+            )
+        return row
+    names = classes.tolist()
+    missing = [name for name in names if name not in costs]
+    if missing:
+        raise InputError(
+            f"Action {action!r} has no loss for class {missing[0]!r}. Give one for each class."
+        )
+    return [float(costs[name]) for name in names]

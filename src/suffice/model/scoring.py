@@ -1,0 +1,127 @@
+"""From rows to answers: every core scores ranges of rows and finishes them while they are warm."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.errors import ImpossibleRowWarning
+from suffice.kernels.finish import (
+    finish_best,
+    finish_log_density,
+    finish_log_proba,
+    finish_proba,
+)
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.tally.tally import Floats
+
+
+class Scorer(Protocol):
+    """Adds log p(x | class) of a range of rows to `out` (rows, C)."""
+
+    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
+        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+        ...
+
+
+class Refused(Exception):  # noqa: N818  # not an error of its own: the caller words it
+    """A row (number `row`) has a cell that cannot be scored."""
+
+    def __init__(self, row: int) -> None:
+        self.row = row
+
+
+Finish = Callable[[int, int, Floats], int]
+
+
+def _run(scorer: Scorer, X: Any, log_prior: Floats, finish: Finish, out: Floats | None) -> int:
+    """Score all rows in ranges, finish each range, and return how many were impossible."""
+    size, columns = X.shape
+    classes = len(log_prior)
+
+    def work(start: int, stop: int) -> tuple[int, int]:
+        joint = np.empty((stop - start, classes)) if out is None else out[start:stop]
+        joint[:] = log_prior
+        bad = scorer.fill(X, start, stop, joint)
+        return bad, (0 if bad >= 0 else finish(start, stop, joint))
+
+    tasks = row_ranges(size, max(columns if isinstance(X, np.ndarray) else 1, classes, 16))
+    impossible = 0
+    for (start, _), (bad, odd) in zip(tasks, on_all_cores(work, tasks), strict=True):
+        if bad >= 0:
+            raise Refused(start + bad)
+        impossible += odd
+    return impossible
+
+
+def joint_log_proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
+    """Return log p(x, class), (n, C)."""
+    out = np.empty((X.shape[0], len(log_prior)))
+    _run(scorer, X, log_prior, lambda start, stop, joint: 0, out)
+    return out
+
+
+def log_proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
+    """Return log p(class | x), (n, C)."""
+    out = np.empty((X.shape[0], len(log_prior)))
+    _warn(
+        _run(
+            scorer,
+            X,
+            log_prior,
+            lambda start, stop, joint: finish_log_proba(joint, log_prior),
+            out,
+        )
+    )
+    return out
+
+
+def proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
+    """Return p(class | x), (n, C)."""
+    out = np.empty((X.shape[0], len(log_prior)))
+    _warn(
+        _run(scorer, X, log_prior, lambda start, stop, joint: finish_proba(joint, log_prior), out)
+    )
+    return out
+
+
+def best_class(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
+    """Return the number of each row's most probable class, (n,)."""
+    best = np.empty(X.shape[0], np.int64)
+    _warn(
+        _run(
+            scorer,
+            X,
+            log_prior,
+            lambda start, stop, joint: finish_best(joint, log_prior, best[start:stop]),
+            None,
+        )
+    )
+    return best
+
+
+def log_density(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
+    """Return log p(x), (n,)."""
+    density = np.empty(X.shape[0])
+    _run(
+        scorer,
+        X,
+        log_prior,
+        lambda start, stop, joint: finish_log_density(joint, density[start:stop]),
+        None,
+    )
+    return density
+
+
+def _warn(impossible: int) -> None:
+    if impossible:
+        warnings.warn(
+            f"{impossible} rows have probability 0 under every class, so their answer is the "
+            "class prior. Smooth the model (alpha > 0, or estimate='predictive').",
+            ImpossibleRowWarning,
+            stacklevel=5,
+        )

@@ -1,0 +1,36 @@
+"""Conjugate priors: a prior and a tally make a posterior, a predictive and an evidence."""
+
+from suffice.prior.beta import Beta
+from suffice.prior.dirichlet import Dirichlet
+from suffice.prior.gamma import Gamma
+from suffice.prior.normal_inverse_gamma import (
+    MeanVariance,
+    MeanVarianceInterval,
+    NormalInverseGamma,
+)
+from suffice.prior.normal_inverse_wishart import MeanCovariance, NormalInverseWishart
+from suffice.prior.point_masses import PointMasses
+from suffice.prior.polya import Polya
+from suffice.prior.predictive import Bernoulli, NegativeBinomial, Predictive
+from suffice.prior.prior import Interval, Prior
+from suffice.prior.student_t import MultivariateStudentT, StudentT
+
+__all__ = [
+    "Bernoulli",
+    "Beta",
+    "Dirichlet",
+    "Gamma",
+    "Interval",
+    "MeanCovariance",
+    "MeanVariance",
+    "MeanVarianceInterval",
+    "MultivariateStudentT",
+    "NegativeBinomial",
+    "NormalInverseGamma",
+    "NormalInverseWishart",
+    "PointMasses",
+    "Polya",
+    "Predictive",
+    "Prior",
+    "StudentT",
+]

@@ -1,0 +1,113 @@
+"""The prior of the probability of success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, betaln, xlog1py, xlogy
+
+from suffice.errors import PriorError, ShapeError
+from suffice.prior.predictive import Bernoulli
+from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
+from suffice.tally.counts import Counts
+from suffice.tally.tally import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Beta(Prior):
+    """p(θ) = θ^(a-1) (1-θ)^(b-1) / B(a, b) (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    successes : (...)
+        Pseudocount a of the event (level 1 of the tally).
+    failures : (...)
+        Pseudocount b of its absence (level 0 of the tally).
+
+    Examples
+    --------
+    >>> coin = Beta(successes=1, failures=1).posterior(Counts([3, 7]))
+    >>> float(coin.successes), float(coin.failures)
+    (8.0, 4.0)
+    >>> round(float(coin.mean()), 4), round(float(coin.mode()), 4)  # two different things
+    (0.6667, 0.7)
+    """
+
+    successes: Floats
+    failures: Floats
+
+    def __init__(self, successes: ArrayLike, failures: ArrayLike) -> None:
+        a = positive("Beta", "successes", successes)
+        b = positive("Beta", "failures", failures)
+        shape = broadcast("Beta", a.shape, b.shape)
+        object.__setattr__(self, "successes", spread_to(a, shape))
+        object.__setattr__(self, "failures", spread_to(b, shape))
+
+    def _seen(self, tally: Counts) -> tuple[Floats, Floats]:
+        if tally.counts.shape[-1:] != (2,):
+            raise ShapeError(
+                f"A Beta prior and counts of shape {tally.counts.shape}. Count two levels on the "
+                "last axis, 0 and 1, or use a Dirichlet."
+            )
+        broadcast("Beta", self.successes.shape, tally.counts.shape[:-1])
+        return tally.counts[..., 1], tally.counts[..., 0]
+
+    def posterior(self, tally: Counts) -> Self:
+        """Return Beta(a + successes, b + failures)."""
+        successes, failures = self._seen(tally)
+        return type(self)(self.successes + successes, self.failures + failures)
+
+    def mean(self) -> Floats:
+        """Return a / (a + b), which is the predictive probability too."""
+        return np.asarray(self.successes / (self.successes + self.failures))
+
+    def mode(self) -> Floats:
+        """Return (a - 1) / (a + b - 2), where the density has one peak."""
+        least = np.minimum(self.successes, self.failures)
+        if np.any(least < 1):
+            raise PriorError(
+                f"A Beta with pseudocount {least.min():g} has no mode: its density is infinite at "
+                "an end. Use pseudocounts of 1 or more, or the mean."
+            )
+        excess = self.successes + self.failures - 2
+        if np.any(excess == 0):
+            raise PriorError(
+                "Beta(1, 1) is flat and has no mode. Use a pseudocount above 1, or the mean."
+            )
+        return np.asarray((self.successes - 1) / excess)
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the equal-tailed credible interval of θ."""
+        lower, upper = (
+            np.asarray(betaincinv(self.successes, self.failures, tail)) for tail in tails(level)
+        )
+        return Interval(lower, upper)
+
+    def predictive(self) -> Bernoulli:
+        """Return the Bernoulli of one new event."""
+        return Bernoulli(self.mean())
+
+    def log_evidence(self, tally: Counts) -> Floats:
+        """Return ln B(a', b') - ln B(a, b), plus the orders that rows of counts stand for."""
+        successes, failures = self._seen(tally)
+        a, b = self.successes, self.failures
+        gain = betaln(a + successes, b + failures) - betaln(a, b)
+        return np.asarray(gain + tally.log_orderings)
+
+    def log_density(self, parameter: ArrayLike) -> Floats:
+        """Return the log density at a probability; -inf outside [0, 1]."""
+        theta = np.asarray(parameter, dtype=np.float64)
+        inside = (theta >= 0) & (theta <= 1)
+        safe = np.where(inside, theta, 0.5)
+        log_kernel = xlogy(self.successes - 1, safe) + xlog1py(self.failures - 1, -safe)
+        return np.asarray(
+            np.where(inside, log_kernel - betaln(self.successes, self.failures), -np.inf)
+        )
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw probabilities, shape (*size, ...)."""
+        shape = sizes(size, self.successes.shape)
+        return np.asarray(rng.beta(self.successes, self.failures, size=shape))

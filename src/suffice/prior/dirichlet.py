@@ -1,0 +1,124 @@
+"""The prior of the probabilities of several levels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaincinv, gammaln, xlogy
+
+from suffice.errors import PriorError, ShapeError
+from suffice.prior.polya import Polya, log_multivariate_beta, simplex_sample
+from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, tails
+from suffice.tally.counts import Counts
+from suffice.tally.tally import Floats
+
+# Probabilities that sum to 1 but for this much lie on the simplex: rounding of up to a million.
+ON_SIMPLEX = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Dirichlet(Prior):
+    """p(θ) = prod_k θ_k^(α_k - 1) / B(α), on the simplex (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    concentration : (..., K)
+        Pseudocount α of each level.
+
+    Examples
+    --------
+    >>> die = Dirichlet.symmetric(pseudocount=1.0, levels=3).posterior(Counts([0, 2, 5]))
+    >>> die.concentration
+    array([1., 3., 6.])
+    >>> die.mean()
+    array([0.1, 0.3, 0.6])
+    """
+
+    concentration: Floats
+
+    def __init__(self, concentration: ArrayLike) -> None:
+        alpha = positive("Dirichlet", "concentration", concentration)
+        if alpha.ndim == 0 or alpha.shape[-1] == 0:
+            raise ShapeError(
+                f"A Dirichlet concentration of shape {alpha.shape}. Give one pseudocount a level, "
+                "or use Dirichlet.symmetric(pseudocount, levels)."
+            )
+        object.__setattr__(self, "concentration", alpha)
+
+    @classmethod
+    def symmetric(cls, pseudocount: ArrayLike, levels: int) -> Self:
+        """Return the prior with the same pseudocount (...) for each of `levels` levels."""
+        each = np.asarray(pseudocount, dtype=np.float64)[..., None]
+        return cls(np.repeat(each, levels, axis=-1))
+
+    def _seen(self, tally: Counts) -> Floats:
+        mine, theirs = self.concentration.shape, tally.counts.shape
+        if mine[-1:] != theirs[-1:]:
+            raise ShapeError(
+                f"A Dirichlet over {mine[-1]} levels and counts of shape {theirs}. Count the same "
+                "levels on the last axis (Counts.with_levels adds unseen ones)."
+            )
+        broadcast("Dirichlet", mine, theirs)
+        return tally.counts
+
+    def posterior(self, tally: Counts) -> Self:
+        """Return Dirichlet(α + counts)."""
+        return type(self)(self.concentration + self._seen(tally))
+
+    def mean(self) -> Floats:
+        """Return α_k / sum(α), which is the predictive probability of one event too."""
+        return np.asarray(self.concentration / self.concentration.sum(axis=-1, keepdims=True))
+
+    def mode(self) -> Floats:
+        """Return (α_k - 1) / (sum(α) - K), where the density has one peak."""
+        if np.any(self.concentration < 1):
+            raise PriorError(
+                f"A Dirichlet with pseudocount {self.concentration.min():g} has no mode: its "
+                "density is infinite at an edge. Use pseudocounts of 1 or more, or the mean."
+            )
+        above = self.concentration - 1
+        total = above.sum(axis=-1, keepdims=True)
+        if np.any(total == 0):
+            raise PriorError(
+                "A Dirichlet of pseudocounts 1 is flat and has no mode. Use a pseudocount above "
+                "1, or the mean."
+            )
+        return np.asarray(above / total)
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the credible interval of each θ_k, whose marginal is Beta(α_k, sum(α) - α_k)."""
+        alpha = self.concentration
+        if alpha.shape[-1] == 1:  # the only level has probability 1
+            return Interval(np.ones_like(alpha), np.ones_like(alpha))
+        rest = alpha.sum(axis=-1, keepdims=True) - alpha
+        lower, upper = (np.asarray(betaincinv(alpha, rest, tail)) for tail in tails(level))
+        return Interval(lower, upper)
+
+    def predictive(self) -> Polya:
+        """Return the Pólya distribution of one new row of counts."""
+        return Polya(self.concentration)
+
+    def log_evidence(self, tally: Counts) -> Floats:
+        """Return ln B(α') - ln B(α), plus the orders that rows of counts stand for."""
+        counts, alpha = self._seen(tally), self.concentration
+        # Level by level, so that levels never seen cancel exactly.
+        gain = (gammaln(alpha + counts) - gammaln(alpha)).sum(axis=-1)
+        total = alpha.sum(axis=-1)
+        gain -= gammaln(total + counts.sum(axis=-1)) - gammaln(total)
+        return np.asarray(gain + tally.log_orderings)
+
+    def log_density(self, parameter: ArrayLike) -> Floats:
+        """Return the log density over θ_1 .. θ_(K-1); -inf off the simplex."""
+        theta = np.asarray(parameter, dtype=np.float64)
+        inside = (theta >= 0).all(axis=-1) & (np.abs(theta.sum(axis=-1) - 1) <= ON_SIMPLEX)
+        safe = np.where(inside[..., None], theta, 1.0)
+        log_kernel = xlogy(self.concentration - 1, safe).sum(axis=-1)
+        log_density = log_kernel - log_multivariate_beta(self.concentration)
+        return np.asarray(np.where(inside, log_density, -np.inf))
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw probabilities, shape (*size, ..., K)."""
+        return simplex_sample(rng, self.concentration, size)

@@ -1,0 +1,91 @@
+"""The prior of a Poisson rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammaincinv, gammaln, xlogy
+
+from suffice.prior.predictive import NegativeBinomial
+from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
+from suffice.tally.events import Events
+from suffice.tally.tally import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Gamma(Prior):
+    """p(λ) = b^a λ^(a-1) exp(-b λ) / G(a), on a Poisson rate λ (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    shape : (...)
+        Pseudo-events a.
+    rate : (...)
+        Pseudo-rows b: a rate, not a scale; the mean is a / b.
+
+    Examples
+    --------
+    >>> calls = Events(weight=2, sum_x=7, sum_log_factorial=np.log(6) + np.log(24))  # 3, then 4
+    >>> believed = Gamma(shape=1.0, rate=0.5).posterior(calls)
+    >>> float(believed.mean()), float(believed.mode())
+    (3.2, 2.8)
+    """
+
+    shape: Floats
+    rate: Floats
+
+    def __init__(self, shape: ArrayLike, rate: ArrayLike) -> None:
+        a, b = positive("Gamma", "shape", shape), positive("Gamma", "rate", rate)
+        common = broadcast("Gamma", a.shape, b.shape)
+        object.__setattr__(self, "shape", spread_to(a, common))
+        object.__setattr__(self, "rate", spread_to(b, common))
+
+    def posterior(self, tally: Events) -> Self:
+        """Return Gamma(a + events, b + rows)."""
+        broadcast("Gamma", self.shape.shape, tally.weight.shape)
+        return type(self)(self.shape + tally.sum_x, self.rate + tally.weight)
+
+    def mean(self) -> Floats:
+        """Return a / b."""
+        return np.asarray(self.shape / self.rate)
+
+    def mode(self) -> Floats:
+        """Return (a - 1) / b; 0 where a < 1, for the density then has its one peak there."""
+        return np.asarray(np.maximum(self.shape - 1, 0.0) / self.rate)
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the equal-tailed credible interval of the rate."""
+        lower, upper = (
+            np.asarray(gammaincinv(self.shape, tail) / self.rate) for tail in tails(level)
+        )
+        return Interval(lower, upper)
+
+    def predictive(self) -> NegativeBinomial:
+        """Return the negative binomial of the events in one new row."""
+        return NegativeBinomial(self.shape, self.rate)
+
+    def log_evidence(self, tally: Events) -> Floats:
+        """Return a ln b - ln G(a) + ln G(a') - a' ln b' - sum ln x!."""
+        broadcast("Gamma", self.shape.shape, tally.weight.shape)
+        gain = gammaln(self.shape + tally.sum_x) - gammaln(self.shape)
+        # a ln b - a' ln b', with the part that cancels left out
+        gain -= self.shape * np.log1p(tally.weight / self.rate)
+        gain -= xlogy(tally.sum_x, self.rate + tally.weight)
+        return np.asarray(gain - tally.sum_log_factorial)
+
+    def log_density(self, parameter: ArrayLike) -> Floats:
+        """Return the log density at a rate; -inf below 0."""
+        rate = np.asarray(parameter, dtype=np.float64)
+        inside = rate >= 0
+        safe = np.where(inside, rate, 1.0)
+        log_kernel = xlogy(self.shape - 1, safe) - self.rate * safe
+        log_norm = self.shape * np.log(self.rate) - gammaln(self.shape)
+        return np.asarray(np.where(inside, log_kernel + log_norm, -np.inf))
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw rates, shape (*size, ...)."""
+        shape = sizes(size, self.shape.shape)
+        return np.asarray(rng.standard_gamma(self.shape, size=shape) / self.rate)

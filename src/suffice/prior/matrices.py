@@ -1,0 +1,42 @@
+"""Symmetric positive definite matrices, a stack at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.errors import PriorError, ShapeError
+from suffice.tally.tally import Floats
+
+# A matrix whose two halves differ by more than this, relative to its largest entry, was not
+# meant to be symmetric; less is rounding.
+ASYMMETRY = 1e-9
+
+
+def symmetric(owner: str, name: str, matrix: Floats) -> Floats:
+    """Return the matrices (..., d, d) with the rounding between their halves removed."""
+    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
+        raise ShapeError(f"{owner} has {name} of shape {matrix.shape}. Give (..., d, d).")
+    turned = np.swapaxes(matrix, -1, -2)
+    off = np.abs(matrix - turned).max(initial=0.0, axis=(-2, -1))
+    if np.any(off > ASYMMETRY * np.abs(matrix).max(initial=0.0, axis=(-2, -1))):
+        raise PriorError(
+            f"{owner} has a {name} whose halves differ by {off.max():g}. Give a symmetric matrix."
+        )
+    return np.asarray((matrix + turned) / 2)
+
+
+def cholesky(owner: str, name: str, matrix: Floats) -> Floats:
+    """Return the lower factors of the matrices, or name the eigenvalue that has none."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        least = np.linalg.eigvalsh(matrix).min()
+        raise PriorError(
+            f"{owner} has a {name} with eigenvalue {least:g}, so it is not positive definite. "
+            "Leave out features that repeat others, or add a multiple of the identity."
+        ) from None
+
+
+def half_log_determinant(root: Floats) -> Floats:
+    """Return half the log determinant of the matrices whose lower factors these are."""
+    return np.asarray(np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1))

@@ -1,0 +1,186 @@
+"""The prior of the mean and the variance of a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainccinv, gammaln, stdtrit
+
+from suffice.errors import PriorError, ShapeError
+from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positive, sizes, tails
+from suffice.prior.student_t import StudentT
+from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
+from suffice.tally.moments import Moments
+from suffice.tally.tally import Floats
+
+LOG_TWO_PI = float(np.log(2 * np.pi))
+
+
+class MeanVariance(NamedTuple):
+    """The parameter of a Gaussian feature."""
+
+    mean: Floats
+    variance: Floats
+
+
+class MeanVarianceInterval(NamedTuple):
+    """The credible intervals of the two, each by itself."""
+
+    mean: Interval
+    variance: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class NormalInverseGamma(Prior):
+    """s2 ~ InvGamma(a, scale b), mu | s2 ~ N(m, s2 / k) (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    location : (...)
+        Prior mean m.
+    pseudo_rows : (...)
+        How many rows k the location is worth.
+    shape : (...)
+        Shape a of the variance: 2a rows' worth of knowing it.
+    scale : (...)
+        Scale b of the variance, whose mean is b / (a - 1).
+    shared : tuple of int
+        Axes of the tally along which all entries have one variance, each its own mean; `shape`
+        and `scale` have length 1 there. Count them from the end (-2) if the prior has fewer axes
+        than the tally and is to be sampled.
+
+    Examples
+    --------
+    >>> prior = NormalInverseGamma(location=0.0, pseudo_rows=1.0, shape=2.0, scale=1.0)
+    >>> rows = Moments(weight=[2.0], origin=[3.0], sum_x=[0.0], sum_xx=[2.0])  # 2, 4
+    >>> believed = prior.posterior(rows)
+    >>> believed.mean()
+    MeanVariance(mean=array([2.]), variance=array([2.5]))
+    """
+
+    location: Floats
+    pseudo_rows: Floats
+    shape: Floats
+    scale: Floats
+    shared: Axes
+
+    def __init__(
+        self,
+        location: ArrayLike,
+        pseudo_rows: ArrayLike,
+        shape: ArrayLike,
+        scale: ArrayLike,
+        shared: Iterable[int] = (),
+    ) -> None:
+        owner = type(self).__name__
+        fields = {
+            "location": finite(owner, "location", location),
+            "pseudo_rows": positive(owner, "pseudo_rows", pseudo_rows),
+            "shape": positive(owner, "shape", shape),
+            "scale": positive(owner, "scale", scale),
+        }
+        broadcast(owner, *(array.shape for array in fields.values()))
+        for name, array in fields.items():
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "shared", tuple(shared))
+
+    def _shapes(self, met: Axes = (), axes: int | None = None) -> tuple[Axes, Axes, Axes]:
+        """Return the shapes of the means and of the variances, and the shared axes."""
+        owner = type(self).__name__
+        spreads = broadcast(owner, self.shape.shape, self.scale.shape)
+        means = broadcast(owner, self.location.shape, self.pseudo_rows.shape)
+        return tied_shapes(owner, spreads, means, met, self.shared, axes)
+
+    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+        if tally.full:
+            raise ShapeError(
+                f"A NormalInverseGamma and full moments of shape {tally.sum_xx.shape}. Use "
+                "tally.diagonal(), or a NormalInverseWishart."
+            )
+        full, kept, shared = self._shapes(tally.weight.shape, axes=tally.weight.ndim)
+        rows = np.broadcast_to(tally.weight, full)
+        pseudo_rows = self.pseudo_rows + rows
+        shift = (tally.mean() - self.location) * rows / pseudo_rows
+        away = (tally.mean() - self.location) * self.pseudo_rows * shift
+        squares = np.broadcast_to(tally.scatter() + away, full)
+        believed = type(self)(
+            np.broadcast_to(self.location + shift, full),
+            pseudo_rows,
+            np.broadcast_to(self.shape + gathered(rows, shared) / 2, kept),
+            np.broadcast_to(self.scale + gathered(squares, shared) / 2, kept),
+            shared,
+        )
+        return believed, rows, shared
+
+    def posterior(self, tally: Moments) -> Self:
+        """Return NIG(m', k', a', b'); its `shared` axes are counted from the end."""
+        return self._updated(tally)[0]
+
+    def mean(self) -> MeanVariance:
+        """Return m and b / (a - 1)."""
+        if np.any(self.shape <= 1):
+            raise PriorError(
+                f"A NormalInverseGamma of shape {self.shape.min():g} has no mean variance. Use a "
+                "shape above 1, or the mode."
+            )
+        full, kept, _ = self._shapes()
+        variance = np.broadcast_to(self.scale / (self.shape - 1), kept)
+        return MeanVariance(np.broadcast_to(self.location, full), variance)
+
+    def mode(self) -> MeanVariance:
+        """Return m and b / (a + 3/2), the joint MAP; b / (a + 1 + E/2) if E entries share it."""
+        full, kept, shared = self._shapes()
+        variance = self.scale / (self.shape + 1 + sharers(full, shared) / 2)
+        return MeanVariance(np.broadcast_to(self.location, full), np.broadcast_to(variance, kept))
+
+    def interval(self, level: float = 0.95) -> MeanVarianceInterval:
+        """Return the intervals of the mean (Student t) and of the variance (inverse gamma)."""
+        full, kept, _ = self._shapes()
+        width = np.sqrt(self.scale / (self.shape * self.pseudo_rows))
+        means, variances = [], []
+        with np.errstate(divide="ignore"):  # an upper end beyond all floats is inf
+            for tail in tails(level):
+                mean = self.location + width * stdtrit(2 * self.shape, tail)
+                means.append(np.broadcast_to(mean, full))
+                variance = self.scale / gammainccinv(self.shape, tail)
+                variances.append(np.broadcast_to(variance, kept))
+        return MeanVarianceInterval(Interval(*means), Interval(*variances))
+
+    def predictive(self) -> StudentT:
+        """Return the Student t of one new entry (of each alone, where a variance is shared)."""
+        spread = self.scale / self.shape * (1 + 1 / self.pseudo_rows)
+        return StudentT(2 * self.shape, self.location, spread)
+
+    def log_evidence(self, tally: Moments) -> Floats:
+        """Return the log evidence of each variance, in its shape (length 1 if shared)."""
+        after, rows, shared = self._updated(tally)
+        means = np.log1p(rows / self.pseudo_rows) + rows * LOG_TWO_PI
+        # a ln b - a' ln b', with the part that cancels left out
+        growth = (after.scale - self.scale) / self.scale
+        gain = gammaln(after.shape) - gammaln(self.shape) - self.shape * np.log1p(growth)
+        gain = gain - (after.shape - self.shape) * np.log(after.scale)
+        return np.asarray(gain - gathered(means, shared) / 2)
+
+    def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:
+        """Return the joint log density at (mean, variance); -inf where a variance is not > 0."""
+        mean, variance = (np.asarray(part, dtype=np.float64) for part in parameter)
+        _, _, shared = self._shapes(mean.shape)
+        inside = variance > 0
+        safe = np.where(inside, variance, 1.0)
+        precision = self.pseudo_rows / safe
+        normal = (np.log(precision) - LOG_TWO_PI - precision * (mean - self.location) ** 2) / 2
+        log_density = self.shape * np.log(self.scale) - gammaln(self.shape)
+        log_density = log_density - (self.shape + 1) * np.log(safe) - self.scale / safe
+        return np.asarray(np.where(inside, log_density + gathered(normal, shared), -np.inf))
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> MeanVariance:
+        """Draw means (*size, ...) and variances (the same, length 1 along shared axes)."""
+        full, kept, _ = self._shapes()
+        variance = self.scale / rng.standard_gamma(self.shape, size=sizes(size, kept))
+        noise = rng.standard_normal(sizes(size, full))
+        mean = self.location + np.sqrt(variance / self.pseudo_rows) * noise
+        return MeanVariance(np.asarray(mean), np.asarray(variance))

@@ -1,0 +1,216 @@
+"""The prior of the mean and the covariance of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import gammainccinv, multigammaln, stdtrit
+
+from suffice.errors import PriorError, ShapeError
+from suffice.prior.inverse_wishart import log_inverse_wishart, sample_halves
+from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
+from suffice.prior.normal_inverse_gamma import LOG_TWO_PI, MeanVarianceInterval
+from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positive, sizes, tails
+from suffice.prior.student_t import MultivariateStudentT
+from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
+from suffice.tally.moments import Moments
+from suffice.tally.tally import Floats
+
+
+class MeanCovariance(NamedTuple):
+    """The parameter of Gaussian rows."""
+
+    mean: Floats
+    covariance: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class NormalInverseWishart(Prior):
+    """Sigma ~ IW(S, v), mu | Sigma ~ N(m, Sigma / k) (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    location : (..., d)
+        Prior mean m.
+    pseudo_rows : (...)
+        How many rows k the location is worth.
+    degrees : (...)
+        Degrees of freedom v, above d - 1.
+    scale_matrix : (..., d, d)
+        Scale S of the covariance, whose mean is S / (v - d - 1).
+    shared : tuple of int
+        Axes of the tally's weight (classes, not features) along which all entries have one
+        covariance, each its own mean; `degrees` and `scale_matrix` have length 1 there. Count them
+        from the end (-1) if the prior has fewer axes than the tally and is to be sampled.
+
+    Examples
+    --------
+    >>> prior = NormalInverseWishart([0.0, 0.0], pseudo_rows=1, degrees=4, scale_matrix=np.eye(2))
+    >>> rows = Moments(2.0, [1.0, 0.0], [0.0, 0.0], [[2.0, 0.0], [0.0, 0.0]])  # (0, 0), (2, 0)
+    >>> prior.posterior(rows).mean().covariance.round(3)
+    array([[1.222, 0.   ],
+           [0.   , 0.333]])
+    """
+
+    location: Floats
+    pseudo_rows: Floats
+    degrees: Floats
+    scale_matrix: Floats
+    shared: Axes
+
+    def __init__(
+        self,
+        location: ArrayLike,
+        pseudo_rows: ArrayLike,
+        degrees: ArrayLike,
+        scale_matrix: ArrayLike,
+        shared: Iterable[int] = (),
+    ) -> None:
+        owner = type(self).__name__
+        m = finite(owner, "location", location)
+        k = positive(owner, "pseudo_rows", pseudo_rows)
+        v = positive(owner, "degrees", degrees)
+        matrix = symmetric(owner, "scale_matrix", finite(owner, "scale_matrix", scale_matrix))
+        d = matrix.shape[-1]
+        if m.shape[-1:] != (d,):
+            raise ShapeError(
+                f"{owner} has location {m.shape} and scale_matrix {matrix.shape}. Give (..., d) "
+                "and (..., d, d)."
+            )
+        if np.any(v <= d - 1):
+            raise PriorError(
+                f"{owner} has degrees {v.min():g} for {d} features. Use degrees above {d - 1}."
+            )
+        cholesky(owner, "scale_matrix", matrix)  # which refuses what is not positive definite
+        broadcast(owner, m.shape[:-1], k.shape, v.shape, matrix.shape[:-2])
+        fields = (("location", m), ("pseudo_rows", k), ("degrees", v), ("scale_matrix", matrix))
+        for name, array in fields:
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "shared", tuple(shared))
+
+    @property
+    def _features(self) -> int:
+        return int(self.location.shape[-1])
+
+    def _shapes(self, met: Axes = (), axes: int | None = None) -> tuple[Axes, Axes, Axes]:
+        """Return the leading shapes of the means and covariances, and the shared axes."""
+        owner = type(self).__name__
+        spreads = broadcast(owner, self.degrees.shape, self.scale_matrix.shape[:-2])
+        means = broadcast(owner, self.location.shape[:-1], self.pseudo_rows.shape)
+        return tied_shapes(owner, spreads, means, met, self.shared, axes)
+
+    def _root(self) -> Floats:
+        return cholesky(type(self).__name__, "scale_matrix", self.scale_matrix)
+
+    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+        d = self._features
+        if not tally.full or tally.sum_x.shape[-1] != d:
+            raise ShapeError(
+                f"A NormalInverseWishart of {d} features and moments of shape "
+                f"{tally.sum_xx.shape}. Count full moments (..., {d}, {d}), or use a "
+                "NormalInverseGamma."
+            )
+        full, kept, shared = self._shapes(tally.weight.shape, axes=tally.weight.ndim)
+        rows = np.broadcast_to(tally.weight, full)
+        pseudo_rows = self.pseudo_rows + rows
+        away = np.broadcast_to(tally.mean() - self.location, (*full, d))
+        shift = away * (rows / pseudo_rows)[..., None]
+        pull = away * np.broadcast_to(self.pseudo_rows, full)[..., None]
+        squares = tally.scatter() + pull[..., :, None] * shift[..., None, :]
+        over_features = tuple(axis - 2 for axis in shared)
+        matrix = self.scale_matrix + gathered(squares, over_features)
+        believed = type(self)(
+            np.broadcast_to(self.location + shift, (*full, d)),
+            pseudo_rows,
+            np.broadcast_to(self.degrees + gathered(rows, shared), kept),
+            np.broadcast_to(matrix, (*kept, d, d)),
+            shared,
+        )
+        return believed, rows, shared
+
+    def posterior(self, tally: Moments) -> Self:
+        """Return NIW(m', k', v', S'); its `shared` axes are counted from the end."""
+        return self._updated(tally)[0]
+
+    def _parameter(self, divisor: Floats) -> MeanCovariance:
+        full, kept, _ = self._shapes()
+        d = self._features
+        covariance = self.scale_matrix / np.asarray(divisor)[..., None, None]
+        return MeanCovariance(
+            np.broadcast_to(self.location, (*full, d)), np.broadcast_to(covariance, (*kept, d, d))
+        )
+
+    def mean(self) -> MeanCovariance:
+        """Return m and S / (v - d - 1)."""
+        divisor = self.degrees - self._features - 1
+        if np.any(divisor <= 0):
+            raise PriorError(
+                f"A NormalInverseWishart of {self.degrees.min():g} degrees has no mean "
+                f"covariance. Use degrees above {self._features + 1}, or the mode."
+            )
+        return self._parameter(divisor)
+
+    def mode(self) -> MeanCovariance:
+        """Return m and S / (v + d + 2), the joint MAP; S / (v + d + 1 + E) if E entries share."""
+        full, _, shared = self._shapes()
+        return self._parameter(self.degrees + self._features + 1 + sharers(full, shared))
+
+    def interval(self, level: float = 0.95) -> MeanVarianceInterval:
+        """Return the intervals of each mean (Student t) and of each variance (inverse gamma)."""
+        full, kept, _ = self._shapes()
+        d = self._features
+        degrees = (self.degrees - d + 1)[..., None]
+        squares = np.diagonal(self.scale_matrix, axis1=-2, axis2=-1)
+        width = np.sqrt(squares / (self.pseudo_rows[..., None] * degrees))
+        means, variances = [], []
+        with np.errstate(divide="ignore"):  # an upper end beyond all floats is inf
+            for tail in tails(level):
+                mean = self.location + width * stdtrit(degrees, tail)
+                means.append(np.broadcast_to(mean, (*full, d)))
+                variance = squares / (2 * gammainccinv(degrees / 2, tail))
+                variances.append(np.broadcast_to(variance, (*kept, d)))
+        return MeanVarianceInterval(Interval(*means), Interval(*variances))
+
+    def predictive(self) -> MultivariateStudentT:
+        """Return the multivariate t of one new row of each entry."""
+        degrees = self.degrees - self._features + 1
+        factor = (1 + 1 / self.pseudo_rows) / degrees
+        matrix = self.scale_matrix * np.asarray(factor)[..., None, None]
+        return MultivariateStudentT(degrees, self.location, matrix)
+
+    def log_evidence(self, tally: Moments) -> Floats:
+        """Return the log evidence of each covariance, in its shape (length 1 if shared)."""
+        after, rows, shared = self._updated(tally)
+        d = self._features
+        means = d * (np.log1p(rows / self.pseudo_rows) + rows * np.log(np.pi)) / 2
+        gain = multigammaln(after.degrees / 2, d) - multigammaln(self.degrees / 2, d)
+        before, now = (half_log_determinant(prior._root()) for prior in (self, after))
+        # v/2 ln|S| - v'/2 ln|S'|, from half the log determinants
+        gain = gain - self.degrees * (now - before) - (after.degrees - self.degrees) * now
+        return np.asarray(gain - gathered(means, shared))
+
+    def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:
+        """Return the joint log density at (mean, covariance)."""
+        mean, covariance = (np.asarray(part, dtype=np.float64) for part in parameter)
+        d = self._features
+        _, _, shared = self._shapes(mean.shape[:-1])
+        root = cholesky("The parameter", "covariance", covariance)
+        away = np.linalg.solve(root, (mean - self.location)[..., None])[..., 0]
+        normal = d * (np.log(self.pseudo_rows) - LOG_TWO_PI) / 2 - half_log_determinant(root)
+        normal = np.asarray(normal - self.pseudo_rows * np.square(away).sum(axis=-1) / 2)
+        log_spread = log_inverse_wishart(root, self._root(), self.degrees)
+        return np.asarray(log_spread + gathered(normal, shared))
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> MeanCovariance:
+        """Draw means (*size, ..., d) and covariances (*size, ..., d, d; length 1 if shared)."""
+        full, kept, _ = self._shapes()
+        halves = sample_halves(rng, self._root(), self.degrees, sizes(size, kept))
+        noise = rng.standard_normal((*sizes(size, full), self._features))
+        noise /= np.sqrt(self.pseudo_rows)[..., None]
+        mean = self.location + np.einsum("...kj,...k->...j", halves, noise)
+        return MeanCovariance(mean, np.swapaxes(halves, -1, -2) @ halves)

@@ -1,0 +1,132 @@
+"""A prior that believes in a few probabilities of success only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import logsumexp, xlog1py, xlogy
+
+from suffice.errors import PriorError, ShapeError
+from suffice.prior.predictive import Bernoulli
+from suffice.prior.prior import Interval, Prior, Size, broadcast, sizes, tails
+from suffice.tally.counts import Counts
+from suffice.tally.tally import Floats, frozen, given
+
+
+@dataclass(frozen=True, eq=False)
+class PointMasses(Prior):
+    """P(θ = points[s]) = weights[s], posterior w_s θ_s^n1 (1-θ_s)^n0 (docs: mathematics, 2).
+
+    Weights are held as logarithms: a point that a long history has all but ruled out can come back.
+
+    Parameters
+    ----------
+    points : (S,)
+        The probabilities believed in, each once; 0 and 1 are allowed.
+    weights : (..., S)
+        How much each is believed in; scaled to sum to 1.
+
+    Examples
+    --------
+    >>> coin = PointMasses(points=[0.4, 0.5, 0.6], weights=[0.1, 0.8, 0.1])
+    >>> coin.posterior(Counts([0, 10])).weights.round(3)  # ten heads in a row
+    array([0.008, 0.559, 0.433])
+    """
+
+    points: Floats
+    log_weights: Floats
+
+    def __init__(self, points: ArrayLike, weights: ArrayLike) -> None:
+        theta, beliefs = np.array(points, float), np.array(weights, float)
+        if theta.ndim != 1 or theta.size == 0 or beliefs.shape[-1:] != theta.shape:
+            raise ShapeError(
+                f"PointMasses of {theta.shape} points and {beliefs.shape} weights. Give points "
+                "(S,) and weights (..., S)."
+            )
+        if not np.all((theta >= 0) & (theta <= 1)):
+            wrong = theta[~((theta >= 0) & (theta <= 1))][0]
+            raise PriorError(f"PointMasses at {wrong:g}. Use probabilities from 0 to 1.")
+        if np.unique(theta).size < theta.size:
+            raise PriorError(f"PointMasses at {theta.tolist()} repeat. Name each point once.")
+        if not np.all(np.isfinite(beliefs) & (beliefs >= 0)):
+            wrong = beliefs[~(np.isfinite(beliefs) & (beliefs >= 0))][0]
+            raise PriorError(f"PointMasses have weight {wrong:g}. Use finite weights, 0 or more.")
+        if not np.all(beliefs.sum(axis=-1) > 0):
+            raise PriorError("PointMasses have weights 0 only. Give some point a weight above 0.")
+        order = np.argsort(theta)
+        self._hold(theta[order], xlogy(1.0, beliefs[..., order]))
+
+    def _hold(self, points: Floats, log_weights: Floats) -> None:
+        total = logsumexp(log_weights, axis=-1, keepdims=True)
+        object.__setattr__(self, "points", frozen(points))
+        object.__setattr__(self, "log_weights", given(np.asarray(log_weights - total)))
+
+    @property
+    def weights(self) -> Floats:
+        """How much each point is believed in, shape (..., S)."""
+        return np.asarray(np.exp(self.log_weights))
+
+    def _log_joint(self, tally: Counts) -> Floats:
+        """Return ln w_s + n1 ln θ_s + n0 ln(1 - θ_s), shape (..., S)."""
+        if tally.counts.shape[-1:] != (2,):
+            raise ShapeError(
+                f"PointMasses and counts of shape {tally.counts.shape}. Count two levels on the "
+                "last axis, 0 and 1."
+            )
+        broadcast("PointMasses", self.log_weights.shape[:-1], tally.counts.shape[:-1])
+        failures, successes = tally.counts[..., :1], tally.counts[..., 1:]
+        log_likelihood = xlogy(successes, self.points) + xlog1py(failures, -self.points)
+        return np.asarray(self.log_weights + log_likelihood)
+
+    def posterior(self, tally: Counts) -> Self:
+        """Return the same points, weighted by how well they foretold the tally."""
+        joint = self._log_joint(tally)
+        if np.any(np.all(joint == -np.inf, axis=-1)):
+            raise PriorError(
+                f"No point of {self.points.tolist()} can have produced what was seen. Add a point "
+                "between 0 and 1."
+            )
+        believed = object.__new__(type(self))
+        believed._hold(self.points, joint)
+        return believed
+
+    def mean(self) -> Floats:
+        """Return sum_s w_s θ_s, which is the predictive probability too."""
+        return np.asarray(self.weights @ self.points)
+
+    def mode(self) -> Floats:
+        """Return the point believed in most (the lower of two alike)."""
+        return np.asarray(self.points[np.argmax(self.log_weights, axis=-1)])
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the points at the two tails; between them lies `level` or more."""
+        below = np.cumsum(self.weights, axis=-1)
+        lower, upper = tails(level)
+        last = self.points.size - 1
+        first = np.minimum((below <= lower).sum(axis=-1), last)
+        final = np.minimum((below < upper).sum(axis=-1), last)
+        return Interval(np.asarray(self.points[first]), np.asarray(self.points[final]))
+
+    def predictive(self) -> Bernoulli:
+        """Return the Bernoulli of one new event."""
+        # A mean of numbers in [0, 1], whose weights may sum to a rounding more than 1.
+        return Bernoulli(np.minimum(self.mean(), 1.0))
+
+    def log_evidence(self, tally: Counts) -> Floats:
+        """Return ln sum_s w_s θ_s^n1 (1-θ_s)^n0, plus the orders rows of counts stand for."""
+        return np.asarray(logsumexp(self._log_joint(tally), axis=-1) + tally.log_orderings)
+
+    def log_density(self, parameter: ArrayLike) -> Floats:
+        """Return the log mass at `parameter`; -inf where no point is."""
+        here = np.asarray(parameter, dtype=np.float64)[..., None] == self.points
+        return np.asarray(np.max(np.where(here, self.log_weights, -np.inf), axis=-1))
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw points, shape (*size, ...)."""
+        shape = sizes(size, self.log_weights.shape[:-1])
+        # The largest of ln w_s + Gumbel noise is s with probability w_s.
+        noisy = self.log_weights + rng.gumbel(size=(*shape, self.points.size))
+        return np.asarray(self.points[np.argmax(noisy, axis=-1)])

@@ -1,0 +1,125 @@
+"""Distributions of one new row, the parameter integrated out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import betaln, xlog1py, xlogy
+
+from suffice.errors import PriorError
+from suffice.prior.prior import Size, broadcast, positive, sizes, spread_to
+from suffice.tally.tally import Floats, frozen, given
+
+
+class Predictive(ABC):
+    """What is expected of a new row; leading axes broadcast with those of `x`."""
+
+    @abstractmethod
+    def log_density(self, x: ArrayLike) -> Floats:
+        """Return the logarithm of the density (or probability) at `x`."""
+
+    @abstractmethod
+    def mean(self) -> Floats:
+        """Return the expected row, or say why there is none."""
+
+    @abstractmethod
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw `size` rows; the axes of `size` come first."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Unpickled arrays are writeable, whatever they were before.
+        for name, value in state.items():
+            object.__setattr__(self, name, given(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Bernoulli(Predictive):
+    """P(x = 1) = p: the predictive of a Beta and of point masses (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    probability : (...)
+
+    Examples
+    --------
+    >>> float(np.exp(Bernoulli(0.25).log_density(0)).round(6))
+    0.75
+    """
+
+    probability: Floats
+
+    def __init__(self, probability: ArrayLike) -> None:
+        chance = frozen(probability)
+        wrong = ~((chance >= 0) & (chance <= 1))
+        if np.any(wrong):
+            raise PriorError(
+                f"Bernoulli has probability {chance[wrong].flat[0]:g}. Use values from 0 to 1."
+            )
+        object.__setattr__(self, "probability", chance)
+
+    def log_density(self, x: ArrayLike) -> Floats:
+        """Return the log probability of 0 or 1; -inf of anything else."""
+        value = np.asarray(x, dtype=np.float64)
+        inside = (value == 0) | (value == 1)
+        event = np.where(inside, value, 0.0)
+        log_chance = xlogy(event, self.probability) + xlog1py(1 - event, -self.probability)
+        return np.asarray(np.where(inside, log_chance, -np.inf))
+
+    def mean(self) -> Floats:
+        """Return p."""
+        return self.probability
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw zeros and ones, shape (*size, ...)."""
+        shape = sizes(size, self.probability.shape)
+        return np.asarray(rng.random(shape) < self.probability, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class NegativeBinomial(Predictive):
+    """Poisson events whose rate is Gamma(shape a, rate b) (docs: mathematics, section 2).
+
+    Its usual parameters are r = a and p = b / (b + 1).
+
+    Parameters
+    ----------
+    shape, rate : (...)
+
+    Examples
+    --------
+    >>> float(np.exp(NegativeBinomial(shape=1.0, rate=1.0).log_density(2)).round(6))  # geometric
+    0.125
+    """
+
+    shape: Floats
+    rate: Floats
+
+    def __init__(self, shape: ArrayLike, rate: ArrayLike) -> None:
+        a = positive("NegativeBinomial", "shape", shape)
+        b = positive("NegativeBinomial", "rate", rate)
+        common = broadcast("NegativeBinomial", a.shape, b.shape)
+        object.__setattr__(self, "shape", spread_to(a, common))
+        object.__setattr__(self, "rate", spread_to(b, common))
+
+    def log_density(self, x: ArrayLike) -> Floats:
+        """Return the log probability of a number of events; -inf where it is no number of any."""
+        events = np.asarray(x, dtype=np.float64)
+        inside = (events >= 0) & (events == np.floor(events)) & np.isfinite(events)
+        safe = np.where(inside, events, 0.0)
+        # G(a + x) / (G(a) x!) = 1 / ((a + x) B(a, x + 1)), which keeps its digits for large a
+        log_ways = -np.log(self.shape + safe) - betaln(self.shape, safe + 1)
+        log_chance = -self.shape * np.log1p(1 / self.rate) - safe * np.log1p(self.rate)
+        return np.asarray(np.where(inside, log_ways + log_chance, -np.inf))
+
+    def mean(self) -> Floats:
+        """Return a / b."""
+        return np.asarray(self.shape / self.rate)
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw numbers of events, shape (*size, ...)."""
+        rates = rng.standard_gamma(self.shape, size=sizes(size, self.shape.shape)) / self.rate
+        return np.asarray(rng.poisson(rates), dtype=np.float64)

@@ -1,0 +1,144 @@
+"""Answering: what every generative classifier says of rows, given how it scores them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.count.refusal import refused
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.model import scoring
+from suffice.model.decision import decide
+from suffice.skin.intake import names_of, owner, take_features
+from suffice.skin.learner import TallyLearner
+from suffice.tally import Counts
+from suffice.tally.tally import Floats
+
+
+class GenerativeAnswers(TallyLearner):
+    """A classifier that knows p(x | class) and p(class).
+
+    A subclass gives a scorer (`_scorer`), the log prior of its classes (`_log_prior`), draws of
+    features given classes (`_sample_features`), the evidence of its features
+    (`_features_log_evidence`), and a count of its parameters (`_feature_parameters`).
+    """
+
+    _whole_cells = False
+
+    def _scorer(self) -> scoring.Scorer:
+        raise NotImplementedError
+
+    def _log_prior(self) -> Floats:
+        raise NotImplementedError
+
+    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
+        raise NotImplementedError
+
+    def _features_log_evidence(self) -> float:
+        raise NotImplementedError
+
+    def _feature_parameters(self) -> int:
+        raise NotImplementedError
+
+    def _answer(self, answer: Any, X: Any, scorer: scoring.Scorer | None = None) -> Any:
+        check_is_fitted(self, "tally_")
+        array = take_features(self, X, reset=False, sparse=self._takes_sparse)
+        try:
+            return answer(scorer or self._scorer(), array, self._log_prior())
+        except scoring.Refused as refusal:
+            rows = Rows(array, np.empty(0, np.int32), 0, names=names_of(self), owner=owner(self))
+            raise refused(rows, refusal.row, whole=self._whole_cells) from None
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, (n_samples,)."""
+        best = self._answer(scoring.best_class, X)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
+        proba: Floats = self._answer(scoring.proba, X)
+        return proba
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return log p(class | x), (n_samples, n_classes)."""
+        log_proba: Floats = self._answer(scoring.log_proba, X)
+        return log_proba
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(x, class), (n_samples, n_classes)."""
+        joint: Floats = self._answer(scoring.joint_log_proba, X)
+        return joint
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return log p(x), (n_samples,): low for rows unlike anything learned.
+
+        Gaps are marginalised, so rows with more gaps have higher densities.
+        """
+        density: Floats = self._answer(scoring.log_density, X)
+        return density
+
+    def decide(self, X: Any, loss: Any = None, reject: float | None = None) -> NDArray[Any]:
+        """Return the action of least expected loss for each row.
+
+        Parameters
+        ----------
+        X : rows
+        loss : (n_actions, n_classes), or mapping from an action to its losses by class, or None
+            None counts 1 for a wrong class. The actions of a square array are the classes.
+        reject : float, optional
+            The cost of deciding nothing; such rows get None.
+        """
+        return decide(self.predict_proba(X), self.classes_, loss, reject)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw labelled rows from the model: (n_samples, n_features) and (n_samples,)."""
+        check_is_fitted(self, "tally_")
+        if n_samples < 1:
+            raise InputError(f"Cannot draw {n_samples} rows. Ask for one or more.")
+        rng = generator(random_state)
+        prior = np.exp(self._log_prior())
+        codes = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
+        return self._sample_features(codes, rng), self.classes_[codes]
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many free parameters the model has (docs: mathematics, section 4)."""
+        check_is_fitted(self, "tally_")
+        return self._class_parameters() + self._feature_parameters()
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the learned labels and rows under the prior."""
+        check_is_fitted(self, "tally_")
+        return self._class_log_evidence() + self._features_log_evidence()
+
+    def _class_parameters(self) -> int:
+        return len(self.classes_) - 1
+
+    def _class_log_evidence(self) -> float:
+        """Return the log-probability of the labels; a learned prior is uniform over simplices."""
+        from suffice.prior import Dirichlet
+
+        weights = self.tally_.weights
+        if self._class_prior_is_given():
+            seen = weights > 0
+            return float(weights[seen] @ self._log_prior()[seen])
+        return float(Dirichlet(np.ones(len(weights))).log_evidence(Counts(weights)))
+
+    def _class_prior_is_given(self) -> bool:
+        raise NotImplementedError
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a generator from what scikit-learn's users give as random_state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState) or random_state is None:
+        return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    return np.random.default_rng(random_state)

@@ -1,0 +1,117 @@
+"""Rows, labels and weights as scikit-learn's users give them, checked and made ready to count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import (
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from suffice.data.frames import frame_to_array, is_frame
+from suffice.data.labels import encode_labels
+from suffice.data.rows import NO_WEIGHTS, Rows
+from suffice.errors import InputError
+
+Labels = NDArray[Any]
+
+
+def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
+    """Return X as an array or CSR matrix of numbers, its names and width checked or learned.
+
+    Gaps (NaN, null) stay; infinite cells are found by the kernels, which read every cell anyway.
+    """
+    if is_frame(X):
+        array = frame_to_array(X)
+        if array.shape[0] == 0 or array.shape[1] == 0:
+            raise InputError(
+                f"Found array with 0 {'sample' if array.shape[0] == 0 else 'feature'}(s) "
+                f"(shape={array.shape}) while a minimum of 1 is required by "
+                f"{type(estimator).__name__}. Give at least one row and one column."
+            )
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return array
+    array = validate_data(
+        estimator,
+        X,
+        reset=reset,
+        accept_sparse="csr" if sparse else False,
+        ensure_all_finite=False,
+    )
+    if not isinstance(array, np.ndarray) and not array.has_canonical_format:
+        array = array.copy()
+        array.sum_duplicates()
+    return array
+
+
+def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int32]]:
+    """Return the sorted classes in y and each row's number among them."""
+    if y is None:
+        raise InputError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
+            "y is None."
+        )
+    if type(y).__module__.startswith("pyarrow"):
+        y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))
+    labels = column_or_1d(y, warn=True)
+    check_consistent_length(X, labels)
+    classes, codes = encode_labels(labels)
+    if classes.dtype.kind == "O" and not all(isinstance(name, str) for name in classes):
+        raise InputError(
+            f"Unknown label type: unknown. Label {classes.tolist()[0]!r} is neither a name nor a "
+            "number; convert y."
+        )
+    return classes, codes
+
+
+def take_weights(sample_weight: Any, size: int) -> NDArray[np.float64]:
+    """Return one weight a row, or the empty array if none were given."""
+    if sample_weight is None:
+        return NO_WEIGHTS
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(size, float(weights))
+    if weights.ndim != 1:
+        raise InputError(
+            f"Sample weights must be 1D array or scalar, got {weights.ndim}D array. Give one "
+            "weight a row."
+        )
+    if len(weights) != size:
+        raise InputError(
+            f"sample_weight.shape == {weights.shape}, expected {(size,)}! Give one weight a row."
+        )
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if bad.size:
+        raise InputError(
+            f"Weight {weights[bad[0]]:g} in row {bad[0]}: Negative values in data passed to "
+            "`sample_weight`, or NaN or infinity, cannot be learned. Use 0 to leave a row out; "
+            "forget() unlearns one."
+        )
+    if not weights.any():
+        raise InputError("All sample weights are zero: nothing would be learned. Weigh a row.")
+    return np.ascontiguousarray(weights)
+
+
+def take_rows(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, sparse: bool
+) -> tuple[Labels, Rows]:
+    """Return the classes in y and the rows ready to count."""
+    array = take_features(estimator, X, reset=reset, sparse=sparse)
+    classes, codes = take_labels(estimator, array, y)
+    weights = take_weights(sample_weight, array.shape[0])
+    return classes, Rows(array, codes, len(classes), weights, names_of(estimator), owner(estimator))
+
+
+def names_of(estimator: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns, if the estimator has learned any."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else tuple(names)
+
+
+def owner(estimator: Any) -> str:
+    """Return the estimator's name for errors."""
+    return type(estimator).__name__

@@ -1,0 +1,217 @@
+"""Learning, forgetting and merging: what every classifier that is a tally plus a prior can do."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.data.labels import codes_within
+from suffice.data.rows import Rows
+from suffice.errors import InputError, MergeError, OneClassWarning
+from suffice.skin.intake import take_rows
+from suffice.tally import Groups, Tally
+from suffice.tally.tally import Floats
+
+Labels = NDArray[Any]
+
+
+class TallyLearner(ClassifierMixin, BaseEstimator):
+    """A classifier whose learned state is one tally a class.
+
+    A subclass counts rows (`_count`), and reads its fitted attributes off the tally (`_read`).
+    Everything that changes what was learned goes through `_settle`, all or nothing.
+    """
+
+    _takes_sparse: ClassVar[bool] = True
+    # Parameters that decide what is tallied: models that differ in them do not merge.
+    _tally_settings: ClassVar[tuple[str, ...]] = ()
+
+    def _count(self, rows: Rows) -> tuple[Floats, Tally]:
+        """Return the weight of each class's rows, (C,), and their tally with first axis C."""
+        raise NotImplementedError
+
+    def _read(self, groups: Groups[Any]) -> None:
+        """Set the fitted attributes from the tally."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from these rows and nothing else.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Gaps (NaN, null) are left out.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        with self._all_or_nothing():
+            self._validate_params()
+            groups = self._tallied(X, y, sample_weight, reset=True)
+            self.classes_closed_ = False
+            self.new_classes_ = groups.classes
+            self._settle(groups)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows: the same as `fit` on all rows so far, in any order.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array-like, optional
+            At the first call: all the classes there will ever be; another label is then an
+            error. Without it a new label becomes a new class (see `new_classes_`).
+        """
+        with self._all_or_nothing():
+            self._validate_params()
+            first = not hasattr(self, "tally_")
+            if first:
+                self.classes_closed_ = classes is not None
+            known = self._known_classes(classes, first=first)
+            groups = self._tallied(X, y, sample_weight, reset=first, known=known)
+            self.new_classes_ = np.setdiff1d(groups.classes, known)
+            if not first:
+                groups = self.tally_ + groups
+            self._settle(groups.aligned(np.union1d(known, groups.classes)))
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows that were learned: the same as `fit` on the others.
+
+        A class of which no row is left is no class any more, unless `classes` closed the set.
+        """
+        check_is_fitted(self, "tally_")
+        with self._all_or_nothing():
+            taken = self._tallied(X, y, sample_weight, reset=False)
+            groups = self.tally_ - taken
+            if not self.classes_closed_:
+                groups = groups.without_empty()
+            if not groups.weights.any():
+                raise InputError(
+                    "Forgetting these rows would leave nothing learned. Make a new model "
+                    "instead; nothing was changed."
+                )
+            self.new_classes_ = groups.classes[:0]
+            self._settle(groups)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Learn all that another model of the same kind has learned.
+
+        The other model may know other classes. It is left as it was.
+        """
+        check_is_fitted(self, "tally_")
+        self._check_mergeable(other)
+        with self._all_or_nothing():
+            groups = self.tally_ + other.tally_
+            self.classes_closed_ = self.classes_closed_ and other.classes_closed_
+            self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
+            self._settle(groups)
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        """Return a new model that has learned what both have learned."""
+        if not isinstance(other, TallyLearner):
+            return NotImplemented
+        check_is_fitted(self, "tally_")
+        self._check_mergeable(other)
+        union: Self = clone(self)
+        union.__dict__.update(self.__dict__)
+        return union.merge(other)
+
+    def _tallied(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Labels | None = None
+    ) -> Groups[Any]:
+        classes, rows = take_rows(self, X, y, sample_weight, reset=reset, sparse=self._takes_sparse)
+        if known is not None and self.classes_closed_:
+            outside = np.setdiff1d(classes, known)
+            if outside.size:
+                row = int(np.argmax(np.isin(classes[rows.codes], outside)))
+                raise InputError(
+                    f"The target label(s) {outside} in y do not exist in the initial classes "
+                    f"{known} (first in row {row}). Correct the label, or name the class in "
+                    "`classes` at the first call."
+                )
+            rows = Rows(
+                rows.X,
+                codes_within(classes, known, rows.codes),
+                len(known),
+                rows.weights,
+                rows.names,
+                rows.owner,
+            )
+            classes = known
+        return Groups(classes, *self._count(rows))
+
+    def _known_classes(self, classes: Any, *, first: bool) -> Labels:
+        """Return the classes known before these rows."""
+        if classes is not None:
+            named = np.unique(np.asarray(classes))
+            if not first and not np.array_equal(named, self.classes_):
+                raise InputError(
+                    f"`classes={np.asarray(classes)!r}` is not the same as on last call to "
+                    f"partial_fit, was: {self.classes_!r}. Leave `classes` out after the first "
+                    "call."
+                )
+            return named
+        if first:
+            return np.empty(0, dtype=np.int64)
+        known: Labels = self.classes_
+        return known
+
+    def _settle(self, groups: Groups[Any]) -> None:
+        """Take a tally as all that is known, and read the fitted attributes off it."""
+        self.tally_ = groups
+        self.classes_ = groups.classes
+        self._read(groups)
+        if len(groups.classes) == 1:
+            warnings.warn(
+                f"{type(self).__name__} has seen one class only, {groups.classes.tolist()[0]!r}, "
+                "and will always answer it. Learn rows of another class too.",
+                OneClassWarning,
+                stacklevel=4,
+            )
+
+    def _check_mergeable(self, other: Any) -> None:
+        if type(other) is not type(self):
+            raise MergeError(
+                f"Cannot merge {type(other).__name__} into {type(self).__name__}. Merge models "
+                "of one class."
+            )
+        check_is_fitted(other, "tally_")
+        if other.n_features_in_ != self.n_features_in_:
+            raise MergeError(
+                f"Cannot merge models of {self.n_features_in_} and {other.n_features_in_} "
+                "features. Learn the same columns in both."
+            )
+        mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
+        if mine is not None and theirs is not None and not np.array_equal(mine, theirs):
+            odd = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+            raise MergeError(
+                f"Cannot merge: column {odd} is {mine[odd]!r} here and {theirs[odd]!r} there. "
+                "Learn the same columns in both."
+            )
+        for name in self._tally_settings:
+            if repr(getattr(self, name)) != repr(getattr(other, name)):
+                raise MergeError(
+                    f"Cannot merge: {name} is {getattr(self, name)!r} here and "
+                    f"{getattr(other, name)!r} there, so different things were counted."
+                )
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Put everything back as it was if anything goes wrong."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
