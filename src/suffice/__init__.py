@@ -1,1 +1,51 @@
 """suffice: generative learning from sufficient statistics. A model is a tally plus a prior."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Where each public name lives; a room is opened when its first name is asked for.
+_ROOMS = {
+    "tally": ("Blocks", "Counts", "Events", "Groups", "Moments", "Patterns", "Quartics"),
+    "prior": (
+        "Beta",
+        "Dirichlet",
+        "Gamma",
+        "NormalInverseGamma",
+        "NormalInverseWishart",
+        "PointMasses",
+    ),
+    "naive_bayes": (
+        "BernoulliNB",
+        "CategoricalNB",
+        "ComplementNB",
+        "GaussianNB",
+        "MultinomialNB",
+        "PoissonNB",
+    ),
+    "discriminant_analysis": (
+        "GaussianDiscriminant",
+        "LinearDiscriminantAnalysis",
+        "QuadraticDiscriminantAnalysis",
+    ),
+    "errors": ("DebtError", "InputError", "MergeError", "PriorError", "ShapeError", "SufficeError"),
+}
+_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+
+__all__ = ["__version__", *_ROOMS, *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used, so that `import suffice` costs nothing."""
+    if name in _ROOMS:
+        return import_module(f"suffice.{name}")
+    if name in _HOME:
+        return getattr(import_module(f"suffice.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'suffice' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

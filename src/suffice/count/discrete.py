@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from suffice.count.refusal import refused
 from suffice.count.runs import ClassRuns, added_in_ranges
 from suffice.data.rows import Rows
-from suffice.errors import InputError
+from suffice.errors import InputError, SufficeWarning
 from suffice.kernels.counts import (
     add_events,
     add_levels,
@@ -99,9 +100,7 @@ def count_levels(rows: Rows) -> tuple[Floats, Blocks[Counts]]:
     ends = np.cumsum(highest + 1)
     offsets = ends - (highest + 1)
     total = int(ends[-1]) if columns else 0
-    weights, counts = added_in_ranges(
-        rows, add_levels, [(), (total,)], before=(offsets,), whole=True
-    )
+    weights, counts = added_in_ranges(rows, add_levels, [(), (total,)], before=(offsets,))
     parts = tuple(
         Counts(given(np.ascontiguousarray(counts[:, start:stop])))
         for start, stop in zip(offsets, ends, strict=True)
@@ -115,21 +114,30 @@ def _highest(rows: Rows) -> Any:
     if rows.sparse:
         raise InputError(f"{rows.owner} takes dense rows only. Use X.toarray().")
 
-    def work(start: int, stop: int) -> tuple[int, Any]:
-        highest = np.full(columns, -1, np.int64)
-        return highest_levels(rows.dense(start, stop), highest), highest
+    def work(start: int, stop: int) -> tuple[int, Any, int]:
+        highest, fractional = np.full(columns, -1, np.int64), np.full(1, -1)
+        bad = highest_levels(rows.dense(start, stop), highest, fractional)
+        return bad, highest, int(fractional[0])
 
     tasks = row_ranges(size, columns)
     answers = on_all_cores(work, tasks)
-    for (start, _), (bad, _) in zip(tasks, answers, strict=True):
+    for (start, _), (bad, _, fractional) in zip(tasks, answers, strict=True):
         if bad >= 0:
-            raise refused(rows, start + bad, whole=True)
-    return np.max([highest for _, highest in answers], axis=0)
+            raise refused(rows, start + bad)
+        if fractional >= 0:
+            warnings.warn(
+                f"{rows.owner} takes levels numbered 0, 1, 2, ... and cuts fractions off, as in "
+                f"row {start + fractional}. Encode the columns, with OrdinalEncoder for example.",
+                SufficeWarning,
+                stacklevel=7,
+            )
+            break
+    return np.max([highest for _, highest, _ in answers], axis=0)
 
 
 def _seen(weights: Floats, gaps: Floats) -> Floats:
     """Return the weight of the cells that are not gaps, (C, d)."""
-    seen = weights[:, None] - gaps
+    seen = np.asarray(weights[:, None] - gaps)
     # A column that is all gaps has a weight of 0, not of what rounding left of fractions.
     seen[seen <= ROUNDING * weights[:, None]] = 0.0
-    return np.asarray(seen)
+    return seen

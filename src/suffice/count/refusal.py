@@ -8,15 +8,8 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError
 
 
-def refused(rows: Rows, row: int, *, whole: bool = False) -> InputError:
-    """Say what is wrong with a row that a kernel could not take.
-
-    Parameters
-    ----------
-    rows : the rows
-    row : the row's number
-    whole : whether cells had to be whole numbers
-    """
+def refused(rows: Rows, row: int) -> InputError:
+    """Say what is wrong with a row that a kernel could not take."""
     cells = rows.cells(row).astype(np.float64)
     for at, cell in enumerate(cells.tolist()):
         where = f"{cell:g} in row {row}, {rows.column(at)}"
@@ -30,9 +23,8 @@ def refused(rows: Rows, row: int, *, whole: bool = False) -> InputError:
                 f"Negative values in data passed to {rows.owner} (input X): {where}. "
                 "Counts and levels are 0 or more."
             )
-        if whole and cell != np.floor(cell):
-            return InputError(
-                f"{rows.owner} takes levels numbered 0, 1, 2, ...: {where}. Encode the column, "
-                "with OrdinalEncoder for example."
-            )
-    raise AssertionError(f"row {row} was refused without a reason")
+    at = int(np.nanargmax(cells))
+    return InputError(
+        f"Level {cells[at]:g} in row {row}, {rows.column(at)}, is too large a number. Levels are "
+        "numbered 0, 1, 2, ...: encode the column, with OrdinalEncoder for example."
+    )

@@ -27,7 +27,6 @@ def added_in_ranges(
     shapes: Sequence[tuple[int, ...]],
     *,
     before: tuple[Any, ...] = (),
-    whole: bool = False,
 ) -> list[Floats]:
     """Run a kernel over ranges of dense rows and add up what each wrote.
 
@@ -53,7 +52,7 @@ def added_in_ranges(
     totals = [np.zeros(shape) for shape in full]
     for (start, _), (bad, sums) in zip(tasks, on_all_cores(work, tasks), strict=True):
         if bad >= 0:
-            raise refused(rows, start + bad, whole=whole)
+            raise refused(rows, start + bad)
         for total, part in zip(totals, sums, strict=True):
             total += part
     return totals

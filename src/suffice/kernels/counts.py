@@ -108,18 +108,23 @@ def add_events(X, codes, weights, row_weight, gaps, sum_x, sum_log_factorial):  
 
 
 @exact_kernel
-def highest_levels(X, highest):  # type: ignore[no-untyped-def]
-    """Raise highest (d,) to the highest level of each column; gaps (NaN) are passed over."""
+def highest_levels(X, highest, fractional):  # type: ignore[no-untyped-def]
+    """Raise highest (d,) to the highest level of each column; gaps (NaN) are passed over.
+
+    fractional (1,) takes the first row with a cell that is no whole number, if it is -1.
+    """
     rows, columns = X.shape
     for i in range(rows):
         for j in range(columns):
             x = X[i, j]
-            if x > highest[j]:
-                if x > 2**53 or x != np.floor(x):
-                    return i
-                highest[j] = int(x)
-            elif x < 0:
+            if x <= -1 or x > 2**53:
                 return i
+            if np.isnan(x):
+                continue
+            level = int(x)
+            if level != x and fractional[0] < 0:
+                fractional[0] = i
+            highest[j] = max(highest[j], level)
     return -1
 
 
@@ -136,8 +141,5 @@ def add_levels(X, codes, weights, offsets, row_weight, counts):  # type: ignore[
             x = X[i, j]
             if np.isnan(x):
                 continue
-            level = int(x)
-            if level != x:
-                return i
-            counts[c, offsets[j] + level] += w
+            counts[c, offsets[j] + int(x)] += w
     return -1

@@ -1,6 +1,8 @@
 """From joint log-probabilities to answers, in place.
 
-A row that is impossible under every class (all -inf) gets the class prior, and is counted.
+A row that is impossible under every class (all -inf) gets the class prior, and is counted. A row
+that some classes claim with infinite odds (+inf, complement weights without smoothing) is theirs,
+in equal parts.
 """
 
 from __future__ import annotations
@@ -10,6 +12,16 @@ from math import exp, log
 import numpy as np
 
 from suffice.kernels.compiled import exact_kernel
+
+
+@exact_kernel
+def share_infinity(row):  # type: ignore[no-untyped-def]
+    """Turn a row with +inf into log shares: equal ones for the infinite classes."""
+    infinite = 0
+    for c in range(row.size):
+        infinite += row[c] == np.inf
+    for c in range(row.size):
+        row[c] = -log(float(infinite)) if row[c] == np.inf else -np.inf
 
 
 @exact_kernel
@@ -24,6 +36,9 @@ def finish_log_proba(joint, log_prior):  # type: ignore[no-untyped-def]
         if top == -np.inf:
             impossible += 1
             joint[i, :] = log_prior
+            continue
+        if top == np.inf:
+            share_infinity(joint[i])
             continue
         total = 0.0
         for c in range(classes):
@@ -48,6 +63,9 @@ def finish_proba(joint, log_prior):  # type: ignore[no-untyped-def]
             for c in range(classes):
                 joint[i, c] = exp(log_prior[c])
             continue
+        if top == np.inf:
+            share_infinity(joint[i])
+            top = 0.0
         total = 0.0
         for c in range(classes):
             joint[i, c] = exp(joint[i, c] - top)
@@ -85,8 +103,8 @@ def finish_log_density(joint, density):  # type: ignore[no-untyped-def]
         top = joint[i, 0]
         for c in range(1, classes):
             top = max(top, joint[i, c])
-        if top == -np.inf:
-            density[i] = -np.inf
+        if np.isinf(top):
+            density[i] = top
             continue
         total = 0.0
         for c in range(classes):

@@ -110,7 +110,7 @@ def add_joint_student(X, location, precision, degrees, log_precision, norms, out
 def add_level_scores(X, offsets, levels, table, unseen, out):  # type: ignore[no-untyped-def]
     """Add the log-probability of each cell's level, table (levels of all columns, C).
 
-    A level that was never seen adds unseen (d, C). Negative and fractional cells are refused.
+    A level that was never seen adds unseen (d, C). Fractions are cut off; negative cells are refused.
     """
     rows, columns = X.shape
     classes = table.shape[1]
@@ -119,7 +119,7 @@ def add_level_scores(X, offsets, levels, table, unseen, out):  # type: ignore[no
             x = X[i, j]
             if np.isnan(x):
                 continue
-            if x < 0 or x > 2**53 or x != np.floor(x):
+            if x <= -1 or x > 2**53:
                 return i
             level = int(x)
             if level < levels[j]:

@@ -117,7 +117,9 @@ class PointMasses(Prior):
 
     def log_evidence(self, tally: Counts) -> Floats:
         """Return ln sum_s w_s θ_s^n1 (1-θ_s)^n0, plus the orders rows of counts stand for."""
-        return np.asarray(logsumexp(self._log_joint(tally), axis=-1) + tally.log_orderings)
+        # The weights sum to 1 but for rounding, which no rows at all must not be taxed with.
+        gain = logsumexp(self._log_joint(tally), axis=-1) - logsumexp(self.log_weights, axis=-1)
+        return np.asarray(gain + tally.log_orderings)
 
     def log_density(self, parameter: ArrayLike) -> Floats:
         """Return the log mass at `parameter`; -inf where no point is."""

@@ -28,13 +28,15 @@ class GenerativeAnswers(TallyLearner):
     (`_features_log_evidence`), and a count of its parameters (`_feature_parameters`).
     """
 
-    _whole_cells = False
-
     def _scorer(self) -> scoring.Scorer:
         raise NotImplementedError
 
     def _log_prior(self) -> Floats:
         raise NotImplementedError
+
+    def _decision_prior(self) -> Floats:
+        """Return what a class's score starts from when rows are classified."""
+        return self._log_prior()
 
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
         raise NotImplementedError
@@ -49,10 +51,12 @@ class GenerativeAnswers(TallyLearner):
         check_is_fitted(self, "tally_")
         array = take_features(self, X, reset=False, sparse=self._takes_sparse)
         try:
-            return answer(scorer or self._scorer(), array, self._log_prior())
+            if scorer is None:
+                return answer(self._scorer(), array, self._decision_prior())
+            return answer(scorer, array, self._log_prior())
         except scoring.Refused as refusal:
             rows = Rows(array, np.empty(0, np.int32), 0, names=names_of(self), owner=owner(self))
-            raise refused(rows, refusal.row, whole=self._whole_cells) from None
+            raise refused(rows, refusal.row) from None
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, (n_samples,)."""

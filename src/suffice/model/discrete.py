@@ -1,0 +1,182 @@
+"""Scorers of discrete rows: linear tables, levels, and rates integrated out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from suffice.data.rows import kernel_ready
+from suffice.kernels.linear import add_binary_linear, add_sparse_linear
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.scores import add_level_scores
+from suffice.kernels.tables import (
+    add_binary,
+    add_gap_bias,
+    add_linear_skipping_zeros,
+    add_rising,
+    add_sparse_rising,
+    log_table,
+    row_factorials,
+    sparse_row_factorials,
+)
+from suffice.tally.tally import Floats
+
+NOTHING = np.empty((0, 0))
+
+
+def log_ratio_table(counts: Floats, pseudo: Floats) -> Floats:
+    """Return log((counts + pseudo) / their sum over v) as a (V, C) table, from (C, V) counts.
+
+    `pseudo` is a number or broadcasts to (C, V). A class with neither counts nor pseudocounts
+    gets -inf throughout.
+    """
+    classes, levels = counts.shape
+    wide = np.broadcast_to(np.asarray(pseudo, dtype=np.float64), counts.shape)
+    totals = counts.sum(axis=1) + wide.sum(axis=1)
+    with np.errstate(divide="ignore"):
+        log_totals = np.where(totals > 0, np.log(totals), 0.0)
+    out = np.empty((levels, classes))
+    tasks = row_ranges(levels, 16 * classes)
+    on_all_cores(lambda start, stop: log_table(counts, wide, log_totals, start, stop, out), tasks)
+    return out
+
+
+@dataclass(frozen=True)
+class LinearScorer:
+    """Scores x @ table + bias; a gap leaves its column's gap_bias out of the bias.
+
+    table (V, C), bias (C,), gap_bias (V, C) or empty.
+    """
+
+    table: Floats
+    bias: Floats
+    gap_bias: Floats
+
+    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
+        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+        out += self.bias
+        if not isinstance(X, np.ndarray):
+            arrays = X.data, X.indices, X.indptr
+            return int(add_sparse_linear(*arrays, start, stop, self.table, self.gap_bias, out))
+        block = kernel_ready(X[start:stop])
+        total = float(block.sum()) if block.dtype.kind == "f" else 0.0
+        if not np.isfinite(total):
+            infinite = np.isinf(block).any(axis=1)
+            if infinite.any():
+                return int(np.argmax(infinite))
+            if self.gap_bias.size:
+                add_gap_bias(block, self.gap_bias, out)
+            block = np.where(np.isnan(block), 0.0, block)
+        if np.isfinite(self.table).all():
+            out += block @ self.table
+        else:
+            add_linear_skipping_zeros(block, self.table, out)
+        return -1
+
+
+@dataclass(frozen=True)
+class BinaryScorer:
+    """Scores cells above a threshold by log_one, the others by log_zero, both (V, C)."""
+
+    log_one: Floats
+    log_zero: Floats
+    threshold: float
+
+    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
+        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+        finite = bool(np.isfinite(self.log_one).all() and np.isfinite(self.log_zero).all())
+        if not finite:
+            block = X[start:stop] if isinstance(X, np.ndarray) else X[start:stop].toarray()
+            return int(
+                add_binary(kernel_ready(block), self.threshold, self.log_one, self.log_zero, out)
+            )
+        odds = self.log_one - self.log_zero
+        out += self.log_zero.sum(axis=0)
+        if not isinstance(X, np.ndarray):
+            arrays = X.data, X.indices, X.indptr
+            return int(
+                add_binary_linear(*arrays, start, stop, self.threshold, odds, self.log_zero, out)
+            )
+        block = kernel_ready(X[start:stop])
+        if block.dtype.kind == "f" and not np.isfinite(block.sum()):
+            infinite = np.isinf(block).any(axis=1)
+            if infinite.any():
+                return int(np.argmax(infinite))
+            add_gap_bias(block, self.log_zero, out)
+        out += (block > self.threshold).astype(np.float64) @ odds
+        return -1
+
+
+@dataclass(frozen=True)
+class LevelScorer:
+    """Scores the level of every cell: table (all levels, C), column j from offsets[j]."""
+
+    offsets: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    table: Floats
+    unseen: Floats
+
+    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
+        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+        block = kernel_ready(X[start:stop])
+        return int(add_level_scores(block, self.offsets, self.levels, self.table, self.unseen, out))
+
+
+@dataclass(frozen=True)
+class RisingScorer:
+    """Scores counts with their rates integrated out: Polya or negative binomial.
+
+    pseudo (V, C); slope (V, C) or empty; totals (C,) for Polya, or empty; bias (C,);
+    gap_bias (V, C) or empty.
+    """
+
+    pseudo: Floats
+    slope: Floats
+    totals: Floats
+    bias: Floats
+    gap_bias: Floats
+
+    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
+        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+        out += self.bias
+        terms = self.pseudo, self.slope, self.totals, out
+        if not isinstance(X, np.ndarray):
+            arrays = X.data, X.indices, X.indptr
+            if self.gap_bias.size:
+                _subtract_sparse_gaps(X, start, stop, self.gap_bias, out)
+            return int(add_sparse_rising(*arrays, start, stop, *terms))
+        block = kernel_ready(X[start:stop])
+        if self.gap_bias.size:
+            add_gap_bias(block, self.gap_bias, out)
+        return int(add_rising(block, *terms))
+
+
+def _subtract_sparse_gaps(X: Any, start: int, stop: int, gap_bias: Floats, out: Floats) -> None:
+    for row in range(start, stop):
+        cells = slice(X.indptr[row], X.indptr[row + 1])
+        gaps = X.indices[cells][np.isnan(X.data[cells])]
+        if gaps.size:
+            out[row - start] -= gap_bias[gaps].sum(axis=0)
+
+
+def row_log_factorials(X: Any) -> tuple[Floats, Floats]:
+    """Return each row's sum of cells and sum of log x!, (n,) both."""
+    out = np.zeros((X.shape[0], 2))
+    if isinstance(X, np.ndarray):
+        on_all_cores(
+            lambda start, stop: row_factorials(kernel_ready(X[start:stop]), out[start:stop]),
+            row_ranges(*X.shape),
+        )
+    else:
+        sparse_row_factorials(X.data, X.indptr, 0, X.shape[0], out)
+    return out[:, 0], out[:, 1]
+
+
+def log_orderings(X: Any) -> Floats:
+    """Return the log multinomial coefficient of each row, (n,)."""
+    length, factorials = row_log_factorials(X)
+    return np.asarray(gammaln(length + 1) - factorials)

@@ -1,0 +1,70 @@
+"""How strong a prior the data themselves ask for: the evidence of the tally, maximised."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from suffice.prior import NormalInverseGamma
+from suffice.tally import Moments
+from suffice.tally.tally import Floats
+
+# A column that never varied is taken to vary by a millionth of its size: its scale is unknown,
+# and a density needs one.
+UNSEEN_SPREAD = 1e-6
+# Strengths looked at first, in rows: from hardly any to more than most data have.
+FIRST_LOOK = np.log(np.array([0.01, 0.1, 1.0, 10.0, 100.0]))
+# Beyond this many rows' worth a prior is as good as certain, and the evidence flat.
+STRONGEST = np.log(1e6)
+WEAKEST = np.log(1e-4)
+
+
+def strongest(log_evidence: Callable[[Floats], float]) -> Floats:
+    """Return the two log strengths that maximise `log_evidence`, from a grid, then refined."""
+    from scipy.optimize import minimize
+
+    def loss(logs: Floats) -> float:
+        inside = np.clip(logs, WEAKEST, STRONGEST)
+        return -log_evidence(inside) + float(np.sum((logs - inside) ** 2))
+
+    grid = [np.array([a, b]) for a in FIRST_LOOK for b in FIRST_LOOK]
+    start = min(grid, key=loss)
+    found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6})
+    return np.clip(found.x, WEAKEST, STRONGEST)
+
+
+def spreads(pooled_variance: Floats, size: Floats) -> Floats:
+    """Return a positive variance for every feature: its own, or that of a column unseen to vary."""
+    floor = (UNSEEN_SPREAD * np.maximum(np.abs(size), 1.0)) ** 2
+    return np.where(pooled_variance > floor * UNSEEN_SPREAD, pooled_variance, floor)
+
+
+def feature_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInverseGamma:
+    """Return the normal-inverse-gamma prior that the tally (C, d) has most evidence for.
+
+    It is centred on the pooled mean of each feature, with each feature's pooled within-class
+    variance as its scale; the data choose how many rows the two are worth. Nothing but the tally
+    is needed, so what is forgotten leaves no trace.
+    """
+    pooled = moments.pooled()
+    total = np.maximum(moments.weight.sum(axis=0), 1e-300)
+    within = spreads(moments.scatter().sum(axis=0) / total, pooled.mean())
+    location = np.broadcast_to(pooled.mean(), moments.weight.shape)
+    if 1 in shared:
+        within = np.broadcast_to(within.mean(), within.shape)
+    variance = np.broadcast_to(within, moments.weight.shape)
+    for axis in shared:
+        variance = variance.take([0], axis=axis)
+
+    def prior(logs: Floats) -> NormalInverseGamma:
+        pseudo_rows, shape = np.exp(logs)
+        return NormalInverseGamma(
+            location=location,
+            pseudo_rows=np.full(moments.weight.shape, pseudo_rows),
+            shape=np.full(variance.shape, shape),
+            scale=shape * variance,
+            shared=shared,
+        )
+
+    return prior(strongest(lambda logs: float(np.sum(prior(logs).log_evidence(moments)))))

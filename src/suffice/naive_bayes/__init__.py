@@ -1,0 +1,17 @@
+"""Naive Bayes in all its event models: scikit-learn's names and results, read off tallies."""
+
+from suffice.naive_bayes.bernoulli import BernoulliNB
+from suffice.naive_bayes.categorical import CategoricalNB
+from suffice.naive_bayes.complement import ComplementNB
+from suffice.naive_bayes.gaussian import GaussianNB
+from suffice.naive_bayes.multinomial import MultinomialNB
+from suffice.naive_bayes.poisson import PoissonNB
+
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "GaussianNB",
+    "MultinomialNB",
+    "PoissonNB",
+]

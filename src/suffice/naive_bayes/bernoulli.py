@@ -1,0 +1,120 @@
+"""Bernoulli naive Bayes: features that are present or absent."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from suffice.count import count_ones
+from suffice.data.rows import Rows
+from suffice.model.discrete import BinaryScorer
+from suffice.model.scoring import Scorer
+from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.prior import Beta
+from suffice.tally import Counts, Groups
+from suffice.tally.tally import Floats
+
+
+class BernoulliNB(DiscreteNB):
+    """Naive Bayes for features that are present or absent (docs: mathematics, sections 2 and 8).
+
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Beta, \
+default=1.0
+        Pseudocounts of presence and of absence alike; a Beta tells them apart.
+    force_alpha, fit_prior, class_prior : as in scikit-learn
+    binarize : float or None, default=0.0
+        Cells above it are present; None if cells are 0 and 1 already.
+    estimate : {"mean", "mle", "map", "predictive"}, default="mean"
+        How the probability of presence is read off the tally. The posterior mean, which is what
+        scikit-learn computes, is also the predictive probability.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_ : as in scikit-learn
+    tally_ : Groups of Counts of shape (n_classes, n_features, 2)
+
+    Examples
+    --------
+    >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
+    >>> model.predict_proba([[0, 1]]).round(3)
+    array([[0.273, 0.727]])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Beta],
+        "binarize": [None, Interval(Real, 0, None, closed="left")],
+    }
+    _tally_settings = ("binarize",)
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        estimate: str = "mean",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.estimate = estimate
+
+    def _count(self, rows: Rows) -> tuple[Floats, Counts]:
+        return count_ones(rows, self.binarize)
+
+    def _read(self, groups: Groups[Counts]) -> None:
+        self._read_classes(groups)
+        absent, present = groups.parts.counts[..., 0], groups.parts.counts[..., 1]
+        prior = self._feature_prior()
+        some = present + self._pseudocounts(prior.successes)
+        none = absent + self._pseudocounts(prior.failures)
+        self.feature_count_ = present
+        # A feature of which nothing was seen, with no pseudocount, says nothing: log 1.
+        total = np.where(some + none > 0, some + none, 1.0)
+        with np.errstate(divide="ignore"):
+            self.feature_log_prob_ = np.log(np.where(some + none > 0, some, 1.0) / total)
+            self._log_absent = np.log(np.where(some + none > 0, none, 1.0) / total)
+
+    def _feature_prior(self) -> Any:
+        if isinstance(self.alpha, Beta):
+            return self.alpha
+        alpha = self._check_alpha()
+        return _Pseudocounts(alpha, alpha)
+
+    def _scorer(self) -> Scorer:
+        threshold = 0.5 if self.binarize is None else float(self.binarize)
+        present, absent = (
+            np.ascontiguousarray(table.T) for table in (self.feature_log_prob_, self._log_absent)
+        )
+        return BinaryScorer(present, absent, threshold)
+
+    def _feature_parameters(self) -> int:
+        return int(self.feature_log_prob_.size)
+
+    def _features_log_evidence(self) -> float:
+        prior = self._feature_prior()
+        beta = Beta(successes=prior.successes, failures=prior.failures)
+        return float(np.sum(beta.log_evidence(self.tally_.parts)))
+
+    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
+        chance = np.exp(self.feature_log_prob_)[codes]
+        return (rng.random(chance.shape) < chance).astype(np.int64)
+
+
+class _Pseudocounts:
+    """Pseudocounts that may be 0, where a Beta would have no density."""
+
+    def __init__(self, successes: Any, failures: Any) -> None:
+        self.successes = successes
+        self.failures = failures

@@ -1,0 +1,147 @@
+"""Categorical naive Bayes: columns of levels 0, 1, 2, ..."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from suffice.count import count_levels
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.model.discrete import LevelScorer, log_ratio_table
+from suffice.model.scoring import Scorer
+from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.prior import Dirichlet
+from suffice.tally import Blocks, Counts, Groups
+from suffice.tally.tally import Floats
+
+
+class CategoricalNB(DiscreteNB):
+    """Naive Bayes for columns of levels (docs: mathematics, sections 2 and 8).
+
+    A level that was never seen has the probability of one that was seen zero times.
+
+    Parameters
+    ----------
+    alpha : float, or array-like of shape (n_features,) or (n_classes, n_features), default=1.0
+        Pseudocount of every level of a feature.
+    force_alpha, fit_prior, class_prior, min_categories : as in scikit-learn
+    estimate : {"mean", "mle", "map", "predictive"}, default="mean"
+        How level probabilities are read off the tally. The posterior mean, which is what
+        scikit-learn computes, is also the predictive probability.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, category_count_, feature_log_prob_, n_categories_ : \
+as in scikit-learn
+    tally_ : Groups of Blocks of Counts, a block a column
+
+    Examples
+    --------
+    >>> model = CategoricalNB().fit([[0, 2], [1, 2], [1, 0]], ["a", "b", "b"])
+    >>> model.predict([[0, 7]])
+    array(['a'], dtype='<U1')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+    }
+    _takes_sparse = False
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+        estimate: str = "mean",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.estimate = estimate
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _count(self, rows: Rows) -> tuple[Floats, Blocks[Counts]]:
+        return count_levels(rows)
+
+    def _read(self, groups: Groups[Blocks[Counts]]) -> None:
+        self._read_classes(groups)
+        columns = groups.parts.parts
+        fewest = self._fewest(len(columns))
+        self.category_count_ = [
+            part.with_levels(int(least)).counts for part, least in zip(columns, fewest, strict=True)
+        ]
+        self.n_categories_ = np.array([count.shape[1] for count in self.category_count_])
+        pseudo = self._column_pseudocounts(self._pseudocounts(self._check_alpha()))
+        self.feature_log_prob_ = [
+            log_ratio_table(count, pseudo[:, j, None]).T
+            for j, count in enumerate(self.category_count_)
+        ]
+
+    def _column_pseudocounts(self, pseudo: Any) -> Floats:
+        """Return the pseudocount of each class and column, (C, d)."""
+        shape = (len(self.classes_), len(self.category_count_))
+        return np.broadcast_to(np.asarray(pseudo, dtype=np.float64), shape)
+
+    def _fewest(self, columns: int) -> NDArray[np.int64]:
+        """Return how many levels each column has at least."""
+        if self.min_categories is None:
+            return np.zeros(columns, np.int64)
+        fewest = np.array(self.min_categories)
+        if not np.issubdtype(fewest.dtype, np.signedinteger):
+            raise InputError(
+                f"'min_categories' should have integral type. Got {fewest.dtype} instead."
+            )
+        if fewest.shape not in ((), (columns,)):
+            raise InputError(
+                f"'min_categories' should have shape ({columns},) when an array-like is "
+                f"provided. Got {fewest.shape} instead."
+            )
+        return np.broadcast_to(fewest, (columns,)).astype(np.int64)
+
+    def _scorer(self) -> Scorer:
+        table = np.concatenate([log_prob.T for log_prob in self.feature_log_prob_])
+        ends = np.cumsum(self.n_categories_)
+        pseudo = self._column_pseudocounts(self._pseudocounts(self._check_alpha()))
+        totals = np.stack([count.sum(axis=1) for count in self.category_count_], axis=1)
+        totals = totals + pseudo * self.n_categories_
+        with np.errstate(divide="ignore"):
+            unseen = np.log(np.where(totals > 0, pseudo / np.where(totals > 0, totals, 1.0), 0.0))
+        return LevelScorer(
+            ends - self.n_categories_, self.n_categories_, table, np.ascontiguousarray(unseen.T)
+        )
+
+    def _feature_parameters(self) -> int:
+        return int(len(self.classes_) * np.sum(self.n_categories_ - 1))
+
+    def _features_log_evidence(self) -> float:
+        alpha = self._column_pseudocounts(self._check_alpha())
+        total = 0.0
+        for j, count in enumerate(self.category_count_):
+            concentration = np.broadcast_to(alpha[:, j, None], count.shape)
+            total += float(np.sum(Dirichlet(concentration).log_evidence(Counts(count))))
+        return total
+
+    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
+        out = np.empty((len(codes), len(self.feature_log_prob_)), np.int64)
+        for j, log_prob in enumerate(self.feature_log_prob_):
+            edges = np.cumsum(np.exp(log_prob), axis=1)[codes]
+            draws = rng.random(len(codes))[:, None] * edges[:, -1:]
+            out[:, j] = np.minimum((draws >= edges).sum(axis=1), log_prob.shape[1] - 1)
+        return out

@@ -1,0 +1,88 @@
+"""Complement naive Bayes: each class is judged by the words of all the others."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from suffice.model.discrete import NOTHING, LinearScorer, log_ratio_table
+from suffice.model.scoring import Scorer
+from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.naive_bayes.multinomial import CountRows
+from suffice.prior import Dirichlet
+from suffice.tally import Counts, Groups
+from suffice.tally.tally import Floats
+
+
+class ComplementNB(CountRows):
+    """Rennie and others' complement rule on the multinomial tally.
+
+    The rule decides; it is no model of the rows. What only a model can answer (`score_samples`,
+    `sample`, `log_evidence_`, `n_parameters_`) is answered by the multinomial with the same tally
+    and the same pseudocounts.
+
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Dirichlet, \
+default=1.0
+        Pseudocounts.
+    force_alpha, fit_prior, class_prior, norm : as in scikit-learn
+    estimate : {"mean", "mle", "map"}, default="mean"
+        How the complements' word probabilities are read off the tally.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, feature_count_, feature_all_, feature_log_prob_ : as \
+in scikit-learn
+    tally_ : Groups of Counts of shape (n_classes, n_features)
+
+    Examples
+    --------
+    >>> model = ComplementNB().fit([[3, 0, 1], [0, 2, 1], [1, 2, 0]], [0, 1, 1])
+    >>> model.predict([[2, 0, 1]])
+    array([0])
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Dirichlet],
+        "norm": ["boolean"],
+        "estimate": [StrOptions({"mean", "mle", "map"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+        estimate: str = "mean",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+        self.estimate = estimate
+
+    def _read(self, groups: Groups[Counts]) -> None:
+        self._read_counts(groups)
+        self.feature_all_ = self.feature_count_.sum(axis=0)
+        others = self.feature_all_ - self.feature_count_
+        logged = log_ratio_table(others, self._pseudocounts(self._concentration()))
+        self.feature_log_prob_ = (logged / logged.sum(axis=0) if self.norm else -logged).T
+
+    def _scorer(self) -> Scorer:
+        table = np.ascontiguousarray(self.feature_log_prob_.T)
+        return LinearScorer(table, np.zeros(table.shape[1]), NOTHING)
+
+    def _decision_prior(self) -> Floats:
+        """Return zeros: the rule has no prior, except that one class alone is sure."""
+        if len(self.classes_) == 1:
+            return self._log_prior()
+        return np.zeros(len(self.classes_))

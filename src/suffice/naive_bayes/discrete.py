@@ -1,0 +1,118 @@
+"""What the discrete event models share: pseudocounts, and the probabilities of the classes."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from suffice.errors import PriorError
+from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.class_prior import learned_prior
+from suffice.tally import Groups
+from suffice.tally.tally import Floats
+
+# scikit-learn's lowest pseudocount when force_alpha=False.
+LOWEST_ALPHA = 1e-10
+# What an estimate adds to a pseudocount: the mode of a Dirichlet lies one count below.
+ESTIMATES = ("mean", "mle", "map", "predictive")
+
+
+class DiscreteNB(GenerativeAnswers):
+    """Naive Bayes on counts: a tally of counts, pseudocounts `alpha`, a prior of the classes."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "force_alpha": ["boolean"],
+        "fit_prior": ["boolean"],
+        "class_prior": ["array-like", None],
+        "estimate": [StrOptions(set(ESTIMATES))],
+    }
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+    estimate: str
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = self._takes_sparse
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _check_alpha(self) -> Any:
+        """Return the pseudocounts as a number or an array that broadcasts to (C, d)."""
+        if isinstance(self.alpha, Real):
+            alpha: Any = float(self.alpha)
+        else:
+            alpha = np.asarray(self.alpha, dtype=np.float64)
+            if alpha.shape[-1:] != (self.n_features_in_,) or alpha.ndim > 2:
+                raise PriorError(
+                    "When alpha is an array, it should contains `n_features`. Got "
+                    f"{alpha.shape[-1] if alpha.ndim else 1} elements instead of "
+                    f"{self.n_features_in_}. Give a number, one a feature, or one a class and "
+                    "feature."
+                )
+            if alpha.ndim == 2 and alpha.shape[0] != len(self.classes_):
+                raise PriorError(
+                    f"alpha has {alpha.shape[0]} rows for {len(self.classes_)} classes. Give one "
+                    "a class."
+                )
+        lowest = np.min(alpha)
+        if lowest < 0:
+            raise PriorError(f"All values in alpha must be greater than 0. Got {lowest:g}.")
+        if lowest < LOWEST_ALPHA and not self.force_alpha:
+            warnings.warn(
+                "alpha too small will result in numeric errors, setting alpha = "
+                f"{LOWEST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
+                UserWarning,
+                stacklevel=2,
+            )
+            return np.maximum(alpha, LOWEST_ALPHA)
+        return alpha
+
+    def _pseudocounts(self, alpha: Any) -> Any:
+        """Return what `estimate` adds to the counts (docs: mathematics, section 2).
+
+        The posterior mean adds alpha, the mode alpha - 1, maximum likelihood nothing.
+        """
+        if self.estimate == "mle":
+            return np.zeros_like(alpha)
+        if self.estimate == "map":
+            if np.min(alpha) < 1:
+                raise PriorError(
+                    f"estimate='map' has no mode for pseudocounts below 1 (alpha="
+                    f"{np.min(alpha):g}). Use alpha >= 1, or estimate='mean'."
+                )
+            return alpha - 1.0
+        return alpha
+
+    def _read_classes(self, groups: Groups[Any]) -> None:
+        """Set class_count_ and class_log_prior_."""
+        self.class_count_ = groups.weights
+        classes = len(groups.classes)
+        if self.class_prior is not None:
+            if len(self.class_prior) != classes:
+                raise PriorError(
+                    "Number of priors must match number of classes. Got "
+                    f"{len(self.class_prior)} priors for {classes} classes."
+                )
+            prior = np.asarray(self.class_prior, dtype=np.float64)
+        elif self.fit_prior:
+            prior = learned_prior(groups.weights)
+        else:
+            prior = np.full(classes, 1.0 / classes)
+        with np.errstate(divide="ignore"):
+            self.class_log_prior_ = np.log(prior)
+
+    def _log_prior(self) -> Floats:
+        prior: Floats = self.class_log_prior_
+        return prior
+
+    def _class_prior_is_given(self) -> bool:
+        return self.class_prior is not None or not self.fit_prior

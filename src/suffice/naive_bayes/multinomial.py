@@ -1,0 +1,149 @@
+"""Multinomial naive Bayes: rows of counts, such as words in a document."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from suffice.count import count_words
+from suffice.data.rows import Rows
+from suffice.model import scoring
+from suffice.model.discrete import (
+    NOTHING,
+    LinearScorer,
+    RisingScorer,
+    log_orderings,
+    log_ratio_table,
+)
+from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.prior import Dirichlet
+from suffice.skin.intake import take_features
+from suffice.tally import Counts, Groups
+from suffice.tally.tally import Floats
+
+
+class CountRows(DiscreteNB):
+    """Naive Bayes whose tally is one multinomial a class."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _count(self, rows: Rows) -> tuple[Floats, Counts]:
+        return count_words(rows)
+
+    def _read_counts(self, groups: Groups[Counts]) -> None:
+        self._read_classes(groups)
+        self.feature_count_ = groups.parts.counts
+
+    def _concentration(self) -> Any:
+        """Return the pseudocounts, a number or an array that broadcasts to (C, d)."""
+        if isinstance(self.alpha, Dirichlet):
+            return self.alpha.concentration
+        return self._check_alpha()
+
+    def _word_log_prob(self) -> Floats:
+        """Return log p(word | class), (V, C)."""
+        return log_ratio_table(self.feature_count_, self._pseudocounts(self._concentration()))
+
+    def _word_scorer(self) -> scoring.Scorer:
+        """Return the scorer of the multinomial, plugged in or (Polya) integrated out."""
+        if self.estimate != "predictive":
+            table = self._word_log_prob()
+            return LinearScorer(table, np.zeros(table.shape[1]), NOTHING)
+        believed = np.ascontiguousarray((self.feature_count_ + self._concentration()).T)
+        totals = believed.sum(axis=0)
+        return RisingScorer(believed, NOTHING, totals, np.zeros(len(totals)), NOTHING)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return log p(x), (n_samples,): of the row's counts, given how many there are."""
+        density: Floats = self._answer(scoring.log_density, X, self._word_scorer())
+        return density + log_orderings(
+            take_features(self, X, reset=False, sparse=self._takes_sparse)
+        )
+
+    def _feature_parameters(self) -> int:
+        classes, words = self.feature_count_.shape
+        return int(classes * (words - 1))
+
+    def _features_log_evidence(self) -> float:
+        concentration = np.broadcast_to(self._concentration(), self.feature_count_.shape[1:])
+        if not isinstance(self.alpha, Real):
+            concentration = np.broadcast_to(self._concentration(), self.feature_count_.shape)
+        return float(np.sum(Dirichlet(concentration).log_evidence(self.tally_.parts)))
+
+    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
+        """Draw rows whose lengths are Poisson about the mean length of their class."""
+        weights = self.tally_.weights
+        lengths = self.feature_count_.sum(axis=1) / np.where(weights > 0, weights, 1.0)
+        events = rng.poisson(lengths[codes])
+        if self.estimate == "predictive":
+            believed = self.feature_count_ + self._concentration()
+            chances = np.stack([rng.dirichlet(believed[c]) for c in codes])
+        else:
+            chances = np.exp(self._word_log_prob().T)
+            chances = (chances / chances.sum(axis=1, keepdims=True))[codes]
+        return rng.multinomial(events, chances)
+
+
+class MultinomialNB(CountRows):
+    """Naive Bayes for rows of counts (docs: mathematics, sections 2 and 8).
+
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Dirichlet, \
+default=1.0
+        Pseudocounts.
+    force_alpha, fit_prior, class_prior : as in scikit-learn
+    estimate : {"mean", "mle", "map", "predictive"}, default="mean"
+        How word probabilities are read off the tally: their posterior mean (scikit-learn's),
+        maximum likelihood, posterior mode, or integrated out over the whole row (Polya).
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_ : as in scikit-learn
+    tally_ : Groups of Counts of shape (n_classes, n_features)
+
+    Examples
+    --------
+    >>> model = MultinomialNB().fit([[2, 1], [0, 3]], ["ham", "spam"])
+    >>> model.partial_fit([[5, 5]], ["news"]).new_classes_
+    array(['news'], dtype='<U4')
+    >>> model.predict([[0, 2]])
+    array(['spam'], dtype='<U4')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Dirichlet],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        estimate: str = "mean",
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.estimate = estimate
+
+    def _read(self, groups: Groups[Counts]) -> None:
+        self._read_counts(groups)
+        self.feature_log_prob_ = self._word_log_prob().T
+
+    def _scorer(self) -> scoring.Scorer:
+        if self.estimate == "predictive":
+            return self._word_scorer()
+        table = self.feature_log_prob_.T
+        return LinearScorer(table, np.zeros(table.shape[1]), NOTHING)

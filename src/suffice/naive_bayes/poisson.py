@@ -1,0 +1,149 @@
+"""Poisson naive Bayes: columns of numbers of events."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval
+
+from suffice.count import count_events
+from suffice.data.rows import Rows
+from suffice.errors import PriorError
+from suffice.model import scoring
+from suffice.model.discrete import LinearScorer, RisingScorer, row_log_factorials
+from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.prior import Gamma
+from suffice.skin.intake import take_features
+from suffice.tally import Events, Groups
+from suffice.tally.tally import Floats
+
+
+class PoissonNB(DiscreteNB):
+    """Naive Bayes for numbers of events (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Gamma, \
+default=1.0
+        Pseudo-events: the shape of the gamma prior of each rate.
+    prior_rows : float, default=1.0
+        Rows that the pseudo-events were seen in: the rate of the gamma prior.
+    force_alpha, fit_prior, class_prior : as in the other discrete models
+    estimate : {"mean", "mle", "map", "predictive"}, default="mean"
+        Plug in the rates' posterior mean, maximum likelihood or posterior mode, or integrate them
+        out (negative binomial).
+
+    Attributes
+    ----------
+    classes_, class_count_, class_log_prior_ : as in the other discrete models
+    rate_ : ndarray of shape (n_classes, n_features)
+        Events a row.
+    tally_ : Groups of Events
+
+    Examples
+    --------
+    >>> model = PoissonNB().fit([[0, 3], [1, 4], [9, 1]], ["quiet", "quiet", "loud"])
+    >>> model.predict([[7, 2]])
+    array(['loud'], dtype='<U5')
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **DiscreteNB._parameter_constraints,
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Gamma],
+        "prior_rows": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        prior_rows: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        estimate: str = "mean",
+    ) -> None:
+        self.alpha = alpha
+        self.prior_rows = prior_rows
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.estimate = estimate
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _count(self, rows: Rows) -> tuple[Floats, Events]:
+        return count_events(rows)
+
+    def _read(self, groups: Groups[Events]) -> None:
+        self._read_classes(groups)
+        shape, rate = self._gamma()
+        if self.estimate == "mle":
+            shape, rate = np.zeros_like(shape), 0.0
+        elif self.estimate == "map":
+            shape = self._pseudocounts(shape)
+        events, rows = groups.parts.sum_x + shape, groups.parts.weight + rate
+        # A class that shows nothing of a feature, with no prior to go by, is like the others.
+        everyone = groups.parts.pooled()
+        fallback = everyone.sum_x / np.where(everyone.weight > 0, everyone.weight, 1.0)
+        self.rate_ = np.where(rows > 0, events / np.where(rows > 0, rows, 1.0), fallback)
+
+    def _gamma(self) -> tuple[Any, Any]:
+        """Return the pseudo-events and the rows they were seen in."""
+        if isinstance(self.alpha, Gamma):
+            return self.alpha.shape, self.alpha.rate
+        return self._check_alpha(), float(self.prior_rows)
+
+    def _believed(self) -> tuple[Floats, Floats]:
+        """Return shape and rate of the rates' posterior, (V, C)."""
+        shape, rate = self._gamma()
+        events = np.ascontiguousarray((self.tally_.parts.sum_x + shape).T)
+        rows = np.ascontiguousarray((self.tally_.parts.weight + rate).T)
+        if np.any(events <= 0) or np.any(rows <= 0):
+            raise PriorError(
+                "estimate='predictive' needs alpha > 0 and prior_rows > 0 where nothing was "
+                "seen. Raise them, or use estimate='mean'."
+            )
+        return events, rows
+
+    def _scorer(self) -> scoring.Scorer:
+        if self.estimate == "predictive":
+            # Negative binomial: r = events, p = rows / (rows + 1), both posterior.
+            events, rows = self._believed()
+            silent = -events * np.log1p(1.0 / rows)
+            slope = -np.log1p(rows)
+            return RisingScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
+        rate = np.ascontiguousarray(self.rate_.T)
+        with np.errstate(divide="ignore"):
+            return LinearScorer(np.log(rate), -rate.sum(axis=0), -rate)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(x, class), (n_samples, n_classes)."""
+        return super().predict_joint_log_proba(X) - self._log_factorials(X)[:, None]
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return log p(x), (n_samples,)."""
+        return super().score_samples(X) - self._log_factorials(X)
+
+    def _log_factorials(self, X: Any) -> Floats:
+        array = take_features(self, X, reset=False, sparse=self._takes_sparse)
+        return row_log_factorials(array)[1]
+
+    def _feature_parameters(self) -> int:
+        return int(self.rate_.size)
+
+    def _features_log_evidence(self) -> float:
+        shape, rate = self._gamma()
+        return float(np.sum(Gamma(shape=shape, rate=rate).log_evidence(self.tally_.parts)))
+
+    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
+        if self.estimate != "predictive":
+            return rng.poisson(self.rate_[codes])
+        events, rows = self._believed()
+        return rng.poisson(rng.standard_gamma(events.T[codes]) / rows.T[codes])

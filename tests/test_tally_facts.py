@@ -1,0 +1,122 @@
+"""What single tallies know, refuse and warn of."""
+
+import numpy as np
+import pytest
+
+import reference
+from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError
+from suffice.tally import Blocks, Counts, Events, Groups, Patterns
+
+
+def test_tallies_of_two_kinds_do_not_add():
+    with pytest.raises(TypeError, match="Only tallies of one kind add"):
+        Counts([1, 2]) + Events(1, 1, 0)
+
+
+def test_tallies_of_two_shapes_do_not_add():
+    with pytest.raises(ShapeError, match="Tally the same features"):
+        Events([1.0], [1.0], [0.0]) + Events([1.0, 2.0], [1.0, 1.0], [0.0, 0.0])
+    with pytest.raises(ShapeError, match="same columns"):
+        Blocks((Counts([1]),)) + Blocks(())
+    with pytest.raises(ShapeError, match="same columns"):
+        Patterns(2, {}) + Patterns(3, {})
+
+
+def test_longer_counts_hold_the_levels_the_shorter_has_not_seen():
+    assert (Counts([1, 2]) + Counts([0, 1, 5])) == Counts([1, 3, 5])
+
+
+def test_forgetting_an_unknown_class_names_it():
+    ham = Groups(["ham"], [1], Counts([[1, 2]]))
+    with pytest.raises(DebtError, match="class 'spam', of which none was learned"):
+        ham - Groups(["spam"], [1], Counts([[1, 2]]))
+
+
+def test_forgetting_an_unknown_pattern_names_its_gaps():
+    whole = reference.patterns([[1.0, 2.0]])
+    with pytest.raises(DebtError, match=r"gaps in the features \[1\]"):
+        whole - reference.patterns([[1.0, np.nan]])
+
+
+def test_groups_of_numbers_and_of_words_do_not_add():
+    with pytest.raises(InputError, match="in one type"):
+        Groups([1], [1], Counts([[1]])) + Groups(["a"], [1], Counts([[1]]))
+
+
+def test_forgetting_a_giant_warns_of_the_digits_it_took():
+    small, giant = reference.moments([[1.0], [2.0], [4.0]]), reference.moments([[1e9], [3e9]])
+    with pytest.warns(PrecisionWarning, match="Count the remaining rows again"):
+        small + giant - giant
+
+
+def test_forgetting_rows_that_were_others_is_debt_though_there_are_enough():
+    with pytest.raises(DebtError, match="sum of squares"):
+        reference.moments([[1.0], [2.0], [3.0]]) - reference.moments([[9.0]])
+
+
+def test_an_origin_far_from_the_rows_moves_to_them():
+    rows = np.array([[1e5], [1e5 + 1], [1e5 + 2]])
+    far = reference.moments(rows, origin=[0.0])
+    twice = far + far
+    assert abs(twice.origin[0] - 1e5) < 2
+    assert twice.variance() == pytest.approx(rows.var(), rel=1e-4)
+
+
+def test_fourth_powers_are_those_of_the_rows():
+    rows = np.random.default_rng(3).normal(7.0, 2.0, (20, 3))
+    tally = reference.quartics(rows[:9]) + reference.quartics(rows[9:])
+    scale = np.array([1.0, 2.0, 0.5])
+    direct = (((rows - rows.mean(axis=0)) / scale) ** 2).sum(axis=1) ** 2
+    assert tally.sum_fourth_powers(scale) == pytest.approx(direct.sum(), rel=1e-9)
+    assert tally.moments().agrees(reference.full_moments(rows))
+
+
+def test_patterns_know_each_feature_where_it_was_seen():
+    rows = np.array([[1.0, np.nan], [2.0, 5.0], [np.nan, 7.0], [4.0, 9.0]])
+    tally = reference.patterns(rows)
+    assert tally.gaps
+    assert tally.diagonal().agrees(reference.moments(rows))
+    assert tally.whole().agrees(reference.full_moments(rows[[1, 3]]))
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: Counts([1, -2]), InputError, r"Count \[1\] is -2"),
+        (lambda: Counts([np.nan]), InputError, "Counts are 0 or more"),
+        (lambda: Events(-1, 0, 0), InputError, "Events.weight holds -1"),
+        (lambda: Moments([-1.0], [0.0], [0.0], [0.0]), InputError, "Weight -1 in Moments"),
+        (lambda: Moments([1.0], [0.0, 1.0], [0.0], [0.0]), ShapeError, "do not fit together"),
+        (lambda: Groups(["a"], [1, 2], Counts([[1]])), ShapeError, "one weight a class"),
+        (lambda: Groups(["b", "a"], [1, 2], Counts([[1], [1]])), InputError, "Sort them"),
+        (lambda: Quartics(1.0, [0.0], [0.0], [[0.0]]), ShapeError, "Quartics do not fit"),
+        (
+            lambda: Patterns(2, {(0, 1): reference.full_moments([[1.0]])}),
+            ShapeError,
+            "just the seen",
+        ),
+    ],
+)
+def test_sums_that_cannot_be_are_refused(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_a_class_that_is_not_there_is_named_with_those_that_are():
+    with pytest.raises(KeyError, match="No class 'spam'; the classes are"):
+        Groups(["ham"], [1], Counts([[1, 2]]))["spam"]
+
+
+def test_a_tally_is_no_other_kind_of_value():
+    assert Counts([1]) != Events(1, 1, 0)
+    assert Patterns(1, {}) != Counts([1])
+
+
+def test_simple_summaries_are_those_of_the_rows():
+    rows = np.array([[1.0, 4.0], [3.0, 5.0], [8.0, 0.0]])
+    assert Counts([[3, 7], [1, 1]]).total.tolist() == [10, 2]
+    assert reference.events(rows).mean() == pytest.approx(rows.mean(axis=0))
+    full = reference.full_moments(rows)
+    assert full.variance() == pytest.approx(np.cov(rows.T, bias=True))
+    assert full.diagonal().agrees(reference.moments(rows))
+    assert full.diagonal().diagonal().agrees(full.diagonal(), 0.0)
