@@ -5,7 +5,7 @@ import pytest
 
 import reference
 from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError
-from suffice.tally import Blocks, Counts, Events, Groups, Patterns
+from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics
 
 
 def test_tallies_of_two_kinds_do_not_add():

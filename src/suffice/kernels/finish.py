@@ -12,6 +12,10 @@ from math import exp, log
 import numpy as np
 
 from suffice.kernels.compiled import exact_kernel
+from suffice.kernels.exponential import exp_of_negatives
+
+# Rows whose exponentials are taken together, while they are in the first cache.
+BLOCK = 64
 
 
 @exact_kernel
@@ -53,26 +57,33 @@ def finish_log_proba(joint, log_prior):  # type: ignore[no-untyped-def]
 def finish_proba(joint, log_prior):  # type: ignore[no-untyped-def]
     """Turn every row into p(class | x); return how many rows were impossible."""
     impossible = 0
-    classes = joint.shape[1]
-    for i in range(joint.shape[0]):
-        top = joint[i, 0]
-        for c in range(1, classes):
-            top = max(top, joint[i, c])
-        if top == -np.inf:
-            impossible += 1
+    rows, classes = joint.shape
+    flat = joint.reshape(rows * classes)
+    bits = np.zeros(BLOCK * classes, np.int64)
+    powers = bits.view(np.float64)
+    for start in range(0, rows, BLOCK):
+        stop = min(start + BLOCK, rows)
+        for i in range(start, stop):
+            top = joint[i, 0]
+            for c in range(1, classes):
+                top = max(top, joint[i, c])
+            if top == -np.inf:
+                impossible += 1
+                joint[i, :] = log_prior
+                top = 0.0
+            elif top == np.inf:
+                share_infinity(joint[i])
+                top = 0.0
             for c in range(classes):
-                joint[i, c] = exp(log_prior[c])
-            continue
-        if top == np.inf:
-            share_infinity(joint[i])
-            top = 0.0
-        total = 0.0
-        for c in range(classes):
-            joint[i, c] = exp(joint[i, c] - top)
-            total += joint[i, c]
-        scale = 1.0 / total
-        for c in range(classes):
-            joint[i, c] *= scale
+                joint[i, c] -= top
+        exp_of_negatives(flat[start * classes : stop * classes], bits, powers)
+        for i in range(start, stop):
+            total = 0.0
+            for c in range(classes):
+                total += joint[i, c]
+            scale = 1.0 / total
+            for c in range(classes):
+                joint[i, c] *= scale
     return impossible
 
 

@@ -52,6 +52,8 @@ class Groups(Tally, Generic[T]):
             raise ShapeError(
                 f"{names.shape} classes and {total.shape} weights. Give one weight a class."
             )
+        if not np.all(total >= 0):
+            raise InputError(f"Weight {total.min():g} of a class. Weights are 0 or more.")
         if np.any(names[1:] <= names[:-1]):
             raise InputError(f"Classes {names.tolist()} are not sorted, each once. Sort them.")
         object.__setattr__(self, "classes", names)
@@ -115,6 +117,10 @@ class Groups(Tally, Generic[T]):
         """Return the tally of the classes at `index`."""
         at = np.atleast_1d(np.arange(len(self.classes))[index])
         return type(self)(self.classes[at], self.weights[at], self.parts.take(at))
+
+    def spread(self, index: Any, size: int) -> Self:
+        """Refuse: classes have names, and `aligned` places them by name."""
+        raise TypeError("Groups are placed by the names of their classes: use aligned(classes).")
 
     def pooled(self) -> T:  # type: ignore[override]
         """Return the tally of all classes as one."""

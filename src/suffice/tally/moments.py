@@ -242,7 +242,8 @@ def check_scatter(whole: Moments, part: Moments, left: Moments) -> None:
             "learned, with the weights they had; nothing was changed."
         )
     noise = np.finfo(np.float64).eps * size
-    lost = (noise > DIGITS_WORTH_A_WARNING * squares) & (left.weights > 1) & (size > 0)
+    # A remainder of exactly 0 is a column that does not vary, not one whose digits were lost.
+    lost = (noise > DIGITS_WORTH_A_WARNING * squares) & (left.weights > 1) & (squares != 0)
     if np.any(lost):
         at = tuple(int(i) for i in np.argwhere(lost)[0])
         warnings.warn(

@@ -1,0 +1,57 @@
+# Everything a newcomer needs: Python 3.11 or newer, git and make. Try `make demo`.
+
+PYTHON ?= python3
+WORKERS ?= 2
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check format bench clean
+
+help:
+	@echo "make demo    install, and show what suffice does on data that ships with scikit-learn"
+	@echo "make test    install with the dev extra, and run the whole test suite"
+	@echo "make check   formatting, lint, types and architecture"
+	@echo "make format  let ruff format and fix what it can"
+	@echo "make bench   time suffice against scikit-learn, side by side"
+	@echo "make clean   remove the environment, caches and built files"
+
+demo: .venv/installed
+	$(BIN)/python -m suffice.demo
+
+test: .venv/installed-dev
+	$(BIN)/python -m pytest -n $(WORKERS)
+
+check: .venv/installed-dev
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/installed-dev
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+bench: .venv/installed-dev
+	$(BIN)/python -m benchmarks
+
+# The environment is made again only when pyproject.toml has changed.
+define environment
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("suffice needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ...")'
+	@echo "Installing into .venv ..."
+	@$(PYTHON) -m venv .venv
+endef
+
+.venv/installed: pyproject.toml
+	$(environment)
+	@$(PIP) --editable .
+	@touch $@
+
+.venv/installed-dev: pyproject.toml
+	$(environment)
+	@$(PIP) --editable '.[dev]'
+	@touch .venv/installed $@
+
+clean:
+	rm -rf .venv .hypothesis .mypy_cache .ruff_cache .import_linter_cache build dist
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,104 @@
+"""Times, best of several and taken in turn, and the peak of extra memory."""
+
+from __future__ import annotations
+
+import gc
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+Work = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table."""
+
+    work: str
+    seconds: float
+    peer_seconds: float
+    peer: str
+    ratio: float
+    at_least: float
+    extra_megabytes: float | None
+
+    @property
+    def met(self) -> bool:
+        """Whether the mark was reached."""
+        return self.ratio >= self.at_least
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the line as plain values."""
+        return {**asdict(self), "met": self.met}
+
+
+def in_turn(ours: Work, theirs: Work, *, rounds: int, peer_rounds: int) -> tuple[float, float]:
+    """Return the best time of each; they take turns, so that both see the same noise."""
+    ours()  # compile and warm up
+    best, peer_best = float("inf"), float("inf")
+    for turn in range(max(rounds, peer_rounds)):
+        if turn < peer_rounds:
+            peer_best = min(peer_best, seconds(theirs))
+        if turn < rounds:
+            best = min(best, seconds(ours))
+    return best, peer_best
+
+
+def seconds(work: Work) -> float:
+    """Return how long `work` takes."""
+    gc.collect()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        start = time.perf_counter()
+        work()
+        return time.perf_counter() - start
+
+
+def extra_megabytes(work: Work, kept: Callable[[Any], int]) -> float | None:
+    """Return the peak memory of `work` beyond what was held before and what its answer keeps.
+
+    Linux tells the peak of resident memory and lets it be reset; elsewhere there is no answer.
+    """
+    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+    if not reset.exists():
+        return None
+    work()  # so that pages the allocator keeps are there already
+    gc.collect()
+    before = _resident(status, "VmRSS")
+    reset.write_text("5")
+    answer = work()
+    peak = _resident(status, "VmHWM") - before
+    return max(0.0, peak - kept(answer) / 1e6)
+
+
+def _resident(status: Path, field: str) -> float:
+    for line in status.read_text().splitlines():
+        if line.startswith(field):
+            return int(line.split()[1]) * 1024 / 1e6
+    raise RuntimeError(f"{status} has no {field}")
+
+
+def model_bytes(model: Any) -> int:
+    """Return the size of a fitted model's arrays, each counted once."""
+    import numpy as np
+
+    seen: dict[int, int] = {}
+
+    def visit(value: Any) -> None:
+        if isinstance(value, np.ndarray):
+            owner = value
+            while isinstance(owner.base, np.ndarray):
+                owner = owner.base
+            seen[id(owner)] = owner.nbytes
+        elif isinstance(value, (list, tuple)):
+            for item in value:
+                visit(item)
+        elif hasattr(value, "__dict__"):
+            for item in vars(value).values():
+                visit(item)
+
+    visit(model)
+    return sum(seen.values())

@@ -1,0 +1,104 @@
+"""Covariances read off moments: plain, shrunk, and solved by although singular."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.prior import MeanCovariance
+from suffice.tally import Moments, Quartics
+from suffice.tally.tally import Floats
+
+__all__ = ["MeanCovariance"]
+
+# The least eigenvalue of a correlation matrix that is told apart from 0, for each feature.
+SINGULAR = 1e-13
+
+
+def mle(moments: Moments, *, tied: bool) -> MeanCovariance:
+    """Return means (C, d) and covariances (C, d, d), or (1, d, d) if the classes share one.
+
+    A class without rows gets the pooled mean, and the covariance within all classes.
+    """
+    scatter, weight = moments.scatter(), moments.weight
+    seen = weight > 0
+    pooled = moments.pooled().mean()
+    mean = np.where(seen[:, None], moments.mean(), pooled)
+    within = scatter.sum(axis=0) / max(float(weight.sum()), 1e-300)
+    if tied:
+        return MeanCovariance(mean, within[None])
+    each = scatter / np.where(seen, weight, 1.0)[:, None, None]
+    return MeanCovariance(mean, np.where(seen[:, None, None], each, within))
+
+
+def toward_mean_variance(covariance: Floats, shrinkage: float) -> Floats:
+    """Return (1 - s) S + s (tr S / d) I: scikit-learn's shrunk covariance."""
+    d = covariance.shape[-1]
+    average = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] / d
+    return np.asarray((1 - shrinkage) * covariance + shrinkage * average * np.eye(d))
+
+
+def toward_diagonal(covariance: Floats, shrinkage: Floats | float) -> Floats:
+    """Return (1 - s) S + s diag(S): every feature keeps its own scale."""
+    s = np.asarray(shrinkage)[..., None, None]
+    off = 1.0 - np.eye(covariance.shape[-1])
+    return np.asarray(covariance * (1.0 - s * off))
+
+
+def ledoit_wolf(tally: Quartics) -> tuple[Floats, Floats]:
+    """Return the covariances (..., d, d) that Ledoit and Wolf's rule shrinks, and how much.
+
+    The rule is applied to standardised features (as scikit-learn's discriminants do), where it
+    needs the sum over rows of |x - mean|^4 besides the covariance.
+    """
+    moments = tally.moments()
+    n = np.where(moments.weight > 0, moments.weight, 1.0)
+    covariance = moments.scatter() / n[..., None, None]
+    d = covariance.shape[-1]
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    spread = np.sqrt(np.where(variance > 0, variance, 1.0))
+    outer = spread[..., :, None] * spread[..., None, :]
+    scaled = covariance / outer
+    average = np.trace(scaled, axis1=-2, axis2=-1) / d
+    squares = np.square(scaled).sum(axis=(-2, -1))
+    noise = (tally.sum_fourth_powers(spread) / n - squares) / (d * n)
+    signal = squares / d - average**2
+    noise = np.minimum(noise, signal)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        shrinkage = np.where((noise > 0) & (d > 1), noise / signal, 0.0)
+    keep = 1.0 - shrinkage[..., None, None]
+    shrunk = keep * scaled + (shrinkage * average)[..., None, None] * np.eye(d)
+    return np.asarray(shrunk * outer), np.asarray(shrinkage)
+
+
+def standardised(covariance: Floats) -> tuple[Floats, Floats]:
+    """Return the spread of each feature (1 where it has none) and the matrix in its units."""
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    spread = np.sqrt(np.where(variance > 0, variance, 1.0))
+    return spread, np.asarray(covariance / (spread[..., :, None] * spread[..., None, :]))
+
+
+def is_singular(covariance: Floats) -> bool:
+    """Say whether a covariance (..., d, d) is singular, whatever the features' units."""
+    _, correlation = standardised(covariance)
+    least = np.linalg.eigvalsh(correlation)[..., 0]
+    return not bool(np.all(least > SINGULAR * covariance.shape[-1]))
+
+
+def solved(matrix: Floats, right: Floats) -> Floats:
+    """Return matrix^-1 right for stacks (..., d, d), (..., d, m); the least one if singular."""
+    spread, correlation = standardised(matrix)
+    scaled = right / spread[..., None]
+    try:
+        root = np.linalg.cholesky(correlation)
+    except np.linalg.LinAlgError:
+        inside = np.linalg.pinv(correlation, hermitian=True, rcond=SINGULAR) @ scaled
+    else:
+        inside = np.linalg.solve(np.swapaxes(root, -1, -2), np.linalg.solve(root, scaled))
+    return np.asarray(inside / spread[..., None])
+
+
+def lower_root(values: Floats, vectors: Floats) -> Floats:
+    """Return the lower triangular L with L L^T = V diag(values) V^T, without forming that."""
+    upper = np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r")
+    signs = np.where(np.diagonal(upper) < 0, -1.0, 1.0)
+    return np.asarray((signs[:, None] * upper).T)

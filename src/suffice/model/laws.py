@@ -1,0 +1,151 @@
+"""What a Gaussian discriminant takes rows of each class to be: to score by and to draw from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.model.covariance import solved
+from suffice.model.gaussian import JointStudentScorer, NormalScorer, StudentScorer
+from suffice.model.linear import LinearScorer
+from suffice.model.low_rank import LowRankScorer
+from suffice.model.scoring import Scorer
+from suffice.model.whitened import NORMAL, WhitenedScorer
+from suffice.tally.tally import Floats, Index
+
+Codes = NDArray[np.intp]
+
+
+class Law(Protocol):
+    """The distribution of a row of each class."""
+
+    def scorer(self) -> Scorer:
+        """Return what tells classes apart, as cheaply as may be."""
+        ...
+
+    def density(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        ...
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Floats:
+        """Draw a row of each of these classes."""
+        ...
+
+
+@dataclass(frozen=True)
+class DenseLaw:
+    """Normals or Student-t's with full matrices: location (C, d), matrix (C or 1, d, d).
+
+    degrees (C,) are those of the t; stretch (C,) is a class's factor of its matrix; root is the
+    triangular factor of `matrix` if the caller has it.
+    """
+
+    location: Floats
+    matrix: Floats
+    degrees: Floats = field(default_factory=lambda: NORMAL)
+    stretch: Floats | None = None
+    root: Floats | None = None
+
+    def scorer(self) -> Scorer:
+        """Return a linear scorer for normals that share a covariance, the density otherwise."""
+        if len(self.matrix) == 1 and not self.degrees.size:
+            return linear_scorer(self.location, self.matrix[0])
+        return self.density()
+
+    def density(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        return WhitenedScorer(
+            self.location, self.matrix, self.degrees, self.stretch, root=self.root
+        )
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Floats:
+        """Draw a row of each of these classes; the matrix may be singular."""
+        values, vectors = np.linalg.eigh(self.matrix)
+        roots = vectors * np.sqrt(np.maximum(values, 0.0))[:, None, :]
+        rows = np.empty((len(codes), self.location.shape[1]))
+        noise = rng.standard_normal(rows.shape)
+        for c in np.unique(codes):
+            mine = codes == c
+            rows[mine] = noise[mine] @ roots[min(c, len(roots) - 1)].T
+        if self.stretch is not None:
+            rows *= np.sqrt(self.stretch[codes])[:, None]
+        if self.degrees.size:
+            degrees = self.degrees[codes]
+            rows *= np.sqrt(degrees / rng.chisquare(degrees))[:, None]
+        return np.asarray(self.location[codes] + rows)
+
+
+@dataclass(frozen=True)
+class DiagonalLaw:
+    """Independent features: location and squared scale (C, d).
+
+    degrees (C, d) are those of Student-t's; `joint` if a class's features share one variance, and
+    so one t.
+    """
+
+    location: Floats
+    squared_scale: Floats
+    degrees: Floats | None = None
+    joint: bool = False
+
+    def scorer(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        if self.degrees is None:
+            return NormalScorer(self.location, self.squared_scale)
+        if self.joint:
+            return JointStudentScorer(self.degrees[:, 0].copy(), self.location, self.squared_scale)
+        return StudentScorer(self.degrees, self.location, self.squared_scale)
+
+    def density(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        return self.scorer()
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Floats:
+        """Draw a row of each of these classes."""
+        rows = rng.standard_normal((len(codes), self.location.shape[1]))
+        rows *= np.sqrt(self.squared_scale[codes])
+        if self.degrees is not None:
+            degrees = self.degrees[codes][:, :1] if self.joint else self.degrees[codes]
+            rows *= np.sqrt(degrees / rng.chisquare(degrees))
+        return np.asarray(self.location[codes] + rows)
+
+
+@dataclass(frozen=True)
+class LowRankLaw:
+    """Normals of covariance W W^T + diag(psi): mean (C, d), W (C, d, r), psi (C, d)."""
+
+    location: Floats
+    loadings: Floats
+    noise: Floats
+
+    def scorer(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        return LowRankScorer(self.location, self.loadings, self.noise)
+
+    def density(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        return self.scorer()
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Floats:
+        """Draw a row of each of these classes."""
+        factors = rng.standard_normal((len(codes), self.loadings.shape[2]))
+        rows = rng.standard_normal((len(codes), self.location.shape[1]))
+        rows *= np.sqrt(self.noise[codes])
+        for c in np.unique(codes):
+            rows[codes == c] += factors[codes == c] @ self.loadings[c].T
+        return np.asarray(self.location[codes] + rows)
+
+
+def linear_scorer(location: Floats, covariance: Floats) -> LinearScorer:
+    """Return the linear scorer of normals that share a covariance (docs: mathematics, 4)."""
+    centre = location.mean(axis=0)
+    away = location - centre
+    weights = solved(covariance, away.T).T
+
+    def part(seen: Index) -> LinearScorer:
+        return linear_scorer(location[:, seen], covariance[seen[:, None], seen])
+
+    return LinearScorer(centre, weights, -np.einsum("cj,cj->c", away, weights) / 2, part)
