@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from suffice.count.refusal import refused
 from suffice.count.runs import ClassRuns, added_in_ranges
 from suffice.data.rows import Rows
 from suffice.errors import InputError
@@ -58,10 +59,12 @@ def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
         codes = rows.codes[start:stop]
         d = rows.dense(start, stop) - origin[codes]
         if not np.isfinite(d).all():
+            row = start + int(np.argwhere(~np.isfinite(d))[0][0])
+            if np.isinf(rows.cells(row)).any():
+                raise refused(rows, row)
             raise InputError(
-                "shrinkage='auto' (Ledoit-Wolf) learns from whole rows only, and row "
-                f"{start + int(np.argwhere(~np.isfinite(d))[0][0])} has a gap. Leave it out or "
-                "give shrinkage as a number."
+                f"shrinkage='auto' (Ledoit-Wolf) learns from whole rows only, and row {row} has a "
+                "gap (NaN). Leave it out or give shrinkage as a number."
             )
         z = np.concatenate([d, d**2], axis=1)
         w = rows.weights_of(start, stop)

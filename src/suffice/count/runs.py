@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.count.refusal import refused
-from suffice.data.rows import Rows
+from suffice.data.rows import Rows, sparse_ready
 from suffice.kernels.labels import rows_by_class
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally.tally import Floats
@@ -99,7 +99,7 @@ class ClassRuns:
         own that are added afterwards, in order.
         """
         rows = self.rows
-        X = rows.X
+        X = sparse_ready(rows.X)
         sums = [np.zeros((rows.classes, shape)) for shape in shapes]
         extra: dict[int, list[Floats]] = {}
         first_of: set[int] = set()

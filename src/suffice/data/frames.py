@@ -21,6 +21,15 @@ def is_frame(X: Any) -> bool:
     )
 
 
+def with_names(X: Any) -> Any:
+    """Return a frame of which scikit-learn finds the names: a record batch becomes a table."""
+    if type(X).__name__ != "RecordBatch":
+        return X
+    import pyarrow as pa
+
+    return pa.Table.from_batches([X])
+
+
 def frame_to_array(X: Any) -> Array:
     """Return the frame's cells as one numeric array; nulls become NaN.
 
@@ -33,11 +42,13 @@ def frame_to_array(X: Any) -> Array:
     """
     home = type(X).__module__.partition(".")[0]
     if home == "pyarrow":
-        columns = [(name, _arrow_column(X.column(name))) for name in X.schema.names]
+        columns = [(name, _arrow_column(X.column(at))) for at, name in enumerate(X.schema.names)]
     elif home == "polars":
         columns = [(column.name, column.to_numpy()) for column in X.get_columns()]
     else:
-        if all(isinstance(dtype, np.dtype) and dtype.kind in "iufb" for dtype in X.dtypes):
+        kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in X.dtypes}
+        # pandas makes objects of numbers beside bools
+        if kinds and (kinds <= set("iuf") or kinds == {"b"}):
             return np.asarray(X.to_numpy())
         columns = [(str(name), _pandas_column(X.iloc[:, at])) for at, name in enumerate(X.columns)]
     numbers = [_numeric(name, column) for name, column in columns]
@@ -76,14 +87,14 @@ def _numeric(name: str, column: Array) -> Array:
     if column.dtype.kind in "iufb":
         return column
     try:
-        missing = np.array([cell is None or cell != cell for cell in column.tolist()])
+        missing = np.array([_is_missing(cell) for cell in column.tolist()], dtype=np.bool_)
         numbers = np.full(len(column), np.nan)
         numbers[~missing] = column[~missing].astype(np.float64)
     except (TypeError, ValueError) as error:
         row, cell = next(
             (row, cell)
             for row, cell in enumerate(column.tolist())
-            if cell is not None and not _is_number(cell)
+            if not _is_missing(cell) and not is_number(cell)
         )
         raise InputError(
             f"Column {name!r} holds {cell!r} in row {row}: could not convert string to float. "
@@ -92,7 +103,13 @@ def _numeric(name: str, column: Array) -> Array:
     return numbers
 
 
-def _is_number(cell: Any) -> bool:
+def _is_missing(cell: Any) -> bool:
+    """Say whether a cell is None, NaN or pandas' NA (which is not even unequal to itself)."""
+    return cell is None or type(cell).__name__ == "NAType" or bool(cell != cell)
+
+
+def is_number(cell: Any) -> bool:
+    """Say whether a cell can be read as a number."""
     try:
         float(cell)
     except (TypeError, ValueError):

@@ -15,6 +15,8 @@ Labels = NDArray[Any]
 
 # Whole numbers within a span like this are looked up in a table instead of sorted.
 TABLE_SPAN = 1 << 20
+# Numbers from here on do not fit an int64.
+BEYOND_INTEGERS = 2.0**63
 
 
 def encode_labels(labels: Labels) -> tuple[Labels, Codes]:
@@ -28,10 +30,15 @@ def encode_labels(labels: Labels) -> tuple[Labels, Codes]:
     if labels.dtype.kind in "iub" and labels.size:
         whole = labels.view(np.uint8) if labels.dtype.kind == "b" else labels
         low, high = int(whole.min()), int(whole.max())
-        if high - low < TABLE_SPAN:
+        if high - low < TABLE_SPAN and high < BEYOND_INTEGERS:
+            # Kernels take the difference to `low`, for which unsigned numbers would become floats.
+            whole = whole.view(np.int64) if whole.dtype == np.uint64 else whole
             return _by_table(labels.dtype, whole, low, high)
     if labels.dtype.kind == "f" and labels.size:
-        classes, codes = encode_labels(_whole_numbers(labels))
+        _check_whole(labels)
+        if np.abs(labels).max() >= BEYOND_INTEGERS:
+            return _by_sorting(labels)
+        classes, codes = encode_labels(labels.astype(np.int64))
         return classes.astype(labels.dtype), codes
     if labels.dtype.kind in "OU" and labels.size:
         return _by_dictionary(labels)
@@ -56,7 +63,7 @@ def _by_table(dtype: np.dtype[Any], whole: Labels, low: int, high: int) -> tuple
     return (found + low).astype(dtype), codes
 
 
-def _whole_numbers(labels: Labels) -> NDArray[np.int64]:
+def _check_whole(labels: Labels) -> None:
     bad = np.flatnonzero(~np.isfinite(labels))
     if bad.size:
         raise InputError(
@@ -69,7 +76,6 @@ def _whole_numbers(labels: Labels) -> NDArray[np.int64]:
             f"Unknown label type: continuous. Label {labels[fractional[0]]:g} in row "
             f"{fractional[0]} is not a class: give whole numbers or names, or use a regression."
         )
-    return labels.astype(np.int64)
 
 
 def _by_dictionary(labels: Labels) -> tuple[Labels, Codes]:

@@ -77,6 +77,16 @@ class Rows:
         return f"column {at}" + (f" ({self.names[at]!r})" if self.names is not None else "")
 
 
+def sparse_ready(X: Any) -> Any:
+    """Return a CSR matrix with cells of a type the kernels read."""
+    data = X.data
+    if data.dtype.kind == "b":
+        return X.astype(np.uint8)
+    if data.dtype.kind == "f" and data.dtype.itemsize not in (4, 8):
+        return X.astype(np.float64)
+    return X
+
+
 def kernel_ready(block: Array) -> Array:
     """Return a block as a row-major array of a type the kernels read."""
     if block.dtype.kind == "b":

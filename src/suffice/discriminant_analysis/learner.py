@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from suffice.count import count_patterns, count_quartics
 from suffice.data.rows import Rows
@@ -46,7 +45,7 @@ class GaussianLearner(GenerativeAnswers):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = getattr(self, "shrinkage", None) != "auto"
         tags.input_tags.sparse = True
         return tags
 
@@ -203,45 +202,3 @@ class GaussianLearner(GenerativeAnswers):
 
     def _class_prior_is_given(self) -> bool:
         return getattr(self, "priors", None) is not None
-
-
-class RowCovariances:
-    """Covariances by an estimator of the user's, which needs rows and so is fitted only once."""
-
-    covariance_estimator: Any
-
-    def _fit_row_covariances(self, rows: Rows) -> None:
-        """Fit the estimator to each class's rows and to all of them."""
-        if self.covariance_estimator is None:
-            self.__dict__.pop("_row_covariances", None)
-            self.__dict__.pop("_row_total", None)
-            return
-        if rows.weights.size:
-            raise InputError(
-                "A covariance_estimator learns from rows, not from their weights. Leave "
-                "sample_weight out, or use shrinkage."
-            )
-        X = np.asarray(rows.as_dense().X)
-        found = [self._covariance_of(X[rows.codes == c]) for c in np.unique(rows.codes)]
-        self._row_covariances = np.tile(np.mean(found, axis=0), (rows.classes, 1, 1))
-        self._row_covariances[np.unique(rows.codes)] = found
-        self._row_total = self._covariance_of(X)
-
-    def _covariance_of(self, X: NDArray[Any]) -> Floats:
-        estimator = clone(self.covariance_estimator, safe=False)
-        estimator.fit(X)
-        if not hasattr(estimator, "covariance_"):
-            raise ValueError(
-                f"{type(estimator).__name__} does not have a covariance_ attribute"
-            )
-        return np.atleast_2d(np.asarray(estimator.covariance_, dtype=np.float64))
-
-    def _refuse_if_rows_were_needed(self, act: str) -> None:
-        if hasattr(self, "tally_") and (
-            self.covariance_estimator is not None or hasattr(self, "_row_covariances")
-        ):
-            raise InputError(
-                f"Cannot {act}: the covariances came from a covariance_estimator, which needs all "
-                "rows at once. Fit on all rows, or leave covariance_estimator out; nothing was "
-                "changed."
-            )

@@ -18,6 +18,8 @@ SERIAL_PRODUCT = 1 << 18
 # Rows multiplied at once (measured best of 16..100 for 50 columns) and the fewest worth it.
 MOST_ROWS = 64
 FEWEST_ROWS = 16
+# Classes whose factors are multiplied together: larger products are faster ones.
+PAIR = 2
 
 
 def chunk_rows(columns: int, width: int) -> int:
@@ -41,41 +43,60 @@ def centre_rows(X, low, high, centre, odd, rows):  # type: ignore[no-untyped-def
 
 
 @kernel
-def add_distances(product, low, high, offsets, scale, degrees, constant, at, odd, out):  # type: ignore[no-untyped-def]
-    """Add the log density of class `at` to rows low..high, given their whitened cells."""
-    columns = offsets.shape[1]
-    for i in range(low, high):
-        if odd[i]:
-            continue
-        squares = 0.0
-        for j in range(columns):
-            d = product[i - low, j] - offsets[at, j]
-            squares += d * d
-        squares *= scale[at]
-        if degrees.size > 0:
-            tail = 0.5 * (degrees[at] + columns) * log1p(squares / degrees[at])
-        else:
-            tail = 0.5 * squares
-        out[i, at] += constant[at] - tail
+def squared_distance(left, right, row, first, offset, half):  # type: ignore[no-untyped-def]
+    """Return |y - offset|^2, the first `half` cells of y in left and the rest in right."""
+    rest = offset.shape[0] - half
+    squares = 0.0
+    for j in range(half):
+        d = left[row, first * half + j] - offset[j]
+        squares += d * d
+    for j in range(rest):
+        d = right[row, first * rest + j] - offset[half + j]
+        squares += d * d
+    return squares
 
 
 @kernel
-def add_whitened(X, chunk, centre, factors, offsets, scale, degrees, constant, odd, out):  # type: ignore[no-untyped-def]
+def add_whitened(X, chunk, centre, lefts, rights, offsets, scale, degrees, constant, odd, out):  # type: ignore[no-untyped-def]
     """Add normal (no degrees) or Student-t log densities to out (n, C).
 
-    The whitened row is (x - centre) factors[c] - offsets[c]; one factor may serve all classes.
+    The whitened row is y = (x - centre) T_c - offsets[c] with T_c upper triangular. lefts
+    (P, h, G h) holds the first h columns of T, whose cells below h are zeros and left out, rights
+    (P, d, G (d - h)) the others, for P groups of G classes; one T may serve all classes (P = 1).
     """
     size, columns = X.shape
     classes = offsets.shape[0]
+    panels, half, width = lefts.shape
+    group = width // half
+    shared = panels * group < classes
     rows = np.empty((chunk, columns))
-    product = np.empty((chunk, columns))
+    heads = np.empty((chunk, half))
+    left = np.empty((chunk, width))
+    right = np.empty((chunk, rights.shape[2]))
     for low in range(0, size, chunk):
         high = min(low + chunk, size)
+        here = high - low
         centre_rows(X, low, high, centre, odd, rows)
-        for c in range(classes):
-            if c < factors.shape[0]:
-                np.dot(rows[: high - low], factors[c], product[: high - low])
-            add_distances(product, low, high, offsets, scale, degrees, constant, c, odd, out)
+        for i in range(here):
+            for j in range(half):
+                heads[i, j] = rows[i, j]
+        for panel in range(panels):
+            np.dot(heads[:here], lefts[panel], left[:here])
+            if rights.shape[2] > 0:
+                np.dot(rows[:here], rights[panel], right[:here])
+            first = 0 if shared else panel * group
+            last = classes if shared else min(first + group, classes)
+            for i in range(here):
+                if odd[low + i]:
+                    continue
+                for c in range(first, last):
+                    at = 0 if shared else c - first
+                    squares = squared_distance(left, right, i, at, offsets[c], half) * scale[c]
+                    if degrees.size > 0:
+                        tail = (degrees[c] + columns) * log1p(squares / degrees[c])
+                    else:
+                        tail = squares
+                    out[low + i, c] += constant[c] - 0.5 * tail
 
 
 @kernel

@@ -44,30 +44,45 @@ def toward_diagonal(covariance: Floats, shrinkage: Floats | float) -> Floats:
     return np.asarray(covariance * (1.0 - s * off))
 
 
-def ledoit_wolf(tally: Quartics) -> tuple[Floats, Floats]:
-    """Return the covariances (..., d, d) that Ledoit and Wolf's rule shrinks, and how much.
+def ledoit_wolf(tally: Quartics) -> Floats:
+    """Return the covariances (..., d, d) that Ledoit and Wolf's rule shrinks.
 
-    The rule is applied to standardised features (as scikit-learn's discriminants do), where it
-    needs the sum over rows of |x - mean|^4 besides the covariance.
+    As scikit-learn's discriminants do, features are standardised first, so that those that vary
+    are shrunk to independent ones and keep their own scale.
     """
     moments = tally.moments()
     n = np.where(moments.weight > 0, moments.weight, 1.0)
-    covariance = moments.scatter() / n[..., None, None]
-    d = covariance.shape[-1]
-    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    spread = np.sqrt(np.where(variance > 0, variance, 1.0))
-    outer = spread[..., :, None] * spread[..., None, :]
-    scaled = covariance / outer
+    spread, scaled = standardised(moments.scatter() / n[..., None, None])
+    d = spread.shape[-1]
+    shrinkage = _intensity(scaled, n, tally.sum_fourth_powers(spread))
     average = np.trace(scaled, axis1=-2, axis2=-1) / d
-    squares = np.square(scaled).sum(axis=(-2, -1))
-    noise = (tally.sum_fourth_powers(spread) / n - squares) / (d * n)
-    signal = squares / d - average**2
-    noise = np.minimum(noise, signal)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        shrinkage = np.where((noise > 0) & (d > 1), noise / signal, 0.0)
     keep = 1.0 - shrinkage[..., None, None]
     shrunk = keep * scaled + (shrinkage * average)[..., None, None] * np.eye(d)
-    return np.asarray(shrunk * outer), np.asarray(shrinkage)
+    return np.asarray(shrunk * spread[..., :, None] * spread[..., None, :])
+
+
+def ledoit_wolf_intensity(tally: Quartics, *, tied: bool) -> Floats:
+    """Return how far the rule shrinks each class's covariance, (C,), or the tied one, (1,)."""
+    moments = tally.moments()
+    spread, scaled = standardised(mle(moments, tied=tied).covariance)
+    fourths, n = tally.sum_fourth_powers(spread), np.maximum(moments.weight, 1e-300)
+    if tied:
+        fourths, n = fourths.sum(keepdims=True), n.sum(keepdims=True)
+    return _intensity(scaled, n, fourths)
+
+
+def _intensity(scaled: Floats, n: Floats, fourths: Floats) -> Floats:
+    """Return the shrinkage that Ledoit and Wolf (2004) estimate to lose least.
+
+    It needs the sum over rows of |x - mean|^4 besides the covariance.
+    """
+    d = scaled.shape[-1]
+    average = np.trace(scaled, axis1=-2, axis2=-1) / d
+    squares = np.square(scaled).sum(axis=(-2, -1))
+    signal = squares / d - average**2
+    noise = np.minimum((fourths / n - squares) / (d * n), signal)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where((noise > 0) & (d > 1), noise / signal, 0.0)
 
 
 def standardised(covariance: Floats) -> tuple[Floats, Floats]:
@@ -88,13 +103,22 @@ def solved(matrix: Floats, right: Floats) -> Floats:
     """Return matrix^-1 right for stacks (..., d, d), (..., d, m); the least one if singular."""
     spread, correlation = standardised(matrix)
     scaled = right / spread[..., None]
-    try:
-        root = np.linalg.cholesky(correlation)
-    except np.linalg.LinAlgError:
+    root = _root(correlation)
+    if root is None:
         inside = np.linalg.pinv(correlation, hermitian=True, rcond=SINGULAR) @ scaled
     else:
         inside = np.linalg.solve(np.swapaxes(root, -1, -2), np.linalg.solve(root, scaled))
     return np.asarray(inside / spread[..., None])
+
+
+def _root(correlation: Floats) -> Floats | None:
+    """Return the lower factors of a stack, or None if one of them divides by rounding errors."""
+    try:
+        root = np.asarray(np.linalg.cholesky(correlation), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        return None
+    least = np.diagonal(root, axis1=-2, axis2=-1).min(initial=1.0)
+    return root if least**2 > SINGULAR * correlation.shape[-1] else None
 
 
 def lower_root(values: Floats, vectors: Floats) -> Floats:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import eigh, lstsq
+from scipy.linalg import eigh
 
-from suffice.model.covariance import standardised
+from suffice.model.covariance import solved, standardised
 from suffice.model.linear import LinearScorer
 from suffice.tally.tally import Floats, Index
-
-# From a covariance (d, d) and directions (d, m) to the covariance's inverse times them.
-Solve = Callable[[Floats, Floats], Floats]
 
 
 class Directions(NamedTuple):
@@ -70,7 +66,7 @@ def projected_scorer(
 
 
 def solved_scorer(
-    means: Floats, centre: Floats, within: Floats, solve: Solve, *, raw: bool = False
+    means: Floats, centre: Floats, within: Floats, *, raw: bool = False
 ) -> LinearScorer:
     """Return the scorer Sigma^-1 mu_c . x - mu_c . Sigma^-1 mu_c / 2 (docs: mathematics, 4).
 
@@ -78,7 +74,7 @@ def solved_scorer(
     being measured from the centre.
     """
     away = means - centre
-    pull = solve(within, np.vstack([away, centre]).T).T
+    pull = solved(within, np.vstack([away, centre]).T).T
     weights, common = pull[:-1], pull[-1]
     bias = -np.einsum("cj,cj->c", away, weights) / 2
     if raw:
@@ -86,17 +82,14 @@ def solved_scorer(
 
     def part(seen: Index) -> LinearScorer:
         block = within[seen[:, None], seen]
-        return solved_scorer(means[:, seen], centre[seen], block, solve, raw=raw)
+        return solved_scorer(means[:, seen], centre[seen], block, raw=raw)
 
     return LinearScorer(centre, weights, bias, part)
-
-
-def least_squares(matrix: Floats, right: Floats) -> Floats:
-    """Solve, with the least solution if the matrix is singular."""
-    return np.asarray(lstsq(matrix, right)[0])
 
 
 def generalised_directions(between: Floats, within: Floats) -> Directions:
     """Return the eigenvectors of `between` in the metric of `within`, the largest first."""
     values, vectors = eigh(between, within)
-    return Directions(vectors[:, ::-1], np.asarray((values / values.sum())[::-1]))
+    total = float(values.sum())
+    explained = values / total if total != 0 else np.zeros_like(values)
+    return Directions(vectors[:, ::-1], explained[::-1])

@@ -81,6 +81,11 @@ def expected(tally: Patterns, mean: Floats, covariance: Floats) -> Moments:
     return total
 
 
+def expected_at_first(tally: Patterns) -> Moments:
+    """Return the expected moments if features were independent: a first guess."""
+    return expected(tally, *_start(tally))
+
+
 def _start(tally: Patterns) -> MeanCovariance:
     """Return the means and pooled variances of what was seen of each feature by itself."""
     cells = tally.diagonal()

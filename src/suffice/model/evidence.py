@@ -35,6 +35,18 @@ def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
     )
 
 
+def prior_over(given: NormalInverseWishart, classes: int, *, tied: bool) -> NormalInverseWishart:
+    """Return a user's prior for `classes` classes, which share one covariance if `tied`."""
+    d = given.location.shape[-1]
+    return NormalInverseWishart(
+        np.broadcast_to(given.location, (classes, d)),
+        np.broadcast_to(given.pseudo_rows, classes),
+        given.degrees,
+        given.scale_matrix,
+        shared=(0,) if tied else (),
+    )
+
+
 class Profile:
     """The log evidence as a function of the two strengths alone, after one decomposition.
 

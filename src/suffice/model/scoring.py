@@ -49,7 +49,9 @@ def _run(scorer: Scorer, X: Any, log_prior: Floats, finish: Finish, out: Floats 
         bad = scorer.fill(X, start, stop, joint)
         return bad, (0 if bad >= 0 else finish(start, stop, joint))
 
-    tasks = row_ranges(size, max(columns if isinstance(X, np.ndarray) else 1, classes, 16))
+    # Only rows that stay sparse are as cheap as their few cells; others are made dense in ranges.
+    stays_sparse = not isinstance(X, np.ndarray) and getattr(scorer, "reads_sparse", False)
+    tasks = row_ranges(size, max(1 if stays_sparse else columns, classes, 16))
     impossible = 0
     for (start, _), (bad, odd) in zip(tasks, on_all_cores(work, tasks), strict=True):
         if bad >= 0:
@@ -91,6 +93,10 @@ def proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
 
 def best_class(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
     """Return the number of each row's most probable class, (n,)."""
+    shortcut = getattr(scorer, "best", None)
+    found = None if shortcut is None else shortcut(X, log_prior)
+    if found is not None:
+        return np.asarray(found)
     best = np.empty(X.shape[0], np.int64)
     _warn(
         _run(

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.count import count_ones
 from suffice.data.rows import Rows
-from suffice.model.discrete import BinaryScorer
+from suffice.model.discrete import BinaryScorer, LinearScorer
 from suffice.model.scoring import Scorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Beta
@@ -97,6 +97,9 @@ default=1.0
         present, absent = (
             np.ascontiguousarray(table.T) for table in (self.feature_log_prob_, self._log_absent)
         )
+        if self.binarize is None and np.isfinite(present).all() and np.isfinite(absent).all():
+            # Cells that were learned as they are, fractions too, are scored as they are.
+            return LinearScorer(present - absent, absent.sum(axis=0), absent)
         return BinaryScorer(present, absent, threshold)
 
     def _feature_parameters(self) -> int:

@@ -85,7 +85,7 @@ as in scikit-learn
         columns = groups.parts.parts
         fewest = self._fewest(len(columns))
         self.category_count_ = [
-            part.with_levels(int(least)).counts for part, least in zip(columns, fewest, strict=True)
+            _seen_levels(part, int(least)) for part, least in zip(columns, fewest, strict=True)
         ]
         self.n_categories_ = np.array([count.shape[1] for count in self.category_count_])
         pseudo = self._column_pseudocounts(self._pseudocounts(self._check_alpha()))
@@ -102,7 +102,7 @@ as in scikit-learn
     def _fewest(self, columns: int) -> NDArray[np.int64]:
         """Return how many levels each column has at least."""
         if self.min_categories is None:
-            return np.zeros(columns, np.int64)
+            return np.ones(columns, np.int64)  # a column of gaps has a level too
         fewest = np.array(self.min_categories)
         if not np.issubdtype(fewest.dtype, np.signedinteger):
             raise InputError(
@@ -113,7 +113,7 @@ as in scikit-learn
                 f"'min_categories' should have shape ({columns},) when an array-like is "
                 f"provided. Got {fewest.shape} instead."
             )
-        return np.broadcast_to(fewest, (columns,)).astype(np.int64)
+        return np.maximum(np.broadcast_to(fewest, (columns,)).astype(np.int64), 1)
 
     def _scorer(self) -> Scorer:
         table = np.concatenate([log_prob.T for log_prob in self.feature_log_prob_])
@@ -145,3 +145,10 @@ as in scikit-learn
             draws = rng.random(len(codes))[:, None] * edges[:, -1:]
             out[:, j] = np.minimum((draws >= edges).sum(axis=1), log_prob.shape[1] - 1)
         return out
+
+
+def _seen_levels(part: Counts, fewest: int) -> Floats:
+    """Return counts (C, levels) up to the highest level of which any is left, or `fewest`."""
+    seen = np.flatnonzero(part.counts.any(axis=0))
+    levels = max(fewest, int(seen[-1]) + 1 if seen.size else 0)
+    return np.ascontiguousarray(part.with_levels(levels).counts[:, :levels])

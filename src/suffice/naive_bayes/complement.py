@@ -75,7 +75,7 @@ in scikit-learn
         self.feature_all_ = self.feature_count_.sum(axis=0)
         others = self.feature_all_ - self.feature_count_
         logged = log_ratio_table(others, self._pseudocounts(self._concentration()))
-        self.feature_log_prob_ = (logged / logged.sum(axis=0) if self.norm else -logged).T
+        self.feature_log_prob_ = (_normalised(logged) if self.norm else -logged).T
 
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)
@@ -86,3 +86,17 @@ in scikit-learn
         if len(self.classes_) == 1:
             return self._log_prior()
         return np.zeros(len(self.classes_))
+
+
+def _normalised(logged: Floats) -> Floats:
+    """Return weights (V, C) that add up to 1 over the words of each class.
+
+    Words that the others never had outweigh the rest without bound as alpha falls to 0, and in
+    the limit share all the weight.
+    """
+    never = np.isinf(logged)
+    limit = never / np.maximum(never.sum(axis=0), 1)
+    finite = np.where(never, 0.0, logged)
+    totals = finite.sum(axis=0)
+    ratio = finite / np.where(totals == 0, 1.0, totals)
+    return np.asarray(np.where(never.any(axis=0), limit, ratio))

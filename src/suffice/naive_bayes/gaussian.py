@@ -103,7 +103,7 @@ class GaussianNB(GenerativeAnswers):
             self.class_prior_ = given_prior(self.priors, len(groups.classes))
         moments = groups.parts
         pooled = moments.pooled()
-        self.epsilon_ = self.var_smoothing * float(np.nanmax(pooled.variance()))
+        self.epsilon_ = self.var_smoothing * float(np.max(np.nan_to_num(pooled.variance())))
         if self.estimate == "mle":
             self.theta_, self.var_ = self._plain(moments, pooled)
             return

@@ -87,6 +87,8 @@ class CountRows(DiscreteNB):
             chances = np.stack([rng.dirichlet(believed[c]) for c in codes])
         else:
             chances = np.exp(self._word_log_prob().T)
+            # A class without a word, unsmoothed, draws rows of length 0 from whatever it may.
+            chances = np.where(chances.any(axis=1, keepdims=True), chances, 1.0)
             chances = (chances / chances.sum(axis=1, keepdims=True))[codes]
         return rng.multinomial(events, chances)
 

@@ -121,7 +121,7 @@ default=1.0
             return RisingScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
         rate = np.ascontiguousarray(self.rate_.T)
         with np.errstate(divide="ignore"):
-            return LinearScorer(np.log(rate), -rate.sum(axis=0), -rate)
+            return LinearScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""

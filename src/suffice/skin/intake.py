@@ -12,9 +12,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from suffice.data.frames import frame_to_array, is_frame
+from suffice.data.frames import frame_to_array, is_frame, is_number, with_names
 from suffice.data.labels import encode_labels
-from suffice.data.rows import NO_WEIGHTS, Rows
+from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
 from suffice.errors import InputError
 
 Labels = NDArray[Any]
@@ -33,19 +33,38 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
                 f"(shape={array.shape}) while a minimum of 1 is required by "
                 f"{type(estimator).__name__}. Give at least one row and one column."
             )
-        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        validate_data(estimator, with_names(X), reset=reset, skip_check_array=True)
         return array
-    array = validate_data(
-        estimator,
-        X,
-        reset=reset,
-        accept_sparse="csr" if sparse else False,
-        ensure_all_finite=False,
-    )
-    if not isinstance(array, np.ndarray) and not array.has_canonical_format:
+    try:
+        array = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr" if sparse else False,
+            ensure_all_finite=False,
+        )
+    except ValueError as error:
+        raise _told_where(X, error) from error
+    if isinstance(array, np.ndarray):
+        return array
+    if not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
-    return array
+    return sparse_ready(array)
+
+
+def _told_where(X: Any, error: ValueError) -> ValueError:
+    """Return the error about a cell that is text with its place, any other as it is."""
+    if "could not convert string" not in str(error) and "bytes/strings" not in str(error):
+        return error
+    for row, cells in enumerate(X):
+        for at, cell in enumerate(cells if np.ndim(cells) else [cells]):
+            if isinstance(cell, str | bytes) and not is_number(cell):
+                return InputError(
+                    f"Column {at} holds {str(cell)!r} in row {row}: could not convert string to "
+                    "float. Encode the column as numbers, or leave it out."
+                )
+    return error
 
 
 def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int32]]:
@@ -57,15 +76,26 @@ def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int3
         )
     if type(y).__module__.startswith("pyarrow"):
         y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))
+    if isinstance(y, list | tuple):
+        y = _as_objects_if_mixed(y)
+    elif hasattr(getattr(y, "dtype", None), "numpy_dtype") and y.dtype.kind in "iub":
+        # pandas' nullable numbers, which would become floats
+        y = y if y.isna().any() else y.to_numpy(dtype=y.dtype.numpy_dtype)
     labels = column_or_1d(y, warn=True)
     check_consistent_length(X, labels)
     classes, codes = encode_labels(labels)
     if classes.dtype.kind == "O" and not all(isinstance(name, str) for name in classes):
         raise InputError(
-            f"Unknown label type: unknown. Label {classes.tolist()[0]!r} is neither a name nor a "
-            "number; convert y."
+            f"Unknown label type: unknown. Label {classes.tolist()[0]!r} is held as an object of "
+            "Python. Convert y to names (str) or to an array of numbers."
         )
     return classes, codes
+
+
+def _as_objects_if_mixed(y: Any) -> Any:
+    """Keep names beside numbers apart, where numpy would write the numbers (and NaN) out."""
+    kinds = {isinstance(label, str) for label in y}
+    return np.array(y, dtype=object) if len(kinds) > 1 else y
 
 
 def take_weights(sample_weight: Any, size: int) -> NDArray[np.float64]:

@@ -76,6 +76,7 @@ class TallyLearner(ClassifierMixin, BaseEstimator):
                 self.classes_closed_ = classes is not None
             known = self._known_classes(classes, first=first)
             groups = self._tallied(X, y, sample_weight, reset=first, known=known)
+            groups = named_alike(groups, known)
             self.new_classes_ = np.setdiff1d(groups.classes, known)
             if not first:
                 groups = self.tally_ + groups
@@ -90,7 +91,7 @@ class TallyLearner(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tally_")
         with self._all_or_nothing():
             taken = self._tallied(X, y, sample_weight, reset=False)
-            groups = self.tally_ - taken
+            groups = self.tally_ - named_alike(taken, self.classes_)
             if not self.classes_closed_:
                 groups = groups.without_empty()
             if not groups.weights.any():
@@ -110,7 +111,7 @@ class TallyLearner(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "tally_")
         self._check_mergeable(other)
         with self._all_or_nothing():
-            groups = self.tally_ + other.tally_
+            groups = self.tally_ + named_alike(other.tally_, self.classes_)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)
@@ -131,6 +132,7 @@ class TallyLearner(ClassifierMixin, BaseEstimator):
     ) -> Groups[Any]:
         classes, rows = take_rows(self, X, y, sample_weight, reset=reset, sparse=self._takes_sparse)
         if known is not None and self.classes_closed_:
+            check_alike(classes, known)
             outside = np.setdiff1d(classes, known)
             if outside.size:
                 row = int(np.argmax(np.isin(classes[rows.codes], outside)))
@@ -215,3 +217,22 @@ class TallyLearner(ClassifierMixin, BaseEstimator):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+
+
+def check_alike(classes: Labels, known: Labels) -> None:
+    """Refuse names beside numbers, which have no order."""
+    if classes.size and known.size and (classes.dtype.kind in "OU") != (known.dtype.kind in "OU"):
+        raise InputError(
+            f"Classes {known.tolist()[:5]} and {classes.tolist()[:5]} are of different types. "
+            "Name the classes in one type."
+        )
+
+
+def named_alike(groups: Groups[Any], known: Labels) -> Groups[Any]:
+    """Return `groups` with text held as in `known`: as objects (pandas) or of fixed width."""
+    classes = groups.classes
+    check_alike(classes, known)
+    if not known.size or {classes.dtype.kind, known.dtype.kind} != {"O", "U"}:
+        return groups
+    kind = object if known.dtype.kind == "O" else str
+    return Groups(classes.astype(kind), groups.weights, groups.parts)

@@ -1,0 +1,60 @@
+"""`import suffice` costs nothing, and every public name is there when it is asked for."""
+
+import importlib
+import subprocess
+import sys
+
+import pytest
+
+import suffice
+
+HEAVY = ("numba", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn")
+ROOMS = ("discriminant_analysis", "errors", "naive_bayes", "prior", "tally")
+
+
+def loaded_after(code):
+    """Return the names of the modules that a fresh Python has after running some code."""
+    script = f"{code}\nimport sys\nprint(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    loaded = loaded_after("import suffice")
+    assert "suffice" in loaded
+    assert not loaded & set(HEAVY)
+    assert not [name for name in loaded if name.startswith("suffice.")]
+
+
+def test_a_name_loads_its_own_room_only():
+    loaded = loaded_after("import suffice\nsuffice.Counts")
+    assert "suffice.tally" in loaded
+    assert not loaded & {"numba", "sklearn", "pyarrow", "suffice.naive_bayes", "suffice.prior"}
+
+
+def test_an_error_can_be_named_without_loading_anything_heavy():
+    assert not loaded_after("from suffice import DebtError") & set(HEAVY)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_a_room_is_an_attribute_of_the_package(room):
+    code = f"import suffice\nassert suffice.{room}.__name__ == 'suffice.{room}'"
+    assert f"suffice.{room}" in loaded_after(code)
+
+
+@pytest.mark.parametrize("name", suffice.__all__)
+def test_every_public_name_resolves(name):
+    assert getattr(suffice, name) is not None
+    assert name in dir(suffice)
+
+
+@pytest.mark.parametrize("room", ["discriminant_analysis", "naive_bayes"])
+def test_every_estimator_of_a_room_is_public(room):
+    assert set(importlib.import_module(f"suffice.{room}").__all__) <= set(suffice.__all__)
+
+
+def test_a_name_that_is_not_there_is_said_not_to_be():
+    with pytest.raises(AttributeError, match="module 'suffice' has no attribute 'Nothing'"):
+        suffice.Nothing  # noqa: B018
