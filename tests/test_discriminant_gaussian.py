@@ -170,7 +170,7 @@ def test_the_prior_by_evidence_beats_plugging_in_and_ledoit_wolf_on_few_rows():
 
         def draw(n, rng=rng):
             y = np.arange(n) % 2
-            return rng.normal(size=(n, 8)) + 0.5 * y[:, None] * np.ones(8), y
+            return rng.normal(size=(n, 8)) + 0.6 * y[:, None], y
 
         X, y = draw(30)
         asked, truth = draw(500)
@@ -182,9 +182,9 @@ def test_the_prior_by_evidence_beats_plugging_in_and_ledoit_wolf_on_few_rows():
         for name, model in models.items():
             losses[name].append(log_loss(truth, model.fit(X, y).predict_proba(asked)))
     mean = {name: np.mean(values) for name, values in losses.items()}
-    assert mean["evidence"] < 0.6
+    assert mean["evidence"] < 0.56
     assert mean["evidence"] < 0.85 * mean["ledoit-wolf"]
-    assert mean["evidence"] < 0.2 * mean["plug-in"]
+    assert mean["evidence"] < 0.25 * mean["plug-in"]
 
 
 @pytest.mark.parametrize("tied", [False, True])
@@ -270,9 +270,11 @@ def test_shrinkage_keeps_variances_and_ledoit_wolf_chooses_it():
 # Factor analysis.
 
 
+@pytest.mark.filterwarnings("ignore:FactorAnalysis did not converge")
 def test_low_rank_is_factor_analysis_by_maximum_likelihood():
-    X, _ = rows(6, n=400, features=6)
-    theirs = FactorAnalysis(2, tol=1e-12, max_iter=20_000, svd_method="lapack").fit(X)
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(400, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(400, 6))
+    theirs = FactorAnalysis(2, tol=1e-9, max_iter=5000, svd_method="lapack").fit(X)
     covariance = np.cov(X.T, bias=True)
     found = factor_analysis(covariance, 2, 20_000, 1e-12)
     assert found.converged

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.count.moments import origins
 from suffice.count.refusal import refused
+from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.ranges import on_all_cores
 from suffice.kernels.scatter import BLOCK, NARROW, add_scatter, pack_by_class
 from suffice.tally import Moments, Patterns
 from suffice.tally.tally import Floats, given
@@ -100,22 +100,25 @@ def _sums(rows: Rows) -> tuple[Floats, Floats, Floats]:
 def _in_ranges(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numbers]:
     """Take narrow rows in ranges, one on each core."""
 
-    def work(start: int, stop: int) -> tuple[tuple[Floats, Floats, Floats], NDArray[Any]]:
+    def work(start: int, stop: int) -> tuple[tuple[Floats, Floats, Floats], list[Numbers]]:
         sums = _sums(rows)
-        gappy = np.zeros(-(-(stop - start) // BLOCK), np.bool_)
-        X, codes = rows.dense(start, stop), rows.codes[start:stop]
-        add_scatter(X, codes, rows.weights_of(start, stop), origin, *sums, gappy)
-        return sums, gappy
+        odd = []
+        for first, last in pieces(start, stop, rows.shape[1]):
+            gappy = np.zeros(-(-(last - first) // BLOCK), np.bool_)
+            X, codes = rows.dense(first, last), rows.codes[first:last]
+            add_scatter(X, codes, rows.weights_of(first, last), origin, *sums, gappy)
+            for block in (first + np.flatnonzero(gappy) * BLOCK).tolist():
+                odd.append(np.arange(block, min(block + BLOCK, last)))
+        return sums, odd
 
     totals = _sums(rows)
     suspects = [np.empty(0, np.intp)]
-    tasks = row_ranges(*rows.shape)
-    for (start, stop), (sums, gappy) in zip(tasks, on_all_cores(work, tasks), strict=True):
+    for sums, odd in on_all_cores(
+        work, ranges_with_sums(*rows.shape, sum(total.size for total in totals))
+    ):
         for total, part in zip(totals, sums, strict=True):
             total += part
-        for block in np.flatnonzero(gappy).tolist():
-            first = start + block * BLOCK
-            suspects.append(np.arange(first, min(first + BLOCK, stop)))
+        suspects += odd
     return (*totals, np.concatenate(suspects))
 
 

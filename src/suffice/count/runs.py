@@ -15,8 +15,8 @@ from suffice.tally.tally import Floats
 
 Kernel = Callable[..., int]
 
-# Sums that a range holds beside the rows: with more, ranges are made longer instead.
-SUMS_OF_A_RANGE = 1 << 16
+# Sums that all ranges together hold beside the rows (16 MB): with more, ranges are made longer.
+MOST_SUMS = 1 << 21
 # Runs that the stored cells are cut into; a class with most of them is shared by the cores.
 RUNS = 8
 
@@ -33,35 +33,45 @@ def added_in_ranges(
     The kernel is called with (X, codes, weights, *before, *sums), each of the sums of shape
     (C, *shape), and returns a row that it refuses, or -1.
     """
-    size, columns = rows.shape
     full = [(rows.classes, *shape) for shape in shapes]
-    cells = max(columns, sum(int(np.prod(shape)) for shape in full) // SUMS_OF_A_RANGE * columns)
 
     def work(start: int, stop: int) -> tuple[int, list[Floats]]:
         sums = [np.zeros(shape) for shape in full]
-        bad = kernel(
-            rows.dense(start, stop),
-            rows.codes[start:stop],
-            rows.weights_of(start, stop),
-            *before,
-            *sums,
-        )
-        return bad, sums
+        for first, last in pieces(start, stop, rows.shape[1]):
+            bad = kernel(
+                rows.dense(first, last),
+                rows.codes[first:last],
+                rows.weights_of(first, last),
+                *before,
+                *sums,
+            )
+            if bad >= 0:
+                return first + bad, sums
+        return -1, sums
 
-    tasks = row_ranges(size, columns) if cells <= columns else _long_ranges(size)
+    tasks = ranges_with_sums(*rows.shape, sum(int(np.prod(shape)) for shape in full))
     totals = [np.zeros(shape) for shape in full]
-    for (start, _), (bad, sums) in zip(tasks, on_all_cores(work, tasks), strict=True):
+    for bad, sums in on_all_cores(work, tasks):
         if bad >= 0:
-            raise refused(rows, start + bad)
+            raise refused(rows, bad)
         for total, part in zip(totals, sums, strict=True):
             total += part
     return totals
 
 
-def _long_ranges(size: int) -> list[tuple[int, int]]:
-    """Cut rows in two, where the sums of many short ranges would outweigh the rows."""
-    middle = (size + 1) // 2
-    return [(0, middle), (middle, size)] if size > 1 else [(0, size)]
+def ranges_with_sums(size: int, columns: int, sums: int) -> list[tuple[int, int]]:
+    """Cut rows into ranges that hold `sums` numbers each: few enough ranges to stay small."""
+    short = row_ranges(size, columns)
+    most = max(2, MOST_SUMS // max(sums, 1))
+    if len(short) <= most:
+        return short
+    step = -(-size // most)
+    return [(start, min(start + step, size)) for start in range(0, size, step)]
+
+
+def pieces(start: int, stop: int, columns: int) -> list[tuple[int, int]]:
+    """Cut a range into pieces as large as may be copied (rows that are not row-major are)."""
+    return [(start + a, start + b) for a, b in row_ranges(stop - start, columns)]
 
 
 class ClassRuns:

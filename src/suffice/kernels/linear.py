@@ -32,6 +32,8 @@ def add_sparse_linear(data, indices, indptr, start, stop, table, gap_bias, out):
                     prefetch(flat, soon + np.uint64(line))
                 x = data[at]
                 j = np.uint64(indices[at])
+                if x == 0:  # stored all the same; times -inf it would be NaN
+                    continue
                 if np.isfinite(x):
                     terms = table[j, low:high]
                     for c in range(terms.size):

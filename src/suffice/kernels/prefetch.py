@@ -20,8 +20,7 @@ AHEAD = 16
 LINE = 8
 
 
-@intrinsic
-def prefetch(typing_context: Any, array: Any, at: Any) -> Any:
+def _prefetch(typing_context: Any, array: Any, at: Any) -> Any:
     """Start loading the cache line of array[at]; `array` is one-dimensional."""
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -30,9 +29,13 @@ def prefetch(typing_context: Any, array: Any, at: Any) -> Any:
         address = builder.bitcast(builder.gep(view.data, [arguments[1]]), byte_pointer)
         number = ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number])
-        instruction = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        insert: Any = cgutils.get_or_insert_function
+        instruction = insert(builder.module, kind, "llvm.prefetch.p0i8")
         # read, to be kept in all caches, data
         builder.call(instruction, [address, number(0), number(3), number(1)])
         return context.get_dummy_value()
 
     return types.void(array, types.uintp), emit
+
+
+prefetch: Any = intrinsic(_prefetch)

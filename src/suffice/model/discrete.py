@@ -79,7 +79,8 @@ class LinearScorer:
                 at = X.indptr[start] + low[0]
                 return int(np.searchsorted(X.indptr, at, side="right")) - 1 - start
             arrays = X.data, X.indices, X.indptr
-            return int(add_sparse_linear(*arrays, start, stop, self.table, self.gap_bias, out))
+            table = np.ascontiguousarray(self.table)
+            return int(add_sparse_linear(*arrays, start, stop, table, self.gap_bias, out))
         block = kernel_ready(X[start:stop])
         if np.isfinite(self.lowest) and (block < self.lowest).any():
             return int(np.argmax((block < self.lowest).any(axis=1)))

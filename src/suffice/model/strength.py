@@ -31,7 +31,7 @@ def strongest(log_evidence: Callable[[Floats], float]) -> Floats:
     grid = [np.array([a, b]) for a in FIRST_LOOK for b in FIRST_LOOK]
     start = min(grid, key=loss)
     found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6})
-    return np.clip(found.x, WEAKEST, STRONGEST)
+    return np.asarray(np.clip(found.x, WEAKEST, STRONGEST))
 
 
 def spreads(pooled_variance: Floats, size: Floats) -> Floats:

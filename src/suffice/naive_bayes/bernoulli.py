@@ -43,7 +43,7 @@ default=1.0
     --------
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
     >>> model.predict_proba([[0, 1]]).round(3)
-    array([[0.273, 0.727]])
+    array([[0.36, 0.64]])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -87,10 +87,9 @@ default=1.0
             self._log_absent = np.log(np.where(some + none > 0, none, 1.0) / total)
 
     def _feature_prior(self) -> Any:
-        if isinstance(self.alpha, Beta):
-            return self.alpha
-        alpha = self._check_alpha()
-        return _Pseudocounts(alpha, alpha)
+        if isinstance(self._smoothing, Beta):
+            return self._smoothing
+        return _Pseudocounts(self._smoothing, self._smoothing)
 
     def _scorer(self) -> Scorer:
         threshold = 0.5 if self.binarize is None else float(self.binarize)

@@ -88,7 +88,7 @@ as in scikit-learn
             _seen_levels(part, int(least)) for part, least in zip(columns, fewest, strict=True)
         ]
         self.n_categories_ = np.array([count.shape[1] for count in self.category_count_])
-        pseudo = self._column_pseudocounts(self._pseudocounts(self._check_alpha()))
+        pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
         self.feature_log_prob_ = [
             log_ratio_table(count, pseudo[:, j, None]).T
             for j, count in enumerate(self.category_count_)
@@ -118,7 +118,7 @@ as in scikit-learn
     def _scorer(self) -> Scorer:
         table = np.concatenate([log_prob.T for log_prob in self.feature_log_prob_])
         ends = np.cumsum(self.n_categories_)
-        pseudo = self._column_pseudocounts(self._pseudocounts(self._check_alpha()))
+        pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
         totals = np.stack([count.sum(axis=1) for count in self.category_count_], axis=1)
         totals = totals + pseudo * self.n_categories_
         with np.errstate(divide="ignore"):
@@ -131,7 +131,7 @@ as in scikit-learn
         return int(len(self.classes_) * np.sum(self.n_categories_ - 1))
 
     def _features_log_evidence(self) -> float:
-        alpha = self._column_pseudocounts(self._check_alpha())
+        alpha = self._column_pseudocounts(self._smoothing)
         total = 0.0
         for j, count in enumerate(self.category_count_):
             concentration = np.broadcast_to(alpha[:, j, None], count.shape)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.errors import PriorError
+from suffice.prior.prior import Prior
 from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.class_prior import learned_prior
 from suffice.tally import Groups
@@ -93,7 +94,11 @@ class DiscreteNB(GenerativeAnswers):
         return alpha
 
     def _read_classes(self, groups: Groups[Any]) -> None:
-        """Set class_count_ and class_log_prior_."""
+        """Set class_count_, class_log_prior_ and the pseudocounts that all readings share."""
+        if isinstance(self.alpha, Prior):
+            self._smoothing: Any = self.alpha
+        else:
+            self._smoothing = self._check_alpha()
         self.class_count_ = groups.weights
         classes = len(groups.classes)
         if self.class_prior is not None:

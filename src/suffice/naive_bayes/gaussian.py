@@ -107,7 +107,8 @@ class GaussianNB(GenerativeAnswers):
         if self.estimate == "mle":
             self.theta_, self.var_ = self._plain(moments, pooled)
             return
-        believed = self._believed(moments)
+        self._chosen = self._feature_prior(moments)
+        believed = self._chosen.posterior(moments)
         if self.estimate == "map":
             mode = believed.mode()
             self.theta_ = np.array(mode.mean)
@@ -156,14 +157,17 @@ class GaussianNB(GenerativeAnswers):
             )
         return feature_prior(moments, SHARED[self.tie])
 
-    def _believed(self, moments: Moments) -> NormalInverseGamma:
-        return self._feature_prior(moments).posterior(moments)
+    def _settled_prior(self) -> NormalInverseGamma:
+        """Return the prior that was chosen when the tally was read, or choose it now."""
+        if self.estimate == "mle" or not hasattr(self, "_chosen"):
+            return self._feature_prior(self.tally_.parts)
+        return self._chosen
 
     def _scorer(self) -> Scorer:
         if self.estimate != "predictive":
             return NormalScorer(self.theta_, self.var_)
         moments = self.tally_.parts
-        predictive = self._believed(moments).predictive()
+        predictive = self._settled_prior().posterior(moments).predictive()
         shape = moments.weight.shape
         degrees, location, squared_scale = (
             np.ascontiguousarray(np.broadcast_to(field, shape))
@@ -187,7 +191,7 @@ class GaussianNB(GenerativeAnswers):
 
     def _features_log_evidence(self) -> float:
         moments = self.tally_.parts
-        return float(np.sum(self._feature_prior(moments).log_evidence(moments)))
+        return float(np.sum(self._settled_prior().log_evidence(moments)))
 
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Floats:
         noise = rng.standard_normal((len(codes), self.theta_.shape[1]))

@@ -43,9 +43,9 @@ class CountRows(DiscreteNB):
 
     def _concentration(self) -> Any:
         """Return the pseudocounts, a number or an array that broadcasts to (C, d)."""
-        if isinstance(self.alpha, Dirichlet):
-            return self.alpha.concentration
-        return self._check_alpha()
+        if isinstance(self._smoothing, Dirichlet):
+            return self._smoothing.concentration
+        return self._smoothing
 
     def _word_log_prob(self) -> Floats:
         """Return log p(word | class), (V, C)."""

@@ -96,9 +96,9 @@ default=1.0
 
     def _gamma(self) -> tuple[Any, Any]:
         """Return the pseudo-events and the rows they were seen in."""
-        if isinstance(self.alpha, Gamma):
-            return self.alpha.shape, self.alpha.rate
-        return self._check_alpha(), float(self.prior_rows)
+        if isinstance(self._smoothing, Gamma):
+            return self._smoothing.shape, self._smoothing.rate
+        return self._smoothing, float(self.prior_rows)
 
     def _believed(self) -> tuple[Floats, Floats]:
         """Return shape and rate of the rates' posterior, (V, C)."""

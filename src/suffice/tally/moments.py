@@ -242,8 +242,12 @@ def check_scatter(whole: Moments, part: Moments, left: Moments) -> None:
             "learned, with the weights they had; nothing was changed."
         )
     noise = np.finfo(np.float64).eps * size
-    # A remainder of exactly 0 is a column that does not vary, not one whose digits were lost.
-    lost = (noise > DIGITS_WORTH_A_WARNING * squares) & (left.weights > 1) & (squares != 0)
+    # A remainder of exactly 0 beside a mean that is known well is a column that does not vary.
+    mean = left.mean()
+    constant = (squares == 0) & (
+        (mean == 0) | (noise <= DIGITS_WORTH_A_WARNING * left.weights * mean**2)
+    )
+    lost = (noise > DIGITS_WORTH_A_WARNING * squares) & (left.weights > 1) & ~constant
     if np.any(lost):
         at = tuple(int(i) for i in np.argwhere(lost)[0])
         warnings.warn(
