@@ -232,6 +232,36 @@ def test_levels_are_not_taken_from_sparse_rows():
         CategoricalNB().fit(sp.csr_matrix(np.eye(2)), [0, 1])
 
 
+@pytest.mark.parametrize(
+    ("frame", "what"),
+    [
+        (pd.DataFrame({"a": pd.to_datetime(["2020-01-01", "2021-01-01"])}), "times"),
+        (pd.DataFrame({"a": pd.to_timedelta([1, 2], unit="D")}), "times"),
+        (pl.DataFrame({"a": pl.Series([1, 2]).cast(pl.Date)}), "times"),
+        (pa.table({"a": pa.array([1, 2], pa.timestamp("s"))}), "times"),
+        (pd.DataFrame({"a": [1j, 2.0]}), "complex numbers"),
+    ],
+    ids=["dates", "durations", "polars", "Arrow", "complex"],
+)
+def test_times_and_complex_numbers_are_not_taken_for_numbers(frame, what):
+    with pytest.raises(InputError, match=f"Column 'a' holds {what}"):
+        GaussianNB().fit(frame, [0, 1])
+
+
+def test_masked_cells_are_gaps_and_masked_labels_are_missing():
+    X = np.ma.array([[1, 5], [2, 6], [4, 8]], mask=[[0, 0], [0, 1], [0, 0]])
+    model = GaussianNB().fit(X, [0, 1, 1])
+    np.testing.assert_array_equal(model.theta_, [[1, 5], [3, 8]])
+    with pytest.raises(InputError, match=r"Input y contains NaN or None \(row 2\)"):
+        GaussianNB().fit(X, np.ma.array([0, 1, 1], mask=[0, 0, 1]))
+
+
+def test_numbers_whose_squares_overflow_are_refused_by_column():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 4.0], "b": [1e200, -1e200, 3e200]})
+    with pytest.raises(InputError, match=r"The squares of column 1 \('b'\) are too large"):
+        GaussianNB().fit(frame, [0, 0, 1])
+
+
 # ---- labels
 
 

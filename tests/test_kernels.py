@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy import stats
 
 import reference
+import suffice.count.runs
 import suffice.kernels.ranges
 from suffice.count import (
     count_events,
@@ -19,6 +20,7 @@ from suffice.count import (
     count_quartics,
     count_words,
 )
+from suffice.count.runs import ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
 from suffice.kernels.ranges import RANGE_CELLS, on_all_cores, row_ranges
@@ -210,15 +212,24 @@ def test_many_classes_share_few_rows(kind):
     check(kind, X, y, 300)
 
 
-def test_many_sums_are_held_by_two_long_ranges():
-    # 300 classes of 500 columns: more sums than a range's worth
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_sums_are_held_by_few_long_ranges(kind, order, monkeypatch):
+    monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 150)
+    monkeypatch.setattr(suffice.count.runs, "MOST_SUMS", 10)
+    assert ranges_with_sums(500, 3, sums=9) == [(0, 250), (250, 500)]
+    assert ranges_with_sums(500, 3, sums=2) == [(at, at + 100) for at in range(0, 500, 100)]
+    assert ranges_with_sums(40, 3, sums=9) == [(0, 40)]
     rng = np.random.default_rng(9)
-    X, y = cells(rng, 700, 500), rng.integers(0, 300, 700)
-    weights, tally = counted("words", X, y, 300)
-    wanted = np.zeros((300, 500))
-    np.add.at(wanted, y, X)
-    np.testing.assert_array_equal(tally.counts, wanted)
-    np.testing.assert_array_equal(weights, np.bincount(y, minlength=300))
+    X, y = cells(rng, 500).astype(float), rng.integers(0, 3, 500)
+    X = np.asarray(X, order=order)
+    if kind not in ("quartics", "levels"):
+        X[[7, 222, 444], 1] = np.nan
+    check(kind, X, y, 3, rng.exponential(size=500))
+    if kind not in ("patterns", "quartics"):
+        X[333, 2] = np.inf
+        with pytest.raises(InputError, match="inf in row 333, column 2"):
+            counted(kind, X, y, 3)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -448,6 +459,18 @@ def test_variances_far_from_zero_are_exact_to_nine_digits(offset, dtype, weighte
             np.testing.assert_allclose(moments.variance()[c], np.diag(exact), rtol=1e-9)
         scale = np.sqrt(np.outer(np.diag(exact), np.diag(exact)))
         assert np.all(np.abs(full.whole().variance()[c] - exact) <= 1e-9 * scale)
+
+
+@pytest.mark.parametrize("kind", ["moments", "patterns"])
+def test_a_wild_first_row_does_not_set_the_origin(kind):
+    # it weighs nothing, so that all digits are those of the rows after it
+    rng = np.random.default_rng(20)
+    X, weights = rng.normal(size=(100, 2)), rng.exponential(size=100)
+    X[0], weights[0] = 1e9, 0.0
+    _, tally = counted(kind, X, np.zeros(100), 1, weights)
+    variance = tally.whole().variance()[0] if kind == "patterns" else np.diag(tally.variance()[0])
+    exact = exact_variances(X[1:], weights[1:])
+    np.testing.assert_allclose(np.diag(variance), np.diag(exact), rtol=1e-12)
 
 
 def test_variances_stay_exact_when_batches_are_added_and_removed():

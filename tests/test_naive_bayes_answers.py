@@ -210,6 +210,52 @@ def test_the_strength_that_evidence_picks_is_the_best_of_a_grid(tie):
             assert other.fit(X, y).log_evidence_ <= model.log_evidence_ + 1e-6
 
 
+def test_the_strength_is_chosen_when_the_tally_changes_and_not_for_every_answer(monkeypatch):
+    X, y = small_rows(5)
+    model = GaussianNB(estimate="predictive").fit(X, y)
+    before = model.predict_proba(X), model.log_evidence_
+
+    def once_more(*_):
+        raise AssertionError("the prior was chosen again")
+
+    monkeypatch.setattr("suffice.naive_bayes.gaussian.feature_prior", once_more)
+    np.testing.assert_array_equal(model.predict_proba(X), before[0])
+    assert model.log_evidence_ == before[1]
+    with pytest.raises(AssertionError, match="chosen again"):
+        model.partial_fit(X, y)
+
+
+@pytest.mark.parametrize("tie", [None, "class"])
+@pytest.mark.parametrize("factor", [1e-100, 1e-9, 1e9, 1e100])
+def test_the_unit_of_a_feature_does_not_matter(tie, factor):
+    X, y = small_rows(6)
+    one = GaussianNB(estimate="predictive", tie=tie).fit(X, y)
+    other = GaussianNB(estimate="predictive", tie=tie).fit(X * [1, factor], y)
+    np.testing.assert_allclose(
+        other.predict_proba(X * [1, factor]), one.predict_proba(X), atol=1e-3
+    )
+
+
+def test_a_small_spread_about_a_large_mean_is_a_spread():
+    rng = np.random.default_rng(7)
+    X, y = 1.6e9 + 0.1 * rng.normal(size=(200, 1)), np.repeat([0, 1], 100)
+    X[100:] += 0.5
+    model = GaussianNB(estimate="predictive").fit(X, y)
+    assert model.score(X, y) > 0.95
+
+
+@pytest.mark.parametrize("tie", TIES)
+def test_a_class_that_shows_nothing_is_like_the_others(tie):
+    X = np.array([[np.nan, np.nan], [1.0, 2.0], [2.0, 4.0], [4.0, 3.0]])
+    model = GaussianNB(tie=tie, var_smoothing=0.0).fit(X, [0, 1, 1, 1])
+    np.testing.assert_allclose(model.theta_[0], X[1:].mean(axis=0))
+    variance = X[1:].var(axis=0)
+    if tie in ("feature", "both"):
+        variance = np.full(2, variance.mean())
+    np.testing.assert_allclose(model.var_[0], variance)
+    np.testing.assert_allclose(model.predict_proba([[2.0, 3.0]])[0], [0.25, 0.75])
+
+
 # ---- the predictive of a row is a ratio of evidences, for any conjugate model
 
 CONJUGATE = {
@@ -685,6 +731,14 @@ def test_actions_may_have_names_and_losses_by_class():
     wanted = np.where(spam > 0.75, "hold", "deliver")
     np.testing.assert_array_equal(model.decide(X, loss), wanted)
     np.testing.assert_array_equal(model.decide(X, as_lists), wanted)
+
+
+def test_names_of_actions_are_kept_as_they_are():
+    model, X = fair_model()
+    actions = {("keep", 1): [0.0, 1.0], 3: [1.0, 0.0]}
+    assert set(model.decide(X, actions)) <= set(actions)
+    with pytest.raises(InputError, match="loss names no action"):
+        model.decide(X, {})
 
 
 def test_rows_that_are_too_unsure_are_rejected():

@@ -502,6 +502,18 @@ def test_parameters_that_do_not_fit_change_nothing():
         (MultinomialNB(), {"alpha": np.ones((3, 3))}, "alpha has 3 rows for 2 classes"),
         (MultinomialNB(), {"alpha": [1.0, -2.0, 1.0]}, "must be greater than 0. Got -2"),
         (MultinomialNB(), {"alpha": 0.5, "estimate": "map"}, r"below 1 \(alpha=0.5\)"),
+        (MultinomialNB(), {"alpha": [1.0, np.nan, 1.0]}, "must be greater than 0. Got nan"),
+        (MultinomialNB(), {"alpha": [1.0, np.inf, 1.0]}, "must be greater than 0. Got inf"),
+        (MultinomialNB(), {"class_prior": [-0.5, 1.5]}, "class_prior holds -0.5"),
+        (MultinomialNB(), {"class_prior": [np.nan, 1.5]}, "class_prior holds nan"),
+        (MultinomialNB(), {"alpha": Dirichlet([1.0, 2.0])}, r"of shape \(2,\) for 2 classes and 3"),
+        (BernoulliNB(), {"alpha": Beta([1.0, 2.0], 1.0)}, r"Beta has a successes of shape \(2,\)"),
+        (PoissonNB(), {"alpha": Gamma(np.ones((4, 3)), 1.0)}, r"Gamma has a shape of shape \(4, 3"),
+        (
+            GaussianNB(),
+            {"estimate": "map", "prior": NormalInverseGamma([0.0, 1.0], 1.0, 1.0, 1.0)},
+            r"location of shape \(2,\) for 2 classes and 3 features",
+        ),
         (CategoricalNB(), {"min_categories": [2, 3]}, r"shape \(3,\).*Got \(2,\)"),
         (CategoricalNB(), {"min_categories": [2.0, 3.0, 1.0]}, "integral type. Got float64"),
     ]:

@@ -44,6 +44,7 @@ def count_moments(rows: Rows) -> tuple[Floats, Moments]:
         weights, gaps, sum_x, sum_xx = added_in_ranges(
             rows, add_moments, [(), (columns,), (columns,), (columns,)], before=(origin,)
         )
+    check_squares(rows, sum_xx)
     seen = _snapped(weights[:, None] - gaps, weights)
     return weights, Moments(given(seen), given(origin), given(sum_x), given(sum_xx))
 
@@ -76,6 +77,16 @@ def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
             sum_z[c] += weighed.sum(axis=0)
             sum_zz[c] += z_c.T @ weighed
     return weight, Quartics(given(weight.copy()), given(origin), given(sum_z), given(sum_zz))
+
+
+def check_squares(rows: Rows, sum_xx: Floats) -> None:
+    """Refuse columns (last axis) whose squares are beyond all floats."""
+    over = np.argwhere(~np.isfinite(sum_xx))
+    if over.size:
+        raise InputError(
+            f"The squares of {rows.column(int(over[0][-1]))} are too large to be added up. Divide "
+            "the column by its size."
+        )
 
 
 def origins(rows: Rows) -> Floats:

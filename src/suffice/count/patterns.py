@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.count.moments import origins
+from suffice.count.moments import check_squares, origins
 from suffice.count.refusal import refused
 from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
@@ -84,6 +84,7 @@ def _whole_rows(rows: Rows) -> tuple[Floats, Moments, Numbers]:
     origin = origins(rows)
     in_ranges = rows.shape[1] <= NARROW
     weight, sum_x, sum_xx, gappy = (_in_ranges if in_ranges else _by_blas)(rows, origin)
+    check_squares(rows, np.diagonal(sum_xx, axis1=1, axis2=2))
     moments = Moments(given(weight), given(origin), given(sum_x), given(sum_xx))
     return weight, moments, gappy
 

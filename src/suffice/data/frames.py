@@ -86,6 +86,11 @@ def _pandas_column(column: Any) -> Array:
 def _numeric(name: str, column: Array) -> Array:
     if column.dtype.kind in "iufb":
         return column
+    if column.dtype.kind in "mMc":
+        raise InputError(
+            f"Column {name!r} holds {'complex numbers' if column.dtype.kind == 'c' else 'times'}. "
+            "Make numbers of them (days since a date, for example), or leave it out."
+        )
     try:
         missing = np.array([_is_missing(cell) for cell in column.tolist()], dtype=np.bool_)
         numbers = np.full(len(column), np.nan)

@@ -38,8 +38,9 @@ class GaussianDiscriminant(GaussianReading):
         "evidence" is centred on the pooled mean and on each feature's own variance within classes,
         and has the data choose how many rows that is worth.
     max_iter, tol : int, default=100; float, default=1e-6
-        When EM over gaps, and factor analysis, stop: no mean or covariance moves by more than
-        `tol`, in units of the features' standard deviations.
+        When EM over gaps stops: no mean or covariance moves by more than `tol`, in units of the
+        features' standard deviations. When factor analysis stops: the slope of the log-likelihood
+        of a row is at most `tol`.
 
     Attributes
     ----------

@@ -18,8 +18,8 @@ SERIAL_PRODUCT = 1 << 18
 # Rows multiplied at once (measured best of 16..100 for 50 columns) and the fewest worth it.
 MOST_ROWS = 64
 FEWEST_ROWS = 16
-# Classes whose factors are multiplied together: larger products are faster ones.
-PAIR = 2
+# Classes for which sums over the columns are faster than a product of matrices.
+FEW = 4
 
 
 def chunk_rows(columns: int, width: int) -> int:
@@ -43,73 +43,56 @@ def centre_rows(X, low, high, centre, odd, rows):  # type: ignore[no-untyped-def
 
 
 @kernel
-def squared_distance(left, right, row, first, offset, half):  # type: ignore[no-untyped-def]
-    """Return |y - offset|^2, the first `half` cells of y in left and the rest in right."""
-    rest = offset.shape[0] - half
-    squares = 0.0
-    for j in range(half):
-        d = left[row, first * half + j] - offset[j]
-        squares += d * d
-    for j in range(rest):
-        d = right[row, first * rest + j] - offset[half + j]
-        squares += d * d
-    return squares
-
-
-@kernel
-def add_whitened(X, chunk, centre, lefts, rights, offsets, scale, degrees, constant, odd, out):  # type: ignore[no-untyped-def]
+def add_whitened(X, chunk, centre, factors, offsets, scale, degrees, constant, odd, out):  # type: ignore[no-untyped-def]
     """Add normal (no degrees) or Student-t log densities to out (n, C).
 
-    The whitened row is y = (x - centre) T_c - offsets[c] with T_c upper triangular. lefts
-    (P, h, G h) holds the first h columns of T, whose cells below h are zeros and left out, rights
-    (P, d, G (d - h)) the others, for P groups of G classes; one T may serve all classes (P = 1).
+    The whitened row is (x - centre) factors[c] - offsets[c]; one factor may serve all classes.
     """
     size, columns = X.shape
     classes = offsets.shape[0]
-    panels, half, width = lefts.shape
-    group = width // half
-    shared = panels * group < classes
+    normal = degrees.size == 0
     rows = np.empty((chunk, columns))
-    heads = np.empty((chunk, half))
-    left = np.empty((chunk, width))
-    right = np.empty((chunk, rights.shape[2]))
+    product = np.empty((chunk, columns))
     for low in range(0, size, chunk):
         high = min(low + chunk, size)
-        here = high - low
         centre_rows(X, low, high, centre, odd, rows)
-        for i in range(here):
-            for j in range(half):
-                heads[i, j] = rows[i, j]
-        for panel in range(panels):
-            np.dot(heads[:here], lefts[panel], left[:here])
-            if rights.shape[2] > 0:
-                np.dot(rows[:here], rights[panel], right[:here])
-            first = 0 if shared else panel * group
-            last = classes if shared else min(first + group, classes)
-            for i in range(here):
+        for c in range(classes):
+            if c < factors.shape[0]:
+                np.dot(rows[: high - low], factors[c], product[: high - low])
+            for i in range(high - low):
+                squares = 0.0
+                for j in range(columns):
+                    d = product[i, j] - offsets[c, j]
+                    squares += d * d
+                squares *= scale[c]
                 if odd[low + i]:
                     continue
-                for c in range(first, last):
-                    at = 0 if shared else c - first
-                    squares = squared_distance(left, right, i, at, offsets[c], half) * scale[c]
-                    if degrees.size > 0:
-                        tail = (degrees[c] + columns) * log1p(squares / degrees[c])
-                    else:
-                        tail = squares
+                if normal:
+                    out[low + i, c] += constant[c] - 0.5 * squares
+                else:
+                    tail = (degrees[c] + columns) * log1p(squares / degrees[c])
                     out[low + i, c] += constant[c] - 0.5 * tail
 
 
 @kernel
 def add_centred_linear(X, chunk, centre, weights, bias, odd, out):  # type: ignore[no-untyped-def]
-    """Add (x - centre) weights + bias, weights (d, C)."""
+    """Add weights (x - centre) + bias, weights (C, d)."""
     size, columns = X.shape
-    classes = weights.shape[1]
+    classes = weights.shape[0]
     rows = np.empty((chunk, columns))
     product = np.empty((chunk, classes))
     for low in range(0, size, chunk):
         high = min(low + chunk, size)
         centre_rows(X, low, high, centre, odd, rows)
-        np.dot(rows[: high - low], weights, product[: high - low])
+        if classes > FEW:
+            np.dot(rows[: high - low], weights.T, product[: high - low])
+        else:
+            for i in range(high - low):
+                for c in range(classes):
+                    total = 0.0
+                    for j in range(columns):
+                        total += rows[i, j] * weights[c, j]
+                    product[i, c] = total
         for i in range(low, high):
             if not odd[i]:
                 for c in range(classes):

@@ -8,8 +8,6 @@ from suffice.prior import MeanCovariance
 from suffice.tally import Moments, Quartics
 from suffice.tally.tally import Floats
 
-__all__ = ["MeanCovariance"]
-
 # The least eigenvalue of a correlation matrix that is told apart from 0, for each feature.
 SINGULAR = 1e-13
 

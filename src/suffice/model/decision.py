@@ -56,7 +56,12 @@ def loss_table(classes: NDArray[Any], loss: Loss) -> tuple[NDArray[Any], Floats]
     if loss is None:
         return classes, 1.0 - np.eye(len(classes))
     if isinstance(loss, Mapping):
-        actions = np.array(list(loss))
+        if not loss:
+            raise InputError("loss names no action. Give at least one, with its losses by class.")
+        actions = np.empty(len(loss), dtype=object)
+        actions[:] = list(loss)
+        if len({type(action) for action in loss}) == 1 and np.isscalar(actions[0]):
+            actions = np.array(list(loss))
         rows = [_losses_of(action, costs, classes) for action, costs in loss.items()]
         table = np.array(rows, dtype=np.float64)
     else:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.model.covariance import MeanCovariance, solved
+from suffice.model.covariance import solved
 from suffice.model.strength import spreads
+from suffice.prior import MeanCovariance
 from suffice.tally import Moments, Patterns
 from suffice.tally.tally import Floats
 

@@ -36,7 +36,7 @@ class LinearScorer(MarginalScorer):
 
     def add(self, block: NDArray[Any], odd: NDArray[np.bool_], out: Floats) -> None:
         """Add the scores of the whole rows of a block; mark the others."""
-        weights = np.ascontiguousarray(self.weights.T, dtype=np.float64)
+        weights = np.ascontiguousarray(self.weights)
         chunk = chunk_rows(*weights.shape) or FEWEST_ROWS
         add_centred_linear(block, chunk, self.centre, weights, self.bias, odd, out)
 
@@ -56,7 +56,7 @@ class Projection:
         """Add the coordinates of rows start..stop; return a refused row, or -1."""
         block = dense_block(X, start, stop)
         odd = np.zeros(len(block), np.bool_)
-        weights = np.ascontiguousarray(self.directions)
+        weights = np.ascontiguousarray(self.directions.T)
         chunk = chunk_rows(*weights.shape) or FEWEST_ROWS
         add_centred_linear(block, chunk, self.centre, weights, np.zeros(out.shape[1]), odd, out)
         infinite = odd & np.isinf(block).any(axis=1)

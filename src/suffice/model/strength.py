@@ -13,6 +13,8 @@ from suffice.tally.tally import Floats
 # A column that never varied is taken to vary by a millionth of its size: its scale is unknown,
 # and a density needs one.
 UNSEEN_SPREAD = 1e-6
+# A standard deviation below this part of a column's size is what rounding leaves of none.
+ROUNDING_SPREAD = 1e-12
 # Strengths looked at first, in rows: from hardly any to more than most data have.
 FIRST_LOOK = np.log(np.array([0.01, 0.1, 1.0, 10.0, 100.0]))
 # Beyond this many rows' worth a prior is as good as certain, and the evidence flat.
@@ -36,8 +38,9 @@ def strongest(log_evidence: Callable[[Floats], float]) -> Floats:
 
 def spreads(pooled_variance: Floats, size: Floats) -> Floats:
     """Return a positive variance for every feature: its own, or that of a column unseen to vary."""
-    floor = (UNSEEN_SPREAD * np.maximum(np.abs(size), 1.0)) ** 2
-    return np.where(pooled_variance > floor * UNSEEN_SPREAD, pooled_variance, floor)
+    size = np.abs(size)
+    floor = np.maximum((UNSEEN_SPREAD * np.where(size > 0, size, 1.0)) ** 2, 1e-300)
+    return np.where(pooled_variance > (ROUNDING_SPREAD * size) ** 2, pooled_variance, floor)
 
 
 def feature_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInverseGamma:

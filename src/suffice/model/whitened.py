@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaln
 
-from suffice.kernels.whitened import PAIR, add_whitened, chunk_rows
+from suffice.kernels.whitened import add_whitened, chunk_rows
 from suffice.model.gaussian import LOG_TWO_PI
 from suffice.model.marginal import MarginalScorer
 from suffice.tally.tally import Floats, Index
@@ -59,12 +59,9 @@ class WhitenedScorer(MarginalScorer):
         centre = self.location.mean(axis=0)
         factors = np.stack([_inverse_root(one).T for one in root])
         offsets = ((self.location - centre)[:, None, :] @ factors)[:, 0]
-        lefts, rights = _panels(factors)
         terms: dict[str, Any] = {
             "centre": centre,
-            "factors": factors,
-            "lefts": lefts,
-            "rights": rights,
+            "factors": np.ascontiguousarray(factors),
             "offsets": np.ascontiguousarray(offsets),
             "scale": 1.0 / stretch,
             "constant": constant - half_log,
@@ -75,9 +72,9 @@ class WhitenedScorer(MarginalScorer):
         """Add the log densities of the whole rows of a block; mark the others."""
         t = self._terms  # type: ignore[attr-defined]
         d = block.shape[1]
-        chunk = chunk_rows(d, t["rights"].shape[2])
+        chunk = chunk_rows(d, d)
         if chunk:
-            terms = t["centre"], t["lefts"], t["rights"], t["offsets"], t["scale"]
+            terms = t["centre"], t["factors"], t["offsets"], t["scale"]
             add_whitened(block, chunk, *terms, self.degrees, t["constant"], odd, out)
             return
         for low in range(0, len(block), WIDE_ROWS):
@@ -106,24 +103,6 @@ class WhitenedScorer(MarginalScorer):
         """Return the scorer of some features: a marginal t keeps its degrees."""
         block = self.matrix[:, seen[:, None], seen]
         return type(self)(self.location[:, seen], block, self.degrees, self.stretch)
-
-
-def _panels(factors: Floats) -> tuple[Floats, Floats]:
-    """Return the factors (C, d, d), upper triangular, as the kernel multiplies by them.
-
-    Their left and right columns stand apart, because the left ones are zeros in their lower half;
-    pairs of classes stand side by side, the last one with an empty partner if it has none.
-    """
-    classes, d, _ = factors.shape
-    half = min(d, -(-d // 16) * 8)  # about half, and whole registers
-    group = min(PAIR, classes)
-    panels = -(-classes // group)
-    padded = np.zeros((panels * group, d, d))
-    padded[:classes] = factors
-    by_panel = padded.reshape(panels, group, d, d).transpose(0, 2, 1, 3)
-    lefts = by_panel[:, :half, :, :half].reshape(panels, half, group * half)
-    rights = by_panel[:, :, :, half:].reshape(panels, d, group * (d - half))
-    return np.ascontiguousarray(lefts), np.ascontiguousarray(rights)
 
 
 def _inverse_root(root: Floats) -> Floats:

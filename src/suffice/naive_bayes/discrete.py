@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.errors import PriorError
 from suffice.prior.prior import Prior
 from suffice.skin.answers import GenerativeAnswers
-from suffice.skin.class_prior import learned_prior
+from suffice.skin.class_prior import check_prior_shape, learned_prior
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 
@@ -65,8 +65,9 @@ class DiscreteNB(GenerativeAnswers):
                     "a class."
                 )
         lowest = np.min(alpha)
-        if lowest < 0:
-            raise PriorError(f"All values in alpha must be greater than 0. Got {lowest:g}.")
+        if not (lowest >= 0 and np.all(np.isfinite(alpha))):
+            odd = lowest if not lowest >= 0 else np.max(alpha)
+            raise PriorError(f"All values in alpha must be greater than 0. Got {odd:g}.")
         if lowest < LOWEST_ALPHA and not self.force_alpha:
             warnings.warn(
                 "alpha too small will result in numeric errors, setting alpha = "
@@ -96,6 +97,7 @@ class DiscreteNB(GenerativeAnswers):
     def _read_classes(self, groups: Groups[Any]) -> None:
         """Set class_count_, class_log_prior_ and the pseudocounts that all readings share."""
         if isinstance(self.alpha, Prior):
+            check_prior_shape(self.alpha, (len(groups.classes), self.n_features_in_))
             self._smoothing: Any = self.alpha
         else:
             self._smoothing = self._check_alpha()
@@ -108,6 +110,11 @@ class DiscreteNB(GenerativeAnswers):
                     f"{len(self.class_prior)} priors for {classes} classes."
                 )
             prior = np.asarray(self.class_prior, dtype=np.float64)
+            if not np.all(np.isfinite(prior) & (prior >= 0)):
+                raise PriorError(
+                    f"class_prior holds {prior[~(np.isfinite(prior) & (prior >= 0))][0]:g}. "
+                    "Priors must be non-negative."
+                )
         elif self.fit_prior:
             prior = learned_prior(groups.weights)
         else:

@@ -18,7 +18,7 @@ from suffice.model.scoring import Scorer
 from suffice.model.strength import feature_prior, spreads
 from suffice.prior import NormalInverseGamma
 from suffice.skin.answers import GenerativeAnswers
-from suffice.skin.class_prior import given_prior, learned_prior
+from suffice.skin.class_prior import check_prior_shape, given_prior, learned_prior
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats
 
@@ -131,10 +131,11 @@ class GaussianNB(GenerativeAnswers):
         if axes:
             scatter, weight = (a.sum(axis=axes, keepdims=True) for a in (scatter, weight))
         # A class that shows nothing of a feature is taken to be like the others.
-        fallback = np.broadcast_to(np.nan_to_num(pooled.variance()), seen.shape)
+        fallback = np.nan_to_num(pooled.variance())
+        if 1 in axes:
+            fallback = np.full_like(fallback, fallback.mean())
         with np.errstate(divide="ignore", invalid="ignore"):
-            variance = np.where(weight > 0, scatter / weight, 0.0)
-        variance = np.where(seen | (len(axes) > 0), variance, fallback) + self.epsilon_
+            variance = np.where(weight > 0, scatter / weight, fallback) + self.epsilon_
         flat = np.argwhere(variance == 0)
         if flat.size:
             c, j = (int(i) for i in flat[0])
@@ -150,6 +151,7 @@ class GaussianNB(GenerativeAnswers):
 
     def _feature_prior(self, moments: Moments) -> NormalInverseGamma:
         if isinstance(self.prior, NormalInverseGamma):
+            check_prior_shape(self.prior, moments.weight.shape)
             fields = (getattr(self.prior, name) for name in ("location", "pseudo_rows"))
             location, pseudo_rows = (np.broadcast_to(f, moments.weight.shape) for f in fields)
             return NormalInverseGamma(

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.errors import InputError
+from suffice.errors import InputError, PriorError
+from suffice.prior.prior import Prior
 from suffice.tally.tally import Floats
 
 
@@ -23,6 +24,19 @@ def given_prior(priors: Any, classes: int) -> Floats:
     if np.any(values < 0):
         raise InputError(f"Priors must be non-negative. Got {values.min():g}.")
     return values
+
+
+def check_prior_shape(prior: Prior, shape: tuple[int, int]) -> None:
+    """Refuse a prior of the features whose fields do not spread over (classes, features)."""
+    for name, field in vars(prior).items():
+        given = np.shape(field)
+        fits = all(a in (1, b) for a, b in zip(given[::-1], shape[::-1], strict=False))
+        if name == "shared" or (len(given) <= 2 and fits):
+            continue
+        raise PriorError(
+            f"{type(prior).__name__} has a {name} of shape {given} for {shape[0]} classes and "
+            f"{shape[1]} features. Give a number, one a feature, or one a class and feature."
+        )
 
 
 def learned_prior(weights: Floats) -> Floats:

@@ -35,6 +35,8 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
             )
         validate_data(estimator, with_names(X), reset=reset, skip_check_array=True)
         return array
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
     try:
         array = validate_data(
             estimator,
@@ -76,6 +78,8 @@ def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int3
         )
     if type(y).__module__.startswith("pyarrow"):
         y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))
+    if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
+        y = np.array(y.tolist(), dtype=object)  # what is masked becomes None
     if isinstance(y, list | tuple):
         y = _as_objects_if_mixed(y)
     elif hasattr(getattr(y, "dtype", None), "numpy_dtype") and y.dtype.kind in "iub":
