@@ -25,15 +25,14 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
 from suffice.kernels.ranges import RANGE_CELLS, on_all_cores, row_ranges
 from suffice.model.discrete import (
-    NOTHING,
     BinaryScorer,
     LevelScorer,
-    LinearScorer,
     RisingScorer,
     log_orderings,
     row_log_factorials,
 )
 from suffice.model.gaussian import JointStudentScorer, NormalScorer, StudentScorer
+from suffice.model.table import NOTHING, TableScorer
 from suffice.tally import Blocks, Counts, Events, Moments
 
 NOTHING_1D = np.empty(0)
@@ -580,7 +579,7 @@ def test_poisson_scores_are_those_of_scipy(gaps, form):
     if gaps:
         X = with_gaps(rng, X)
     wanted = np.nansum(stats.poisson.logpmf(X[:, :, None], rate), axis=1)
-    scores = filled(LinearScorer(np.log(rate), -rate.sum(axis=0), -rate), form(X), 3)
+    scores = filled(TableScorer(np.log(rate), -rate.sum(axis=0), -rate), form(X), 3)
     length, factorials = row_log_factorials(form(X))
     np.testing.assert_allclose(scores - factorials[:, None], wanted, rtol=1e-10)
     np.testing.assert_allclose(length, np.nansum(X, axis=1))
@@ -609,7 +608,7 @@ def test_multinomial_and_polya_scores_are_those_of_scipy(form):
     rng = np.random.default_rng(25)
     X = np.concatenate([rng.poisson(1.0, (50, 4)), rng.poisson(20.0, (20, 4))])
     phi = rng.dirichlet(np.ones(4), 3)
-    plain = filled(LinearScorer(np.log(phi.T), np.zeros(3), NOTHING), form(X), 3)
+    plain = filled(TableScorer(np.log(phi.T), np.zeros(3), NOTHING), form(X), 3)
     alpha = rng.exponential(size=(3, 4)) + 0.05
     believed = np.ascontiguousarray(alpha.T)
     polya = RisingScorer(believed, NOTHING, alpha.sum(axis=1), np.zeros(3), NOTHING)
@@ -646,10 +645,10 @@ def test_binary_scores_are_those_of_scipy(form, gaps, impossible):
 def test_a_stored_zero_is_not_multiplied_by_minus_infinity():
     table = np.array([[-np.inf, 0.0], [-1.0, -2.0]])
     X = sp.csr_matrix(([0.0, 3.0], [0, 1], [0, 2]), shape=(1, 2))
-    scores = filled(LinearScorer(table, np.zeros(2), NOTHING), X, 2)
+    scores = filled(TableScorer(table, np.zeros(2), NOTHING), X, 2)
     np.testing.assert_array_equal(scores, [[-3.0, -6.0]])
     np.testing.assert_array_equal(
-        filled(LinearScorer(table, np.zeros(2), NOTHING), X.toarray(), 2), [[-3.0, -6.0]]
+        filled(TableScorer(table, np.zeros(2), NOTHING), X.toarray(), 2), [[-3.0, -6.0]]
     )
 
 
@@ -681,7 +680,7 @@ def test_scorers_name_the_row_of_an_infinite_cell(form):
         NormalScorer(ones, ones),
         StudentScorer(ones, ones, ones),
         JointStudentScorer(np.ones(2), ones, ones),
-        LinearScorer(ones, np.ones(2), ones),
+        TableScorer(ones, np.ones(2), ones),
         BinaryScorer(-ones, -ones, 0.5),
         RisingScorer(ones, ones, np.ones(2), np.ones(2), ones),
     ]
@@ -695,7 +694,7 @@ def test_linear_scores_refuse_cells_below_the_lowest_by_row():
     X[3, 1] = -1
     table = np.ones((2, 2))
     for rows in (X, sp.csr_matrix(X), X.astype(int)):
-        scorer = LinearScorer(table, np.ones(2), NOTHING, lowest=0.0)
+        scorer = TableScorer(table, np.ones(2), NOTHING, lowest=0.0)
         assert scorer.fill(rows, 0, 5, np.zeros((5, 2))) == 3
         assert scorer.fill(rows, 2, 5, np.zeros((3, 2))) == 1
         assert scorer.fill(rows, 0, 3, np.zeros((3, 2))) == -1

@@ -36,15 +36,21 @@ def log_rising(a, x):  # type: ignore[no-untyped-def]
 def add_rising(X, pseudo, slope, length_totals, out):  # type: ignore[no-untyped-def]
     """Add sum_v log_rising(pseudo[v, c], x) + slope[v, c] x to dense rows' scores.
 
-    With length_totals (C,) given (not empty), log_rising(length_totals[c], sum of x) is
-    subtracted: the Polya distribution. Returns the first row with a negative or infinite cell.
+    With length_totals (C,) given (not empty), log_rising of the total and the sum of x is
+    subtracted: the Polya distribution, in whose total the columns of gaps have no part. Returns
+    the first row with a negative or infinite cell, or -1.
     """
     classes = out.shape[1]
+    hidden = np.empty(classes)
     for i in range(X.shape[0]):
         length = 0.0
+        hidden[:] = 0.0
         for v in range(X.shape[1]):
             x = float(X[i, v])
-            if x == 0.0 or np.isnan(x):
+            if x == 0.0:
+                continue
+            if np.isnan(x):
+                hidden += pseudo[v]
                 continue
             if x < 0.0 or np.isinf(x):
                 return i
@@ -56,7 +62,7 @@ def add_rising(X, pseudo, slope, length_totals, out):  # type: ignore[no-untyped
                     out[i, c] += slope[v, c] * x
         if length_totals.size > 0:
             for c in range(classes):
-                out[i, c] -= log_rising(length_totals[c], length)
+                out[i, c] -= log_rising(length_totals[c] - hidden[c], length)
     return -1
 
 
@@ -64,12 +70,17 @@ def add_rising(X, pseudo, slope, length_totals, out):  # type: ignore[no-untyped
 def add_sparse_rising(data, indices, indptr, start, stop, pseudo, slope, length_totals, out):  # type: ignore[no-untyped-def]
     """Do the same as `add_rising` for the CSR rows start..stop."""
     classes = out.shape[1]
+    hidden = np.empty(classes)
     for i in range(start, stop):
         length = 0.0
+        hidden[:] = 0.0
         for at in range(indptr[i], indptr[i + 1]):
             x = float(data[at])
             v = indices[at]
-            if x == 0.0 or np.isnan(x):
+            if x == 0.0:
+                continue
+            if np.isnan(x):
+                hidden += pseudo[v]
                 continue
             if x < 0.0 or np.isinf(x):
                 return i - start
@@ -81,7 +92,7 @@ def add_sparse_rising(data, indices, indptr, start, stop, pseudo, slope, length_
                     out[i - start, c] += slope[v, c] * x
         if length_totals.size > 0:
             for c in range(classes):
-                out[i - start, c] -= log_rising(length_totals[c], length)
+                out[i - start, c] -= log_rising(length_totals[c] - hidden[c], length)
     return -1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,34 +10,20 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from suffice.data.rows import kernel_ready
-from suffice.kernels.linear import add_binary_linear, add_sparse_linear
+from suffice.kernels.linear import add_binary_linear
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.scores import add_level_scores
-from suffice.kernels.screen import best_screened, round_to_bytes
 from suffice.kernels.tables import (
     add_binary,
     add_gap_bias,
-    add_linear_skipping_zeros,
     add_rising,
     add_sparse_rising,
     log_table,
     row_factorials,
     sparse_row_factorials,
 )
-from suffice.model.scoring import Refused
+from suffice.model.table import sure_to_be_finite
 from suffice.tally.tally import Floats
-
-NOTHING = np.empty((0, 0))
-# With fewer classes the whole table is as quick to read as its bytes.
-SCREENED_CLASSES = 64
-
-
-def _sure_to_be_finite(block: Any) -> bool:
-    """Say whether the cells add up to a number, which they do not if one is NaN or infinite."""
-    if block.dtype.kind != "f":
-        return True
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isfinite(block.sum()))
 
 
 def log_ratio_table(counts: Floats, pseudo: Floats) -> Floats:
@@ -58,86 +44,21 @@ def log_ratio_table(counts: Floats, pseudo: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class LinearScorer:
-    """Scores x @ table + bias; a gap leaves its column's gap_bias out of the bias.
-
-    table (V, C), bias (C,), gap_bias (V, C) or empty. Cells below `lowest` are refused.
-    """
-
-    table: Floats
-    bias: Floats
-    gap_bias: Floats
-    lowest: float = -np.inf
-    reads_sparse: ClassVar[bool] = True
-
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
-        out += self.bias
-        if not isinstance(X, np.ndarray):
-            low = np.flatnonzero(X.data[X.indptr[start] : X.indptr[stop]] < self.lowest)
-            if low.size:
-                at = X.indptr[start] + low[0]
-                return int(np.searchsorted(X.indptr, at, side="right")) - 1 - start
-            arrays = X.data, X.indices, X.indptr
-            table = np.ascontiguousarray(self.table)
-            return int(add_sparse_linear(*arrays, start, stop, table, self.gap_bias, out))
-        block = kernel_ready(X[start:stop])
-        if np.isfinite(self.lowest) and (block < self.lowest).any():
-            return int(np.argmax((block < self.lowest).any(axis=1)))
-        if not _sure_to_be_finite(block):
-            infinite = np.isinf(block).any(axis=1)
-            if infinite.any():
-                return int(np.argmax(infinite))
-            if self.gap_bias.size:
-                add_gap_bias(block, self.gap_bias, out)
-            block = np.where(np.isnan(block), 0.0, block)
-        if np.isfinite(self.table).all():
-            out += block @ self.table
-        else:
-            add_linear_skipping_zeros(block, self.table, out)
-        return -1
-
-    def best(self, X: Any, log_prior: Floats) -> NDArray[np.int64] | None:
-        """Return the best class of every row by screening, or None where that does not pay.
-
-        It pays for many classes and rows that read the table more often than once.
-        """
-        words, classes = self.table.shape
-        if isinstance(X, np.ndarray) or classes < SCREENED_CLASSES or X.nnz < 2 * words:
-            return None
-        if self.gap_bias.size or not np.isfinite(self.table).all():
-            return None
-        codes, steps = np.empty((words, classes), np.int8), np.empty(words)
-        on_all_cores(
-            lambda start, stop: round_to_bytes(self.table, start, stop, codes, steps),
-            row_ranges(words, classes),
-        )
-        best = np.empty(X.shape[0], np.int64)
-        prior = log_prior + self.bias
-
-        def work(start: int, stop: int) -> int:
-            arrays = X.data, X.indices, X.indptr, start, stop
-            return int(best_screened(*arrays, self.table, codes, steps, prior, best[start:stop]))
-
-        tasks = row_ranges(X.shape[0], classes)
-        for (start, _), bad in zip(tasks, on_all_cores(work, tasks), strict=True):
-            if bad >= 0:
-                raise Refused(start + bad)
-        return best
-
-
-@dataclass(frozen=True)
 class BinaryScorer:
     """Scores cells above a threshold by log_one, the others by log_zero, both (V, C)."""
 
     log_one: Floats
     log_zero: Floats
     threshold: float
+    # Whether all scores are finite, so that cells not stored can be scored in one sum.
+    reads_sparse: bool = field(init=False)
 
-    @property
-    def reads_sparse(self) -> bool:
-        """Whether all scores are finite, so that cells not stored can be scored in one sum."""
-        return bool(np.isfinite(self.log_one).all() and np.isfinite(self.log_zero).all())
+    def __post_init__(self) -> None:
+        finite = bool(np.isfinite(self.log_one).all() and np.isfinite(self.log_zero).all())
+        object.__setattr__(self, "reads_sparse", finite)
+        with np.errstate(invalid="ignore"):
+            object.__setattr__(self, "_odds", self.log_one - self.log_zero)
+        object.__setattr__(self, "_bias", self.log_zero.sum(axis=0))
 
     def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
         """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
@@ -146,15 +67,15 @@ class BinaryScorer:
             return int(
                 add_binary(kernel_ready(block), self.threshold, self.log_one, self.log_zero, out)
             )
-        odds = self.log_one - self.log_zero
-        out += self.log_zero.sum(axis=0)
+        odds = self._odds  # type: ignore[attr-defined]
+        out += self._bias  # type: ignore[attr-defined]
         if not isinstance(X, np.ndarray):
             arrays = X.data, X.indices, X.indptr
             return int(
                 add_binary_linear(*arrays, start, stop, self.threshold, odds, self.log_zero, out)
             )
         block = kernel_ready(X[start:stop])
-        if not _sure_to_be_finite(block):
+        if not sure_to_be_finite(block):
             infinite = np.isinf(block).any(axis=1)
             if infinite.any():
                 return int(np.argmax(infinite))

@@ -11,8 +11,9 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.count import count_ones
 from suffice.data.rows import Rows
-from suffice.model.discrete import BinaryScorer, LinearScorer
+from suffice.model.discrete import BinaryScorer
 from suffice.model.scoring import Scorer
+from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Beta
 from suffice.tally import Counts, Groups
@@ -98,7 +99,7 @@ default=1.0
         )
         if self.binarize is None and np.isfinite(present).all() and np.isfinite(absent).all():
             # Cells that were learned as they are, fractions too, are scored as they are.
-            return LinearScorer(present - absent, absent.sum(axis=0), absent)
+            return TableScorer(present - absent, absent.sum(axis=0), absent)
         return BinaryScorer(present, absent, threshold)
 
     def _feature_parameters(self) -> int:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.model.discrete import NOTHING, LinearScorer, log_ratio_table
+from suffice.model.discrete import log_ratio_table
 from suffice.model.scoring import Scorer
+from suffice.model.table import NOTHING, TableScorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.naive_bayes.multinomial import CountRows
 from suffice.prior import Dirichlet
@@ -79,7 +80,7 @@ in scikit-learn
 
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)
-        return LinearScorer(table, np.zeros(table.shape[1]), NOTHING)
+        return TableScorer(table, np.zeros(table.shape[1]), NOTHING)
 
     def _decision_prior(self) -> Floats:
         """Return zeros: the rule has no prior, except that one class alone is sure."""

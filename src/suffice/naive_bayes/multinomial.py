@@ -12,13 +12,8 @@ from sklearn.utils._param_validation import Interval
 from suffice.count import count_words
 from suffice.data.rows import Rows
 from suffice.model import scoring
-from suffice.model.discrete import (
-    NOTHING,
-    LinearScorer,
-    RisingScorer,
-    log_orderings,
-    log_ratio_table,
-)
+from suffice.model.discrete import RisingScorer, log_orderings, log_ratio_table
+from suffice.model.table import NOTHING, TableScorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Dirichlet
 from suffice.skin.intake import take_features
@@ -55,7 +50,7 @@ class CountRows(DiscreteNB):
         """Return the scorer of the multinomial, plugged in or (Polya) integrated out."""
         if self.estimate != "predictive":
             table = self._word_log_prob()
-            return LinearScorer(table, np.zeros(table.shape[1]), NOTHING)
+            return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
         believed = np.ascontiguousarray((self.feature_count_ + self._concentration()).T)
         totals = believed.sum(axis=0)
         return RisingScorer(believed, NOTHING, totals, np.zeros(len(totals)), NOTHING)
@@ -148,4 +143,4 @@ default=1.0
         if self.estimate == "predictive":
             return self._word_scorer()
         table = self.feature_log_prob_.T
-        return LinearScorer(table, np.zeros(table.shape[1]), NOTHING)
+        return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)

@@ -13,7 +13,8 @@ from suffice.count import count_events
 from suffice.data.rows import Rows
 from suffice.errors import PriorError
 from suffice.model import scoring
-from suffice.model.discrete import LinearScorer, RisingScorer, row_log_factorials
+from suffice.model.discrete import RisingScorer, row_log_factorials
+from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Gamma
 from suffice.skin.intake import take_features
@@ -121,7 +122,7 @@ default=1.0
             return RisingScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
         rate = np.ascontiguousarray(self.rate_.T)
         with np.errstate(divide="ignore"):
-            return LinearScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)
+            return TableScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""

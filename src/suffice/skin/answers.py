@@ -123,7 +123,7 @@ class GenerativeAnswers(TallyLearner):
         return self._class_log_evidence() + self._features_log_evidence()
 
     def _class_parameters(self) -> int:
-        return len(self.classes_) - 1
+        return 0 if self._class_prior_is_given() else len(self.classes_) - 1
 
     def _class_log_evidence(self) -> float:
         """Return the log-probability of the labels; a learned prior is uniform over simplices."""
