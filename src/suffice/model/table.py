@@ -6,20 +6,25 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse
 from numpy.typing import NDArray
 
 from suffice.data.rows import kernel_ready
 from suffice.kernels.linear import add_sparse_linear
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.screen import best_screened, round_to_bytes
+from suffice.kernels.screen import LINE, best_screened, round_to_steps, row_ranges_of
 from suffice.kernels.tables import add_gap_bias, add_linear_skipping_zeros
-from suffice.model.scoring import Refused
 from suffice.tally.tally import Floats
 
 NOTHING = np.empty((0, 0))
-# With fewer classes the whole table is as quick to read as its bytes.
-SCREENED_CLASSES = 64
+# With fewer classes the whole table is as quick to read as its roundings.
+SCREENED_CLASSES = 8
+# From this many classes on two bytes are too much to read: one is taken, and more rows confirmed.
+COARSE_CLASSES = 64
+# Columns of roundings are padded to this many, the stride of a vectorised loop: shorter rows
+# would be added number by number.
+STRIDE = 32
+# A word that all classes have alike needs a step too.
+SMALLEST_STEP = 1e-300
 
 
 def sure_to_be_finite(block: NDArray[Any]) -> bool:
@@ -61,7 +66,10 @@ class TableScorer:
         """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
         out += self.bias
         if not isinstance(X, np.ndarray):
-            return self._fill_sparse(X, start, stop, out)
+            arrays = X.data, X.indices, X.indptr, start, stop
+            rules = self.gap_bias, self.lowest, self.one_total
+            sound = self._finite  # type: ignore[attr-defined]
+            return int(add_sparse_linear(*arrays, self.table, sound, *rules, out))
         block = kernel_ready(X[start:stop])
         if self.lowest > -np.inf and (block < self.lowest).any():
             return int(np.argmax((block < self.lowest).any(axis=1)))
@@ -80,22 +88,7 @@ class TableScorer:
             add_linear_skipping_zeros(block, self.table, out)
         return -1
 
-    def _fill_sparse(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        cells = X.data[X.indptr[start] : X.indptr[stop]]
-        if self.lowest > -np.inf and cells.size and cells.min() < self.lowest:
-            at = X.indptr[start] + int(np.argmax(cells < self.lowest))
-            return int(np.searchsorted(X.indptr, at, side="right")) - 1 - start
-        if self.one_total and not sure_to_be_finite(cells):
-            ends = X.indptr[start : stop + 1] - X.indptr[start]
-            places = X.indices[X.indptr[start] : X.indptr[stop]], ends
-            shape = (stop - start, X.shape[1])
-            gaps = scipy.sparse.csr_matrix((np.isnan(cells).astype(np.float64), *places), shape)
-            counts = scipy.sparse.csr_matrix((np.nan_to_num(cells), *places), shape)
-            self._renormalise(gaps, np.asarray(counts.sum(axis=1)).ravel(), out)
-        arrays = X.data, X.indices, X.indptr
-        return int(add_sparse_linear(*arrays, start, stop, self.table, self.gap_bias, out))
-
-    def _renormalise(self, gaps: Any, length: Floats, out: Floats) -> None:
+    def _renormalise(self, gaps: Floats, length: Floats, out: Floats) -> None:
         """Leave the share of hidden columns out of the total (docs: mathematics, section 8)."""
         if self.one_total:
             hidden = np.minimum(gaps @ np.exp(self.table), 1.0)
@@ -111,24 +104,42 @@ class TableScorer:
         words, classes = self.table.shape
         if isinstance(X, np.ndarray) or classes < SCREENED_CLASSES or X.nnz < 2 * words:
             return None
-        if not (self._finite and sure_to_be_finite(X.data)):  # type: ignore[attr-defined]
+        if not self._finite:  # type: ignore[attr-defined]
             return None
-        if self.lowest > -np.inf and X.data.min() < self.lowest:
-            return None
-        codes, steps = np.empty((words, classes), np.int8), np.empty(words)
-        on_all_cores(
-            lambda start, stop: round_to_bytes(self.table, start, stop, codes, steps),
-            row_ranges(words, classes),
-        )
+        rounded = rounded_table(self.table)
         best = np.empty(X.shape[0], np.int64)
         prior = log_prior + self.bias
 
-        def work(start: int, stop: int) -> int:
+        def work(start: int, stop: int) -> bool:
             arrays = X.data, X.indices, X.indptr, start, stop
-            return int(best_screened(*arrays, self.table, codes, steps, prior, best[start:stop]))
+            terms = self.table, self.lowest, *rounded, prior
+            return bool(best_screened(*arrays, *terms, best[start:stop]))
 
-        tasks = row_ranges(X.shape[0], classes)
-        for (start, _), bad in zip(tasks, on_all_cores(work, tasks), strict=True):
-            if bad >= 0:
-                raise Refused(start + bad)
-        return best
+        # Rows with gaps, or to be refused, are left to the plain way.
+        plain = all(on_all_cores(work, row_ranges(X.shape[0], classes)))
+        return best if plain else None
+
+
+def rounded_table(table: Floats) -> tuple[float, NDArray[Any], Floats]:
+    """Return (room, codes, steps): the table in whole numbers of steps from each row's middle.
+
+    A row of few classes fills one line of cache in two bytes each, and all rows have one step, so
+    that nothing else is read; rows of many classes have one byte each and a step of their own.
+    """
+    words, classes = table.shape
+    few = classes < COARSE_CLASSES
+    kind = np.int16 if few else np.int8
+    room = float(np.iinfo(kind).max)
+    columns = -(-classes // STRIDE) * STRIDE
+    # From a multiple of a cache line on, so that a row begins a line.
+    codes = np.zeros(words * columns + LINE, kind)
+    first = (-codes.ctypes.data % LINE) // codes.itemsize
+    codes = codes[first : first + words * columns].reshape(words, columns)
+    middles, ranges = np.empty(words), np.empty(words)
+    tasks = row_ranges(words, classes)
+    on_all_cores(lambda start, stop: row_ranges_of(table, start, stop, middles, ranges), tasks)
+    steps = np.maximum((ranges.max(keepdims=True) if few else ranges) / (2 * room), SMALLEST_STEP)
+    on_all_cores(
+        lambda start, stop: round_to_steps(table, start, stop, middles, steps, codes), tasks
+    )
+    return room, codes, steps
