@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError
@@ -11,20 +12,24 @@ from suffice.errors import InputError
 def refused(rows: Rows, row: int) -> InputError:
     """Say what is wrong with a row that a kernel could not take."""
     cells = rows.cells(row).astype(np.float64)
-    for at, cell in enumerate(cells.tolist()):
-        where = f"{cell:g} in row {row}, {rows.column(at)}"
-        if np.isinf(cell):
-            return InputError(
-                f"Input X contains infinity: {where}. Replace it, or make it NaN to have it "
-                "left out."
-            )
-        if cell < 0:
-            return InputError(
-                f"Negative values in data passed to {rows.owner} (input X): {where}. "
-                "Counts and levels are 0 or more."
-            )
-    at = int(np.nanargmax(cells))
+
+    def where(wrong: NDArray[np.bool_]) -> str:
+        at = int(np.argmax(wrong))
+        return f"{cells[at]:g} in row {row}, {rows.column(at)}"
+
+    # An infinite cell is refused by every kernel, a negative one only by those that count.
+    infinite, negative = np.isinf(cells), cells < 0
+    if infinite.any():
+        return InputError(
+            f"Input X contains infinity: {where(infinite)}. Replace it, or make it NaN to have it "
+            "left out."
+        )
+    if negative.any():
+        return InputError(
+            f"Negative values in data passed to {rows.owner} (input X): {where(negative)}. Counts "
+            "and levels are 0 or more."
+        )
     return InputError(
-        f"Level {cells[at]:g} in row {row}, {rows.column(at)}, is too large a number. Levels are "
-        "numbered 0, 1, 2, ...: encode the column, with OrdinalEncoder for example."
+        f"Level {where(cells == np.nanmax(cells))}, is too large a number. Levels are numbered "
+        "0, 1, 2, ...: encode the column, with OrdinalEncoder for example."
     )

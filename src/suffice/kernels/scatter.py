@@ -32,17 +32,30 @@ def class_order(codes, start, stop, classes, ends, order):  # type: ignore[no-un
 
 
 @kernel
-def centre(X, order, low, high, weights, origin, weight, sum_x, plain, weighed):  # type: ignore[no-untyped-def]
-    """Copy rows order[low:high] less their origin (and once more times their weight)."""
+def centre(X, order, low, high, weights, origin, sum_x, plain, weighed):  # type: ignore[no-untyped-def]
+    """Copy rows order[low:high] less their origin, and once more times their weights, if any.
+
+    Returns the weight of the rows.
+    """
+    if weights.size == 0:
+        for at in range(low, high):
+            i = order[at]
+            for j in range(X.shape[1]):
+                d = X[i, j] - origin[j]
+                plain[at - low, j] = d
+                sum_x[j] += d
+        return float(high - low)
+    total = 0.0
     for at in range(low, high):
         i = order[at]
-        w = weights[i] if weights.size > 0 else 1.0
-        weight[0] += w
+        w = weights[i]
+        total += w
         for j in range(X.shape[1]):
             d = X[i, j] - origin[j]
             plain[at - low, j] = d
             weighed[at - low, j] = w * d
             sum_x[j] += w * d
+    return total
 
 
 @kernel
@@ -68,19 +81,13 @@ def add_scatter(X, codes, weights, origin, weight, sum_x, sum_xx, gappy):  # typ
         for c in range(classes):
             for low in range(first, ends[c], CHUNK):
                 high = min(low + CHUNK, ends[c])
-                centre(
-                    X,
-                    order,
-                    low,
-                    high,
-                    weights,
-                    origin[c],
-                    weight[c : c + 1],
-                    sum_x[c],
-                    plain,
-                    weighed,
-                )
-                np.dot(plain[: high - low].T, weighed[: high - low], product)
+                rows_here = X, order, low, high, weights, origin[c], sum_x[c]
+                weight[c] += centre(*rows_here, plain, weighed)
+                left = plain[: high - low].T
+                if weights.size > 0:
+                    np.dot(left, weighed[: high - low], product)
+                else:
+                    np.dot(left, plain[: high - low], product)
                 for j in range(columns):
                     for k in range(columns):
                         sum_xx[c, j, k] += product[j, k]

@@ -92,11 +92,25 @@ def proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
 
 
 def best_class(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
-    """Return the number of each row's most probable class, (n,)."""
+    """Return the number of each row's most probable class, (n,).
+
+    A scorer may have a quicker way (`best`), which answers -1 for rows that it leaves to this one.
+    """
     shortcut = getattr(scorer, "best", None)
     found = None if shortcut is None else shortcut(X, log_prior)
-    if found is not None:
-        return np.asarray(found)
+    if found is None:
+        return _scored_best(scorer, X, log_prior)
+    best: NDArray[np.int64] = found
+    doubtful = np.flatnonzero(best < 0)
+    if doubtful.size:
+        try:
+            best[doubtful] = _scored_best(scorer, X[doubtful], log_prior)
+        except Refused as refusal:
+            raise Refused(int(doubtful[refusal.row])) from None
+    return best
+
+
+def _scored_best(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
     best = np.empty(X.shape[0], np.int64)
     _warn(
         _run(

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtri
 from scipy.special import gammaln
 
+from suffice.data.rows import kernel_ready
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.rough import best_roughly
 from suffice.kernels.whitened import add_whitened, chunk_rows
 from suffice.model.gaussian import LOG_TWO_PI
 from suffice.model.marginal import MarginalScorer
@@ -18,6 +21,8 @@ from suffice.tally.tally import Floats, Index
 
 # Rows of wide data multiplied at once; BLAS then uses all cores for one product at a time.
 WIDE_ROWS = 1024
+# Rows for which preparing single precision pays.
+FEWEST_ROUGH_ROWS = 1000
 _one_product = threading.Lock()
 NORMAL = np.empty(0)
 
@@ -98,6 +103,31 @@ class WhitenedScorer(MarginalScorer):
             else:
                 tail = 0.5 * squares
             out[~strange, c] += (t["constant"][c] - tail)[~strange]
+
+    def best(self, X: Any, log_prior: Floats) -> NDArray[np.int64] | None:
+        """Return each row's best class in single precision, -1 where that leaves a doubt.
+
+        None where it does not pay: a shared factor, wide rows, few of them.
+        """
+        t = self._terms  # type: ignore[attr-defined]
+        classes, d = self.location.shape
+        chunk = chunk_rows(d, d)
+        small = not isinstance(X, np.ndarray) or len(X) < FEWEST_ROUGH_ROWS
+        if small or not chunk or len(t["factors"]) < classes or classes < 2:
+            return None
+        single = [t[name].astype(np.float32) for name in ("factors", "offsets")]
+        if not all(np.isfinite(part).all() for part in single):
+            return None
+        norms = np.linalg.norm(t["factors"], axis=(1, 2)), np.linalg.norm(t["offsets"], axis=1)
+        terms = self.degrees, t["constant"] + log_prior, np.stack(norms, axis=1)
+        best = np.empty(len(X), np.int64)
+
+        def work(start: int, stop: int) -> None:
+            block = kernel_ready(X[start:stop])
+            best_roughly(block, chunk, t["centre"], *single, t["scale"], *terms, best[start:stop])
+
+        on_all_cores(work, row_ranges(*X.shape))
+        return best
 
     def marginal(self, seen: Index) -> Self:
         """Return the scorer of some features: a marginal t keeps its degrees."""
