@@ -14,8 +14,10 @@ from suffice.kernels.compiled import exact_kernel, kernel
 from suffice.kernels.linear import is_plain
 from suffice.kernels.prefetch import AHEAD, prefetch
 
-# Rounding of a float32 sum, relative to the sizes of its terms, with room to spare.
-SINGLE = 2.0**-18
+# Half a unit in the last place of a float32: what one addition may round away, relative.
+UNIT = 2.0**-24
+# Columns of a fine table: two bytes each, they fill one cache line.
+FINE = 32
 # Bytes in a cache line.
 LINE = 64
 
@@ -68,47 +70,72 @@ def confirm(data, indices, first, last, table, log_prior, close, scores, best): 
 
 
 @kernel
+def fine_scores(data, indices, first, last, end, codes, flat, scores):  # type: ignore[no-untyped-def]
+    """Write the scores of a row in steps, FINE columns; return the sum of |x|."""
+    scores[:] = np.float32(0.0)
+    size = 0.0
+    for at in range(first, last):
+        prefetch(flat, np.uint64(indices[min(at + AHEAD, end)]) * np.uint64(FINE))
+        x = data[at]
+        size += abs(x)
+        factor = np.float32(x)
+        terms = codes[np.uint64(indices[at])]
+        # Not range(FINE): the compiler would unroll a loop of known length, number by number.
+        for c in range(terms.size):
+            scores[c] += factor * np.float32(terms[c])
+    return size
+
+
+@kernel
+def coarse_scores(data, indices, first, last, end, codes, flat, steps, scores):  # type: ignore[no-untyped-def]
+    """Write the scores of a row, each word in its own steps; return the sum of |x| steps."""
+    scores[:] = np.float32(0.0)
+    size = 0.0
+    columns = codes.shape[1]
+    for at in range(first, last):
+        soon = np.uint64(indices[min(at + AHEAD, end)]) * np.uint64(columns)
+        for ahead in range(0, columns, LINE):
+            prefetch(flat, soon + np.uint64(ahead))
+        j = np.uint64(indices[at])
+        weight = data[at] * steps[j]
+        size += abs(weight)
+        factor = np.float32(weight)
+        terms = codes[j]
+        for c in range(columns):
+            scores[c] += factor * np.float32(terms[c])
+    return size
+
+
+@kernel
 def best_screened(  # type: ignore[no-untyped-def]
     data, indices, indptr, start, stop, table, lowest, room, codes, steps, log_prior, best
 ):
     """Write the best class of the CSR rows start..stop; return whether all were plain."""
-    classes, padded = table.shape[1], codes.shape[1]
+    classes = log_prior.size
     flat = codes.reshape(codes.size)
-    line = LINE // codes.itemsize
-    last = indptr[stop] - 1
-    prior = np.full(padded, -np.inf, np.float32)
-    prior[:classes] = log_prior
+    end = indptr[stop] - 1
     largest = 0.0
     for c in range(classes):
         if np.isfinite(log_prior[c]):
             largest = max(largest, abs(log_prior[c]))
-    scores = np.empty(padded, np.float32)
-    one_step = steps.size == 1
+    scores = np.empty(codes.shape[1], np.float32)
     for i in range(start, stop):
-        if not is_plain(data, indptr[i], indptr[i + 1], lowest):
+        first, last = indptr[i], indptr[i + 1]
+        if not is_plain(data, first, last, lowest):
             return False
-        scores[:] = prior
-        slack = 0.0
-        size = 0.0
-        for at in range(indptr[i], indptr[i + 1]):
-            soon = np.uint64(indices[min(at + AHEAD, last)]) * np.uint64(padded)
-            for ahead in range(0, padded, line):
-                prefetch(flat, soon + np.uint64(ahead))
-            x = data[at]
-            j = np.uint64(indices[at])
-            weight = x * (steps[0] if one_step else steps[j])
-            slack += 0.5 * abs(weight)
-            size += room * abs(weight)
-            terms = codes[j]
-            factor = np.float32(weight)
-            for c in range(padded):
-                scores[c] += factor * np.float32(terms[c])
+        unit = np.float32(1.0)
+        if steps.size == 1:
+            size = steps[0] * fine_scores(data, indices, first, last, end, codes, flat, scores)
+            unit = np.float32(steps[0])
+        else:
+            size = coarse_scores(data, indices, first, last, end, codes, flat, steps, scores)
         top = 0
-        for c in range(1, classes):
+        for c in range(classes):
+            scores[c] = scores[c] * unit + np.float32(log_prior[c])
             if scores[c] > scores[top]:
                 top = c
-        close = scores[top] - 2.0 * (slack + SINGLE * (size + largest))
-        best[i - start] = confirm(
-            data, indices, indptr[i], indptr[i + 1], table, log_prior, close, scores, top
-        )
+        # Half a step a count, and what last - first additions of at most `room` steps round away.
+        slack = 0.5 * size + (last - first + 4) * UNIT * (room * size + largest)
+        close = scores[top] - 2.0 * slack
+        best[i - start] = confirm(data, indices, first, last, table, log_prior, close, scores, top)
     return True

@@ -11,18 +11,15 @@ from numpy.typing import NDArray
 from suffice.data.rows import kernel_ready
 from suffice.kernels.linear import add_sparse_linear
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.screen import LINE, best_screened, round_to_steps, row_ranges_of
+from suffice.kernels.screen import FINE, LINE, best_screened, round_to_steps, row_ranges_of
 from suffice.kernels.tables import add_gap_bias, add_linear_skipping_zeros
 from suffice.tally.tally import Floats
 
 NOTHING = np.empty((0, 0))
 # With fewer classes the whole table is as quick to read as its roundings.
 SCREENED_CLASSES = 8
-# From this many classes on two bytes are too much to read: one is taken, and more rows confirmed.
-COARSE_CLASSES = 64
-# Columns of roundings are padded to this many, the stride of a vectorised loop: shorter rows
-# would be added number by number.
-STRIDE = 32
+# Rows of bytes are padded to whole vector registers.
+REGISTER = 32
 # A word that all classes have alike needs a step too.
 SMALLEST_STEP = 1e-300
 
@@ -127,10 +124,10 @@ def rounded_table(table: Floats) -> tuple[float, NDArray[Any], Floats]:
     that nothing else is read; rows of many classes have one byte each and a step of their own.
     """
     words, classes = table.shape
-    few = classes < COARSE_CLASSES
+    few = classes <= FINE
     kind = np.int16 if few else np.int8
     room = float(np.iinfo(kind).max)
-    columns = -(-classes // STRIDE) * STRIDE
+    columns = FINE if few else -(-classes // REGISTER) * REGISTER
     # From a multiple of a cache line on, so that a row begins a line.
     codes = np.zeros(words * columns + LINE, kind)
     first = (-codes.ctypes.data % LINE) // codes.itemsize

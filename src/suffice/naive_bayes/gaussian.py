@@ -13,9 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.errors import SufficeWarning
-from suffice.model.gaussian import JointStudentScorer, NormalScorer, StudentScorer
+from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
 from suffice.model.scoring import Scorer
-from suffice.model.strength import feature_prior, spreads
+from suffice.model.strength import spreads
 from suffice.prior import NormalInverseGamma
 from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.class_prior import check_prior_shape, given_prior, learned_prior
@@ -23,7 +23,12 @@ from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats
 
 # The axes of the (class, feature) tally along which one variance is shared.
-SHARED = {None: (), "class": (0,), "feature": (1,), "both": (0, 1)}
+SHARED: dict[str | None, tuple[int, ...]] = {
+    None: (),
+    "class": (0,),
+    "feature": (1,),
+    "both": (0, 1),
+}
 
 
 class GaussianNB(GenerativeAnswers):
@@ -101,83 +106,54 @@ class GaussianNB(GenerativeAnswers):
             self.class_prior_ = learned_prior(groups.weights)
         else:
             self.class_prior_ = given_prior(self.priors, len(groups.classes))
-        moments = groups.parts
-        pooled = moments.pooled()
-        self.epsilon_ = self.var_smoothing * float(np.max(np.nan_to_num(pooled.variance())))
+        cells = groups.parts
+        widest = float(np.max(np.nan_to_num(cells.pooled().variance())))
+        self.epsilon_ = self.var_smoothing * widest
         if self.estimate == "mle":
-            self.theta_, self.var_ = self._plain(moments, pooled)
+            mean, variance = diagonal_mle(cells, SHARED[self.tie])
+            self._law = diagonal_law(mean, self._positive(mean, variance + self.epsilon_))
+            self.theta_, self.var_ = self._law.location, self._law.squared_scale
             return
-        self._chosen = self._feature_prior(moments)
-        believed = self._chosen.posterior(moments)
+        self._chosen = self._feature_prior(cells)
+        believed = self._chosen.posterior(cells)
         if self.estimate == "map":
-            mode = believed.mode()
-            self.theta_ = np.array(mode.mean)
-            self.var_ = np.array(np.broadcast_to(mode.variance, self.theta_.shape))
+            self._law = diagonal_law(*believed.mode())
+            self.theta_, self.var_ = self._law.location, self._law.squared_scale
             return
-        # The spread of the predictive distribution: its variance where it has one (df > 2).
-        predictive = believed.predictive()
-        degrees = np.broadcast_to(predictive.degrees, moments.weight.shape)
-        self.theta_ = np.array(np.broadcast_to(predictive.location, moments.weight.shape))
+        t = believed.predictive()
+        joint = 1 in SHARED[self.tie]
+        self._law = diagonal_law(t.location, t.squared_scale, t.degrees, joint=joint)
+        # What is shown is the spread of the t: its variance where it has one (degrees above 2).
+        degrees = self._law.degrees
+        assert degrees is not None
         with np.errstate(divide="ignore"):
             inflation = np.where(degrees > 2, degrees / np.maximum(degrees - 2, 0.0), np.inf)
-        self.var_ = np.array(predictive.squared_scale * inflation)
+        self.theta_, self.var_ = self._law.location, self._law.squared_scale * inflation
 
-    def _plain(self, moments: Moments, pooled: Moments) -> tuple[Floats, Floats]:
-        """Return means and variances by maximum likelihood, the variances tied and smoothed."""
-        axes = SHARED[self.tie]
-        seen = moments.weight > 0
-        mean = np.where(seen, moments.mean(), pooled.mean())
-        scatter, weight = moments.scatter(), moments.weight
-        if axes:
-            scatter, weight = (a.sum(axis=axes, keepdims=True) for a in (scatter, weight))
-        # A class that shows nothing of a feature is taken to be like the others.
-        fallback = np.nan_to_num(pooled.variance())
-        if 1 in axes:
-            fallback = np.full_like(fallback, fallback.mean())
-        with np.errstate(divide="ignore", invalid="ignore"):
-            variance = np.where(weight > 0, scatter / weight, fallback) + self.epsilon_
-        flat = np.argwhere(variance == 0)
-        if flat.size:
-            c, j = (int(i) for i in flat[0])
-            warnings.warn(
-                f"Feature {j} does not vary in class {self.classes_.tolist()[c]!r}, so its "
-                "likelihood has no maximum; a millionth of its size is taken as its spread. Use "
-                "var_smoothing > 0 or estimate='predictive'.",
-                SufficeWarning,
-                stacklevel=6,
-            )
-            variance = np.where(variance > 0, variance, spreads(np.zeros_like(mean), mean))
-        return mean, np.ascontiguousarray(np.broadcast_to(variance, mean.shape))
+    def _positive(self, mean: Floats, variance: Floats) -> Floats:
+        """Return the variances, with a spread of our own and a warning where there is none."""
+        flat = np.argwhere(np.broadcast_to(variance == 0, mean.shape))
+        if not flat.size:
+            return variance
+        c, j = (int(i) for i in flat[0])
+        warnings.warn(
+            f"Feature {j} does not vary in class {self.classes_.tolist()[c]!r}, so its "
+            "likelihood has no maximum; a millionth of its size is taken as its spread. Use "
+            "var_smoothing > 0 or estimate='predictive'.",
+            SufficeWarning,
+            stacklevel=6,
+        )
+        return np.where(variance > 0, variance, spreads(np.zeros_like(mean), mean))
 
-    def _feature_prior(self, moments: Moments) -> NormalInverseGamma:
+    def _feature_prior(self, cells: Moments) -> NormalInverseGamma:
+        given = None
         if isinstance(self.prior, NormalInverseGamma):
-            check_prior_shape(self.prior, moments.weight.shape)
-            fields = (getattr(self.prior, name) for name in ("location", "pseudo_rows"))
-            location, pseudo_rows = (np.broadcast_to(f, moments.weight.shape) for f in fields)
-            return NormalInverseGamma(
-                location, pseudo_rows, self.prior.shape, self.prior.scale, SHARED[self.tie]
-            )
-        return feature_prior(moments, SHARED[self.tie])
-
-    def _settled_prior(self) -> NormalInverseGamma:
-        """Return the prior that was chosen when the tally was read, or choose it now."""
-        if self.estimate == "mle" or not hasattr(self, "_chosen"):
-            return self._feature_prior(self.tally_.parts)
-        return self._chosen
+            check_prior_shape(self.prior, cells.weight.shape)
+            given = self.prior
+        return diagonal_prior(given, cells, SHARED[self.tie])
 
     def _scorer(self) -> Scorer:
-        if self.estimate != "predictive":
-            return NormalScorer(self.theta_, self.var_)
-        moments = self.tally_.parts
-        predictive = self._settled_prior().posterior(moments).predictive()
-        shape = moments.weight.shape
-        degrees, location, squared_scale = (
-            np.ascontiguousarray(np.broadcast_to(field, shape))
-            for field in (predictive.degrees, predictive.location, predictive.squared_scale)
-        )
-        if self.tie in ("feature", "both"):
-            return JointStudentScorer(degrees[:, 0].copy(), location, squared_scale)
-        return StudentScorer(degrees, location, squared_scale)
+        return self._law.scorer()
 
     def _log_prior(self) -> Floats:
         with np.errstate(divide="ignore"):
@@ -192,15 +168,9 @@ class GaussianNB(GenerativeAnswers):
         return int(classes * features + variances[self.tie])
 
     def _features_log_evidence(self) -> float:
-        moments = self.tally_.parts
-        return float(np.sum(self._settled_prior().log_evidence(moments)))
+        cells = self.tally_.parts
+        prior = self._feature_prior(cells) if self.estimate == "mle" else self._chosen
+        return float(np.sum(prior.log_evidence(cells)))
 
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Floats:
-        noise = rng.standard_normal((len(codes), self.theta_.shape[1]))
-        if self.estimate != "predictive":
-            return np.asarray(self.theta_[codes] + np.sqrt(self.var_[codes]) * noise)
-        scorer: Any = self._scorer()
-        joint = isinstance(scorer, JointStudentScorer)
-        degrees = scorer.degrees[codes][:, None] if joint else scorer.degrees[codes]
-        scale = np.sqrt(scorer.squared_scale[codes] * degrees / rng.chisquare(degrees))
-        return np.asarray(scorer.location[codes] + scale * noise)
+        return self._law.sample(codes, rng)

@@ -148,7 +148,7 @@ class Moments(Tally):
             }
         )
         check_scatter(a, b, left)
-        return left
+        return left._without_noise(a)
 
     def take(self, index: int | slice | np.ndarray) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""
@@ -217,6 +217,21 @@ class Moments(Tally):
         # An empty side has no origin of its own to defend.
         origin = np.where(self.weights > 0, self.origin, other.origin)
         return self.rebased(origin), other.rebased(origin)
+
+    def _without_noise(self, whole: Self) -> Self:
+        """Make a sum of squares that is less than the rounding of the whole's exactly none.
+
+        What is left of it, after a single row or a constant stays, is no variance.
+        """
+        if self.full:
+            return self
+        level = self._shift() * self.sum_x
+        noise = 4 * np.finfo(np.float64).eps * whole.sum_xx
+        flat = np.abs(self.sum_xx - level) <= noise
+        if not np.any(flat & (self.sum_xx != level)):
+            return self
+        sums = {"weight": self.weight, "sum_x": self.sum_x}
+        return self._rebuilt({**sums, "sum_xx": np.where(flat, level, self.sum_xx)})
 
     def _settled(self) -> Self:
         """Move the origin to the mean where it has become far from it."""
