@@ -12,7 +12,8 @@ import pytest
 import suffice
 
 ROOT = Path(__file__).parents[1]
-FILES = sorted(path for room in ("src", "benchmarks") for path in (ROOT / room).rglob("*.py"))
+ROOMS = ("src", "benchmarks", "tests")
+FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 LONGEST = 500
 NAMELESS = ("util", "utils", "helper", "helpers", "misc", "common")
 

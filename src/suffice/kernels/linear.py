@@ -29,15 +29,15 @@ def add_careful(data, indices, first, last, table, low, gap_bias, lowest, one_to
     A zero adds nothing, even where the table is infinite. A gap (NaN) subtracts its gap_bias and,
     with `one_total`, takes its share exp(table) out of the total.
     """
-    hidden = np.zeros(sums.size)
     length = 0.0
+    gaps = 0
     for at in range(first, last):
         x = data[at]
         j = np.uint64(indices[at])
         if np.isnan(x):
-            for c in range(sums.size):
-                hidden[c] += np.exp(table[j, low + c])
-                if gap_bias.size > 0:
+            gaps += 1
+            if gap_bias.size > 0:
+                for c in range(sums.size):
                     sums[c] -= gap_bias[j, low + c]
         elif np.isinf(x) or x < lowest:
             return False
@@ -45,10 +45,19 @@ def add_careful(data, indices, first, last, table, low, gap_bias, lowest, one_to
             length += x
             for c in range(sums.size):
                 sums[c] += x * table[j, low + c]
-    if one_total and length > 0:
+    if one_total and gaps > 0 and length > 0:
+        # Added up over the columns that are seen: 1 less the others would lose a small rest.
+        seen = np.ones(table.shape[0], np.bool_)
+        for at in range(first, last):
+            if np.isnan(data[at]):
+                seen[indices[at]] = False
         for c in range(sums.size):
-            if 0.0 < hidden[c] < 1.0:
-                sums[c] -= length * np.log1p(-hidden[c])
+            total = 0.0
+            for v in range(table.shape[0]):
+                if seen[v]:
+                    total += np.exp(table[v, low + c])
+            if total > 0.0:
+                sums[c] -= length * np.log(total)
     return True
 
 

@@ -33,6 +33,16 @@ def log_rising(a, x):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def subtract_length(totals, length, scores):  # type: ignore[no-untyped-def]
+    """Subtract log_rising(totals[c], length), the Polya normaliser of a row of `length` words."""
+    for c in range(scores.size):
+        if totals[c] > 0.0:
+            scores[c] -= log_rising(totals[c], length)
+        elif length > 0.0:
+            scores[c] = -np.inf  # a class that has no word at all
+
+
+@kernel
 def add_rising(X, pseudo, slope, length_totals, out):  # type: ignore[no-untyped-def]
     """Add sum_v log_rising(pseudo[v, c], x) + slope[v, c] x to dense rows' scores.
 
@@ -41,16 +51,16 @@ def add_rising(X, pseudo, slope, length_totals, out):  # type: ignore[no-untyped
     the first row with a negative or infinite cell, or -1.
     """
     classes = out.shape[1]
-    hidden = np.empty(classes)
+    seen = np.empty(classes)
     for i in range(X.shape[0]):
         length = 0.0
-        hidden[:] = 0.0
+        gaps = 0
         for v in range(X.shape[1]):
             x = float(X[i, v])
             if x == 0.0:
                 continue
             if np.isnan(x):
-                hidden += pseudo[v]
+                gaps += 1
                 continue
             if x < 0.0 or np.isinf(x):
                 return i
@@ -60,9 +70,14 @@ def add_rising(X, pseudo, slope, length_totals, out):  # type: ignore[no-untyped
             if slope.size > 0:
                 for c in range(classes):
                     out[i, c] += slope[v, c] * x
-        if length_totals.size > 0:
-            for c in range(classes):
-                out[i, c] -= log_rising(length_totals[c] - hidden[c], length)
+        if length_totals.size > 0 and gaps == 0:
+            subtract_length(length_totals, length, out[i])
+        elif length_totals.size > 0:
+            seen[:] = 0.0
+            for v in range(X.shape[1]):
+                if not np.isnan(X[i, v]):
+                    seen += pseudo[v]
+            subtract_length(seen, length, out[i])
     return -1
 
 
@@ -70,29 +85,34 @@ def add_rising(X, pseudo, slope, length_totals, out):  # type: ignore[no-untyped
 def add_sparse_rising(data, indices, indptr, start, stop, pseudo, slope, length_totals, out):  # type: ignore[no-untyped-def]
     """Do the same as `add_rising` for the CSR rows start..stop."""
     classes = out.shape[1]
-    hidden = np.empty(classes)
     for i in range(start, stop):
+        scores = out[i - start]
         length = 0.0
-        hidden[:] = 0.0
+        gaps = 0
         for at in range(indptr[i], indptr[i + 1]):
             x = float(data[at])
             v = indices[at]
             if x == 0.0:
                 continue
             if np.isnan(x):
-                hidden += pseudo[v]
+                gaps += 1
                 continue
             if x < 0.0 or np.isinf(x):
                 return i - start
             length += x
             for c in range(classes):
-                out[i - start, c] += log_rising(pseudo[v, c], x)
+                scores[c] += log_rising(pseudo[v, c], x)
             if slope.size > 0:
                 for c in range(classes):
-                    out[i - start, c] += slope[v, c] * x
-        if length_totals.size > 0:
-            for c in range(classes):
-                out[i - start, c] -= log_rising(length_totals[c] - hidden[c], length)
+                    scores[c] += slope[v, c] * x
+        if length_totals.size > 0 and gaps == 0:
+            subtract_length(length_totals, length, scores)
+        elif length_totals.size > 0:
+            seen = pseudo.copy()
+            for at in range(indptr[i], indptr[i + 1]):
+                if np.isnan(data[at]):
+                    seen[indices[at]] = 0.0
+            subtract_length(seen.sum(axis=0), length, scores)
     return -1
 
 

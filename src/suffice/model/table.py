@@ -78,20 +78,21 @@ class TableScorer:
             if self.gap_bias.size:
                 add_gap_bias(block, self.gap_bias, out)
             block = np.where(gaps, 0.0, block)
-            self._renormalise(gaps.astype(np.float64), block.sum(axis=1), out)
+            self._renormalise(gaps, block.sum(axis=1), out)
         if self._finite:  # type: ignore[attr-defined]
             out += block @ self.table
         else:
             add_linear_skipping_zeros(block, self.table, out)
         return -1
 
-    def _renormalise(self, gaps: Floats, length: Floats, out: Floats) -> None:
-        """Leave the share of hidden columns out of the total (docs: mathematics, section 8)."""
-        if self.one_total:
-            hidden = np.minimum(gaps @ np.exp(self.table), 1.0)
-            with np.errstate(divide="ignore"):
-                seen = np.where(hidden < 1, np.log1p(-hidden), 0.0)
-            out -= length[:, None] * seen
+    def _renormalise(self, gaps: NDArray[np.bool_], length: Floats, out: Floats) -> None:
+        """Score by the seen columns' shares of their own total (docs: mathematics, section 8)."""
+        rows = np.flatnonzero(gaps.any(axis=1))
+        if not self.one_total or not rows.size:
+            return
+        seen = (~gaps[rows]).astype(np.float64) @ np.exp(self.table)
+        with np.errstate(divide="ignore"):
+            out[rows] -= length[rows, None] * np.where(seen > 0, np.log(seen), 0.0)
 
     def best(self, X: Any, log_prior: Floats) -> NDArray[np.int64] | None:
         """Return the best class of every row by screening, or None where that does not pay.
