@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy
 import scipy
 import sklearn
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
@@ -18,6 +19,8 @@ from benchmarks.startup import startup
 from suffice import __version__
 from suffice.kernels.ranges import cores
 
+# A line of the table stays a line, however narrow the terminal.
+WIDTH = 150
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -39,9 +42,12 @@ def row(result: Result) -> tuple[str, ...]:
 def main() -> None:
     """Measure, print, write."""
     console = Console()
-    table = Table(title="suffice beside its peers: best of several, in turn")
+    if console.width < WIDTH:
+        console = Console(width=WIDTH)
+    table = Table(title="suffice beside its peers: best of several, in turn", box=SIMPLE_HEAD)
     for name in ("work", "ours, s", "peer, s", "peer", "ratio", "at least", "met", "extra MB"):
-        table.add_column(name, justify="left" if name in ("work", "peer") else "right")
+        text = name in ("work", "peer")
+        table.add_column(name, justify="left" if text else "right", no_wrap=True)
     results: list[Result] = []
     for case in (*CASES, startup):
         with console.status(case.__name__.replace("_", " ")):

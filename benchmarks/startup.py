@@ -32,7 +32,7 @@ def startup() -> Iterator[Result]:
     """Yield lines whose ratio is the time allowed over the time taken beyond scikit-learn's."""
     yield _line("import suffice", IMPORT, 0.05)
     for model in MODELS:
-        work = f"first {model} fit in a fresh process, after importing scikit-learn"
+        work = f"first {model} fit in a process"
         yield _line(work, FIRST_FIT.replace("{model}", model), 0.7)
 
 

@@ -21,12 +21,12 @@ DOUBLE = 2.0**-40
 
 @kernel
 def single_rows(X, low, high, centre, rows, norms):  # type: ignore[no-untyped-def]
-    """Copy rows low..high less `centre` in single precision, and write their norms."""
+    """Copy rows low..high less `centre` in single precision, a row a column; write their norms."""
     for i in range(low, high):
         squares = 0.0
         for j in range(X.shape[1]):
             d = X[i, j] - centre[j]
-            rows[i - low, j] = d
+            rows[j, i - low] = d
             squares += d * d
         norms[i - low] = sqrt(squares)
 
@@ -66,10 +66,11 @@ def best_roughly(  # type: ignore[no-untyped-def]
     """
     size, columns = X.shape
     classes = offsets.shape[0]
-    rows = np.empty((chunk, columns), np.float32)
-    product = np.empty((chunk, columns), np.float32)
+    # Rows lie in columns, so that distances of neighbours add up side by side.
+    rows = np.zeros((columns, chunk), np.float32)
+    product = np.empty((columns, chunk), np.float32)
     norms = np.empty(chunk)
-    squares = np.empty(chunk)
+    squares = np.empty(chunk, np.float32)
     lower = np.empty((classes, chunk))
     upper = np.empty((classes, chunk))
     unit = (columns + 2) * UNIT
@@ -78,13 +79,14 @@ def best_roughly(  # type: ignore[no-untyped-def]
         here = high - low
         single_rows(X, low, high, centre, rows, norms)
         for c in range(classes):
-            np.dot(rows[:here], factors[c], product[:here])
-            for i in range(here):
-                total = np.float32(0.0)
-                for j in range(columns):
-                    d = product[i, j] - offsets[c, j]
-                    total += d * d
-                squares[i] = total
+            np.dot(factors[c], rows, product)
+            squares[:] = np.float32(0.0)
+            for j in range(columns):
+                offset = offsets[c, j]
+                cells = product[j]
+                for i in range(chunk):
+                    d = cells[i] - offset
+                    squares[i] += d * d
             free = degrees[c] if degrees.size > 0 else 0.0
             rough = squares[:here], norms[:here], unit, sizes[c, 0], sizes[c, 1]
             add_bounds(*rough, scale[c], free, lower[c, :here], upper[c, :here])

@@ -46,32 +46,41 @@ def centre_rows(X, low, high, centre, odd, rows):  # type: ignore[no-untyped-def
 def add_whitened(X, chunk, centre, factors, offsets, scale, degrees, constant, odd, out):  # type: ignore[no-untyped-def]
     """Add normal (no degrees) or Student-t log densities to out (n, C).
 
-    The whitened row is (x - centre) factors[c] - offsets[c]; one factor may serve all classes.
+    The whitened row is factors[c] (x - centre) - offsets[c]; one factor may serve all classes.
+    Rows lie in columns, so that distances of neighbours add up side by side.
     """
     size, columns = X.shape
     classes = offsets.shape[0]
     normal = degrees.size == 0
     rows = np.empty((chunk, columns))
-    product = np.empty((chunk, columns))
+    across = np.zeros((columns, chunk))
+    product = np.empty((columns, chunk))
+    squares = np.empty(chunk)
     for low in range(0, size, chunk):
         high = min(low + chunk, size)
         centre_rows(X, low, high, centre, odd, rows)
+        for i in range(high - low):
+            for j in range(columns):
+                across[j, i] = rows[i, j]
         for c in range(classes):
             if c < factors.shape[0]:
-                np.dot(rows[: high - low], factors[c], product[: high - low])
+                np.dot(factors[c], across, product)
+            squares[:] = 0.0
+            for j in range(columns):
+                offset = offsets[c, j]
+                cells = product[j]
+                for i in range(chunk):
+                    d = cells[i] - offset
+                    squares[i] += d * d
             for i in range(high - low):
-                squares = 0.0
-                for j in range(columns):
-                    d = product[i, j] - offsets[c, j]
-                    squares += d * d
-                squares *= scale[c]
                 if odd[low + i]:
                     continue
                 if normal:
-                    out[low + i, c] += constant[c] - 0.5 * squares
+                    tail = squares[i] * scale[c]
                 else:
-                    tail = (degrees[c] + columns) * log1p(squares / degrees[c])
-                    out[low + i, c] += constant[c] - 0.5 * tail
+                    distance = squares[i] * scale[c] / degrees[c]
+                    tail = (degrees[c] + columns) * log1p(distance)
+                out[low + i, c] += constant[c] - 0.5 * tail
 
 
 @kernel

@@ -62,8 +62,8 @@ class WhitenedScorer(MarginalScorer):
             constant = np.full(classes, -d / 2 * LOG_TWO_PI)
         # Rows are centred before they are multiplied: data at 1e8 keep their digits.
         centre = self.location.mean(axis=0)
-        factors = np.stack([_inverse_root(one).T for one in root])
-        offsets = ((self.location - centre)[:, None, :] @ factors)[:, 0]
+        factors = np.stack([_inverse_root(one) for one in root])
+        offsets = (factors @ (self.location - centre)[:, :, None])[:, :, 0]
         terms: dict[str, Any] = {
             "centre": centre,
             "factors": np.ascontiguousarray(factors),
@@ -94,7 +94,7 @@ class WhitenedScorer(MarginalScorer):
         for c in range(out.shape[1]):
             if c < len(t["factors"]):
                 with _one_product:
-                    product = rows @ t["factors"][c]
+                    product = rows @ t["factors"][c].T
             away = product - t["offsets"][c]
             squares = np.einsum("ij,ij->i", away, away) * t["scale"][c]
             if self.degrees.size:
