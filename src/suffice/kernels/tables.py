@@ -11,14 +11,18 @@ from suffice.kernels.counts import log_factorial
 
 
 @exact_kernel
-def log_table(counts, pseudo, log_totals, start, stop, out):  # type: ignore[no-untyped-def]
+def log_table(counts, everyone, pseudo, log_totals, start, stop, out):  # type: ignore[no-untyped-def]
     """Write log(counts[c, v] + pseudo[c, v]) - log_totals[c] into out[v, c], for start <= v < stop.
 
-    The columns of a cell's classes lie together, which is how rows are scored.
+    With everyone (V,) given (not empty), everyone[v] - counts[c, v] is taken for the count: that
+    of the other classes. A word's classes lie together, which is how rows are scored.
     """
     for v in range(start, stop):
         for c in range(counts.shape[0]):
-            out[v, c] = log(counts[c, v] + pseudo[c, v]) - log_totals[c]
+            count = counts[c, v]
+            if everyone.size > 0:
+                count = max(everyone[v] - count, 0.0)
+            out[v, c] = log(count + pseudo[c, v]) - log_totals[c]
 
 
 @kernel

@@ -26,20 +26,26 @@ from suffice.model.table import sure_to_be_finite
 from suffice.tally.tally import Floats
 
 
-def log_ratio_table(counts: Floats, pseudo: Floats) -> Floats:
+def log_ratio_table(counts: Floats, pseudo: Floats, *, of_others: bool = False) -> Floats:
     """Return log((counts + pseudo) / their sum over v) as a (V, C) table, from (C, V) counts.
 
     `pseudo` is a number or broadcasts to (C, V). A class with neither counts nor pseudocounts
-    gets -inf throughout.
+    gets -inf throughout. With `of_others`, a class is given the counts of all others instead.
     """
     classes, levels = counts.shape
     wide = np.broadcast_to(np.asarray(pseudo, dtype=np.float64), counts.shape)
-    totals = counts.sum(axis=1) + wide.sum(axis=1)
+    totals = counts.sum(axis=1)
+    everyone = np.empty(0)
+    if of_others:
+        everyone = counts.sum(axis=0)
+        totals = everyone.sum() - totals
+    totals = totals + wide.sum(axis=1)
     with np.errstate(divide="ignore"):
         log_totals = np.where(totals > 0, np.log(totals), 0.0)
     out = np.empty((levels, classes))
+    terms = counts, everyone, wide, log_totals
     tasks = row_ranges(levels, 16 * classes)
-    on_all_cores(lambda start, stop: log_table(counts, wide, log_totals, start, stop, out), tasks)
+    on_all_cores(lambda start, stop: log_table(*terms, start, stop, out), tasks)
     return out
 
 

@@ -74,9 +74,14 @@ in scikit-learn
     def _read(self, groups: Groups[Counts]) -> None:
         self._read_counts(groups)
         self.feature_all_ = self.feature_count_.sum(axis=0)
-        others = self.feature_all_ - self.feature_count_
-        logged = log_ratio_table(others, self._pseudocounts(self._concentration()))
-        self.feature_log_prob_ = (_normalised(logged) if self.norm else -logged).T
+        pseudo = self._pseudocounts(self._concentration())
+        table = log_ratio_table(self.feature_count_, pseudo, of_others=True)
+        if self.norm:
+            for c in range(table.shape[1]):
+                table[:, c] = _normalised(table[:, c])
+        else:
+            np.negative(table, out=table)
+        self.feature_log_prob_ = table.T
 
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)
@@ -90,14 +95,13 @@ in scikit-learn
 
 
 def _normalised(logged: Floats) -> Floats:
-    """Return weights (V, C) that add up to 1 over the words of each class.
+    """Return the weights of one class, (V,), that add up to 1.
 
     Words that the others never had outweigh the rest without bound as alpha falls to 0, and in
     the limit share all the weight.
     """
     never = np.isinf(logged)
-    limit = never / np.maximum(never.sum(axis=0), 1)
-    finite = np.where(never, 0.0, logged)
-    totals = finite.sum(axis=0)
-    ratio = finite / np.where(totals == 0, 1.0, totals)
-    return np.asarray(np.where(never.any(axis=0), limit, ratio))
+    if never.any():
+        return np.asarray(never / never.sum())
+    total = logged.sum()
+    return np.asarray(logged / (total if total != 0 else 1.0))
