@@ -7,7 +7,9 @@ import scipy.sparse as sp
 import suffice.count.runs
 import suffice.kernels.ranges
 from counting_cases import KINDS, SPARSE_KINDS, cells, check, counted
+from suffice.count import count_words
 from suffice.count.runs import ranges_with_sums
+from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
 from suffice.kernels.ranges import RANGE_CELLS, row_ranges
 
@@ -274,3 +276,12 @@ def test_levels_are_refused_when_negative_or_too_large_and_cut_when_fractional()
     with pytest.warns(SufficeWarning, match="cuts fractions off, as in row 1"):
         _, tally = counted("levels", np.array([[1.0], [2.7]]), [0, 0], 1)
     np.testing.assert_array_equal(tally.parts[0].counts, [[0, 1, 1]])
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_rows_of_fractions_are_counted_and_have_no_orderings(form):
+    X = np.array([[2.0, 0.0, 1.0], [0.5, 0.0, 1.0], [0.25, 3.0, 0.0]])
+    weights, tally = count_words(Rows(form(X), np.array([0, 0, 1], np.int32), 2))
+    assert np.array_equal(tally.counts, [[2.5, 0.0, 2.0], [0.25, 3.0, 0.0]])
+    np.testing.assert_allclose(tally.log_orderings, [np.log(3.0), 0.0])
+    assert np.array_equal(weights, [2.0, 1.0])

@@ -208,3 +208,15 @@ def test_a_learned_class_prior_counts_as_uniform_in_the_evidence():
         np.testing.assert_allclose(model.fit(X, y).log_evidence_, wanted, rtol=1e-12)
     fixed = PoissonNB(fit_prior=False).fit(X, y)
     np.testing.assert_allclose(fixed.log_evidence_, 6 * np.log(1 / 3))
+
+
+@pytest.mark.filterwarnings("ignore::suffice.errors.OneClassWarning")
+def test_the_predictive_of_a_row_of_fractions_is_the_ratio_of_evidences():
+    X = np.array([[2.0, 0.0, 1.5], [0.5, 4.0, 1.0], [0.25, 3.0, 0.0]])
+    row = np.array([[0.5, 1.25, 2.0]])
+    model = MultinomialNB(estimate="predictive", class_prior=[1.0]).fit(X, np.zeros(3))
+    more = MultinomialNB(estimate="predictive", class_prior=[1.0])
+    more.fit(np.vstack([X, row]), np.zeros(4))
+    np.testing.assert_allclose(
+        model.score_samples(row), [more.log_evidence_ - model.log_evidence_], rtol=1e-12
+    )

@@ -61,6 +61,28 @@ def add_ones(X, codes, weights, threshold, row_weight, gaps, ones):  # type: ign
 
 
 @kernel
+def log_orderings_of(cells):  # type: ignore[no-untyped-def]
+    """Return the sum of a row's cells, and the log of how many orders of its events it stands for.
+
+    A row with a fraction among its cells is no row of counts, and stands for itself: 0. Gaps are
+    passed over.
+    """
+    length = 0.0
+    logs = 0.0
+    whole = True
+    for i in range(cells.size):
+        x = float(cells[i])
+        if np.isnan(x):
+            continue
+        length += x
+        if whole:
+            whole = x == np.floor(x)
+            if whole:
+                logs += log_factorial(x)
+    return length, log_factorial(length) - logs if whole else 0.0
+
+
+@kernel
 def add_words(X, codes, weights, row_weight, sum_x, log_orderings):  # type: ignore[no-untyped-def]
     """Add rows of counts to sum_x (C, d), and the log of their number of orderings to (C,)."""
     rows, columns = X.shape
@@ -69,18 +91,13 @@ def add_words(X, codes, weights, row_weight, sum_x, log_orderings):  # type: ign
         c = codes[i]
         w = weights[i] if weighted else 1.0
         row_weight[c] += w
-        length = 0.0
-        orderings = 0.0
         for j in range(columns):
             x = float(X[i, j])
-            if x == 0.0 or np.isnan(x):
-                continue
             if x < 0.0 or np.isinf(x):
                 return i
-            length += x
-            orderings -= log_factorial(x)
-            sum_x[c, j] += w * x
-        log_orderings[c] += w * (orderings + log_factorial(length))
+            if not np.isnan(x):
+                sum_x[c, j] += w * x
+        log_orderings[c] += w * log_orderings_of(X[i])[1]
     return -1
 
 

@@ -20,7 +20,8 @@ def sparse_words(data, indices, indptr, order, weights, sum_x, log_orderings):  
     for i in order:
         w = weights[i] if weighted else 1.0
         length = 0.0
-        orderings = 0.0
+        logs = 0.0
+        whole = True
         for at in range(indptr[i], indptr[i + 1]):
             x = float(data[at])
             if x == 0.0 or np.isnan(x):
@@ -28,9 +29,12 @@ def sparse_words(data, indices, indptr, order, weights, sum_x, log_orderings):  
             if x < 0.0 or np.isinf(x):
                 return i
             length += x
-            orderings -= log_factorial(x)
             sum_x[indices[at]] += w * x
-        log_orderings[0] += w * (orderings + log_factorial(length))
+            whole = whole and x == np.floor(x)
+            if whole:
+                logs += log_factorial(x)
+        if whole:  # a row with a fraction is no row of counts: see `log_orderings_of`
+            log_orderings[0] += w * (log_factorial(length) - logs)
     return -1
 
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from suffice.data.rows import kernel_ready
 from suffice.kernels.linear import add_binary_linear
@@ -18,8 +17,10 @@ from suffice.kernels.tables import (
     add_gap_bias,
     add_rising,
     add_sparse_rising,
+    dense_orderings,
     log_table,
     row_factorials,
+    sparse_orderings,
     sparse_row_factorials,
 )
 from suffice.model.table import sure_to_be_finite
@@ -157,6 +158,13 @@ def row_log_factorials(X: Any) -> tuple[Floats, Floats]:
 
 
 def log_orderings(X: Any) -> Floats:
-    """Return the log multinomial coefficient of each row, (n,)."""
-    length, factorials = row_log_factorials(X)
-    return np.asarray(gammaln(length + 1) - factorials)
+    """Return the log multinomial coefficient of each row, (n,); 0 where a cell is a fraction."""
+    out = np.zeros(X.shape[0])
+    if isinstance(X, np.ndarray):
+        on_all_cores(
+            lambda start, stop: dense_orderings(kernel_ready(X[start:stop]), out[start:stop]),
+            row_ranges(*X.shape),
+        )
+    else:
+        sparse_orderings(X.data, X.indptr, out)
+    return out

@@ -22,7 +22,8 @@ class Counts(Tally):
         Weight seen of each level; a Bernoulli feature has the levels 0 and 1.
     log_orderings : (...), optional
         Sum over rows of the logarithm of the multinomial coefficient: how many orders of its
-        events a row of counts stands for. Zero where a row is a single event.
+        events a row of counts stands for. Zero where a row is a single event, and where it holds
+        fractions (tf-idf weights), which are no counts and have no orders.
 
     Examples
     --------
