@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -28,24 +29,29 @@ class GenerativeAnswers(TallyLearner):
     (`_features_log_evidence`), and a count of its parameters (`_feature_parameters`).
     """
 
+    @abstractmethod
     def _scorer(self) -> scoring.Scorer:
-        raise NotImplementedError
+        """Return what adds log p(x | class)."""
 
+    @abstractmethod
     def _log_prior(self) -> Floats:
-        raise NotImplementedError
+        """Return the log prior of the classes, (C,)."""
 
     def _decision_prior(self) -> Floats:
         """Return what a class's score starts from when rows are classified."""
         return self._log_prior()
 
+    @abstractmethod
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
-        raise NotImplementedError
+        """Draw a row of each of these classes."""
 
+    @abstractmethod
     def _features_log_evidence(self) -> float:
-        raise NotImplementedError
+        """Return the log marginal likelihood of the features, given the labels."""
 
+    @abstractmethod
     def _feature_parameters(self) -> int:
-        raise NotImplementedError
+        """Return how many free parameters the features have."""
 
     def _answer(self, answer: Any, X: Any, scorer: scoring.Scorer | None = None) -> Any:
         check_is_fitted(self, "tally_")
@@ -135,8 +141,9 @@ class GenerativeAnswers(TallyLearner):
             return float(weights[seen] @ self._log_prior()[seen])
         return float(Dirichlet(np.ones(len(weights))).log_evidence(Counts(weights)))
 
+    @abstractmethod
     def _class_prior_is_given(self) -> bool:
-        raise NotImplementedError
+        """Say whether the class probabilities were given, not learned."""
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Self
@@ -22,7 +23,7 @@ from suffice.tally.tally import Floats
 Labels = NDArray[Any]
 
 
-class TallyLearner(ClassifierMixin, BaseEstimator):
+class TallyLearner(ClassifierMixin, BaseEstimator, ABC):
     """A classifier whose learned state is one tally a class.
 
     A subclass counts rows (`_count`), and reads its fitted attributes off the tally (`_read`).
@@ -33,13 +34,13 @@ class TallyLearner(ClassifierMixin, BaseEstimator):
     # Parameters that decide what is tallied: models that differ in them do not merge.
     _tally_settings: ClassVar[tuple[str, ...]] = ()
 
+    @abstractmethod
     def _count(self, rows: Rows) -> tuple[Floats, Tally]:
         """Return the weight of each class's rows, (C,), and their tally with first axis C."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _read(self, groups: Groups[Any]) -> None:
         """Set the fitted attributes from the tally."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from these rows and nothing else.
