@@ -96,6 +96,15 @@ def test_single_precision_gives_the_class_of_double_precision(condition, apart, 
     assert np.array_equal(scoring.best_class(scorer, X, prior), exact_best(scorer, X, prior))
 
 
+@pytest.mark.parametrize("size", [1e-60, 1e-37, 1e-30, 1e-18, 1e18, 1e30, 1e37, 1e60])
+def test_the_unit_of_the_columns_does_not_change_the_answer(size):
+    location, matrix, X = gaussian_problem(8, apart=0.3)
+    scorer = WhitenedScorer(size * location, size**2 * matrix)
+    prior = np.log([0.1, 0.2, 0.3, 0.4])
+    best = scoring.best_class(scorer, size * X, prior)
+    assert np.array_equal(best, exact_best(scorer, size * X, prior))
+
+
 def test_single_precision_is_sure_of_most_rows():
     location, matrix, X = gaussian_problem(5)
     rough = WhitenedScorer(location, matrix).best(X, np.zeros(4))

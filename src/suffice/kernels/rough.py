@@ -1,7 +1,7 @@
 """The best of several Gaussian classes in single precision, where that is beyond doubt.
 
 Single precision halves the work of whitening. Its error is bounded row by row: a product of d terms
-is off by at most (d + 2) u |z| |T| (u half a unit in the last place, |.| Euclidean norms), so each
+is off by at most (d + 4) u |z| |T| (u half a unit in the last place, |.| Euclidean norms), so each
 distance, and with it each score, lies in a known interval. Rows whose best interval overlaps
 another are left to double precision. The answer is the one that double precision gives.
 """
@@ -17,6 +17,8 @@ from suffice.kernels.compiled import kernel
 # Half a unit in the last place of single precision, and what double precision is off by.
 UNIT = 2.0**-24
 DOUBLE = 2.0**-40
+# What a number too small for single precision is off by, and a distance whose square is.
+TINY, TINY_DISTANCE = 2.0**-148, 2.0**-70
 
 
 @kernel
@@ -32,16 +34,17 @@ def single_rows(X, low, high, centre, rows, norms):  # type: ignore[no-untyped-d
 
 
 @kernel
-def add_bounds(squares, norms, unit, factor_size, offset_size, scale, degrees, lower, upper):  # type: ignore[no-untyped-def]
+def add_bounds(squares, norms, columns, factor_size, offset_size, scale, degrees, lower, upper):  # type: ignore[no-untyped-def]
     """Subtract the least and the most that squared distances, known roughly, take off a score.
 
     degrees is 0 for a normal. A loop a step, so that each becomes vector instructions.
     """
-    columns = unit / UNIT - 2.0
+    unit = (columns + 4) * UNIT
     for i in range(squares.size):
         radius = sqrt(squares[i])
         slack = unit * (norms[i] * factor_size + radius)
         slack += 4.0 * UNIT * (radius + 2.0 * offset_size)
+        slack += TINY_DISTANCE + TINY * columns * (norms[i] + factor_size + 1.0)
         near = max(radius - slack, 0.0)
         far = radius + slack
         lower[i] = far * far * scale
@@ -73,7 +76,6 @@ def best_roughly(  # type: ignore[no-untyped-def]
     squares = np.empty(chunk, np.float32)
     lower = np.empty((classes, chunk))
     upper = np.empty((classes, chunk))
-    unit = (columns + 2) * UNIT
     for low in range(0, size, chunk):
         high = min(low + chunk, size)
         here = high - low
@@ -88,7 +90,7 @@ def best_roughly(  # type: ignore[no-untyped-def]
                     d = cells[i] - offset
                     squares[i] += d * d
             free = degrees[c] if degrees.size > 0 else 0.0
-            rough = squares[:here], norms[:here], unit, sizes[c, 0], sizes[c, 1]
+            rough = squares[:here], norms[:here], columns, sizes[c, 0], sizes[c, 1]
             add_bounds(*rough, scale[c], free, lower[c, :here], upper[c, :here])
             spare = DOUBLE * abs(constant[c])
             for i in range(here):

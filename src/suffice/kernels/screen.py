@@ -134,8 +134,8 @@ def best_screened(  # type: ignore[no-untyped-def]
             scores[c] = scores[c] * unit + np.float32(log_prior[c])
             if scores[c] > scores[top]:
                 top = c
-        # Half a step a count, and what last - first additions of at most `room` steps round away.
-        slack = 0.5 * size + (last - first + 4) * UNIT * (room * size + largest)
+        # Half a step a count, and what so many roundings of at most `room` steps take away.
+        slack = 0.5 * size + (last - first + 8) * UNIT * (room * size + largest)
         close = scores[top] - 2.0 * slack
         best[i - start] = confirm(data, indices, first, last, table, log_prior, close, scores, top)
     return True

@@ -115,7 +115,8 @@ class WhitenedScorer(MarginalScorer):
         small = not isinstance(X, np.ndarray) or len(X) < FEWEST_ROUGH_ROWS
         if small or not chunk or len(t["factors"]) < classes or classes < 2:
             return None
-        single = [t[name].astype(np.float32) for name in ("factors", "offsets")]
+        with np.errstate(over="ignore"):  # what is beyond single precision is found below
+            single = [t[name].astype(np.float32) for name in ("factors", "offsets")]
         if not all(np.isfinite(part).all() for part in single):
             return None
         norms = np.linalg.norm(t["factors"], axis=(1, 2)), np.linalg.norm(t["offsets"], axis=1)

@@ -15,6 +15,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.decision import decide
+from suffice.prior import Dirichlet
 from suffice.skin.intake import names_of, owner, take_features
 from suffice.skin.learner import TallyLearner
 from suffice.tally import Counts
@@ -133,8 +134,6 @@ class GenerativeAnswers(TallyLearner):
 
     def _class_log_evidence(self) -> float:
         """Return the log-probability of the labels; a learned prior is uniform over simplices."""
-        from suffice.prior import Dirichlet
-
         weights = self.tally_.weights
         if self._class_prior_is_given():
             seen = weights > 0
