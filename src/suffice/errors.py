@@ -21,6 +21,10 @@ class PriorError(SufficeError, ValueError):
     """A prior that has no such density, mode or evidence."""
 
 
+class CovarianceError(SufficeError, ValueError):
+    """A matrix that is no covariance, or a covariance that has no such density."""
+
+
 class MergeError(SufficeError, ValueError):
     """Two models that did not learn the same kind of tally."""
 
@@ -35,6 +39,10 @@ class PrecisionWarning(SufficeWarning):
 
 class OneClassWarning(SufficeWarning):
     """A classifier that has seen one class only answers it always."""
+
+
+class MissingRowsWarning(SufficeWarning):
+    """Rows with gaps that a regression left out; the text says how many."""
 
 
 class ImpossibleRowWarning(SufficeWarning):

@@ -2,6 +2,7 @@
 
 from suffice.count.discrete import count_events, count_levels, count_ones, count_words
 from suffice.count.moments import count_moments, count_quartics
+from suffice.count.pairs import count_pairs
 from suffice.count.patterns import count_patterns
 
 __all__ = [
@@ -9,6 +10,7 @@ __all__ = [
     "count_levels",
     "count_moments",
     "count_ones",
+    "count_pairs",
     "count_patterns",
     "count_quartics",
     "count_words",

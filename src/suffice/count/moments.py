@@ -92,9 +92,7 @@ def check_squares(rows: Rows, sum_xx: Floats) -> None:
 def origins(rows: Rows) -> Floats:
     """Return a point near the middle of each class, (C, d): the origin of its sums."""
     at = first_rows(rows.codes, rows.classes, ROWS_FOR_ORIGIN)
-    sample = rows.X[np.maximum(at, 0).ravel()]
-    cells = np.asarray(sample.toarray() if rows.sparse else sample, dtype=np.float64)
-    cells = cells.reshape(rows.classes, ROWS_FOR_ORIGIN, -1)
+    cells = rows.sample(np.maximum(at, 0).ravel()).reshape(rows.classes, ROWS_FOR_ORIGIN, -1)
     cells[at < 0] = np.nan
     ordered = np.sort(cells, axis=1)  # NaN comes last
     seen = np.isfinite(ordered).sum(axis=1, keepdims=True)

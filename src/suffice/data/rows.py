@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,11 +51,16 @@ class Rows:
         """Return some rows, row-major and ready for a kernel."""
         return kernel_ready(self.X[start:stop])
 
+    def sample(self, numbers: Array) -> NDArray[np.float64]:
+        """Return copies of the rows of these numbers, dense."""
+        taken = self.X[numbers]
+        return np.asarray(taken.toarray() if self.sparse else taken, dtype=np.float64)
+
     def weights_of(self, start: int, stop: int) -> NDArray[np.float64]:
         """Return the weights of some rows, or the empty array if all weigh 1."""
         return self.weights[start:stop] if self.weights.size else self.weights
 
-    def some(self, numbers: Array) -> Rows:
+    def some(self, numbers: Array) -> Self:
         """Return the rows of these numbers."""
         return replace(
             self,
@@ -64,7 +69,7 @@ class Rows:
             weights=self.weights[numbers] if self.weights.size else self.weights,
         )
 
-    def as_dense(self) -> Rows:
+    def as_dense(self) -> Self:
         """Return the same rows in a dense array."""
         return replace(self, X=self.X.toarray()) if self.sparse else self
 

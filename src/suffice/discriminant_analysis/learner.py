@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.count import count_patterns, count_quartics
 from suffice.data.rows import Rows
-from suffice.errors import ConvergenceWarning, InputError, MergeError, SufficeWarning
+from suffice.errors import ConvergenceWarning, MergeError
 from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
 from suffice.model.laws import Law
@@ -75,8 +73,6 @@ class GaussianLearner(GenerativeAnswers):
                 "settings; nothing was changed."
             )
 
-    # Reading: `fit` insists on a model, while a stream may be too short for one at first.
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
@@ -109,38 +105,11 @@ class GaussianLearner(GenerativeAnswers):
         with self._patiently():
             return super().merge(other)
 
-    @contextmanager
-    def _patiently(self) -> Iterator[None]:
-        self._patient = True
-        try:
-            yield
-        finally:
-            self.__dict__.pop("_patient", None)
-
     def _read(self, groups: Groups[Any]) -> None:
-        for name in (*self._derived, "_law", "_moments", "_not_yet"):
-            self.__dict__.pop(name, None)
-        try:
-            self._solve(groups)
-        except (ValueError, np.linalg.LinAlgError) as reason:
-            if not getattr(self, "_patient", False):
-                raise
-            for name in self._derived:
-                self.__dict__.pop(name, None)
-            self._not_yet = str(reason)
-            warnings.warn(
-                f"What was learned does not suffice for a {type(self).__name__} yet: {reason} "
-                "The rows are kept; learn more of them before asking.",
-                SufficeWarning,
-                stacklevel=6,
-            )
+        derived = (*self._derived, "_law", "_moments")
+        self._read_or_wait(lambda: self._solve(groups), derived, depth=6)
 
     _derived: tuple[str, ...] = ("means_", "priors_", "n_iter_", "converged_")
-
-    def _check_readable(self) -> None:
-        reason = getattr(self, "_not_yet", None)
-        if reason is not None:
-            raise InputError(f"This {type(self).__name__} cannot answer yet: {reason}")
 
     def _completed(
         self,

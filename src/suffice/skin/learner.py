@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
-from suffice.errors import InputError, MergeError, OneClassWarning
+from suffice.errors import InputError, OneClassWarning
 from suffice.skin.intake import take_rows
+from suffice.skin.keeper import TallyKeeper
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
 
 Labels = NDArray[Any]
 
 
-class TallyLearner(ClassifierMixin, BaseEstimator, ABC):
+class TallyLearner(ClassifierMixin, TallyKeeper):
     """A classifier whose learned state is one tally a class.
 
     A subclass counts rows (`_count`), and reads its fitted attributes off the tally (`_read`).
     Everything that changes what was learned goes through `_settle`, all or nothing.
     """
-
-    _takes_sparse: ClassVar[bool] = True
-    # Parameters that decide what is tallied: models that differ in them do not merge.
-    _tally_settings: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def _count(self, rows: Rows) -> tuple[Floats, Tally]:
@@ -118,16 +113,6 @@ class TallyLearner(ClassifierMixin, BaseEstimator, ABC):
             self._settle(groups)
         return self
 
-    def __add__(self, other: Self) -> Self:
-        """Return a new model that has learned what both have learned."""
-        if not isinstance(other, TallyLearner):
-            return NotImplemented
-        check_is_fitted(self, "tally_")
-        self._check_mergeable(other)
-        union: Self = clone(self)
-        union.__dict__.update(self.__dict__)
-        return union.merge(other)
-
     def _tallied(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Labels | None = None
     ) -> Groups[Any]:
@@ -181,43 +166,6 @@ class TallyLearner(ClassifierMixin, BaseEstimator, ABC):
                 OneClassWarning,
                 stacklevel=4,
             )
-
-    def _check_mergeable(self, other: Any) -> None:
-        if type(other) is not type(self):
-            raise MergeError(
-                f"Cannot merge {type(other).__name__} into {type(self).__name__}. Merge models "
-                "of one class."
-            )
-        check_is_fitted(other, "tally_")
-        if other.n_features_in_ != self.n_features_in_:
-            raise MergeError(
-                f"Cannot merge models of {self.n_features_in_} and {other.n_features_in_} "
-                "features. Learn the same columns in both."
-            )
-        mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
-        if mine is not None and theirs is not None and not np.array_equal(mine, theirs):
-            odd = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
-            raise MergeError(
-                f"Cannot merge: column {odd} is {mine[odd]!r} here and {theirs[odd]!r} there. "
-                "Learn the same columns in both."
-            )
-        for name in self._tally_settings:
-            if repr(getattr(self, name)) != repr(getattr(other, name)):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(self, name)!r} here and "
-                    f"{getattr(other, name)!r} there, so different things were counted."
-                )
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Put everything back as it was if anything goes wrong."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
 
 def check_alike(classes: Labels, known: Labels) -> None:

@@ -1,0 +1,89 @@
+"""Waves: sines and cosines of the columns."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from suffice.basis.expansion import Expansion
+from suffice.basis.given import ascending, positive_by_column
+from suffice.basis.numerals import numerals
+from suffice.errors import InputError
+from suffice.tally.tally import Floats
+
+
+class Fourier(Expansion):
+    """sin(2π f x / period) and cos(2π f x / period) of each column (docs: mathematics, section 7).
+
+    Parameters
+    ----------
+    frequencies : int or array-like, default=3
+        k stands for 1, 2, ..., k. Frequencies count waves in a period and need not be whole.
+    period : "range", float, or array-like of shape (n_features,), default="range"
+        "range" is the range of the column's training rows, so that whole frequencies give both
+        its ends the same value. A column that does not vary has an infinite period: flat waves.
+
+    Attributes
+    ----------
+    frequencies_ : ndarray of shape (n_frequencies,)
+    period_ : ndarray of shape (n_features,)
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> clock = Fourier(frequencies=1, period=24).fit([[0.0]])
+    >>> clock.transform([[6.0], [30.0]]).round(12) + 0.0  # the same hour on two days
+    array([[1., 0.],
+           [1., 0.]])
+    >>> Fourier(frequencies=[1, 2.5]).fit([[0.0], [10.0]]).get_feature_names_out().tolist()
+    ['sin(x0)', 'cos(x0)', 'sin(2.5 x0)', 'cos(2.5 x0)']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "frequencies": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "period": [
+            StrOptions({"range"}),
+            Interval(Real, 0, None, closed="neither"),
+            "array-like",
+        ],
+    }
+
+    def __init__(self, frequencies: Any = 3, *, period: Any = "range") -> None:
+        self.frequencies = frequencies
+        self.period = period
+
+    def _learn(self, cells: Floats) -> None:
+        if isinstance(self.frequencies, Integral):
+            self.frequencies_ = np.arange(1.0, int(self.frequencies) + 1)
+        else:
+            self.frequencies_ = ascending("frequencies", self.frequencies)
+            if not self.frequencies_.size or self.frequencies_[0] <= 0:
+                raise InputError(
+                    f"frequencies is {self.frequencies!r}. Give one or more numbers above 0."
+                )
+        if isinstance(self.period, str) and self.period == "range":
+            ranges = np.array([np.ptp(column) for column in self._observed(cells)])
+            self.period_ = np.where(ranges > 0, ranges, np.inf)
+        else:
+            self.period_ = positive_by_column("period", self.period, cells.shape[1])
+
+    def _expand(self, cells: Floats) -> Floats:
+        rows, columns = cells.shape
+        # Whole periods are taken off before multiplying by 2π, and exactly: a column at 1e8 would
+        # lose eight digits in the product.
+        rest = np.fmod(cells, self.period_)
+        whole = np.rint((cells - rest) / self.period_)
+        part = rest / self.period_
+        waves = np.empty((rows, columns, len(self.frequencies_), 2))
+        for at, frequency in enumerate(self.frequencies_):
+            angle = 2 * np.pi * (np.fmod(frequency * whole, 1.0) + frequency * part)
+            np.sin(angle, out=waves[:, :, at, 0])
+            np.cos(angle, out=waves[:, :, at, 1])
+        return waves.reshape(rows, -1)
+
+    def _names(self, columns: list[str]) -> list[str]:
+        times = ["" if text == "1" else f"{text} " for text in numerals(self.frequencies_)]
+        return [f"{wave}({f}{name})" for name in columns for f in times for wave in ("sin", "cos")]

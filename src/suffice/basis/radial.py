@@ -1,0 +1,130 @@
+"""Radial functions: bumps around centres."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.spatial import KDTree
+from sklearn.utils._param_validation import Interval
+
+from suffice.basis.expansion import Expansion, quantiles
+from suffice.basis.given import finite, positive_by_column
+from suffice.basis.numerals import numerals
+from suffice.errors import InputError
+from suffice.tally.tally import Floats
+
+
+class Radial(Expansion):
+    """exp(-|x - c|^2 / (2 width^2)) for centres c (docs: mathematics, section 7).
+
+    Given centres are points among whole rows, with one function each. A number of centres stands
+    for functions of each column by itself.
+
+    Parameters
+    ----------
+    centres : int or array-like of shape (n_centres, n_features), default=10
+        k stands for the quantiles 0, 1/(k-1), ..., 1 of each column's training rows, each of them
+        a value that was seen, repeated ones left out. One centre is the median.
+    width : float or array-like of shape (n_features,), optional
+        None is the mean distance of a centre to its nearest other centre for given centres. For
+        quantiles it is the mean gap between neighbours, so the column's range / (k-1), or the
+        range if there is one centre only. It is infinite, and the function flat, for a column
+        that does not vary. An outlier widens the range: give the width then.
+
+    Attributes
+    ----------
+    centres_ : ndarray of shape (n_centres, n_features), or list of ndarray
+        The centres given, or those of each column.
+    width_ : ndarray of shape (n_features,)
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> bumps = Radial(centres=[[0.0], [3.0]], width=1).fit([[0.0]])
+    >>> bumps.transform([[0.0], [3.0]]).round(3)
+    array([[1.   , 0.011],
+           [0.011, 1.   ]])
+    >>> bumps.get_feature_names_out(["age"]).tolist()
+    ['radial(age, 0)', 'radial(age, 3)']
+    >>> Radial(centres=2).fit([[0.0], [1.0], [2.0]]).centres_
+    [array([0., 2.])]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "centres": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "width": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+    }
+
+    def __init__(self, centres: Any = 10, width: Any = None) -> None:
+        self.centres = centres
+        self.width = width
+
+    def _learn(self, cells: Floats) -> None:
+        if not isinstance(self.centres, Integral):
+            self.centres_: Any = _given_centres(self.centres, cells.shape[1])
+            width = _spacing(self.centres_) if self.width is None else self.width
+            self.width_ = positive_by_column("width", width, cells.shape[1])
+            return
+        count = int(self.centres)
+        levels = np.linspace(0.0, 1.0, count) if count > 1 else np.array([0.5])
+        observed = self._observed(cells)
+        self.centres_ = [quantiles(column, levels) for column in observed]
+        if self.width is None:
+            gaps = np.array([max(len(centres) - 1, 1) for centres in self.centres_])
+            width = np.array([np.ptp(column) for column in observed]) / gaps
+            self.width_ = np.where(width > 0, width, np.inf)
+        else:
+            self.width_ = positive_by_column("width", self.width, cells.shape[1])
+
+    def _expand(self, cells: Floats) -> Floats:
+        if isinstance(self.centres_, list):
+            triples = zip(cells.T, self.centres_, self.width_, strict=True)
+            return np.hstack([_bumps((column[:, None] - c) / w) for column, c, w in triples])
+        bumps = np.empty((len(cells), len(self.centres_)))
+        for at, centre in enumerate(self.centres_):
+            bumps[:, at] = _bumps(np.linalg.norm((cells - centre) / self.width_, axis=1))
+        return bumps
+
+    def _names(self, columns: list[str]) -> list[str]:
+        if isinstance(self.centres_, list):
+            pairs = zip(columns, self.centres_, strict=True)
+            return [f"radial({name}, {text})" for name, c in pairs for text in numerals(c)]
+        points = zip(*(numerals(column) for column in self.centres_.T), strict=True)
+        return [f"radial({_tuple(columns)}, {_tuple(point)})" for point in points]
+
+
+def _bumps(distances: Floats) -> Floats:
+    """Return exp(-distance^2 / 2); a square that overflows is a distance at which it is 0."""
+    return np.exp(-0.5 * np.square(distances))
+
+
+def _given_centres(centres: Any, columns: int) -> Floats:
+    points = finite("centres", centres)
+    if points.ndim != 2 or points.shape[1] != columns or not len(points):
+        raise InputError(
+            f"centres has shape {points.shape} for {columns} columns. Give an array of shape "
+            f"(n_centres, {columns}), or the number of centres of each column."
+        )
+    kinds, counts = np.unique(points, axis=0, return_counts=True)
+    if counts.max() > 1:
+        raise InputError(
+            f"centres holds {kinds[counts.argmax()].tolist()} {counts.max()} times. Give each "
+            "centre once."
+        )
+    return points
+
+
+def _spacing(centres: Floats) -> float:
+    """Return the mean distance of a centre to its nearest other centre."""
+    if len(centres) == 1:
+        raise InputError("One centre has no spacing to take a width from. Give width.")
+    nearest, _ = KDTree(centres).query(centres, k=2)
+    return float(nearest[:, 1].mean())
+
+
+def _tuple(parts: Any) -> str:
+    """Return (a, b), or a if it is alone."""
+    texts = list(parts)
+    return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"

@@ -1,0 +1,100 @@
+"""Random hinges: one layer of a network whose inner weights are drawn, not learned."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from suffice.basis.expansion import Expansion
+from suffice.errors import InputError
+from suffice.skin.answers import generator
+from suffice.tally.tally import Floats
+
+
+class RandomHinge(Expansion):
+    """max(0, w.z + b) of standardised rows z, with w ~ N(0, 1) (docs: mathematics, section 7).
+
+    b is drawn such that a function's kink lies at a quantile, uniform on (0, 1), of w.z over the
+    training rows without gaps: kinks fall where the rows are.
+
+    Parameters
+    ----------
+    n_features : int, default=100
+        How many functions.
+    random_state : int, numpy Generator or RandomState, optional
+        Where randomness comes from; the same number gives the same functions of the same rows.
+
+    Attributes
+    ----------
+    mean_, scale_ : ndarray of shape (n_features_in_,)
+        Mean and standard deviation of each column's cells. A column that does not vary has an
+        infinite scale, and so no part in the functions.
+    weights_ : ndarray of shape (n_features, n_features_in_)
+    offsets_ : ndarray of shape (n_features,)
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> X = [[0.0, 1.0], [1.0, 5.0], [2.0, 3.0]]
+    >>> hinges = RandomHinge(n_features=2, random_state=0).fit(X)
+    >>> hinges.transform(X).shape
+    (3, 2)
+    >>> hinges.get_feature_names_out().tolist()
+    ['max(0, w0.z + b0)', 'max(0, w1.z + b1)']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "n_features": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state", np.random.Generator],
+    }
+
+    def __init__(self, n_features: int = 100, *, random_state: Any = None) -> None:
+        self.n_features = n_features
+        self.random_state = random_state
+
+    def _learn(self, cells: Floats) -> None:
+        self.mean_, self.scale_ = (
+            np.array(values)
+            for values in zip(*map(_mean_and_scale, self._observed(cells)), strict=True)
+        )
+        complete = cells[~np.isnan(cells).any(axis=1)]
+        if not len(complete):
+            raise InputError(
+                f"All {len(cells)} rows of X have gaps, and kinks are placed by rows without. Give "
+                "a row without gaps, or leave the columns with most of them out."
+            )
+        rng = generator(self.random_state)
+        self.weights_ = rng.standard_normal((int(self.n_features), cells.shape[1]))
+        levels = rng.uniform(size=len(self.weights_))
+        rows = self._standardised(complete)
+        # One function at a time: all of them at once would take the memory of their output.
+        kinks = [
+            np.quantile(rows @ w, level) for w, level in zip(self.weights_, levels, strict=True)
+        ]
+        self.offsets_ = -np.array(kinks)
+
+    def _standardised(self, cells: Floats) -> Floats:
+        return np.asarray((cells - self.mean_) / self.scale_)
+
+    def _expand(self, cells: Floats) -> Floats:
+        hinges = self._standardised(cells) @ self.weights_.T
+        hinges += self.offsets_
+        return np.maximum(hinges, 0.0, out=hinges)
+
+    def _names(self, columns: list[str]) -> list[str]:
+        return [f"max(0, w{at}.z + b{at})" for at in range(len(self.weights_))]
+
+
+def _mean_and_scale(column: Floats) -> tuple[float, float]:
+    """Return the mean and standard deviation of cells, the latter infinite if it is 0."""
+    low, width = float(column.min()), float(np.ptp(column))
+    if width == 0:
+        return low, np.inf
+    # Sums about the lowest cell, in units of the range, keep their digits at 1e8 and at 1e200.
+    shares = (column - low) / width
+    scale = width * float(shares.std())
+    # The standard deviation of subnormal numbers may round to 0.
+    return low + width * float(shares.mean()), scale or np.inf

@@ -1,0 +1,22 @@
+"""Where a picture is drawn: the axes a caller gives, or new ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def axes_or_new(ax: Any = None) -> Any:
+    """Return `ax`, or the axes of a new figure.
+
+    Nothing is shown: `ax.figure.savefig(...)` or `matplotlib.pyplot.show()` is the caller's.
+    """
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError:
+        raise ImportError(
+            "Pictures need matplotlib, which is not installed. Install it with the extra "
+            "suffice[plot]."
+        ) from None
+    return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]

@@ -1,0 +1,112 @@
+"""What everything that learns by a tally can do: merge, add, and never be left half changed."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.errors import InputError, MergeError, SufficeWarning
+
+
+class TallyKeeper(BaseEstimator, ABC):
+    """An estimator whose learned state is a tally, `tally_`."""
+
+    _takes_sparse: ClassVar[bool] = True
+    # Parameters that decide what is tallied: models that differ in them do not merge.
+    _tally_settings: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def merge(self, other: Self) -> Self:
+        """Learn all that another model of the same kind has learned."""
+
+    def __add__(self, other: Self) -> Self:
+        """Return a new model that has learned what both have learned."""
+        if not isinstance(other, TallyKeeper):
+            return NotImplemented
+        check_is_fitted(self, "tally_")
+        self._check_mergeable(other)
+        union: Self = clone(self)
+        union.__dict__.update(self.__dict__)
+        return union.merge(other)
+
+    def _check_mergeable(self, other: Any) -> None:
+        if type(other) is not type(self):
+            raise MergeError(
+                f"Cannot merge {type(other).__name__} into {type(self).__name__}. Merge models "
+                "of one class."
+            )
+        check_is_fitted(other, "tally_")
+        if other.n_features_in_ != self.n_features_in_:
+            raise MergeError(
+                f"Cannot merge models of {self.n_features_in_} and {other.n_features_in_} "
+                "features. Learn the same columns in both."
+            )
+        mine, theirs = (getattr(m, "feature_names_in_", None) for m in (self, other))
+        if mine is not None and theirs is not None and not np.array_equal(mine, theirs):
+            odd = next(i for i, (a, b) in enumerate(zip(mine, theirs, strict=True)) if a != b)
+            raise MergeError(
+                f"Cannot merge: column {odd} is {mine[odd]!r} here and {theirs[odd]!r} there. "
+                "Learn the same columns in both."
+            )
+        for name in self._tally_settings:
+            if repr(getattr(self, name)) != repr(getattr(other, name)):
+                raise MergeError(
+                    f"Cannot merge: {name} is {getattr(self, name)!r} here and "
+                    f"{getattr(other, name)!r} there, so different things were counted."
+                )
+
+    # Reading: `fit` insists on a model, while a stream may be too short for one at first.
+
+    @contextmanager
+    def _patiently(self) -> Iterator[None]:
+        """Keep rows that do not suffice for a model yet, instead of refusing them."""
+        self._patient = True
+        try:
+            yield
+        finally:
+            self.__dict__.pop("_patient", None)
+
+    def _read_or_wait(self, read: Callable[[], None], derived: tuple[str, ...], depth: int) -> None:
+        """Set the fitted attributes, or show nothing stale and say why there is nothing yet.
+
+        `depth` is how many calls away the user's line is, for the warning.
+        """
+        for name in (*derived, "_not_yet"):
+            self.__dict__.pop(name, None)
+        try:
+            read()
+        except (ValueError, np.linalg.LinAlgError) as reason:
+            if not getattr(self, "_patient", False):
+                raise
+            for name in derived:
+                self.__dict__.pop(name, None)
+            self._not_yet = str(reason)
+            warnings.warn(
+                f"What was learned does not suffice for a {type(self).__name__} yet: {reason} "
+                "The rows are kept; learn more of them before asking.",
+                SufficeWarning,
+                stacklevel=depth,
+            )
+
+    def _check_readable(self) -> None:
+        reason = getattr(self, "_not_yet", None)
+        if reason is not None:
+            raise InputError(f"This {type(self).__name__} cannot answer yet: {reason}")
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Put everything back as it was if anything goes wrong."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise

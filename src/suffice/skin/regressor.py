@@ -1,0 +1,253 @@
+"""Learning, forgetting, merging and predicting: what every linear regression can do."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.count import count_pairs
+from suffice.count.refusal import refused
+from suffice.data.pairs import PairedRows
+from suffice.data.rows import Rows
+from suffice.errors import InputError, MergeError, MissingRowsWarning
+from suffice.model.regression import Line
+from suffice.prior.normal import Normal
+from suffice.prior.prior import Interval
+from suffice.prior.student_t import StudentT
+from suffice.skin.intake import names_of, owner, take_features, take_weights
+from suffice.skin.keeper import TallyKeeper
+from suffice.skin.targets import take_targets
+from suffice.tally import Moments
+from suffice.tally.tally import Floats, Index
+
+
+class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
+    """A regression whose learned state is the joint moments of columns and targets.
+
+    A subclass reads its attributes off the tally in `_solve`, and says what it believes in `_line`.
+    """
+
+    _derived: tuple[str, ...] = ("coef_", "intercept_")
+
+    @abstractmethod
+    def _solve(self, tally: Moments) -> None:
+        """Set the fitted attributes, or say why the tally is not enough."""
+
+    @abstractmethod
+    def _line(self) -> Line:
+        """Return what is believed of new targets, or say why nothing can be yet."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from these rows and nothing else.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+        sample_weight : array-like of shape (n_samples,), optional
+            A row of weight k counts as k rows.
+        """
+        with self._all_or_nothing():
+            self._validate_params()
+            self.n_rows_left_out_ = 0
+            self._settle(self._tallied(X, y, sample_weight, reset=True))
+        return self
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from further rows: the same as `fit` on all rows so far, in any order."""
+        with self._all_or_nothing(), self._patiently():
+            self._validate_params()
+            first = not hasattr(self, "tally_")
+            if first:
+                self.n_rows_left_out_ = 0
+            tally = self._tallied(X, y, sample_weight, reset=first)
+            self._settle(tally if first else self.tally_ + tally)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows that were learned: the same as `fit` on the others."""
+        check_is_fitted(self, "tally_")
+        with self._all_or_nothing(), self._patiently():
+            taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
+            tally = self.tally_ - taken
+            if tally.weight == 0:
+                raise InputError(
+                    "Forgetting these rows would leave nothing learned. Make a new model "
+                    "instead; nothing was changed."
+                )
+            self._settle(tally)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Learn all that another model of the same kind has learned; it is left as it was."""
+        check_is_fitted(self, "tally_")
+        self._check_mergeable(other)
+        with self._all_or_nothing(), self._patiently():
+            self.n_rows_left_out_ += other.n_rows_left_out_
+            self._settle(self.tally_ + other.tally_)
+        return self
+
+    def _check_mergeable(self, other: Any) -> None:
+        super()._check_mergeable(other)
+        mine, theirs = (model.tally_.origin.size - self.n_features_in_ for model in (self, other))
+        if mine != theirs:
+            raise MergeError(
+                f"Cannot merge models of {mine} and {theirs} targets. Learn the same targets in "
+                "both."
+            )
+
+    def _tallied(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, sign: int = 1
+    ) -> Moments:
+        rows = self._pairs(X, y, sample_weight, reset=reset)
+        counted = count_pairs(rows)
+        if counted.tally.weight == 0:
+            raise InputError(
+                f"All {counted.left_out} rows have a gap (NaN). Fill the gaps, or leave out the "
+                "columns that have them."
+            )
+        self.n_rows_left_out_ += sign * counted.left_out
+        if counted.left_out and sign > 0:
+            at = int(np.argmax(np.isnan(rows.cells(counted.first_left_out))))
+            warnings.warn(
+                f"{counted.left_out} of {rows.shape[0]} rows have a gap (NaN) and were left out, "
+                f"the first of them row {counted.first_left_out} ({rows.column(at)}). Fill the "
+                "gaps, or leave out columns, to learn from these rows.",
+                MissingRowsWarning,
+                stacklevel=3,
+            )
+        return counted.tally
+
+    def _pairs(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> PairedRows:
+        array = take_features(self, X, reset=reset, sparse=self._takes_sparse)
+        targets = take_targets(self, array, y)
+        if reset:
+            self._single_target, self._target_names = targets.single, targets.names
+        known = None if reset else self.tally_.origin.size - self.n_features_in_
+        if known is not None and targets.values.shape[1] != known:
+            raise InputError(
+                f"y has {targets.values.shape[1]} targets, but {known} were learned before. Give "
+                "the same ones."
+            )
+        return PairedRows.of(
+            array,
+            targets.values,
+            weights=take_weights(sample_weight, array.shape[0]),
+            names=names_of(self),
+            owner=owner(self),
+        )
+
+    def _settle(self, tally: Moments) -> None:
+        """Take a tally as all that is known, and read the fitted attributes off it."""
+        self.tally_ = tally
+        self._read_or_wait(lambda: self._solve(tally), (*self._derived, "_believed"), depth=4)
+
+    def _show(self, coefficients: Floats, intercepts: Floats | float) -> None:
+        """Set `coef_` and `intercept_` in the shapes that scikit-learn gives them."""
+        single = self._single_target
+        self.coef_ = coefficients[0] if single else coefficients
+        self.intercept_: Any = intercepts
+        if isinstance(intercepts, np.ndarray):
+            self.intercept_ = float(intercepts[0]) if single else intercepts
+
+    # Answers.
+
+    @abstractmethod
+    def _of_columns(self, columns: Index) -> Self:
+        """Return the regression on some columns only, read off the same tally."""
+
+    def _tally_of_columns(self, columns: Index) -> Moments:
+        targets = np.arange(self.n_features_in_, self.tally_.origin.size)
+        kept = np.concatenate([columns, targets])
+        tally = self.tally_
+        sum_xx = tally.sum_xx[np.ix_(kept, kept)]
+        return Moments(tally.weight, tally.origin[kept], tally.sum_x[kept], sum_xx)
+
+    def _rows(self, X: Any) -> Rows:
+        check_is_fitted(self, "tally_")
+        self._check_readable()
+        array = take_features(self, X, reset=False, sparse=self._takes_sparse)
+        codes = np.zeros(array.shape[0], np.int32)
+        return Rows(array, codes, 1, names=names_of(self), owner=owner(self))
+
+    def _by_pattern(self, rows: Rows) -> Iterator[tuple[Self, Rows, Index]]:
+        """Yield a regression on the columns that some rows have, those rows, and their numbers."""
+        cells = rows.X.data if rows.sparse else rows.X
+        everyone = np.arange(rows.shape[0])
+        if cells.dtype.kind != "f" or np.isfinite(cells.sum()):
+            yield self, rows, everyone
+            return
+        gaps = np.isnan(rows.sample(everyone))
+        infinite = np.isinf(rows.sample(everyone)).any(axis=1)
+        if infinite.any():
+            raise refused(rows, int(np.argmax(infinite)))
+        patterns, which = np.unique(gaps, axis=0, return_inverse=True)
+        for number, pattern in enumerate(patterns):
+            mine = np.flatnonzero(which == number)
+            if not pattern.any():
+                yield self, rows.some(mine), mine
+                continue
+            columns = np.flatnonzero(~pattern)
+            seen = replace(rows, X=rows.sample(mine)[:, columns], names=None)
+            yield self._of_columns(columns), seen, mine
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """Return the expected target of each row, and with `return_std` its standard deviation.
+
+        The deviation is that of a new target: the noise, and what is not known of the
+        coefficients. A row with gaps is predicted by the regression on the columns it has, which
+        the same tally gives.
+        """
+        if return_std:
+            predictive = self.predictive(X)
+            return self._shaped(predictive.location), self._shaped(predictive.standard_deviation())
+        rows = self._rows(X)
+        out = np.empty((rows.shape[0], self.tally_.origin.size - self.n_features_in_))
+        for model, some, numbers in self._by_pattern(rows):
+            slopes = np.atleast_2d(model.coef_)
+            out[numbers] = np.asarray(some.X @ slopes.T) + model.intercept_
+        return self._shaped(out)
+
+    def predictive(self, X: Any) -> StudentT | Normal:
+        """Return the distribution of a new target (n, t) at each row: Student's t, or normal."""
+        rows = self._rows(X)
+        parts = [
+            (model._line().predictive(some), numbers)
+            for model, some, numbers in self._by_pattern(rows)
+        ]
+        if len(parts) == 1:
+            return parts[0][0]
+        kind = type(parts[0][0])
+        fields = {name: np.empty(parts_shape(parts)) for name in vars(parts[0][0])}
+        for part, numbers in parts:
+            for name, values in fields.items():
+                values[numbers] = getattr(part, name)
+        return kind(**fields)
+
+    def interval(self, X: Any, level: float = 0.9) -> Interval:
+        """Return the ends between which a new target lies with probability `level`."""
+        lower, upper = self.predictive(X).interval(level)
+        return Interval(self._shaped(lower), self._shaped(upper))
+
+    def _shaped(self, values: Floats) -> Floats:
+        return values[:, 0] if self._single_target else values
+
+
+def parts_shape(parts: list[tuple[StudentT | Normal, Index]]) -> tuple[int, int]:
+    """Return (n, t) of the rows that are predicted in parts."""
+    return sum(len(numbers) for _, numbers in parts), int(parts[0][0].location.shape[1])
