@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.cases import CASES
+from benchmarks import cases, regression
 from benchmarks.measure import Result
 from benchmarks.startup import startup
 from suffice import __version__
@@ -49,7 +49,7 @@ def main() -> None:
         text = name in ("work", "peer")
         table.add_column(name, justify="left" if text else "right", no_wrap=True)
     results: list[Result] = []
-    for case in (*CASES, startup):
+    for case in (*cases.CASES, *regression.CASES, startup):
         with console.status(case.__name__.replace("_", " ")):
             for result in case():
                 results.append(result)

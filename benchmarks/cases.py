@@ -11,27 +11,10 @@ import sklearn.discriminant_analysis
 import sklearn.naive_bayes
 
 import suffice
-from benchmarks.measure import Result, extra_megabytes, in_turn, model_bytes
+from benchmarks.measure import Result, line
 
 ROWS = 1_000_000
 COLUMNS = 50
-
-
-def line(
-    work: str,
-    ours: Any,
-    theirs: Any,
-    at_least: float,
-    *,
-    peer: str = "scikit-learn",
-    rounds: int = 5,
-    peer_rounds: int = 3,
-    memory: bool = False,
-) -> Result:
-    """Measure one line of the table."""
-    best, peer_best = in_turn(ours, theirs, rounds=rounds, peer_rounds=peer_rounds)
-    extra = extra_megabytes(ours, model_bytes) if memory else None
-    return Result(work, best, peer_best, peer, peer_best / best, at_least, extra)
 
 
 def gaussian_rows(classes: int) -> tuple[Any, Any]:

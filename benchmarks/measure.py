@@ -111,3 +111,20 @@ def model_bytes(model: Any) -> int:
 
     visit(model)
     return sum(seen.values())
+
+
+def line(
+    work: str,
+    ours: Any,
+    theirs: Any,
+    at_least: float,
+    *,
+    peer: str = "scikit-learn",
+    rounds: int = 5,
+    peer_rounds: int = 3,
+    memory: bool = False,
+) -> Result:
+    """Measure one line of the table."""
+    best, peer_best = in_turn(ours, theirs, rounds=rounds, peer_rounds=peer_rounds)
+    extra = extra_megabytes(ours, model_bytes) if memory else None
+    return Result(work, best, peer_best, peer, peer_best / best, at_least, extra)

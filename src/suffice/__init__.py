@@ -31,7 +31,24 @@ _ROOMS = {
         "LinearDiscriminantAnalysis",
         "QuadraticDiscriminantAnalysis",
     ),
-    "errors": ("DebtError", "InputError", "MergeError", "PriorError", "ShapeError", "SufficeError"),
+    "gaussian": (
+        "InverseWishart",
+        "KnownCovariance",
+        "LinearGaussian",
+        "MultivariateNormal",
+        "Wishart",
+    ),
+    "linear_model": ("BayesianLinearRegression", "LinearRegression"),
+    "basis": ("Fourier", "Hinge", "Polynomial", "Radial", "RandomHinge"),
+    "errors": (
+        "CovarianceError",
+        "DebtError",
+        "InputError",
+        "MergeError",
+        "PriorError",
+        "ShapeError",
+        "SufficeError",
+    ),
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from suffice.errors import InputError
 from suffice.skin.intake import names_of, take_features
+from suffice.skin.undo import all_or_nothing
 from suffice.tally.tally import Floats
 
 
@@ -48,14 +49,9 @@ class Expansion(TransformerMixin, BaseEstimator, ABC):
             Gaps (NaN, null) are left out.
         y : ignored
         """
-        before = dict(self.__dict__)
-        try:
+        with all_or_nothing(self):
             self._validate_params()
             self._learn(self._taken(X, reset=True))
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
         return self
 
     def transform(self, X: Any) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 
@@ -20,3 +21,14 @@ def axes_or_new(ax: Any = None) -> Any:
             "suffice[plot]."
         ) from None
     return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+
+
+def written(ax: Any, title: str, path: Path) -> None:
+    """Give a picture its title, write it to a file, close it, and say so."""
+    from matplotlib import pyplot
+
+    ax.set_title(title, loc="left", fontsize="medium")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    ax.figure.savefig(path, dpi=150)
+    pyplot.close(ax.figure)
+    print(f"  picture: {path.name}")

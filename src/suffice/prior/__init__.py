@@ -1,8 +1,12 @@
 """Conjugate priors: a prior and a tally make a posterior, a predictive and an evidence."""
 
 from suffice.prior.beta import Beta
+from suffice.prior.coefficients import Coefficients, CoefficientsAndNoise
 from suffice.prior.dirichlet import Dirichlet
+from suffice.prior.estimates import Estimates
 from suffice.prior.gamma import Gamma
+from suffice.prior.known_noise import CoefficientsKnownNoise
+from suffice.prior.normal import Normal
 from suffice.prior.normal_inverse_gamma import (
     MeanVariance,
     MeanVarianceInterval,
@@ -13,12 +17,17 @@ from suffice.prior.point_masses import PointMasses
 from suffice.prior.polya import Polya
 from suffice.prior.predictive import Bernoulli, NegativeBinomial, Predictive
 from suffice.prior.prior import Interval, Prior
+from suffice.prior.products import Products
 from suffice.prior.student_t import MultivariateStudentT, StudentT
 
 __all__ = [
     "Bernoulli",
     "Beta",
+    "Coefficients",
+    "CoefficientsAndNoise",
+    "CoefficientsKnownNoise",
     "Dirichlet",
+    "Estimates",
     "Gamma",
     "Interval",
     "MeanCovariance",
@@ -26,11 +35,13 @@ __all__ = [
     "MeanVarianceInterval",
     "MultivariateStudentT",
     "NegativeBinomial",
+    "Normal",
     "NormalInverseGamma",
     "NormalInverseWishart",
     "PointMasses",
     "Polya",
     "Predictive",
     "Prior",
+    "Products",
     "StudentT",
 ]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln, xlog1py, xlogy
 
 from suffice.errors import PriorError, ShapeError
+from suffice.figures.beliefs import draw_densities
+from suffice.prior.estimates import check_seen
+from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
 from suffice.tally.counts import Counts
@@ -39,12 +43,17 @@ class Beta(Prior):
     successes: Floats
     failures: Floats
 
+    _learns_from: ClassVar[type[Counts]] = Counts
+
     def __init__(self, successes: ArrayLike, failures: ArrayLike) -> None:
         a = positive("Beta", "successes", successes)
         b = positive("Beta", "failures", failures)
         shape = broadcast("Beta", a.shape, b.shape)
         object.__setattr__(self, "successes", spread_to(a, shape))
         object.__setattr__(self, "failures", spread_to(b, shape))
+
+    def _tally_of(self, data: ArrayLike) -> Counts:
+        return Counts.of(data, levels=2)
 
     def _seen(self, tally: Counts) -> tuple[Floats, Floats]:
         if tally.counts.shape[-1:] != (2,):
@@ -55,9 +64,9 @@ class Beta(Prior):
         broadcast("Beta", self.successes.shape, tally.counts.shape[:-1])
         return tally.counts[..., 1], tally.counts[..., 0]
 
-    def posterior(self, tally: Counts) -> Self:
-        """Return Beta(a + successes, b + failures)."""
-        successes, failures = self._seen(tally)
+    def posterior(self, data: Counts | ArrayLike) -> Self:
+        """Return Beta(a + successes, b + failures) after counts, or zeros and ones (n,)."""
+        successes, failures = self._seen(self.tallied(data))
         return type(self)(self.successes + successes, self.failures + failures)
 
     def mean(self) -> Floats:
@@ -79,6 +88,12 @@ class Beta(Prior):
             )
         return np.asarray((self.successes - 1) / excess)
 
+    def mle(self, data: Counts | ArrayLike) -> Floats:
+        """Return successes / n."""
+        successes, failures = self._seen(self.tallied(data))
+        check_seen(successes + failures)
+        return np.asarray(successes / (successes + failures))
+
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of θ."""
         lower, upper = (
@@ -90,8 +105,9 @@ class Beta(Prior):
         """Return the Bernoulli of one new event."""
         return Bernoulli(self.mean())
 
-    def log_evidence(self, tally: Counts) -> Floats:
+    def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln B(a', b') - ln B(a, b), plus the orders that rows of counts stand for."""
+        tally = self.tallied(data)
         successes, failures = self._seen(tally)
         a, b = self.successes, self.failures
         gain = betaln(a + successes, b + failures) - betaln(a, b)
@@ -111,3 +127,25 @@ class Beta(Prior):
         """Draw probabilities, shape (*size, ...)."""
         shape = sizes(size, self.successes.shape)
         return np.asarray(rng.beta(self.successes, self.failures, size=shape))
+
+    def plot(self, data: Counts | ArrayLike | None = None, ax: Any = None) -> Any:
+        """Draw the density and, given data, the likelihood (unit area) and the posterior.
+
+        MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
+        """
+        beliefs = {"prior": self}
+        if data is not None:
+            tally = self.tallied(data)
+            beliefs["likelihood"] = Beta(1.0, 1.0).posterior(tally)
+            beliefs["posterior"] = self.posterior(tally)
+        believed = list(beliefs.values())[-1]
+        check_single("Beta", believed.successes.shape)
+        at = probabilities(beliefs.values())
+        drawn = densities(beliefs, at)
+        return draw_densities(at, drawn, marks_of(believed), "probability of success θ", ax)
+
+
+def probabilities(beliefs: Iterable[Beta]) -> Floats:
+    """Return points from 0 to 1 that lie close together where a belief is dense."""
+    dense = [betaincinv(belief.successes, belief.failures, TAILS) for belief in beliefs]
+    return close_points(0.0, 1.0, dense)

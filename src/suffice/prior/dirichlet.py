@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaln, xlogy
 
 from suffice.errors import PriorError, ShapeError
+from suffice.figures.beliefs import draw_levels
+from suffice.prior.beta import Beta, probabilities
+from suffice.prior.estimates import check_seen
+from suffice.prior.picture import check_single, densities, marks_of
 from suffice.prior.polya import Polya, log_multivariate_beta, simplex_sample
 from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, tails
 from suffice.tally.counts import Counts
@@ -39,6 +43,8 @@ class Dirichlet(Prior):
 
     concentration: Floats
 
+    _learns_from: ClassVar[type[Counts]] = Counts
+
     def __init__(self, concentration: ArrayLike) -> None:
         alpha = positive("Dirichlet", "concentration", concentration)
         if alpha.ndim == 0 or alpha.shape[-1] == 0:
@@ -54,6 +60,9 @@ class Dirichlet(Prior):
         each = np.asarray(pseudocount, dtype=np.float64)[..., None]
         return cls(np.repeat(each, levels, axis=-1))
 
+    def _tally_of(self, data: ArrayLike) -> Counts:
+        return Counts.of(data, levels=self.concentration.shape[-1])
+
     def _seen(self, tally: Counts) -> Floats:
         mine, theirs = self.concentration.shape, tally.counts.shape
         if mine[-1:] != theirs[-1:]:
@@ -64,9 +73,9 @@ class Dirichlet(Prior):
         broadcast("Dirichlet", mine, theirs)
         return tally.counts
 
-    def posterior(self, tally: Counts) -> Self:
-        """Return Dirichlet(α + counts)."""
-        return type(self)(self.concentration + self._seen(tally))
+    def posterior(self, data: Counts | ArrayLike) -> Self:
+        """Return Dirichlet(α + counts) after counts, or level numbers (n,)."""
+        return type(self)(self.concentration + self._seen(self.tallied(data)))
 
     def mean(self) -> Floats:
         """Return α_k / sum(α), which is the predictive probability of one event too."""
@@ -88,6 +97,13 @@ class Dirichlet(Prior):
             )
         return np.asarray(above / total)
 
+    def mle(self, data: Counts | ArrayLike) -> Floats:
+        """Return n_k / n."""
+        counts = self._seen(self.tallied(data))
+        total = counts.sum(axis=-1, keepdims=True)
+        check_seen(total)
+        return np.asarray(counts / total)
+
     def interval(self, level: float = 0.95) -> Interval:
         """Return the credible interval of each θ_k, whose marginal is Beta(α_k, sum(α) - α_k)."""
         alpha = self.concentration
@@ -101,8 +117,9 @@ class Dirichlet(Prior):
         """Return the Pólya distribution of one new row of counts."""
         return Polya(self.concentration)
 
-    def log_evidence(self, tally: Counts) -> Floats:
+    def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln B(α') - ln B(α), plus the orders that rows of counts stand for."""
+        tally = self.tallied(data)
         counts, alpha = self._seen(tally), self.concentration
         # Level by level, so that levels never seen cancel exactly.
         gain = (gammaln(alpha + counts) - gammaln(alpha)).sum(axis=-1)
@@ -122,3 +139,30 @@ class Dirichlet(Prior):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw probabilities, shape (*size, ..., K)."""
         return simplex_sample(rng, self.concentration, size)
+
+    def plot(self, data: Counts | ArrayLike | None = None, ax: Any = None) -> Any:
+        """Draw the marginal of each level; given data, of likelihood and posterior too.
+
+        A marginal is Beta(α_k, sum(α) - α_k); that of the likelihood has α = counts + 1. MAP, mean
+        and 95 % interval are those of the last one drawn; the axes are returned.
+        """
+        levels = self.concentration.shape[-1]
+        if levels == 1:
+            raise PriorError("A Dirichlet over 1 level is certain of it. Plot one over several.")
+        beliefs = {"prior": self}
+        if data is not None:
+            tally = self.tallied(data)
+            beliefs["likelihood"] = Dirichlet.symmetric(1.0, levels).posterior(tally)
+            beliefs["posterior"] = self.posterior(tally)
+        believed = list(beliefs.values())[-1]
+        check_single("Dirichlet", believed.concentration.shape[:-1])
+        points, drawn = [], []
+        for level in range(levels):
+            here = {name: belief._marginal(level) for name, belief in beliefs.items()}
+            points.append(probabilities(here.values()))
+            drawn.append(densities(here, points[-1]))
+        return draw_levels(points, drawn, marks_of(believed), "probability of the level θ", ax)
+
+    def _marginal(self, level: int) -> Beta:
+        alpha = self.concentration
+        return Beta(alpha[..., level], np.delete(alpha, level, axis=-1).sum(axis=-1))

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, gammaln, xlogy
 
+from suffice.figures.beliefs import draw_densities
+from suffice.prior.estimates import check_seen
+from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import NegativeBinomial
 from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
 from suffice.tally.events import Events
 from suffice.tally.tally import Floats
+
+# How much of a belief in a rate, which has no upper end, is drawn.
+SHOWN_MASS = 0.998
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +34,7 @@ class Gamma(Prior):
 
     Examples
     --------
-    >>> calls = Events(weight=2, sum_x=7, sum_log_factorial=np.log(6) + np.log(24))  # 3, then 4
-    >>> believed = Gamma(shape=1.0, rate=0.5).posterior(calls)
+    >>> believed = Gamma(shape=1.0, rate=0.5).posterior(Events.of([3, 4]))
     >>> float(believed.mean()), float(believed.mode())
     (3.2, 2.8)
     """
@@ -37,14 +42,20 @@ class Gamma(Prior):
     shape: Floats
     rate: Floats
 
+    _learns_from: ClassVar[type[Events]] = Events
+
     def __init__(self, shape: ArrayLike, rate: ArrayLike) -> None:
         a, b = positive("Gamma", "shape", shape), positive("Gamma", "rate", rate)
         common = broadcast("Gamma", a.shape, b.shape)
         object.__setattr__(self, "shape", spread_to(a, common))
         object.__setattr__(self, "rate", spread_to(b, common))
 
-    def posterior(self, tally: Events) -> Self:
-        """Return Gamma(a + events, b + rows)."""
+    def _tally_of(self, data: ArrayLike) -> Events:
+        return Events.of(data)
+
+    def posterior(self, data: Events | ArrayLike) -> Self:
+        """Return Gamma(a + events, b + rows) after a tally, or numbers of events (n,)."""
+        tally = self.tallied(data)
         broadcast("Gamma", self.shape.shape, tally.weight.shape)
         return type(self)(self.shape + tally.sum_x, self.rate + tally.weight)
 
@@ -55,6 +66,12 @@ class Gamma(Prior):
     def mode(self) -> Floats:
         """Return (a - 1) / b; 0 where a < 1, for the density then has its one peak there."""
         return np.asarray(np.maximum(self.shape - 1, 0.0) / self.rate)
+
+    def mle(self, data: Events | ArrayLike) -> Floats:
+        """Return events / rows."""
+        tally = self.tallied(data)
+        check_seen(tally.weight)
+        return np.asarray(tally.mean())
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of the rate."""
@@ -67,8 +84,9 @@ class Gamma(Prior):
         """Return the negative binomial of the events in one new row."""
         return NegativeBinomial(self.shape, self.rate)
 
-    def log_evidence(self, tally: Events) -> Floats:
+    def log_evidence(self, data: Events | ArrayLike) -> Floats:
         """Return a ln b - ln G(a) + ln G(a') - a' ln b' - sum ln x!."""
+        tally = self.tallied(data)
         broadcast("Gamma", self.shape.shape, tally.weight.shape)
         gain = gammaln(self.shape + tally.sum_x) - gammaln(self.shape)
         # a ln b - a' ln b', with the part that cancels left out
@@ -89,3 +107,29 @@ class Gamma(Prior):
         """Draw rates, shape (*size, ...)."""
         shape = sizes(size, self.shape.shape)
         return np.asarray(rng.standard_gamma(self.shape, size=shape) / self.rate)
+
+    def plot(self, data: Events | ArrayLike | None = None, ax: Any = None) -> Any:
+        """Draw the density and, given data, the likelihood (unit area) and the posterior.
+
+        MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
+        """
+        beliefs = {"prior": self}
+        if data is not None:
+            tally = self.tallied(data)
+            if np.all(tally.weight > 0):  # the likelihood of no rows has no finite area
+                beliefs["likelihood"] = Gamma(1.0 + tally.sum_x, tally.weight)
+            beliefs["posterior"] = self.posterior(tally)
+        believed = list(beliefs.values())[-1]
+        check_single("Gamma", believed.shape.shape)
+        at = self._rates(list(beliefs.values()))
+        drawn = densities(beliefs, at)
+        return draw_densities(at, drawn, marks_of(believed), "rate λ", ax)
+
+    def _rates(self, beliefs: list[Gamma]) -> Floats:
+        """Return the rates to draw at: what the data allow, and what the prior expects."""
+        dense = [gammaincinv(belief.shape, TAILS) / belief.rate for belief in beliefs]
+        ends = [belief.interval(SHOWN_MASS) for belief in beliefs[1:] or beliefs]
+        start = min(float(self.mean()), *(float(end.lower) for end in ends))
+        stop = max(float(self.mean()), *(float(end.upper) for end in ends))
+        # Rates are read from 0, unless the lower half of the picture would be empty.
+        return close_points(0.0 if start < stop / 2 else start, stop, dense)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainccinv, gammaln, stdtrit
 
-from suffice.errors import PriorError, ShapeError
+from suffice.errors import InputError, PriorError, ShapeError
+from suffice.prior.estimates import check_seen
 from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positive, sizes, tails
 from suffice.prior.student_t import StudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
@@ -56,8 +57,7 @@ class NormalInverseGamma(Prior):
     Examples
     --------
     >>> prior = NormalInverseGamma(location=0.0, pseudo_rows=1.0, shape=2.0, scale=1.0)
-    >>> rows = Moments(weight=[2.0], origin=[3.0], sum_x=[0.0], sum_xx=[2.0])  # 2, 4
-    >>> believed = prior.posterior(rows)
+    >>> believed = prior.posterior([2.0, 4.0])
     >>> believed.mean()
     MeanVariance(mean=array([2.]), variance=array([2.5]))
     """
@@ -67,6 +67,8 @@ class NormalInverseGamma(Prior):
     shape: Floats
     scale: Floats
     shared: Axes
+
+    _learns_from: ClassVar[type[Moments]] = Moments
 
     def __init__(
         self,
@@ -95,13 +97,23 @@ class NormalInverseGamma(Prior):
         means = broadcast(owner, self.location.shape, self.pseudo_rows.shape)
         return tied_shapes(owner, spreads, means, met, self.shared, axes)
 
-    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+    def _tally_of(self, data: ArrayLike) -> Moments:
+        return Moments.of(data)
+
+    def _met(self, tally: Moments) -> tuple[Axes, Axes, Axes]:
+        """Return the shapes of `_shapes` with those of a tally, which must be diagonal."""
         if tally.full:
             raise ShapeError(
                 f"A NormalInverseGamma and full moments of shape {tally.sum_xx.shape}. Use "
                 "tally.diagonal(), or a NormalInverseWishart."
             )
-        full, kept, shared = self._shapes(tally.weight.shape, axes=tally.weight.ndim)
+        return self._shapes(tally.weight.shape, axes=tally.weight.ndim)
+
+    def _shared_in(self, tally: Moments) -> Axes:
+        return self._met(tally)[2]
+
+    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+        full, kept, shared = self._met(tally)
         rows = np.broadcast_to(tally.weight, full)
         pseudo_rows = self.pseudo_rows + rows
         shift = (tally.mean() - self.location) * rows / pseudo_rows
@@ -116,9 +128,12 @@ class NormalInverseGamma(Prior):
         )
         return believed, rows, shared
 
-    def posterior(self, tally: Moments) -> Self:
-        """Return NIG(m', k', a', b'); its `shared` axes are counted from the end."""
-        return self._updated(tally)[0]
+    def posterior(self, data: Moments | ArrayLike) -> Self:
+        """Return NIG(m', k', a', b'); its `shared` axes are counted from the end.
+
+        Raw numbers (n,) are those of one feature, with an axis of its own: fields become (1,).
+        """
+        return self._updated(self.tallied(data))[0]
 
     def mean(self) -> MeanVariance:
         """Return m and b / (a - 1)."""
@@ -136,6 +151,20 @@ class NormalInverseGamma(Prior):
         full, kept, shared = self._shapes()
         variance = self.scale / (self.shape + 1 + sharers(full, shared) / 2)
         return MeanVariance(np.broadcast_to(self.location, full), np.broadcast_to(variance, kept))
+
+    def mle(self, data: Moments | ArrayLike) -> MeanVariance:
+        """Return the mean and the variance over n (of all entries that share it)."""
+        tally = self.tallied(data)
+        full, _, shared = self._met(tally)
+        check_seen(tally.weight)
+        scatter = gathered(np.broadcast_to(tally.scatter(), full), shared)
+        if np.any(scatter == 0):
+            raise InputError(
+                "What was seen does not vary, so it is the more likely the smaller the variance, "
+                "and none is most likely. Give more rows, or use the mode."
+            )
+        variance = scatter / gathered(np.broadcast_to(tally.weight, full), shared)
+        return MeanVariance(np.broadcast_to(tally.mean(), full), np.asarray(variance))
 
     def interval(self, level: float = 0.95) -> MeanVarianceInterval:
         """Return the intervals of the mean (Student t) and of the variance (inverse gamma)."""
@@ -155,9 +184,9 @@ class NormalInverseGamma(Prior):
         spread = self.scale / self.shape * (1 + 1 / self.pseudo_rows)
         return StudentT(2 * self.shape, self.location, spread)
 
-    def log_evidence(self, tally: Moments) -> Floats:
+    def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log evidence of each variance, in its shape (length 1 if shared)."""
-        after, rows, shared = self._updated(tally)
+        after, rows, shared = self._updated(self.tallied(data))
         means = np.log1p(rows / self.pseudo_rows) + rows * LOG_TWO_PI
         # a ln b - a' ln b', with the part that cancels left out
         growth = (after.scale - self.scale) / self.scale

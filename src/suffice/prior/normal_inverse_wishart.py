@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainccinv, multigammaln, stdtrit
 
-from suffice.errors import PriorError, ShapeError
+from suffice.errors import InputError, PriorError, ShapeError
+from suffice.prior.estimates import check_seen
 from suffice.prior.inverse_wishart import log_inverse_wishart, sample_halves
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI, MeanVarianceInterval
@@ -18,7 +19,7 @@ from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positi
 from suffice.prior.student_t import MultivariateStudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
 from suffice.tally.moments import Moments
-from suffice.tally.tally import Floats
+from suffice.tally.tally import ROUNDING, Floats
 
 
 class MeanCovariance(NamedTuple):
@@ -50,8 +51,7 @@ class NormalInverseWishart(Prior):
     Examples
     --------
     >>> prior = NormalInverseWishart([0.0, 0.0], pseudo_rows=1, degrees=4, scale_matrix=np.eye(2))
-    >>> rows = Moments(2.0, [1.0, 0.0], [0.0, 0.0], [[2.0, 0.0], [0.0, 0.0]])  # (0, 0), (2, 0)
-    >>> prior.posterior(rows).mean().covariance.round(3)
+    >>> prior.posterior([[0.0, 0.0], [2.0, 0.0]]).mean().covariance.round(3)
     array([[1.222, 0.   ],
            [0.   , 0.333]])
     """
@@ -61,6 +61,8 @@ class NormalInverseWishart(Prior):
     degrees: Floats
     scale_matrix: Floats
     shared: Axes
+
+    _learns_from: ClassVar[type[Moments]] = Moments
 
     def __init__(
         self,
@@ -107,7 +109,13 @@ class NormalInverseWishart(Prior):
     def _root(self) -> Floats:
         return cholesky(type(self).__name__, "scale_matrix", self.scale_matrix)
 
-    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+    def _tally_of(self, data: ArrayLike) -> Moments:
+        tally = Moments.of(data, full=True)
+        # An empty list has no features of its own, so it has ours.
+        return tally if np.size(data) else Moments.of(np.empty((0, self._features)), full=True)
+
+    def _met(self, tally: Moments) -> tuple[Axes, Axes, Axes]:
+        """Return the shapes of `_shapes` with those of a tally, which must be full."""
         d = self._features
         if not tally.full or tally.sum_x.shape[-1] != d:
             raise ShapeError(
@@ -115,7 +123,14 @@ class NormalInverseWishart(Prior):
                 f"{tally.sum_xx.shape}. Count full moments (..., {d}, {d}), or use a "
                 "NormalInverseGamma."
             )
-        full, kept, shared = self._shapes(tally.weight.shape, axes=tally.weight.ndim)
+        return self._shapes(tally.weight.shape, axes=tally.weight.ndim)
+
+    def _shared_in(self, tally: Moments) -> Axes:
+        return self._met(tally)[2]
+
+    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+        full, kept, shared = self._met(tally)
+        d = self._features
         rows = np.broadcast_to(tally.weight, full)
         pseudo_rows = self.pseudo_rows + rows
         away = np.broadcast_to(tally.mean() - self.location, (*full, d))
@@ -133,9 +148,12 @@ class NormalInverseWishart(Prior):
         )
         return believed, rows, shared
 
-    def posterior(self, tally: Moments) -> Self:
-        """Return NIW(m', k', v', S'); its `shared` axes are counted from the end."""
-        return self._updated(tally)[0]
+    def posterior(self, data: Moments | ArrayLike) -> Self:
+        """Return NIW(m', k', v', S') after full moments, or rows (n, d).
+
+        The `shared` axes of the posterior are counted from the end.
+        """
+        return self._updated(self.tallied(data))[0]
 
     def _parameter(self, divisor: Floats) -> MeanCovariance:
         full, kept, _ = self._shapes()
@@ -160,6 +178,28 @@ class NormalInverseWishart(Prior):
         full, _, shared = self._shapes()
         return self._parameter(self.degrees + self._features + 1 + sharers(full, shared))
 
+    def mle(self, data: Moments | ArrayLike) -> MeanCovariance:
+        """Return the mean and the covariance over n (of all entries that share it)."""
+        tally = self.tallied(data)
+        full, _, shared = self._met(tally)
+        d = self._features
+        check_seen(tally.weight)
+        over_features = tuple(axis - 2 for axis in shared)
+        scatter = gathered(np.broadcast_to(tally.scatter(), (*full, d, d)), over_features)
+        size = np.sqrt(np.diagonal(scatter, axis1=-2, axis2=-1))
+        # Of features that do not vary the correlation is none, and so is the least eigenvalue.
+        safe = np.where(size > 0, size, 1.0)
+        correlation = scatter / (safe[..., :, None] * safe[..., None, :])
+        if np.any(np.linalg.eigvalsh(correlation) <= ROUNDING):
+            raise InputError(
+                f"What was seen does not vary in all {d} directions, so it is the more likely the "
+                "smaller the covariance, and none is most likely. Give more rows, leave out "
+                "features that repeat others, or use the mode."
+            )
+        rows = gathered(np.broadcast_to(tally.weight, full), shared)
+        covariance = scatter / rows[..., None, None]
+        return MeanCovariance(np.broadcast_to(tally.mean(), (*full, d)), np.asarray(covariance))
+
     def interval(self, level: float = 0.95) -> MeanVarianceInterval:
         """Return the intervals of each mean (Student t) and of each variance (inverse gamma)."""
         full, kept, _ = self._shapes()
@@ -183,9 +223,9 @@ class NormalInverseWishart(Prior):
         matrix = self.scale_matrix * np.asarray(factor)[..., None, None]
         return MultivariateStudentT(degrees, self.location, matrix)
 
-    def log_evidence(self, tally: Moments) -> Floats:
+    def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log evidence of each covariance, in its shape (length 1 if shared)."""
-        after, rows, shared = self._updated(tally)
+        after, rows, shared = self._updated(self.tallied(data))
         d = self._features
         means = d * (np.log1p(rows / self.pseudo_rows) + rows * np.log(np.pi)) / 2
         gain = multigammaln(after.degrees / 2, d) - multigammaln(self.degrees / 2, d)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, xlog1py, xlogy
 
 from suffice.errors import PriorError, ShapeError
+from suffice.figures.beliefs import draw_masses
+from suffice.prior.estimates import check_seen
+from suffice.prior.picture import check_single, marks_of
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import Interval, Prior, Size, broadcast, sizes, tails
 from suffice.tally.counts import Counts
@@ -38,6 +41,8 @@ class PointMasses(Prior):
 
     points: Floats
     log_weights: Floats
+
+    _learns_from: ClassVar[type[Counts]] = Counts
 
     def __init__(self, points: ArrayLike, weights: ArrayLike) -> None:
         theta, beliefs = np.array(points, float), np.array(weights, float)
@@ -69,8 +74,11 @@ class PointMasses(Prior):
         """How much each point is believed in, shape (..., S)."""
         return np.asarray(np.exp(self.log_weights))
 
-    def _log_joint(self, tally: Counts) -> Floats:
-        """Return ln w_s + n1 ln θ_s + n0 ln(1 - θ_s), shape (..., S)."""
+    def _tally_of(self, data: ArrayLike) -> Counts:
+        return Counts.of(data, levels=2)
+
+    def _log_likelihood(self, tally: Counts) -> Floats:
+        """Return n1 ln θ_s + n0 ln(1 - θ_s), shape (..., S)."""
         if tally.counts.shape[-1:] != (2,):
             raise ShapeError(
                 f"PointMasses and counts of shape {tally.counts.shape}. Count two levels on the "
@@ -78,12 +86,11 @@ class PointMasses(Prior):
             )
         broadcast("PointMasses", self.log_weights.shape[:-1], tally.counts.shape[:-1])
         failures, successes = tally.counts[..., :1], tally.counts[..., 1:]
-        log_likelihood = xlogy(successes, self.points) + xlog1py(failures, -self.points)
-        return np.asarray(self.log_weights + log_likelihood)
+        return np.asarray(xlogy(successes, self.points) + xlog1py(failures, -self.points))
 
-    def posterior(self, tally: Counts) -> Self:
-        """Return the same points, weighted by how well they foretold the tally."""
-        joint = self._log_joint(tally)
+    def posterior(self, data: Counts | ArrayLike) -> Self:
+        """Return the same points, weighted by how well they foretold the data."""
+        joint = self.log_weights + self._log_likelihood(self.tallied(data))
         if np.any(np.all(joint == -np.inf, axis=-1)):
             raise PriorError(
                 f"No point of {self.points.tolist()} can have produced what was seen. Add a point "
@@ -101,6 +108,13 @@ class PointMasses(Prior):
         """Return the point believed in most (the lower of two alike)."""
         return np.asarray(self.points[np.argmax(self.log_weights, axis=-1)])
 
+    def mle(self, data: Counts | ArrayLike) -> Floats:
+        """Return the point that foretold the data best (the lower of two alike)."""
+        tally = self.tallied(data)
+        log_likelihood = self._log_likelihood(tally)
+        check_seen(tally.total)
+        return np.asarray(self.points[np.argmax(log_likelihood, axis=-1)])
+
     def interval(self, level: float = 0.95) -> Interval:
         """Return the points at the two tails; between them lies `level` or more."""
         below = np.cumsum(self.weights, axis=-1)
@@ -115,10 +129,12 @@ class PointMasses(Prior):
         # A mean of numbers in [0, 1], whose weights may sum to a rounding more than 1.
         return Bernoulli(np.minimum(self.mean(), 1.0))
 
-    def log_evidence(self, tally: Counts) -> Floats:
+    def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln sum_s w_s θ_s^n1 (1-θ_s)^n0, plus the orders rows of counts stand for."""
+        tally = self.tallied(data)
+        joint = self.log_weights + self._log_likelihood(tally)
         # The weights sum to 1 but for rounding, which no rows at all must not be taxed with.
-        gain = logsumexp(self._log_joint(tally), axis=-1) - logsumexp(self.log_weights, axis=-1)
+        gain = logsumexp(joint, axis=-1) - logsumexp(self.log_weights, axis=-1)
         return np.asarray(gain + tally.log_orderings)
 
     def log_density(self, parameter: ArrayLike) -> Floats:
@@ -132,3 +148,19 @@ class PointMasses(Prior):
         # The largest of ln w_s + Gumbel noise is s with probability w_s.
         noisy = self.log_weights + rng.gumbel(size=(*shape, self.points.size))
         return np.asarray(self.points[np.argmax(noisy, axis=-1)])
+
+    def plot(self, data: Counts | ArrayLike | None = None, ax: Any = None) -> Any:
+        """Draw the weights and, given data, the likelihood (sum 1) and the posterior weights.
+
+        MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
+        """
+        beliefs = {"prior": self}
+        if data is not None:
+            tally = self.tallied(data)
+            alike = PointMasses(self.points, np.ones(self.points.shape))
+            beliefs["likelihood"] = alike.posterior(tally)
+            beliefs["posterior"] = self.posterior(tally)
+        believed = list(beliefs.values())[-1]
+        check_single("PointMasses", believed.log_weights.shape[:-1])
+        masses = {name: belief.weights for name, belief in beliefs.items()}
+        return draw_masses(self.points, masses, marks_of(believed), "probability of success θ", ax)

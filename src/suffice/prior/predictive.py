@@ -73,6 +73,22 @@ class Bernoulli(Predictive):
         """Return p."""
         return self.probability
 
+    def wins(self, betting: ArrayLike) -> Floats:
+        """Return p q + (1 - p)(1 - q), the chance to win when 1 is bet on with probability q.
+
+        Examples
+        --------
+        >>> coin = Bernoulli(0.6)
+        >>> float(coin.wins(1.0)), round(float(coin.wins(0.6)), 2)  # always heads, or matching
+        (0.6, 0.52)
+        """
+        bet, chance = Bernoulli(betting).probability, self.probability
+        return np.asarray(chance * bet + (1 - chance) * (1 - bet))
+
+    def best_bet(self) -> Floats:
+        """Return 1.0 where 1 is no less probable than 0, else 0.0: no mixture wins more often."""
+        return np.where(self.probability >= 0.5, 1.0, 0.0)
+
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw zeros and ones, shape (*size, ...)."""
         shape = sizes(size, self.probability.shape)

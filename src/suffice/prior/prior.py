@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.errors import PriorError, ShapeError
-from suffice.tally.tally import Floats, frozen, given
+from suffice.errors import InputError, PriorError, ShapeError
+from suffice.prior.estimates import Estimates
+from suffice.tally.tally import Floats, Tally, frozen, given
 
 Size = int | Sequence[int] | None
 
@@ -27,19 +28,41 @@ class Prior(ABC):
 
     Fields are arrays that broadcast with the tally: leading axes stand for classes and features,
     and axes that only the prior has stand for several priors held against one tally.
+
+    Wherever data are asked for, a tally or one raw sequence will do.
     """
 
+    _learns_from: ClassVar[type[Tally]] = Tally
+
+    def tallied(self, data: Any) -> Any:
+        """Return `data` if it is a tally, or else the tally of a raw sequence (n, ...)."""
+        if not isinstance(data, Tally):
+            return self._tally_of(data)
+        if not isinstance(data, self._learns_from):
+            raise InputError(
+                f"A {type(self).__name__} learns from {self._learns_from.__name__}, not from "
+                f"{type(data).__name__}. Tally the data for it, or take the prior that goes with "
+                "them."
+            )
+        return data
+
+    def _tally_of(self, data: Any) -> Tally:
+        raise InputError(
+            f"A {type(self).__name__} learns from a tally, not from {type(data).__name__}. Tally "
+            "the data first."
+        )
+
     @abstractmethod
-    def posterior(self, tally: Any) -> Self:
-        """Return what is believed after the rows of `tally`."""
+    def posterior(self, data: Any) -> Self:
+        """Return what is believed after `data`."""
 
     @abstractmethod
     def predictive(self) -> Any:
         """Return the distribution of one new row, the parameter integrated out."""
 
     @abstractmethod
-    def log_evidence(self, tally: Any) -> Floats:
-        """Return the logarithm of the probability of the rows of `tally`."""
+    def log_evidence(self, data: Any) -> Floats:
+        """Return the logarithm of the probability of `data`, in the order they came in."""
 
     @abstractmethod
     def log_density(self, parameter: Any) -> Floats:
@@ -56,6 +79,50 @@ class Prior(ABC):
     @abstractmethod
     def interval(self, level: float = 0.95) -> Any:
         """Return the equal-tailed credible interval of each scalar parameter."""
+
+    def mle(self, data: Any) -> Any:
+        """Return the parameter that makes `data` most probable, or say why there is none."""
+        raise InputError(
+            f"A {type(self).__name__} tells no maximum-likelihood estimate. Use its mode or mean."
+        )
+
+    def estimates(self, data: Any) -> Estimates:
+        """Return what maximum likelihood, MAP and posterior mean say, side by side."""
+        tally = self.tallied(data)
+        believed = self.posterior(tally)
+        return Estimates.asked(lambda: self.mle(tally), believed.mode, believed.mean)
+
+    def log_bayes_factor(self, other: Prior, data: Any) -> Floats:
+        """Return the log evidence of `data` under this prior less that under `other`.
+
+        Both are evidences of the sequence, not of its totals, so that nothing is left to cancel.
+        """
+        tally = self.tallied(data)
+        mine, theirs = self.log_evidence(tally), other.log_evidence(other.tallied(tally))
+        if self._shared_in(tally) != other._shared_in(tally):
+            raise InputError(
+                f"The priors share variances along the axes {self._shared_in(tally)} and "
+                f"{other._shared_in(tally)}, so their evidences are of different entries. Sum "
+                "each log_evidence, then subtract."
+            )
+        if np.any((mine == -np.inf) & (theirs == -np.inf)):
+            raise PriorError(
+                "Neither prior can have produced what was seen, so there is no Bayes factor. Use "
+                "a prior that can."
+            )
+        return np.asarray(mine - theirs)
+
+    def bayes_factor(self, other: Prior, data: Any) -> Floats:
+        """Return how many times as probable `data` are under this prior as under `other`.
+
+        Beyond 1e308 it is inf, and `log_bayes_factor` still tells the size.
+        """
+        with np.errstate(over="ignore"):
+            return np.asarray(np.exp(self.log_bayes_factor(other, data)))
+
+    def _shared_in(self, tally: Any) -> tuple[int, ...]:
+        """Return the axes of the tally, from the end, over which one evidence is taken."""
+        return ()
 
     @abstractmethod
     def sample(self, rng: np.random.Generator, size: Size = None) -> Any:

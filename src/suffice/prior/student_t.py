@@ -7,12 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
-from scipy.special import betaln, gammaln
+from scipy.special import betaln, gammaln, stdtrit
 
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.matrices import cholesky, half_log_determinant
 from suffice.prior.predictive import Predictive
-from suffice.prior.prior import Size, broadcast, finite, positive, sizes, spread_to
+from suffice.prior.prior import (
+    Interval,
+    Size,
+    broadcast,
+    finite,
+    positive,
+    sizes,
+    spread_to,
+    tails,
+)
 from suffice.tally.tally import Floats
 
 
@@ -60,6 +69,20 @@ class StudentT(Predictive):
         """Return the location, where there are more than one degrees of freedom."""
         _check_mean(self.degrees)
         return self.location
+
+    def standard_deviation(self) -> Floats:
+        """Return the root of squared_scale * v / (v - 2); inf for two degrees v or fewer."""
+        with np.errstate(divide="ignore"):
+            stretch = self.degrees / np.maximum(self.degrees - 2, 0.0)
+        return np.asarray(np.sqrt(self.squared_scale * stretch))
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the equal-tailed interval that holds a new value with probability `level`."""
+        scale = np.sqrt(self.squared_scale)
+        lower, upper = (
+            np.asarray(self.location + scale * stdtrit(self.degrees, tail)) for tail in tails(level)
+        )
+        return Interval(lower, upper)
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw entries, shape (*size, ...)."""

@@ -99,14 +99,3 @@ class TallyKeeper(BaseEstimator, ABC):
         reason = getattr(self, "_not_yet", None)
         if reason is not None:
             raise InputError(f"This {type(self).__name__} cannot answer yet: {reason}")
-
-    @contextmanager
-    def _all_or_nothing(self) -> Iterator[None]:
-        """Put everything back as it was if anything goes wrong."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise

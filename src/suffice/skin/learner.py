@@ -16,6 +16,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning
 from suffice.skin.intake import take_rows
 from suffice.skin.keeper import TallyKeeper
+from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
 
@@ -47,7 +48,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
         """
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             self._validate_params()
             groups = self._tallied(X, y, sample_weight, reset=True)
             self.classes_closed_ = False
@@ -65,7 +66,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
         """
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
@@ -85,7 +86,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         A class of which no row is left is no class any more, unless `classes` closed the set.
         """
         check_is_fitted(self, "tally_")
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             taken = self._tallied(X, y, sample_weight, reset=False)
             groups = self.tally_ - named_alike(taken, self.classes_)
             if not self.classes_closed_:
@@ -106,7 +107,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         """
         check_is_fitted(self, "tally_")
         self._check_mergeable(other)
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             groups = self.tally_ + named_alike(other.tally_, self.classes_)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)

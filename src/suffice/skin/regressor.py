@@ -24,6 +24,7 @@ from suffice.prior.student_t import StudentT
 from suffice.skin.intake import names_of, owner, take_features, take_weights
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.targets import take_targets
+from suffice.skin.undo import all_or_nothing
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
 
@@ -62,7 +63,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight k counts as k rows.
         """
-        with self._all_or_nothing():
+        with all_or_nothing(self):
             self._validate_params()
             self.n_rows_left_out_ = 0
             self._settle(self._tallied(X, y, sample_weight, reset=True))
@@ -70,7 +71,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order."""
-        with self._all_or_nothing(), self._patiently():
+        with all_or_nothing(self), self._patiently():
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
@@ -82,7 +83,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows that were learned: the same as `fit` on the others."""
         check_is_fitted(self, "tally_")
-        with self._all_or_nothing(), self._patiently():
+        with all_or_nothing(self), self._patiently():
             taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
             tally = self.tally_ - taken
             if tally.weight == 0:
@@ -97,7 +98,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         """Learn all that another model of the same kind has learned; it is left as it was."""
         check_is_fitted(self, "tally_")
         self._check_mergeable(other)
-        with self._all_or_nothing(), self._patiently():
+        with all_or_nothing(self), self._patiently():
             self.n_rows_left_out_ += other.n_rows_left_out_
             self._settle(self.tally_ + other.tally_)
         return self

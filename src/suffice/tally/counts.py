@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import InputError
+from suffice.tally.sequence import sequence
 from suffice.tally.tally import Floats, Tally, frozen, given
 
 
@@ -52,6 +53,34 @@ nothing was changed.
             log_orderings = given(np.zeros(values.shape[:-1]))
         object.__setattr__(self, "counts", values)
         object.__setattr__(self, "log_orderings", frozen(log_orderings))
+
+    @classmethod
+    def coin(cls, *, heads: ArrayLike, tails: ArrayLike) -> Self:
+        """Return the counts of a coin by name: heads are level 1, tails level 0.
+
+        Examples
+        --------
+        >>> Counts.coin(heads=7, tails=3) == Counts([3, 7])
+        True
+        """
+        return cls(np.stack(np.broadcast_arrays(tails, heads), axis=-1))
+
+    @classmethod
+    def of(cls, events: ArrayLike, levels: int) -> Self:
+        """Count one sequence of events (n,), each the number of a level, 0 to levels - 1.
+
+        Examples
+        --------
+        >>> Counts.of([2, 0, 2, 2], levels=4).counts
+        array([1., 0., 3., 0.])
+        """
+        seen = sequence(
+            events,
+            lambda x: (x >= 0) & (x < levels) & (x == np.floor(x)),
+            f"Number the {levels} levels 0 to {levels - 1}, one entry an event; totals are given "
+            "as Counts.",
+        )
+        return cls(np.bincount(seen.astype(np.intp), minlength=levels))
 
     @property
     def total(self) -> Floats:

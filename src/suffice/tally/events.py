@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import gammaln
 
 from suffice.errors import InputError
+from suffice.tally.sequence import sequence
 from suffice.tally.tally import Floats, Tally, frozen
 
 
@@ -46,6 +48,23 @@ class Events(Tally):
                 raise InputError(f"Events.{name} holds {array.min():g}. It must be 0 or more.")
             object.__setattr__(self, name, array)
         object.__setattr__(self, "sum_log_factorial", frozen(sum_log_factorial))
+
+    @classmethod
+    def of(cls, numbers: ArrayLike) -> Self:
+        """Tally one sequence (n,) of numbers of events.
+
+        Examples
+        --------
+        >>> calls = Events.of([3, 4])
+        >>> float(calls.weight), float(calls.sum_x)
+        (2.0, 7.0)
+        """
+        seen = sequence(
+            numbers,
+            lambda x: np.isfinite(x) & (x >= 0) & (x == np.floor(x)),
+            "Give numbers of events, 0, 1, 2, ..., one a row.",
+        )
+        return cls(len(seen), seen.sum(), gammaln(seen + 1).sum())
 
     def mean(self) -> Floats:
         """Events a row (NaN where no row was seen)."""

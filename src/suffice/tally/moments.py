@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError
+from suffice.tally.sequence import sequence
 from suffice.tally.tally import ROUNDING, Floats, Tally, frozen, given, paid
 
 # The origin is moved to the mean when it lies further than this many standard deviations away:
@@ -76,6 +77,30 @@ class Moments(Tally):
             raise InputError(f"Weight {arrays['weight'].min():g} in Moments. Use 0 or more.")
         for name, array in arrays.items():
             object.__setattr__(self, name, array)
+
+    @classmethod
+    def of(cls, rows: ArrayLike, *, full: bool = False) -> Self:
+        """Tally rows (n, ..., d) about their medians; numbers (n,) are rows of one feature.
+
+        Examples
+        --------
+        >>> Moments.of([1e8, 1e8 + 1]).variance()
+        array([0.25])
+        """
+        x = sequence(rows, np.isfinite, "Give finite numbers, a row each; leave gaps out.", None)
+        if x.ndim == 1:
+            x = x[:, None]
+        with np.errstate(over="ignore", invalid="ignore"):
+            # No median is further than a standard deviation from its mean: the digits stay.
+            origin = np.median(x, axis=0) if len(x) else np.zeros(x.shape[1:])
+            away = x - origin
+            across, down = np.moveaxis(away, 0, -1), np.moveaxis(away, 0, -2)
+            sum_xx = across @ down if full else np.square(away).sum(axis=0)
+        if not np.isfinite(sum_xx).all():
+            largest = np.abs(x).max()
+            raise InputError(f"The squares of {largest:g} add up beyond all floats. Rescale them.")
+        weight = np.full(x.shape[1:-1] if full else x.shape[1:], float(len(x)))
+        return cls(weight, origin, away.sum(axis=0), sum_xx)
 
     @property
     def full(self) -> bool:

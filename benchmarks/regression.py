@@ -1,0 +1,99 @@
+"""Linear regression and Gaussian algebra: the work that is measured, and the marks to reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.stats
+import sklearn.linear_model
+
+import suffice
+from benchmarks.measure import Result, in_turn, line
+
+ROWS = 1_000_000
+COLUMNS = 100
+HELD_OUT = 20_000
+# Densities that differ by less than this are equal as far as held-out rows can tell.
+EQUAL = 0.9999
+
+
+def regression_rows() -> tuple[Any, Any]:
+    """Return rows of correlated columns, and targets of which some columns tell nothing."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(ROWS + HELD_OUT, COLUMNS))
+    X[:, 1:] += 0.5 * X[:, :-1]
+    w = rng.normal(size=COLUMNS) * (rng.random(COLUMNS) < 0.7)
+    return X, X @ w + 3.0 * rng.normal(size=len(X))
+
+
+def linear_regression() -> Iterator[Result]:
+    """LinearRegression and BayesianLinearRegression, 1,000,000 x 100."""
+    X, y = regression_rows()
+    train, test = (X[:ROWS], y[:ROWS]), (X[ROWS:], y[ROWS:])
+    mine, peer = suffice.LinearRegression(), sklearn.linear_model.LinearRegression()
+    yield line(
+        "LinearRegression fit, 1,000,000 x 100",
+        lambda: mine.fit(*train),
+        lambda: peer.fit(*train),
+        5,
+        memory=True,
+        peer_rounds=2,
+    )
+    bayes, ridge = suffice.BayesianLinearRegression(), sklearn.linear_model.BayesianRidge()
+    yield line(
+        "BayesianLinearRegression fit, 1,000,000 x 100, by evidence",
+        lambda: bayes.fit(*train),
+        lambda: ridge.fit(*train),
+        5,
+        peer="BayesianRidge",
+        memory=True,
+        peer_rounds=2,
+    )
+    yield from held_out(bayes, ridge, *test)
+    few = slice(0, 150)
+    yield from held_out(bayes.fit(X[few], y[few]), ridge.fit(X[few], y[few]), *test)
+
+
+def held_out(bayes: Any, ridge: Any, X: Any, y: Any) -> Iterator[Result]:
+    """Compare the density of held-out targets: the ratio is that of a row, the times of predict."""
+    ours = bayes.predictive(X).log_density(y[:, None]).mean()
+    theirs = scipy.stats.norm.logpdf(y, *ridge.predict(X, return_std=True)).mean()
+    rows = f"{float(bayes.tally_.weight):,.0f}"
+    work = f"held-out log density after {rows} rows: {ours:.6f}, BayesianRidge {theirs:.6f}"
+    best, peer_best = in_turn(
+        lambda: bayes.predict(X, return_std=True),
+        lambda: ridge.predict(X, return_std=True),
+        rounds=5,
+        peer_rounds=5,
+    )
+    density_ratio = float(np.exp(ours - theirs))
+    yield Result(work, best, peer_best, "BayesianRidge", density_ratio, EQUAL, None)
+
+
+def conditioning() -> Iterator[Result]:
+    """Condition 1,000 dimensions on 500 values, for 10,000 rows."""
+    rng = np.random.default_rng(5)
+    half = rng.normal(size=(1000, 1000))
+    covariance = half @ half.T / 1000 + np.eye(1000)
+    values = rng.normal(size=(10_000, 500))
+    which = np.arange(500, 1000)
+    normal = suffice.MultivariateNormal(np.zeros(1000), covariance)
+
+    def by_numpy() -> Any:
+        given = covariance[500:, 500:]
+        across = covariance[:500, 500:]
+        mean = across @ np.linalg.solve(given, values.T)
+        return mean, covariance[:500, :500] - across @ np.linalg.solve(given, across.T)
+
+    yield line(
+        "condition 1,000 dimensions on 500 values, 10,000 rows",
+        lambda: normal.condition(which, values),
+        by_numpy,
+        0.8,
+        peer="numpy, two solves",
+    )
+
+
+CASES = (linear_regression, conditioning)

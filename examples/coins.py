@@ -1,0 +1,68 @@
+"""Is this coin fair? A prior and some flips make a posterior, estimates, evidence and a bet.
+The coin of the notes has three makers; beside it stand priors over every bias.
+Betting is not inferring: always heads wins more often than heads as often as they come.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from textwrap import indent
+
+import numpy as np
+
+from suffice.figures.canvas import written
+from suffice.prior import Bernoulli, Beta, PointMasses
+
+BIAS = 0.6
+FLIPS = 100
+BETS = 100_000
+
+
+def inference(flips: np.ndarray, folder: Path) -> None:
+    """Tell what two priors make of the same flips."""
+    makers = PointMasses(points=[0.4, 0.5, 0.6], weights=[0.1, 0.8, 0.1])
+    heads = int(flips.sum())
+    print(f"{heads} heads in {FLIPS} flips of a coin of bias {BIAS}.\n")
+
+    print("The coin of the notes: bias .4, .5 or .6, believed in .1, .8 and .1")
+    for flipped in (10, FLIPS):
+        weights = makers.posterior(flips[:flipped]).weights
+        told = ", ".join(f"{p:g}: {w:.3f}" for p, w in zip(makers.points, weights, strict=True))
+        print(f"  after {flipped} flips  {told}")
+    written(makers.plot(flips), f"Three makers, {FLIPS} flips", folder / "coins_makers.png")
+
+    print("\nA prior worth ten flips, half of them heads: Beta(5, 5)")
+    ten = Beta(successes=5, failures=5)
+    print(indent(str(ten.estimates(flips)), "  "))
+    believed = ten.posterior(flips)
+    lower, upper = believed.interval(0.95)
+    print(f"  95 % from {lower:.3f} to {upper:.3f}")
+    print(f"  the next flip is heads with probability {believed.predictive().mean():.3f}")
+    written(ten.plot(flips), f"A prior worth ten flips, {FLIPS} flips", folder / "coins_beta.png")
+
+    fair = PointMasses(points=[0.5], weights=[1.0])
+    factor = fair.bayes_factor(Beta(successes=1, failures=1), flips)
+    print(f"\nBayes factor of a fair coin against any bias, Beta(1, 1): {factor:.2f}")
+    print("  above 1 the flips speak for a fair coin, below 1 against it\n")
+
+
+def betting(rng: np.random.Generator) -> None:
+    """Tell how often two ways to bet win, by the formula and by playing."""
+    coin = Bernoulli(BIAS)
+    print(f"Bets on a coin of bias {BIAS}, computed and played {BETS} times")
+    for name, chance in (("always heads", coin.best_bet()), ("matching", BIAS)):
+        won = coin.sample(rng, BETS) == Bernoulli(chance).sample(rng, BETS)
+        error = won.std() / np.sqrt(BETS)
+        print(f"  {name:<13} {coin.wins(chance):.2f}   {won.mean():.4f} +- {error:.4f}")
+
+
+def main(folder: Path) -> None:
+    """Write the pictures into the folder, and print what they show."""
+    rng = np.random.default_rng(281)
+    inference(Bernoulli(BIAS).sample(rng, FLIPS), folder)
+    betting(rng)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("pictures"))

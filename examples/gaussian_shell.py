@@ -1,0 +1,49 @@
+"""In many dimensions a Gaussian is a shell: draws of N(0, I/D) have lengths near 1, none near 0.
+The squared length has mean 1 and variance 2/D, here by simulation with its standard error.
+The picture shows the lengths draw together as dimensions are added.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from suffice.figures.canvas import axes_or_new, written
+from suffice.gaussian import MultivariateNormal
+
+DIMENSIONS = (1, 2, 10, 100, 1000)
+DRAWS = 20_000
+
+
+def main(folder: Path) -> None:
+    """Write the picture into the folder, and print the moments."""
+    rng = np.random.default_rng(6)
+    ax = axes_or_new()
+    print(f"Squared lengths of {DRAWS:,} draws of N(0, I/D), and their standard errors")
+    print(f"{'D':>6}{'mean':>18}{'variance':>22}{'2/D':>10}{'nearest to 0':>15}")
+    for d in DIMENSIONS:
+        shell = MultivariateNormal.from_diagonal(np.zeros(d), np.full(d, 1 / d))
+        squares = np.square(shell.sample(rng, DRAWS)).sum(axis=1)
+        deviations = np.square(squares - squares.mean())
+        mean_error, variance_error = (x.std() / np.sqrt(DRAWS) for x in (squares, deviations))
+        mean = f"{squares.mean():.4f} +- {mean_error:.4f}"
+        variance = f"{deviations.mean():.5f} +- {variance_error:.5f}"
+        nearest = np.sqrt(squares.min())
+        print(f"{d:>6}{mean:>18}{variance:>22}{2 / d:>10.4f}{nearest:>15.3f}")
+        ax.hist(
+            np.sqrt(squares),
+            bins=np.linspace(0, 2.5, 251),
+            density=True,
+            histtype="step",
+            linewidth=1.3,
+            label=f"D = {d}",
+        )
+    ax.set(xlabel="length of a draw", ylabel="density", xlim=(0, 2.5), yscale="log")
+    ax.legend(frameon=False)
+    written(ax, "Draws of N(0, I/D) gather at length 1", folder / "gaussian_shell.png")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("pictures"))

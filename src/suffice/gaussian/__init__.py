@@ -1,0 +1,17 @@
+"""Multivariate normal algebra: marginals, conditionals, products, linear measurements."""
+
+from suffice.gaussian.algebra import Information, Product
+from suffice.gaussian.known_covariance import KnownCovariance
+from suffice.gaussian.linear_gaussian import LinearGaussian
+from suffice.gaussian.normal import MultivariateNormal
+from suffice.gaussian.wishart import InverseWishart, Wishart
+
+__all__ = [
+    "Information",
+    "InverseWishart",
+    "KnownCovariance",
+    "LinearGaussian",
+    "MultivariateNormal",
+    "Product",
+    "Wishart",
+]

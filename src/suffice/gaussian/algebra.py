@@ -1,0 +1,286 @@
+"""The algebra of normals: what follows from a mean and a structured covariance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from suffice.errors import CovarianceError, InputError, ShapeError
+from suffice.gaussian.density import distances, log_densities, over_rows
+from suffice.gaussian.features import (
+    Names,
+    cells_of,
+    checked_names,
+    common_axes,
+    common_names,
+    kept_names,
+    numbers_of,
+)
+from suffice.gaussian.full import of_half
+from suffice.gaussian.product import multiplied
+from suffice.gaussian.structure import Structure
+from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
+from suffice.prior.prior import Size, sizes
+from suffice.tally.tally import Floats, Index, frozen, given
+
+OWNER = "MultivariateNormal"
+N = TypeVar("N")
+
+
+class Information(NamedTuple):
+    """The natural parameters: Lambda mu (..., d) and Lambda = Sigma^-1 (d, d)."""
+
+    precision_mean: Floats
+    precision: Floats
+
+
+class Product(NamedTuple, Generic[N]):
+    """A product of two densities: exp(log_scale) times the density of `normal`."""
+
+    normal: N
+    log_scale: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Algebra:
+    """Normals N(mean, Sigma) that share one covariance; see `MultivariateNormal`."""
+
+    mean: Floats
+    names: Names
+    _spread: Structure
+
+    def _fill(self, mean: ArrayLike, spread: Structure, names: Iterable[str] | None) -> None:
+        array = frozen(mean)
+        d = spread.features
+        if array.shape[-1:] != (d,):
+            raise ShapeError(
+                f"{OWNER} has mean {array.shape} and a covariance of {d} features. Give (..., {d})."
+            )
+        if not np.all(np.isfinite(array)):
+            wrong = array[~np.isfinite(array)].flat[0]
+            raise InputError(f"{OWNER} has mean {wrong:g}. Use finite values.")
+        if not np.all(np.isfinite(spread.variances)):
+            raise CovarianceError(
+                f"{OWNER} has a variance that is beyond all floats. Scale the features down."
+            )
+        object.__setattr__(self, "mean", array)
+        object.__setattr__(self, "names", checked_names(names, d))
+        object.__setattr__(self, "_spread", spread)
+
+    @classmethod
+    def of_structure(
+        cls, mean: ArrayLike, spread: Structure, names: Iterable[str] | None = None
+    ) -> Self:
+        """Return the normal of a covariance that was checked and structured before."""
+        made = object.__new__(cls)
+        made._fill(mean, spread, names)
+        return made
+
+    @property
+    def features(self) -> int:
+        """How many features d there are."""
+        return self._spread.features
+
+    @property
+    def structure(self) -> str:
+        """How the covariance is kept: "full", "diagonal" or "low_rank"."""
+        return self._spread.kind
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance as a matrix, (d, d)."""
+        return given(self._spread.dense())
+
+    @property
+    def variances(self) -> Floats:
+        """The variance of each feature, (d,)."""
+        return self._spread.variances
+
+    @property
+    def precision(self) -> Floats:
+        """The inverse of the covariance, (d, d)."""
+        half = self._spread.whitened(np.eye(self.features))
+        return np.asarray(half @ half.T)
+
+    def information(self) -> Information:
+        """Return the natural parameters, of which `from_information` makes this normal again."""
+        half = self._spread.whitened(np.eye(self.features))
+        return Information(np.asarray(self.mean @ half @ half.T), np.asarray(half @ half.T))
+
+    def log_density(self, x: Any) -> Floats:
+        """Return the log density of rows (..., d), which broadcast with the means.
+
+        Gaps (NaN) are marginalised; a row of gaps only has log density 0, one with an infinite
+        cell -inf.
+        """
+        rows = cells_of(x, self.names, self.features)
+        return over_rows(log_densities, -np.inf, self._spread, self.mean, rows)
+
+    def mahalanobis(self, x: Any) -> Floats:
+        """Return the distances (not squared) of rows (..., d) from the mean; gaps are left out."""
+        rows = cells_of(x, self.names, self.features)
+        return over_rows(distances, np.inf, self._spread, self.mean, rows)
+
+    def entropy(self) -> Floats:
+        """Return the entropy in nats, (...): the same for all means."""
+        value = self.features / 2 * (1 + LOG_TWO_PI) + self._spread.half_log_determinant()
+        return np.full(self.mean.shape[:-1], value)
+
+    def kl(self, other: Self) -> Floats:
+        """Return the Kullback-Leibler divergence KL(self || other) in nats, (...)."""
+        self._meet(other)
+        mine, theirs = self._spread, other._spread
+        theirs.refuse_singular("The covariance of the other normal")
+        change = theirs.half_log_determinant() - mine.half_log_determinant()
+        spreads = (mine.trace_under(theirs) - self.features) / 2 + change
+        squares = np.square(over_rows(distances, np.inf, theirs, other.mean, self.mean))
+        # Rounding may leave equal normals a hair below zero; a divergence never is.
+        return np.asarray(np.maximum(squares / 2 + spreads, 0.0))
+
+    def marginal(self, which: Any) -> Self:
+        """Return the normal of some features, in the order in which they are chosen.
+
+        Parameters
+        ----------
+        which : number or name of a feature, or a sequence of them
+        """
+        at = numbers_of(which, self.names, self.features)
+        return self._of(self.mean[..., at], self._spread.marginal(at), at)
+
+    def condition(self, given: Any, values: Any = None) -> Self:
+        """Return the normal of the other features once some are known.
+
+        One factorisation serves however many rows of values there are.
+
+        Parameters
+        ----------
+        given : mapping from numbers or names of features to their values (...), or `which`
+        values : (..., k)
+            Of the features `which`, if these are given as in `marginal`; (...) of a single one.
+        """
+        known, cells = self._told(given, values)
+        if cells.shape[-1:] != known.shape:
+            raise ShapeError(
+                f"Values of shape {cells.shape} for {len(known)} given features. Give "
+                f"(..., {len(known)})."
+            )
+        if not np.all(np.isfinite(cells)):
+            raise InputError(
+                f"A given value is {cells[~np.isfinite(cells)].flat[0]:g}. Give finite values, and "
+                "leave features that were not seen out."
+            )
+        common_axes(cells.shape[:-1], self.mean.shape[:-1])
+        kept = np.setdiff1d(np.arange(self.features), known)
+        if kept.size == 0:
+            raise InputError("All features are given, and none is left. Leave one out.")
+        spread, shift = self._spread.conditional(kept, known)
+        return self._of(self.mean[..., kept] + shift(cells - self.mean[..., known]), spread, kept)
+
+    def affine(self, A: ArrayLike, b: ArrayLike = 0.0, names: Iterable[str] | None = None) -> Self:
+        """Return the normal of A x + b.
+
+        Parameters
+        ----------
+        A : (k, d), or (d,) factors of the features, or one factor of all
+            Factors keep the structure of the covariance, and the names.
+        b : (..., k), or a number
+        names : sequence of str, optional
+            Of the k results.
+        """
+        matrix, offset = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
+        for name, array in (("A", matrix), ("b", offset)):
+            if not np.all(np.isfinite(array)):
+                wrong = array[~np.isfinite(array)].flat[0]
+                raise InputError(f"An affine map with {name} {wrong:g}. Use finite values.")
+        d = self.features
+        size = len(matrix) if matrix.ndim == 2 else d
+        fits = matrix.shape in ((), (d,)) or (matrix.ndim == 2 and matrix.shape[1] == d and size)
+        if not fits or offset.shape[-1:] not in ((), (1,), (size,)):
+            raise ShapeError(
+                f"An affine map with A {matrix.shape} and b {offset.shape} of {d} features. Give "
+                f"A (k, {d}), ({d},) or a number, and b (..., k) or a number."
+            )
+        if matrix.ndim < 2:
+            spread = self._spread.scaled(np.broadcast_to(matrix, (d,)))
+            kept = self.names if names is None else names
+            return type(self).of_structure(self.mean * matrix + offset, spread, kept)
+        spread = of_half(self._spread.mapped_half(matrix))
+        return type(self).of_structure(self.mean @ matrix.T + offset, spread, names)
+
+    def product(self, other: Self) -> Product[Self]:
+        """Return the normal and the log scale of the product of two densities.
+
+        N1(x) N2(x) = exp(log_scale) N(x), with log_scale = log N(m1; m2, S1 + S2). Either
+        covariance may be singular while their sum is not.
+        """
+        self._meet(other)
+        (spread, shift), total = multiplied(self._spread, other._spread)
+        log_scale = over_rows(log_densities, -np.inf, total, other.mean, self.mean)
+        mean = self.mean + shift(other.mean - self.mean)
+        names = common_names(self.names, other.names)
+        return Product(type(self).of_structure(mean, spread, names), log_scale)
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw rows, shape (*size, ..., d)."""
+        return self.mean + self._spread.draws(rng, sizes(size, self.mean.shape[:-1]))
+
+    def _told(self, given: Any, values: Any) -> tuple[Index, Floats]:
+        """Return the numbers of the given features, and their values (..., k)."""
+        if not isinstance(given, Mapping):
+            if values is None:
+                raise InputError("Features are given without values. Give (..., k) of them.")
+            cells = np.asarray(values, dtype=np.float64)
+            alone = isinstance(given, str | int | np.integer)
+            known = numbers_of(given, self.names, self.features, none=True)
+            return known, cells[..., None] if alone else cells
+        if values is not None:
+            raise InputError("Values are given twice. Give a mapping, or features and values.")
+        known = numbers_of(list(given), self.names, self.features, none=True)
+        columns = [np.asarray(value, dtype=np.float64) for value in given.values()]
+        lead = common_axes(*(column.shape for column in columns))
+        cells = np.empty((*lead, len(columns)))
+        for at, column in enumerate(columns):
+            cells[..., at] = column
+        return known, cells
+
+    def _of(self, mean: Floats, spread: Structure, kept: Index) -> Self:
+        return type(self).of_structure(given(mean), spread, kept_names(self.names, kept))
+
+    def _meet(self, other: Self) -> None:
+        """Refuse a normal of other features."""
+        if self.features != other.features:
+            raise ShapeError(
+                f"A normal of {self.features} features meets one of {other.features}. Take the "
+                "marginals of the features they share."
+            )
+        common_names(self.names, other.names)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        same = self.names == other.names and self._spread == other._spread
+        return same and np.array_equal(self.mean, other.mean)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # Unpickled and copied arrays are writeable, whatever they were before.
+        for name, value in state.items():
+            kept = given(value) if isinstance(value, np.ndarray) else value
+            object.__setattr__(self, name, kept)
+
+    def __repr__(self) -> str:
+        mean = np.array2string(self.mean, precision=4, threshold=8, edgeitems=2)
+        told = f"mean={mean}".replace("\n", ""), f"structure={self.structure!r}"
+        names = () if self.names is None else (f"names={_shortened(self.names)}",)
+        return f"{type(self).__name__}({', '.join((*told, *names))})"
+
+
+def _shortened(names: tuple[str, ...]) -> str:
+    if len(names) <= 6:
+        return repr(names)
+    return f"({names[0]!r}, {names[1]!r}, ..., {names[-1]!r})"

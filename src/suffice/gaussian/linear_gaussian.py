@@ -1,0 +1,166 @@
+"""Measurements that are linear in something unknown: Bayes' rule for normals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_solve, solve_triangular
+
+from suffice.errors import InputError, ShapeError
+from suffice.gaussian.features import cells_of, common_axes
+from suffice.gaussian.full import of_half, of_matrix
+from suffice.gaussian.low_rank import inner_root, low_rank
+from suffice.gaussian.noise import noise_of
+from suffice.gaussian.normal import MultivariateNormal
+from suffice.gaussian.structure import Structure
+from suffice.model.covariance import SINGULAR
+from suffice.tally.tally import Floats, Index, frozen, given
+
+OWNER = "LinearGaussian"
+
+
+@dataclass(frozen=True, eq=False)
+class LinearGaussian:
+    """y | x ~ N(A x + b, R), for a normal x (docs: mathematics, section 6).
+
+    A posterior is a normal again and the prior of the next measurement: that is a Kalman filter.
+    A NaN in y was not observed: its row of A is left out.
+
+    Parameters
+    ----------
+    A : (m, d)
+    b : (..., m), or a number
+    noise : R as a variance, (m,) variances, (m, m) or a MultivariateNormal (its mean adds to b)
+        May be 0, as long as the predictive of y is not singular.
+
+    Examples
+    --------
+    >>> prior = MultivariateNormal.from_diagonal([0.0, 0.0], [4.0, 1.0])
+    >>> scale = LinearGaussian([[1.0, 1.0]], noise=1.0)  # weighs both together
+    >>> scale.posterior(prior, [3.0]).mean
+    array([2. , 0.5])
+    """
+
+    A: Floats
+    b: Floats
+    noise: MultivariateNormal
+
+    def __init__(self, A: ArrayLike, b: ArrayLike = 0.0, *, noise: Any) -> None:
+        matrix, offset = frozen(A), np.asarray(b, dtype=np.float64)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise ShapeError(f"{OWNER} has A of shape {matrix.shape}. Give (m, d).")
+        for name, array in (("A", matrix), ("b", offset)):
+            if not np.all(np.isfinite(array)):
+                wrong = array[~np.isfinite(array)].flat[0]
+                raise InputError(f"{OWNER} has {name} {wrong:g}. Use finite values.")
+        m = len(matrix)
+        if offset.shape[-1:] not in ((), (m,)):
+            raise ShapeError(f"{OWNER} has b of shape {offset.shape}. Give (..., {m}) or a number.")
+        spread = noise_of(OWNER, noise, m)
+        object.__setattr__(self, "A", matrix)
+        object.__setattr__(self, "b", given(offset + spread.mean))
+        centred = MultivariateNormal.of_structure(np.zeros(m), spread._spread)
+        object.__setattr__(self, "noise", centred)
+
+    def predictive(self, prior: MultivariateNormal) -> MultivariateNormal:
+        """Return the normal of y, N(A m0 + b, R + A S0 A^T)."""
+        centre = self._centre(prior)
+        return MultivariateNormal.of_structure(centre, self._total(self._mapped(prior)))
+
+    def log_evidence(self, prior: MultivariateNormal, y: Any) -> Floats:
+        """Return log p(y) of measurements (..., m)."""
+        return self.predictive(prior).log_density(y)
+
+    def posterior(self, prior: MultivariateNormal, y: Any) -> MultivariateNormal:
+        """Return the normal of x after measurements y (..., m), one posterior for each.
+
+        They share one covariance, so gaps must be in the same places of all of them.
+        """
+        rows = cells_of(y, None, len(self.A))
+        seen = _seen(rows)
+        if not np.all(np.isfinite(rows[..., seen])):
+            raise InputError("A measurement is infinite. Make it NaN to have it left out.")
+        lead = common_axes(rows.shape[:-1], self._centre(prior).shape[:-1])
+        if len(seen) == 0:
+            mean = np.broadcast_to(prior.mean, (*lead, prior.features))
+            return MultivariateNormal.of_structure(mean, prior._spread, prior.names)
+        part = self if len(seen) == len(self.A) else self._some(seen)
+        away = rows[..., seen] - part._centre(prior)
+        by_information = len(part.A) > prior.features and not part.noise._spread.singular
+        update = part._by_information if by_information else part._by_gain
+        shift, half = update(prior, away)
+        return MultivariateNormal.of_structure(prior.mean + shift, of_half(half), prior.names)
+
+    def _by_gain(self, prior: MultivariateNormal, away: Floats) -> tuple[Floats, Floats]:
+        """Return K (y - A m0 - b), and a root of (1 - K A) S0 (1 - K A)^T + K R K^T.
+
+        This is Joseph's form: a sum of squares, which rounding cannot make negative.
+        """
+        half = self._mapped(prior)
+        total = self._total(half)
+        total.refuse_singular("The predictive covariance of y")
+        root = prior._spread.half()
+        gain = total.whitened(root @ half.T) @ total.whitened(np.eye(len(self.A))).T
+        left = root - gain @ half
+        # What is less than the rounding of the difference is none, and its noise will tell.
+        rounding = SINGULAR * prior.features * np.sqrt(prior.variances)
+        left[np.linalg.norm(left, axis=1) <= rounding] = 0.0
+        return np.asarray(away @ gain.T), np.hstack([left, self.noise._spread.mapped_half(gain)])
+
+    def _by_information(self, prior: MultivariateNormal, away: Floats) -> tuple[Floats, Floats]:
+        """Return F M^-1 F^T A^T R^-1 (y - A m0 - b), and F M^-1/2, a root of the covariance.
+
+        S0 = F F^T and M = 1 + F^T A^T R^-1 A F: nothing is asked of S0^-1, which may not exist.
+        """
+        noise, root = self.noise._spread, prior._spread.half()
+        scaled = noise.whitened(self._mapped(prior).T).T
+        lower = inner_root(scaled)
+        flat = noise.whitened(away.reshape(-1, len(self.A))) @ scaled
+        shift = cho_solve((lower, True), flat.T).T @ root.T
+        half = solve_triangular(lower, root.T, lower=True).T
+        return shift.reshape(*away.shape[:-1], prior.features), half
+
+    def _centre(self, prior: MultivariateNormal) -> Floats:
+        if prior.features != self.A.shape[1]:
+            raise ShapeError(
+                f"A prior of {prior.features} features and A {self.A.shape}. Give a prior of "
+                f"{self.A.shape[1]}."
+            )
+        return np.asarray(prior.mean @ self.A.T + self.b)
+
+    def _mapped(self, prior: MultivariateNormal) -> Floats:
+        """Return A F (m, q), where F F^T is the prior's covariance."""
+        return prior._spread.mapped_half(self.A)
+
+    def _total(self, half: Floats) -> Structure:
+        """Return the covariance R + A S0 A^T of y: factors and noise where that is smaller."""
+        factor, noise = self.noise._spread.parts()
+        factors = np.hstack([half, factor])
+        if factors.shape[1] < len(noise) and np.all(noise > 0):
+            return low_rank(factors, noise)
+        return of_matrix(half @ half.T + self.noise.covariance)
+
+    def _some(self, seen: Index) -> LinearGaussian:
+        return LinearGaussian(self.A[seen], self.b[..., seen], noise=self.noise.marginal(seen))
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # Unpickled and copied arrays are writeable, whatever they were before.
+        for name, value in state.items():
+            kept = given(value) if isinstance(value, np.ndarray) else value
+            object.__setattr__(self, name, kept)
+
+
+def _seen(rows: Floats) -> Index:
+    """Return which measurements were made, the same in every row."""
+    gaps = np.isnan(rows).reshape(-1, rows.shape[-1])
+    mixed = gaps.any(axis=0) & ~gaps.all(axis=0)
+    if np.any(mixed):
+        raise InputError(
+            f"Measurement {int(np.argmax(mixed))} is NaN in some rows only, so the posteriors "
+            "differ in covariance. Give the rows of each pattern of gaps by themselves."
+        )
+    return np.flatnonzero(~gaps.any(axis=0))

@@ -1,0 +1,178 @@
+"""Covariances of few factors and noise: Woodbury's identity, and never a (d, d) matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import cho_solve, solve_triangular
+
+from suffice.errors import CovarianceError, ShapeError
+from suffice.gaussian.diagonal import Diagonal, checked_variances
+from suffice.gaussian.full import of_matrix
+from suffice.gaussian.structure import Conditional, Structure
+from suffice.tally.tally import Floats, Index, frozen, given
+
+
+class Inner(NamedTuple):
+    """V = psi^-1/2 W (d, r), and the lower root (r, r) of M = I + V^T V."""
+
+    scaled: Floats
+    lower: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class LowRank(Structure):
+    """Sigma = W W^T + diag(psi), with loadings W (d, r) and noise psi (d,) above 0.
+
+    All that the algebra needs is the r factors' precision M = I + W^T psi^-1 W.
+
+    Examples
+    --------
+    >>> one = LowRank(np.array([[1.0], [2.0]]), np.array([1.0, 1.0]))
+    >>> one.dense()
+    array([[2., 2.],
+           [2., 5.]])
+    """
+
+    loadings: Floats
+    noise: Floats
+
+    kind: ClassVar[str] = "low_rank"
+
+    @cached_property
+    def _inner(self) -> Inner:
+        scaled = self.loadings / np.sqrt(self.noise)[:, None]
+        return Inner(scaled, inner_root(scaled))
+
+    @property
+    def features(self) -> int:
+        """How many features there are."""
+        return len(self.noise)
+
+    @property
+    def variances(self) -> Floats:
+        """The diagonal of Sigma, (d,)."""
+        return np.asarray(np.square(self.loadings).sum(axis=1) + self.noise)
+
+    @property
+    def least(self) -> float:
+        """A bound of the least eigenvalue of the correlation matrix: the least share of noise."""
+        return float(np.min(self.noise / self.variances))
+
+    @property
+    def singular(self) -> bool:
+        """Never: every feature has noise of its own."""
+        return False
+
+    def dense(self) -> Floats:
+        """Return Sigma, (d, d)."""
+        matrix = self.loadings @ self.loadings.T
+        matrix[np.diag_indices_from(matrix)] += self.noise
+        return matrix
+
+    def parts(self) -> tuple[Floats, Floats]:
+        """Return the loadings and the noise."""
+        return self.loadings, self.noise
+
+    def marginal(self, which: Index) -> LowRank:
+        """Return the covariance of some features: their rows of W and psi."""
+        return LowRank(given(self.loadings[which]), given(self.noise[which]))
+
+    def conditional(self, kept: Index, given: Index) -> Conditional:
+        """Return W_1 M^-1/2 and psi_1, with the M of what is given."""
+        known, left = self.marginal(given), self.marginal(kept)
+        inner, spread = known._inner, np.sqrt(known.noise)
+        loadings = solve_triangular(inner.lower, left.loadings.T, lower=True).T
+        slope = solve_triangular(inner.lower, loadings.T, lower=True, trans="T")
+
+        def shift(away: Floats) -> Floats:
+            return np.asarray((away / spread) @ inner.scaled @ slope)
+
+        return Conditional(low_rank(loadings, left.noise), shift)
+
+    def scaled(self, factors: Floats) -> Structure:
+        """Return the covariance of the features times `factors`."""
+        return low_rank(self.loadings * factors[:, None], self.noise * factors**2)
+
+    def beside(self, variances: Floats) -> Conditional:
+        """Return the covariance after a measurement with independent noise, as `conditional`.
+
+        Given the factors, feature j is measured against its own noise alone: the share
+        psi / (psi + v) of what the factors leave unexplained is believed.
+        """
+        total = self.noise + variances
+        share, rest = self.noise / total, variances / total
+        inner = LowRank(self.loadings, given(total))._inner
+        loadings = solve_triangular(inner.lower, self.loadings.T, lower=True).T
+
+        def shift(away: Floats) -> Floats:
+            seen = (away / np.sqrt(total)) @ inner.scaled
+            explained = _solved(inner.lower, seen) @ self.loadings.T
+            return np.asarray(explained + share * (away - explained))
+
+        return Conditional(low_rank(loadings * rest[:, None], share * variances), shift)
+
+    def whitened(self, rows: Floats) -> Floats:
+        """Return (z - V t, t), z = psi^-1/2 rows: t = M^-1 V^T z are the factors' own means.
+
+        Its squares add up to z^T (I + V V^T)^-1 z, of which they are the least split into noise
+        and factors; no two large numbers are subtracted.
+        """
+        inner = self._inner
+        z = rows / np.sqrt(self.noise)
+        t = _solved(inner.lower, z @ inner.scaled)
+        return np.hstack([z - t @ inner.scaled.T, t])
+
+    def half_log_determinant(self) -> float:
+        """Return half of log|M| + log|psi|."""
+        lower = self._inner.lower
+        return float(np.log(np.diagonal(lower)).sum() + np.log(self.noise).sum() / 2)
+
+    def precision_diagonal(self) -> Floats:
+        """Return (1 - V M^-1 V^T) / psi on the diagonal."""
+        inner = self._inner
+        explained = solve_triangular(inner.lower, inner.scaled.T, lower=True)
+        return np.asarray((1.0 - np.square(explained).sum(axis=0)) / self.noise)
+
+
+def inner_root(scaled: Floats) -> Floats:
+    """Return the lower root (r, r) of I + V^T V, by QR: V^T V would lose half the digits."""
+    rank = scaled.shape[1]
+    upper = np.linalg.qr(np.vstack([np.eye(rank), scaled]), mode="r")
+    signs = np.where(np.diagonal(upper) < 0, -1.0, 1.0)
+    return np.asarray((signs[:, None] * upper).T)
+
+
+def _solved(lower: Floats, rows: Floats) -> Floats:
+    """Return rows (..., r) times M^-1, of M = L L^T."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    return np.asarray(cho_solve((lower, True), flat.T, check_finite=False).T.reshape(rows.shape))
+
+
+def low_rank(loadings: Floats, noise: Floats) -> Structure:
+    """Return W W^T + diag(psi); a full matrix where a psi is 0, which cannot be divided by."""
+    if loadings.shape[1] == 0:
+        return Diagonal(given(noise))
+    if np.any(noise == 0):
+        return of_matrix(loadings @ loadings.T + np.diag(noise))
+    return LowRank(given(loadings), given(noise))
+
+
+def checked_low_rank(owner: str, loadings: ArrayLike, noise_variances: ArrayLike) -> Structure:
+    """Return W W^T + diag(psi), or say why there is none."""
+    noise = checked_variances(owner, "noise_variances", noise_variances)
+    array = frozen(loadings)
+    if array.ndim != 2 or len(array) != len(noise):
+        raise ShapeError(
+            f"{owner} has loadings {array.shape} and noise_variances {noise.shape}. Give (d, r) "
+            "and (d,)."
+        )
+    wrong = ~np.isfinite(array)
+    if np.any(wrong):
+        i, j = np.argwhere(wrong)[0]
+        raise CovarianceError(f"{owner} has loadings[{i}, {j}] {array[i, j]:g}. Use finite values.")
+    return low_rank(array, noise)

@@ -1,0 +1,169 @@
+"""The most likely normal of rows: counted in one pass, then read off the tally."""
+
+from __future__ import annotations
+
+import warnings
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.count import count_moments, count_patterns
+from suffice.data.frames import frame_to_array, is_frame
+from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
+from suffice.errors import ConvergenceWarning, InputError, ShapeError
+from suffice.gaussian.diagonal import Diagonal
+from suffice.gaussian.features import Names, frame_names
+from suffice.gaussian.full import of_matrix
+from suffice.gaussian.low_rank import low_rank
+from suffice.gaussian.structure import Structure
+from suffice.model.covariance import mle
+from suffice.model.em import complete
+from suffice.model.low_rank import factor_analysis
+from suffice.tally import Moments, Patterns
+from suffice.tally.tally import Floats, given
+
+OWNER = "MultivariateNormal"
+STRUCTURES = ("full", "diagonal", "low_rank")
+# How long EM over gaps and factor analysis go on, and what change ends them.
+MAX_ITER = 1000
+TOL = 1e-9
+
+
+def counted(X: Any, weights: Any, *, diagonal: bool) -> tuple[Moments | Patterns, Names]:
+    """Return the tally of rows as one class, and the names of their columns."""
+    names = frame_names(X) if is_frame(X) else None
+    array = _numbers(X)
+    if array.ndim != 2 or 0 in array.shape:
+        raise ShapeError(
+            f"Rows of shape {array.shape} for {OWNER}.fit. Give (n, d), with at least one of each."
+        )
+    size = array.shape[0]
+    codes = np.zeros(size, np.int32)
+    rows = Rows(array, codes, 1, _weights(weights, size), names, f"{OWNER}.fit")
+    return (count_moments if diagonal else count_patterns)(rows)[1], names
+
+
+def _numbers(X: Any) -> Any:
+    if is_frame(X):
+        return frame_to_array(X)
+    if hasattr(X, "tocsr"):
+        matrix = X.tocsr(copy=True)
+        matrix.sum_duplicates()
+        return sparse_ready(matrix)
+    if isinstance(X, np.ma.MaskedArray):
+        return np.ma.filled(X.astype(np.float64), np.nan)
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "cmM":
+            raise ValueError(f"cells are {array.dtype}")
+        return array if array.dtype.kind in "iufb" else array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"Rows that are no table of numbers ({error}). Give (n, d) numbers, gaps as NaN."
+        ) from error
+
+
+def _weights(weights: Any, size: int) -> NDArray[np.float64]:
+    if weights is None:
+        return NO_WEIGHTS
+    array = np.asarray(weights, dtype=np.float64)
+    if array.shape != (size,):
+        raise ShapeError(f"Weights of shape {array.shape} for {size} rows. Give ({size},).")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if np.any(wrong):
+        at = int(np.argmax(wrong))
+        raise InputError(f"Row {at} has weight {array[at]:g}. Use finite weights of 0 or more.")
+    return array
+
+
+def most_likely(
+    tally: Moments | Patterns, covariance: str, rank: int | None
+) -> tuple[Floats, Structure]:
+    """Return the mean (d,) and the covariance that make the rows of a tally most likely."""
+    if covariance not in STRUCTURES:
+        raise InputError(f"covariance={covariance!r}. Use one of {', '.join(STRUCTURES)}.")
+    if rank is not None and covariance != "low_rank":
+        raise InputError(f"rank={rank} of a {covariance} covariance. Use covariance='low_rank'.")
+    if isinstance(tally, Patterns) and not tally.parts:
+        raise InputError("No rows were counted. Count at least one.")
+    cells = tally.diagonal()
+    if cells.weight.ndim > 2 or cells.weight.shape[:-1] not in ((), (1,)):
+        raise ShapeError(
+            f"A tally of several classes, {cells.weight.shape[:-1]}. Take one of them, or pool "
+            "them."
+        )
+    seen = cells.weight.reshape(-1)
+    if not np.all(seen > 0):
+        at = int(np.argmin(seen))
+        raise InputError(f"Feature {at} has no weight of rows. Leave it out, or count more rows.")
+    if covariance == "diagonal":
+        return given(cells.mean().reshape(-1)), Diagonal(given(cells.variance().reshape(-1)))
+    moments = _whole(tally)
+    found = moments.mean().reshape(-1), _positive(moments)
+    if covariance == "full":
+        return given(found[0]), of_matrix(found[1])
+    return given(found[0]), _factored(found[1], rank)
+
+
+def _whole(tally: Moments | Patterns) -> Moments:
+    """Return full moments of whole rows: those counted, or what EM expects of gaps."""
+    if isinstance(tally, Moments):
+        if not tally.full:
+            raise ShapeError(
+                "Diagonal moments for a covariance between features. Count full moments, or use "
+                "covariance='diagonal'."
+            )
+        return tally
+    if not tally.gaps:
+        return tally.whole()
+    found = complete(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
+    if not found.converged:
+        warnings.warn(
+            f"EM over the gaps moved by {found.last_change:.1e} standard deviations in its last of "
+            f"{found.iterations} iterations. Fill the gaps, or leave out the columns with most.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return found.moments
+
+
+def _one_class(tally: Patterns) -> Patterns:
+    """Return the tally with an axis of one class, which EM goes along."""
+    parts = {}
+    for pattern, part in tally.parts.items():
+        arrays = (part.weight, part.origin, part.sum_x, part.sum_xx)
+        lead = () if part.weight.ndim else (1,)
+        parts[pattern] = Moments(*(array.reshape(lead + array.shape) for array in arrays))
+    return Patterns(tally.features, parts)
+
+
+def _positive(moments: Moments) -> Floats:
+    """Return the covariance (d, d), with nothing but 0 for a feature that does not vary."""
+    flat = moments.diagonal().variance().reshape(-1) == 0
+    matrix = moments.variance().reshape(len(flat), len(flat)).copy()
+    matrix[flat], matrix[:, flat] = 0.0, 0.0
+    return matrix
+
+
+def _factored(matrix: Floats, rank: int | None) -> Structure:
+    """Return the factor analysis of a covariance; a feature that does not vary has no part."""
+    d = len(matrix)
+    factors = int(np.ceil(np.sqrt(d))) if rank is None else rank
+    if not 1 <= factors <= d:
+        raise InputError(f"rank={factors} for {d} features. Use 1 to {d}.")
+    varies = np.flatnonzero(np.diagonal(matrix) > 0)
+    loadings, noise = np.zeros((d, factors)), np.zeros(d)
+    if varies.size:
+        some = min(factors, varies.size)
+        found = factor_analysis(matrix[np.ix_(varies, varies)], some, MAX_ITER, TOL)
+        if not found.converged:
+            warnings.warn(
+                f"Factor analysis did not settle to {TOL:g} within {MAX_ITER} iterations. Use a "
+                "lower rank.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        loadings[varies, :some], noise[varies] = found.loadings, found.noise
+    return low_rank(loadings, noise)
