@@ -146,6 +146,15 @@ def test_a_feature_that_follows_from_the_given_ones_is_then_known():
     np.testing.assert_allclose(left.sample(np.random.default_rng(0), 3), np.full((3, 1), -0.1))
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_a_variance_that_is_only_rounding_is_none(seed):
+    rng = np.random.default_rng(seed)
+    normal = normal_of("full", 3, seed).affine(np.vstack([np.eye(3), rng.normal(size=(2, 3))]))
+    left = normal.condition([0, 1, 2], rng.normal(size=(4, 3)))
+    assert np.all(left.covariance == 0)
+    np.testing.assert_array_equal(left.sample(rng), left.mean)
+
+
 # ---- affine maps
 
 

@@ -143,6 +143,14 @@ def test_a_constant_column_has_variance_zero(covariance):
     assert np.isfinite(rest.log_density(X[:, [0, 1, 3]])).all()
 
 
+@pytest.mark.parametrize("constant", np.random.default_rng(6).normal(size=20))
+def test_a_constant_column_far_from_its_origin_has_no_negative_variance(constant):
+    X = np.column_stack([np.full(40, constant), rows_of()])
+    normal = MultivariateNormal.from_tally(reference.full_moments(X, origin=np.zeros(4)))
+    assert 0 <= normal.variances[0] < 1e-14
+    assert np.isfinite(normal.sample(np.random.default_rng(0))).all()
+
+
 # ---- gaps
 
 

@@ -106,8 +106,9 @@ def test_what_a_singular_prior_rules_out_stays_ruled_out(m):
     assert_same_normal(found.marginal([0, 2]), free.posterior(prior.marginal([0, 2]), y))
 
 
-def test_a_measurement_without_noise_is_a_condition():
-    prior = normal_of("full", 3)
+@pytest.mark.parametrize("seed", range(20))
+def test_a_measurement_without_noise_is_a_condition(seed):
+    prior = normal_of("full", 3, seed)
     found = LinearGaussian(np.eye(3)[[0]], noise=0.0).posterior(prior, [1.5])
     assert found.mean[0] == pytest.approx(1.5, rel=1e-12)
     assert found.variances[0] == 0

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.count import count_pairs
 from suffice.errors import InputError
 from suffice.gaussian import MultivariateNormal
-from suffice.linear_model.leave_one_out import LeaveOneOut
+from suffice.linear_model.left_out import TargetsLeftOut
 from suffice.linear_model.summary import Summary
 from suffice.model.regression import Belief, Line
 from suffice.prior.known_noise import CoefficientsKnownNoise
@@ -88,7 +88,7 @@ class Regression(TallyRegressor):
         names = names_of(self) or tuple(f"x{at}" for at in range(self.n_features_in_))
         return ("intercept", *names) if self.fit_intercept else names
 
-    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> LeaveOneOut:
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> TargetsLeftOut:
         """Return what the other rows predict of each row that this model learned.
 
         Parameters
@@ -103,7 +103,7 @@ class Regression(TallyRegressor):
                 "them, with their weights, or fit a model to these."
             )
         left_out = line.left_out(rows)
-        return LeaveOneOut(
+        return TargetsLeftOut(
             self._shaped(left_out.predictions),
             self._shaped(rows.targets - left_out.predictions),
             self._shaped(left_out.log_density),

@@ -17,12 +17,12 @@ from suffice.model import scoring
 from suffice.model.decision import decide
 from suffice.prior import Dirichlet
 from suffice.skin.intake import names_of, owner, take_features
-from suffice.skin.learner import TallyLearner
+from suffice.skin.leaves_one_out import LeavesOneOut
 from suffice.tally import Counts
 from suffice.tally.tally import Floats
 
 
-class GenerativeAnswers(TallyLearner):
+class GenerativeAnswers(LeavesOneOut):
     """A classifier that knows p(x | class) and p(class).
 
     A subclass gives a scorer (`_scorer`), the log prior of its classes (`_log_prior`), draws of
@@ -33,10 +33,6 @@ class GenerativeAnswers(TallyLearner):
     @abstractmethod
     def _scorer(self) -> scoring.Scorer:
         """Return what adds log p(x | class)."""
-
-    @abstractmethod
-    def _log_prior(self) -> Floats:
-        """Return the log prior of the classes, (C,)."""
 
     def _decision_prior(self) -> Floats:
         """Return what a class's score starts from when rows are classified."""
@@ -139,10 +135,6 @@ class GenerativeAnswers(TallyLearner):
             seen = weights > 0
             return float(weights[seen] @ self._log_prior()[seen])
         return float(Dirichlet(np.ones(len(weights))).log_evidence(Counts(weights)))
-
-    @abstractmethod
-    def _class_prior_is_given(self) -> bool:
-        """Say whether the class probabilities were given, not learned."""
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -10,7 +10,7 @@ from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True)
-class LeaveOneOut:
+class TargetsLeftOut:
     """Exact leave-one-out predictions, without a refit (docs: mathematics, section 7).
 
     The prior is the one that all rows gave: its scale, where evidence chose it, is not chosen
