@@ -1,7 +1,7 @@
-"""Tracking a moving object: a Gaussian belief, moved and corrected again and again, is a Kalman filter.
-Each step is two uses of LinearGaussian: the motion predicts the next state, a noisy sighting corrects it.
-At the end the filter's last state and its evidence are those of one big Gaussian of everything at once.
-"""  # noqa: E501
+"""Tracking a moving object: a Gaussian belief, moved and corrected in turn: Kalman's filter.
+Each step uses LinearGaussian twice: the motion predicts the next state, a sighting corrects it.
+The filter's last state and its evidence are those of one big Gaussian of everything at once.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from suffice.gaussian import LinearGaussian, MultivariateNormal
 Array = NDArray[np.float64]
 STEPS = 40
 STATE = ("east", "north", "speed east", "speed north")
-SIGHTING_SD = 0.6
-PUSH_SD = 0.12
+SIGHTING_SD = 0.8
+PUSH_SD = 0.06
 
 STILL = np.eye(2)
 MOTION = np.block([[STILL, STILL], [0 * STILL, STILL]])  # positions move by the speeds
 # A push during a step changes the speed by as much, and the position by half of it.
 PUSHED = np.concatenate([0.5 * STILL, STILL])
-MOVE = LinearGaussian(MOTION, noise=PUSH_SD**2 * PUSHED @ PUSHED.T)
+MOVE = LinearGaussian(MOTION, noise=PUSH_SD**2 * PUSHED @ PUSHED.T, names=STATE)
 LOOK = LinearGaussian(np.hstack([STILL, 0 * STILL]), noise=SIGHTING_SD**2)
 START = MultivariateNormal(np.zeros(4), np.diag([4.0, 4.0, 1.0, 1.0]), names=STATE)
 

@@ -22,6 +22,7 @@ from suffice.data.rows import Rows
 from suffice.errors import CovarianceError, PriorError, ShapeError
 from suffice.gaussian import KnownCovariance, MultivariateNormal
 from suffice.prior import Prior
+from suffice.tally import Moments
 
 
 @st.composite
@@ -203,3 +204,19 @@ def test_a_copy_is_equal():
         assert twin == prior
         assert not twin.mean().flags.writeable
     assert prior != KnownCovariance(normal_of("full", 2), 2 * np.eye(2))
+
+
+def test_raw_rows_and_their_tally_say_the_same():
+    rows = np.random.default_rng(3).normal([1.0, -2.0], 1.0, size=(9, 2))
+    prior = KnownCovariance(MultivariateNormal.from_diagonal([0.0, 0.0], [2.0, 3.0]), np.eye(2))
+    tally = Moments.of(rows, full=True)
+    assert prior.posterior(rows).prior == prior.posterior(tally).prior
+    np.testing.assert_array_equal(prior.log_evidence(rows), prior.log_evidence(tally))
+    found = prior.estimates(rows)
+    np.testing.assert_allclose(found.mle, rows.mean(axis=0))
+    np.testing.assert_allclose(found.map, found.mean)
+
+
+def test_nothing_seen_has_no_maximum_likelihood():
+    prior = KnownCovariance(MultivariateNormal.from_diagonal([0.0], [1.0]), 1.0)
+    assert prior.estimates(np.empty((0, 1))).mle is None

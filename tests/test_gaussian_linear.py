@@ -265,3 +265,10 @@ def test_two_exact_measurements_of_one_thing_are_refused():
         twice.posterior(prior, [1.0, 1.0])
     with pytest.raises(CovarianceError, match="singular"):
         twice.log_evidence(prior, [1.0, 1.0])
+
+
+def test_the_predictive_has_the_names_that_the_measurement_gives():
+    prior = MultivariateNormal.from_diagonal([0.0, 0.0], [1.0, 1.0], names=["a", "b"])
+    look = LinearGaussian([[1.0, 1.0]], noise=1.0, names=["sum"])
+    assert look.predictive(prior).names == ("sum",)
+    assert look.posterior(prior, [1.0]).names == ("a", "b")

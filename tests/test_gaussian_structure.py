@@ -1,5 +1,8 @@
 """A structure stays what it is, and few factors never become a matrix."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -79,6 +82,25 @@ def test_twenty_thousand_features_of_rank_three_run():
     use_without_matrices(normal_of("low_rank", 20_000, rank=3), normal_of("diagonal", 20_000))
 
 
+@pytest.mark.parametrize("size", [1.0, 1e4, 1e8])
+def test_a_precision_is_one_over_what_the_other_features_leave(size):
+    rng = np.random.default_rng(2)
+    loadings = rng.normal(size=(6, 2))
+    loadings[:2] *= size
+    normal = MultivariateNormal.from_low_rank(np.zeros(6), loadings, np.full(6, 0.5))
+    for feature in range(6):
+        others = np.setdiff1d(np.arange(6), [feature])
+        left = normal.condition(others, np.zeros(5)).variances[0]
+        assert normal._spread.precision_diagonal()[feature] == pytest.approx(1 / left, rel=1e-7)
+
+
+def test_the_share_of_noise_bounds_the_least_eigenvalue():
+    normal = normal_of("low_rank", 6)
+    spread = np.sqrt(normal.variances)
+    values = np.linalg.eigvalsh(normal.covariance / np.outer(spread, spread))
+    assert 0 < normal._spread.least <= values[0]
+
+
 def test_noise_of_zero_makes_the_covariance_full():
     loadings = np.array([[1.0, 0.0], [1.0, 2.0], [0.0, 1.0]])
     normal = MultivariateNormal.from_low_rank(np.zeros(3), loadings, [0.0, 1.0, 0.5])
@@ -91,3 +113,13 @@ def test_no_factors_make_the_covariance_diagonal():
     normal = MultivariateNormal.from_low_rank(np.zeros(2), np.empty((2, 0)), [1.0, 2.0])
     assert normal.structure == "diagonal"
     assert normal.variances.tolist() == [1.0, 2.0]
+
+
+def test_the_algebra_loads_no_compiled_kernels_and_no_pictures():
+    code = (
+        "import sys; from suffice.gaussian import MultivariateNormal as M\n"
+        "M([0.0], [[1.0]]).log_density([0.0])\n"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not set(done.stdout.split()) & {"numba", "matplotlib", "sklearn", "pyarrow", "pandas"}

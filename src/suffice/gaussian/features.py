@@ -26,11 +26,13 @@ def checked_names(names: Iterable[str] | None, features: int) -> Names:
         raise ShapeError(
             f"{len(found)} names for {features} features. Give a name for each, or none."
         )
+    met: set[str] = set()
     for name in found:
         if not isinstance(name, str):
             raise InputError(f"Feature name {name!r} is no string. Give strings.")
-        if found.count(name) > 1:
+        if name in met:
             raise InputError(f"Two features are named {name!r}. Give each a name of its own.")
+        met.add(name)
     return found
 
 
@@ -56,10 +58,12 @@ def numbers_of(which: Any, names: Names, features: int, *, none: bool = False) -
     found = [_number(one, names, features) for one in which]
     if not found and not none:
         raise InputError("No feature is chosen. Choose at least one, by number or name.")
+    met: set[int] = set()
     for number in found:
-        if found.count(number) > 1:
+        if number in met:
             told = number if names is None else names[number]
             raise InputError(f"Feature {told!r} is chosen twice. Choose each once.")
+        met.add(number)
     return np.array(found, dtype=np.intp)
 
 

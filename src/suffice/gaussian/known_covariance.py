@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from suffice.gaussian.noise import noise_of
 from suffice.gaussian.normal import MultivariateNormal
 from suffice.gaussian.product import summed
 from suffice.gaussian.structure import Structure
+from suffice.prior.estimates import check_seen
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Interval, Prior, Size, tails
 from suffice.tally.moments import Moments
@@ -42,6 +43,8 @@ class KnownCovariance(Prior):
     prior: MultivariateNormal
     rows: MultivariateNormal
 
+    _learns_from: ClassVar[type[Moments]] = Moments
+
     def __init__(self, prior: MultivariateNormal, covariance: Any) -> None:
         rows = noise_of("KnownCovariance", covariance, prior.features)
         zeros = np.zeros(prior.features)
@@ -54,6 +57,9 @@ class KnownCovariance(Prior):
     def covariance(self) -> Floats:
         """The known covariance of the rows, (d, d)."""
         return self.rows.covariance
+
+    def _tally_of(self, data: ArrayLike) -> Moments:
+        return Moments.of(data, full=True)
 
     def _of_mean(self, tally: Moments) -> tuple[MultivariateNormal, float]:
         """Return N(mean of the rows, Sigma / N), what the rows say of mu, and N."""
@@ -68,9 +74,9 @@ class KnownCovariance(Prior):
         spread = self.rows._spread.scaled(factors)
         return MultivariateNormal.of_structure(tally.mean().reshape(d), spread), weight
 
-    def posterior(self, tally: Moments) -> Self:
+    def posterior(self, data: Moments | ArrayLike) -> Self:
         """Return the prior with S_N^-1 = S0^-1 + N Sigma^-1, which neither need have."""
-        rows, weight = self._of_mean(tally)
+        rows, weight = self._of_mean(self.tallied(data))
         if weight == 0:
             return self
         return type(self)(self.prior.product(rows).normal, self.rows)
@@ -83,6 +89,12 @@ class KnownCovariance(Prior):
         """Return m0, (..., d)."""
         return self.prior.mean
 
+    def mle(self, data: Moments | ArrayLike) -> Floats:
+        """Return the mean of the rows, (d,)."""
+        rows, weight = self._of_mean(self.tallied(data))
+        check_seen(np.asarray(weight))
+        return rows.mean
+
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of each feature's mean, (..., d)."""
         spread = np.sqrt(self.prior.variances)
@@ -94,11 +106,12 @@ class KnownCovariance(Prior):
         total: Structure = summed(self.prior._spread, self.rows._spread)
         return MultivariateNormal.of_structure(self.prior.mean, total, self.prior.names)
 
-    def log_evidence(self, tally: Moments) -> Floats:
+    def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log probability of the rows, (...).
 
         That of their mean, N(m0, S0 + Sigma / N), and that of their scatter about it.
         """
+        tally = self.tallied(data)
         rows, weight = self._of_mean(tally)
         d = self.prior.features
         if weight == 0:

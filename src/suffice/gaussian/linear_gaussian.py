@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.errors import InputError, ShapeError
-from suffice.gaussian.features import cells_of, common_axes
+from suffice.gaussian.features import Names, cells_of, checked_names, common_axes
 from suffice.gaussian.full import of_half, of_matrix
 from suffice.gaussian.low_rank import inner_root, low_rank
 from suffice.gaussian.noise import noise_of
@@ -36,6 +36,8 @@ class LinearGaussian:
     b : (..., m), or a number
     noise : R as a variance, (m,) variances, (m, m) or a MultivariateNormal (its mean adds to b)
         May be 0, as long as the predictive of y is not singular.
+    names : sequence of str, optional
+        Names of the features of y, for the predictive.
 
     Examples
     --------
@@ -48,8 +50,16 @@ class LinearGaussian:
     A: Floats
     b: Floats
     noise: MultivariateNormal
+    names: Names
 
-    def __init__(self, A: ArrayLike, b: ArrayLike = 0.0, *, noise: Any) -> None:
+    def __init__(
+        self,
+        A: ArrayLike,
+        b: ArrayLike = 0.0,
+        *,
+        noise: Any,
+        names: Iterable[str] | None = None,
+    ) -> None:
         matrix, offset = frozen(A), np.asarray(b, dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ShapeError(f"{OWNER} has A of shape {matrix.shape}. Give (m, d).")
@@ -65,11 +75,12 @@ class LinearGaussian:
         object.__setattr__(self, "b", given(offset + spread.mean))
         centred = MultivariateNormal.of_structure(np.zeros(m), spread._spread)
         object.__setattr__(self, "noise", centred)
+        object.__setattr__(self, "names", checked_names(names, m))
 
     def predictive(self, prior: MultivariateNormal) -> MultivariateNormal:
         """Return the normal of y, N(A m0 + b, R + A S0 A^T)."""
         centre = self._centre(prior)
-        return MultivariateNormal.of_structure(centre, self._total(self._mapped(prior)))
+        return MultivariateNormal.of_structure(centre, self._total(self._mapped(prior)), self.names)
 
     def log_evidence(self, prior: MultivariateNormal, y: Any) -> Floats:
         """Return log p(y) of measurements (..., m)."""
@@ -80,7 +91,7 @@ class LinearGaussian:
 
         They share one covariance, so gaps must be in the same places of all of them.
         """
-        rows = cells_of(y, None, len(self.A))
+        rows = cells_of(y, self.names, len(self.A))
         seen = _seen(rows)
         if not np.all(np.isfinite(rows[..., seen])):
             raise InputError("A measurement is infinite. Make it NaN to have it left out.")

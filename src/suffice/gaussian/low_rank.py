@@ -16,6 +16,9 @@ from suffice.gaussian.full import of_matrix
 from suffice.gaussian.structure import Conditional, Structure
 from suffice.tally.tally import Floats, Index, frozen, given
 
+# A difference from 1 that is smaller than this has lost six of its sixteen digits.
+FEW_DIGITS = 1e-6
+
 
 class Inner(NamedTuple):
     """V = psi^-1/2 W (d, r), and the lower root (r, r) of M = I + V^T V."""
@@ -136,7 +139,14 @@ class LowRank(Structure):
         """Return (1 - V M^-1 V^T) / psi on the diagonal."""
         inner = self._inner
         explained = solve_triangular(inner.lower, inner.scaled.T, lower=True)
-        return np.asarray((1.0 - np.square(explained).sum(axis=0)) / self.noise)
+        share = 1.0 - np.square(explained).sum(axis=0)
+        # Nearly all of a feature may be explained, though of no more features than factors: their
+        # shares are added up as squares instead.
+        lost = np.flatnonzero(share < FEW_DIGITS)
+        units = np.zeros((len(lost), self.features))
+        units[np.arange(len(lost)), lost] = np.sqrt(self.noise[lost])
+        share[lost] = self.squared_distances(units)
+        return np.asarray(share / self.noise)
 
 
 def inner_root(scaled: Floats) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import multigammaln
 
 from suffice.errors import PriorError, ShapeError
-from suffice.prior.inverse_wishart import log_inverse_wishart, sample_halves
+from suffice.prior.inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.prior import Size, broadcast, finite, positive, sizes, spread_to
 from suffice.tally.tally import Floats, given
@@ -82,7 +82,7 @@ class RandomMatrix(ABC):
 
 
 class Wishart(RandomMatrix):
-    """p(L) proportional to |L|^((v-d-1)/2) exp(-tr(V^-1 L) / 2) (docs: mathematics, section 2).
+    """p(L) proportional to |L|^((v-d-1)/2) exp(-tr(V^-1 L) / 2) (docs: mathematics, section 6).
 
     The scatter of v rows of N(0, V) about 0 is one draw.
 
@@ -127,18 +127,15 @@ class Wishart(RandomMatrix):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw matrices, shape (*size, ..., d, d), by Bartlett's decomposition."""
-        d, shape = self._features, sizes(size, self.degrees.shape)
-        squares = rng.chisquare(self.degrees[..., None] - np.arange(d), size=(*shape, d))
-        bartlett = np.tril(rng.standard_normal((*shape, d, d)), -1)
-        bartlett[..., np.arange(d), np.arange(d)] = np.sqrt(squares)
-        half = self._root() @ bartlett
+        shape = sizes(size, self.degrees.shape)
+        half = self._root() @ bartlett(rng, self.degrees, shape, self._features)
         return np.asarray(half @ np.swapaxes(half, -1, -2))
 
 
 class InverseWishart(RandomMatrix):
     """p(Sigma) proportional to |Sigma|^(-(v+d+1)/2) exp(-tr(S Sigma^-1) / 2).
 
-    The inverse of a draw of Wishart(v, S^-1) is one draw (docs: mathematics, section 2).
+    The inverse of a draw of Wishart(v, S^-1) is one draw (docs: mathematics, section 6).
 
     Parameters
     ----------

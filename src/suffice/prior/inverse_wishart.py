@@ -26,8 +26,16 @@ def sample_halves(
 
     Sigma = L A^-T A^-1 L^T, with S = L L^T and A A^T ~ Wishart(v, identity).
     """
-    d = scale_root.shape[-1]
-    squares = rng.chisquare(degrees[..., None] - np.arange(d), size=(*shape, d))
-    bartlett = np.tril(rng.standard_normal((*shape, d, d)), -1)
-    bartlett[..., np.arange(d), np.arange(d)] = np.sqrt(squares)
-    return np.asarray(np.linalg.solve(bartlett, np.swapaxes(scale_root, -1, -2)))
+    factor = bartlett(rng, degrees, shape, scale_root.shape[-1])
+    return np.asarray(np.linalg.solve(factor, np.swapaxes(scale_root, -1, -2)))
+
+
+def bartlett(
+    rng: np.random.Generator, degrees: Floats, shape: tuple[int, ...], features: int
+) -> Floats:
+    """Draw lower triangular A (*shape, d, d) with A A^T ~ Wishart(v, identity)."""
+    at = np.arange(features)
+    squares = rng.chisquare(degrees[..., None] - at, size=(*shape, features))
+    factor = np.tril(rng.standard_normal((*shape, features, features)), -1)
+    factor[..., at, at] = np.sqrt(squares)
+    return factor
