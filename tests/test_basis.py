@@ -14,10 +14,10 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from suffice.basis import Fourier, Hinge, Polynomial, Radial, RandomHinge
+from suffice.basis import Fourier, Hinge, Levels, Polynomial, Quadratic, Radial, RandomHinge
 
 X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 10.0] + [3.0, 40.0]
-BY_COLUMN = [Polynomial(), Fourier(), Radial(), Hinge()]
+BY_COLUMN = [Polynomial(), Fourier(), Radial(), Hinge(), Levels(3)]
 OF_ROWS = [Radial(X[:4]), RandomHinge(15, random_state=0)]
 ALL = [*BY_COLUMN, *OF_ROWS]
 STATELESS = [
@@ -25,6 +25,8 @@ STATELESS = [
     Fourier([1, 1.5], period=7.0),
     Radial(X[:5]),
     Hinge([[2.0, 3.0], [40.0]]),
+    Quadratic(),
+    Levels([5, 60]),
 ]
 LEARNED = [Fourier(), Radial(), Hinge(), RandomHinge(random_state=0)]
 
@@ -49,6 +51,10 @@ def every(expansions):
         Hinge([-1.0, 1.0]),
         RandomHinge(),
         RandomHinge(3, random_state=0),
+        Quadratic(),
+        Quadratic(products=False),
+        Levels(),
+        Levels(4),
     ]
 )
 def test_scikit_learns_checks_pass(estimator, check):
@@ -240,6 +246,7 @@ def test_settings_changed_after_fit_wait_for_the_next_fit(expansion):
         "Radial": {"centres": 1},
         "Hinge": {"knots": 1},
         "RandomHinge": {"n_features": 1},
+        "Levels": {"levels": 1},
     }[name(expansion)].items()
     fitted.set_params(**{parameter: value})
     np.testing.assert_array_equal(fitted.transform(X), before)

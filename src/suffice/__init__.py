@@ -39,7 +39,15 @@ _ROOMS = {
         "Wishart",
     ),
     "linear_model": ("BayesianLinearRegression", "LinearRegression"),
-    "basis": ("Fourier", "Hinge", "Polynomial", "Radial", "RandomHinge"),
+    "basis": (
+        "Fourier",
+        "Hinge",
+        "Levels",
+        "Polynomial",
+        "Quadratic",
+        "Radial",
+        "RandomHinge",
+    ),
     "errors": (
         "CovarianceError",
         "DebtError",

@@ -1,0 +1,54 @@
+"""Squares of the columns, and products of pairs of them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from suffice.basis.expansion import Expansion
+from suffice.tally.tally import Floats
+
+
+class Quadratic(Expansion):
+    """x_j of each column, then x_j x_k of each pair j <= k (docs: mathematics, section 4).
+
+    These are the statistics of a normal: a Gaussian classifier with a covariance a class is a
+    logistic regression in them.
+
+    Parameters
+    ----------
+    products : bool, default=True
+        Whether products of different columns are there, or squares only.
+
+    Attributes
+    ----------
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> pairs = Quadratic().fit([[2.0, 3.0]])
+    >>> pairs.transform([[2.0, 3.0]])
+    array([[2., 3., 4., 6., 9.]])
+    >>> pairs.get_feature_names_out().tolist()
+    ['x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"products": ["boolean"]}
+
+    def __init__(self, products: bool = True) -> None:
+        self.products = products
+
+    def _learn(self, cells: Floats) -> None:
+        columns = np.arange(cells.shape[1])
+        pairs = np.triu_indices(cells.shape[1]) if self.products else (columns, columns)
+        self._pairs = pairs[0], pairs[1]
+
+    def _expand(self, cells: Floats) -> Floats:
+        first, second = self._pairs
+        return np.concatenate([cells, cells[:, first] * cells[:, second]], axis=1)
+
+    def _names(self, columns: list[str]) -> list[str]:
+        pairs = zip(*(part.tolist() for part in self._pairs), strict=True)
+        named = [f"{columns[j]}^2" if j == k else f"{columns[j]} {columns[k]}" for j, k in pairs]
+        return [*columns, *named]
