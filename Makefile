@@ -2,11 +2,12 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+REPEATS ?= 100
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test check format bench ng-jordan clean
 
 help:
 	@echo "make demo    install, and show what suffice does on data that ships with scikit-learn"
@@ -14,6 +15,7 @@ help:
 	@echo "make check   formatting, lint, types and architecture"
 	@echo "make format  let ruff format and fix what it can"
 	@echo "make bench   time suffice against scikit-learn, side by side"
+	@echo "make ng-jordan   naive Bayes against logistic regression as rows grow (REPEATS=100)"
 	@echo "make clean   remove the environment, caches and built files"
 
 demo: .venv/installed
@@ -34,6 +36,9 @@ format: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
+
+ng-jordan: .venv/installed-dev
+	$(BIN)/python -m suffice.lab.ng_jordan --repeats $(REPEATS)
 
 # The environment is made again only when pyproject.toml has changed.
 define environment

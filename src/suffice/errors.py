@@ -1,5 +1,8 @@
 """What can go wrong, and what we warn of: the fact with the value, then the cure."""
 
+import sys
+import warnings
+
 
 class SufficeError(Exception):
     """The parent of every error this package raises on purpose."""
@@ -49,5 +52,17 @@ class ImpossibleRowWarning(SufficeWarning):
     """A row that no class can have produced; its answer is the class prior."""
 
 
+class StaleCalibrationWarning(SufficeWarning):
+    """Probabilities are calibrated on rows that are no longer all that was learned."""
+
+
 class ConvergenceWarning(SufficeWarning):
     """An iteration stopped at its limit; the text says how far it was."""
+
+
+def warn_caller(message: str, category: type[SufficeWarning]) -> None:
+    """Warn at the line, outside this package, from which the package was called."""
+    level, frame = 1, sys._getframe(0)
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("suffice."):
+        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+    warnings.warn(message, category, stacklevel=level)

@@ -14,6 +14,7 @@ from suffice.discriminant_analysis.learner import GaussianLearner
 from suffice.errors import InputError
 from suffice.model.covariance import ledoit_wolf, mle, toward_mean_variance
 from suffice.model.evidence import covariance_prior
+from suffice.model.left_out_gaussian import Marks
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
 
@@ -126,6 +127,20 @@ class ClassCovariances(GaussianLearner):
         self._refuse_if_rows_were_needed("merge", self)
         self._refuse_if_rows_were_needed("merge", other)
         return super().merge(other)
+
+    def _left_out_joint(self, rows: Rows) -> Floats | None:
+        self._refuse_if_rows_were_needed("leave rows out", self)
+        return super()._left_out_joint(rows)
+
+    def _without_closed_form(self) -> str:
+        if not np.all(self.tally_.weights > 0):
+            return "a class without rows is taken to be like the others"
+        return super()._without_closed_form()
+
+    def _last_of_a_closed_class(self, rows: Rows) -> Marks:
+        """Say which rows leave an announced class without any, and so like the others."""
+        last = self._is_last(rows)
+        return last if self.classes_closed_ else np.zeros_like(last)
 
     def _refuse_if_rows_were_needed(self, act: str, model: Any) -> None:
         asked = getattr(model, "covariance_estimator", None) is not None

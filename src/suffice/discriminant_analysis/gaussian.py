@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.discriminant_analysis.gaussian_reading import DIAGONAL, GaussianReading
+from suffice.discriminant_analysis.gaussian_left_out import GaussianLeftOut
+from suffice.discriminant_analysis.gaussian_reading import DIAGONAL
 from suffice.errors import InputError, PriorError
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
 
 
-class GaussianDiscriminant(GaussianReading):
+class GaussianDiscriminant(GaussianLeftOut):
     """Gaussian classes with a prior (docs: mathematics, sections 2, 4 and 6).
 
     Parameters

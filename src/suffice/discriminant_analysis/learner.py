@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -11,13 +12,14 @@ from numpy.typing import NDArray
 
 from suffice.count import count_patterns, count_quartics
 from suffice.data.rows import Rows
-from suffice.errors import ConvergenceWarning, MergeError
+from suffice.errors import ConvergenceWarning, InputError, MergeError
 from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
 from suffice.model.laws import Law
+from suffice.model.left_out_gaussian import Marks
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
-from suffice.tally.tally import Floats
+from suffice.tally.tally import ROUNDING, Floats
 
 # How long EM goes on where the user has no say in it: scikit-learn's classes have no max_iter.
 MAX_ITER = 1000
@@ -33,6 +35,9 @@ class GaussianLearner(GenerativeAnswers):
 
     _law: Law
     _moments: Moments
+    priors: Any
+    priors_: Floats
+    _float_type: type[np.floating[Any]] = np.float64
 
     @abstractmethod
     def _solve(self, groups: Groups[Any]) -> None:
@@ -171,3 +176,89 @@ class GaussianLearner(GenerativeAnswers):
 
     def _class_prior_is_given(self) -> bool:
         return getattr(self, "priors", None) is not None
+
+    # Leaving rows out.
+
+    @abstractmethod
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+        """Set log p(x | class) without each row, (n, C); return the rows to be read anew, (n,)."""
+
+    def _without_closed_form(self) -> str:
+        """Return why rows cannot be left out in closed form, or nothing."""
+        parts = self.tally_.parts
+        if isinstance(parts, Quartics):
+            return "shrinkage='auto' depends on fourth powers of the rows"
+        if isinstance(parts, Patterns) and parts.gaps:
+            return "rows with gaps are learned by EM"
+        return ""
+
+    def _why_refit(self) -> str:
+        return self._without_closed_form() or "rows that a covariance hangs on"
+
+    def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        # Counting notes what it met in the model, which is not to change.
+        return super(GaussianLearner, copy(self))._learned_rows(X, y, sample_weight)
+
+    def _refitted_joint(self, rows: Rows) -> Floats:
+        model = copy(self)
+        last = self._is_last(rows) & (self._class_prior_is_given() and not self.classes_closed_)
+        out = np.empty((rows.shape[0], len(self.classes_)))
+        if not last.all():
+            others = rows.some(np.flatnonzero(~last))
+            out[~last] = super(GaussianLearner, model)._refitted_joint(others)
+        for number in np.flatnonzero(last):
+            # Of given class probabilities those of the classes that are left count.
+            kept = np.arange(len(self.classes_)) != rows.codes[number]
+            model.priors = self.priors_[kept] / self.priors_[kept].sum()
+            one = rows.some(np.array([number]))
+            out[number] = super(GaussianLearner, model)._refitted_joint(one)[0]
+        return out
+
+    def _left_out_joint(self, rows: Rows) -> Floats | None:
+        self._check_readable()
+        weights = row_weights(rows)
+        total = float(self.tally_.weights.sum())
+        alone = np.flatnonzero(total - weights <= ROUNDING * total)
+        if alone.size:
+            raise InputError(
+                f"Without row {alone[0]} nothing is learned that could speak of it. Learn two "
+                "rows or more."
+            )
+        if self._without_closed_form():
+            return None
+        joint = np.empty((rows.shape[0], len(self.classes_)))
+        doubtful = self._fill_left_out(rows, joint)
+        joint += self._left_out_log_prior(rows)
+        anew = np.flatnonzero(doubtful)
+        if anew.size:
+            joint[anew] = self._read_anew(rows, anew)
+        return joint
+
+    def _fill_densities(self, rows: Rows, out: Floats) -> None:
+        """Set log p(x | class) of all that was learned: right for all classes but the row's own."""
+        out[:] = scoring.joint_log_proba(self._density(), rows.X, np.zeros(out.shape[1]))
+
+    def _is_last(self, rows: Rows) -> Marks:
+        """Say which rows are all that their class has."""
+        held = self.tally_.weights[rows.codes]
+        return np.asarray(held - row_weights(rows) <= ROUNDING * held)
+
+    def _read_anew(self, rows: Rows, numbers: NDArray[np.intp]) -> Floats:
+        """Return log p(x, class) by reading the tally without each of these few rows."""
+        try:
+            return self._refitted_joint(rows.some(numbers))
+        except (ValueError, np.linalg.LinAlgError) as reason:
+            for number in numbers:
+                self._read_one_anew(rows, int(number))
+            raise AssertionError("A row that could not be left out can be now.") from reason
+
+    def _read_one_anew(self, rows: Rows, number: int) -> None:
+        try:
+            self._refitted_joint(rows.some(np.array([number])))
+        except (ValueError, np.linalg.LinAlgError) as reason:
+            raise type(reason)(f"Without row {number} there is no model. {reason}") from reason
+
+
+def row_weights(rows: Rows) -> Floats:
+    """Return the weight of each row, (n,)."""
+    return rows.weights if rows.weights.size else np.ones(rows.shape[0])

@@ -11,7 +11,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.discriminant_analysis.class_covariances import ClassCovariances
+from suffice.discriminant_analysis.linear_left_out import LinearLeftOut
 from suffice.errors import InputError, PriorError
 from suffice.model import scoring
 from suffice.model.covariance import is_singular, mle
@@ -27,9 +27,7 @@ from suffice.tally import Groups
 from suffice.tally.tally import Floats
 
 
-class LinearDiscriminantAnalysis(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassCovariances
-):
+class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearLeftOut):
     """Linear discriminant analysis, from a tally (docs: mathematics, sections 4 and 6).
 
     A drop-in for scikit-learn's class of this name: one pass over the rows, then everything is
@@ -222,12 +220,12 @@ class LinearDiscriminantAnalysis(
 
     def _density(self) -> scoring.Scorer:
         self._check_readable()
-        if is_singular(self._within):
+        if is_singular(self._within) and not self._up_to_the_row:
             raise InputError(
                 "The covariance within classes is singular, so rows have no density. Leave out "
                 "features that repeat others, or use GaussianDiscriminant, whose prior fills in."
             )
-        return self._law.density()
+        return super()._density()
 
     def decision_function(self, X: Any) -> Floats:
         """Return log p(class | x) up to a term of x, (n_samples, n_classes).

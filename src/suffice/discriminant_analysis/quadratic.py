@@ -9,12 +9,16 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from suffice.data.rows import Rows
 from suffice.discriminant_analysis.class_covariances import ClassCovariances
+from suffice.discriminant_analysis.learner import row_weights
 from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.covariance import SINGULAR, lower_root
 from suffice.model.gaussian import LOG_TWO_PI
 from suffice.model.laws import DenseLaw
+from suffice.model.left_out_gaussian import LeftOutGaussian, Marks
+from suffice.model.left_out_parts import covariance_parts, rows_by_class
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 
@@ -179,6 +183,26 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         if scores.shape[1] == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
         return np.asarray(scores + self.means_.shape[1] / 2 * LOG_TWO_PI)
+
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+        weights, moments = row_weights(rows), self._moments
+        groups = rows_by_class(rows.codes, out.shape[1])
+        parts = covariance_parts(moments, groups, weights, tied=False, axes=True)
+        plain = self.solver == "svd"
+        form = LeftOutGaussian(
+            self.means_,
+            moments.weight,
+            tied=False,
+            shrinkage=0.0 if plain else float(self.shrinkage or 0.0),
+            added=float(self.reg_param) if plain else 0.0,
+            floor=float(self.tol),
+        )
+        self._fill_densities(rows, out)
+        doubtful = form.fill(rows, parts, out)
+        # `_check_class` asks more of a class that has few rows left.
+        rest = self.tally_.weights[rows.codes] - weights
+        few = ~self._is_last(rows) & ((rest <= 1) | (rest < rows.shape[1]))
+        return np.asarray(doubtful | few | self._last_of_a_closed_class(rows))
 
     def _feature_parameters(self) -> int:
         classes, features = self.means_.shape

@@ -69,7 +69,7 @@ class BayesianLinearRegression(Regression):
     >>> model = BayesianLinearRegression().fit(X, y)
     >>> mean, sd = model.predict([[5.0]], return_std=True)
     >>> mean.round(2), sd.round(2)
-    (array([4.81]), array([0.43]))
+    (array([4.83]), array([0.55]))
     >>> flat = BayesianLinearRegression(prior_scale=np.inf).fit(X, y)  # least squares
     >>> flat.coef_.round(3)
     array([0.94])
@@ -121,7 +121,9 @@ class BayesianLinearRegression(Regression):
         line = Line.of(prior, products, tally, intercept=self.fit_intercept)
         self._believed = line
         self._show(line.coefficients, line.intercepts if self.fit_intercept else 0.0)
-        self.log_evidence_ = float(prior.log_evidence(products).sum())
+        # A posterior is of its prior's kind, which the types do not say.
+        evidence = prior.log_evidence(products, line.belief)  # type: ignore[arg-type]
+        self.log_evidence_ = float(evidence.sum())
         self.noise_variance_: Any = self.noise_variance
         if isinstance(line.belief, Coefficients):
             noise = line.belief.noise_scale / line.belief.noise_shape

@@ -52,7 +52,7 @@ class LinearRegression(Regression):
     array([4.85])
     >>> lower, upper = model.interval([[5.0]], 0.9)
     >>> lower.round(2), upper.round(2)
-    (array([4.02]), array([5.68]))
+    (array([3.92]), array([5.78]))
     """
 
     _tally_settings: ClassVar[tuple[str, ...]] = ()
@@ -88,7 +88,8 @@ class LinearRegression(Regression):
             self._warn_of_repeats(found.rank, found.unknown)
         self.rank_ = found.rank
         values = np.linalg.eigvalsh(products.xx)[::-1]
-        self.singular_ = np.sqrt(np.maximum(values, 0.0))[: int(np.ceil(tally.weight))]
+        known = max(int(np.ceil(tally.weight)), found.rank)
+        self.singular_ = np.sqrt(np.maximum(values, 0.0))[:known]
         mean = tally.mean()
         d = self.n_features_in_
         level = mean[d:] - found.coefficients @ mean[:d]

@@ -86,7 +86,9 @@ class Regression(TallyRegressor):
 
     def _terms(self) -> tuple[str, ...]:
         names = names_of(self) or tuple(f"x{at}" for at in range(self.n_features_in_))
-        return ("intercept", *names) if self.fit_intercept else names
+        if not self.fit_intercept:
+            return names
+        return ("(intercept)" if "intercept" in names else "intercept", *names)
 
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> TargetsLeftOut:
         """Return what the other rows predict of each row that this model learned.
@@ -129,7 +131,9 @@ class Regression(TallyRegressor):
             marginal = StudentT(posterior.degrees[..., None], location, squares)
         lower, upper = marginal.interval(level)
         targets = location.shape[0]
-        named = self._target_names or tuple(f"y{at}" for at in range(targets))
+        named = self._target_names or ()
+        if len(set(named)) < targets:
+            named = tuple(f"y{at}" for at in range(targets))
         columns = self.n_features_in_
         return Summary(
             f"{type(self).__name__}: {float(self.tally_.weight):g} rows, {columns} "
@@ -150,7 +154,8 @@ class Regression(TallyRegressor):
         left = products.about(w).yy
         with np.errstate(invalid="ignore", divide="ignore"):
             explained = 1 - left / products.yy
-        facts = [("R^2", " ".join(f"{share:.4f}" for share in explained))]
+        shares = (f"{share:.4f}" if np.isfinite(share) else "-" for share in explained)
+        facts = [("R^2", " ".join(shares))]
         belief = line.belief
         if isinstance(belief, CoefficientsKnownNoise):
             return (*facts, ("known noise sd", f"{float(np.sqrt(belief.noise_variance)):.4g}"))

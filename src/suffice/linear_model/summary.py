@@ -28,10 +28,10 @@ class Summary:
     >>> model = LinearRegression().fit([[1.0], [2.0], [3.0], [4.0]], [1.1, 1.9, 3.2, 3.8])
     >>> print(model.summary())
     LinearRegression: 4 rows, 1 column
-    R^2 0.9828, noise sd 0.1987
-                       estimate          sd      2.5 %     97.5 %
-    intercept                 0      0.2433     -1.047      1.047
-    x0                        1     0.08888     0.6176      1.382
+    R^2 0.9818, noise sd 0.2025
+                       estimate          sd       2.5 %      97.5 %
+    intercept              0.15       0.248      -0.917       1.217
+    x0                     0.94     0.09055      0.5504        1.33
     """
 
     title: str
@@ -58,7 +58,7 @@ class Summary:
     def __str__(self) -> str:
         tails = [f"{100 * tail:.4g} %" for tail in ((1 - self.level) / 2, (1 + self.level) / 2)]
         width = max(15, *(len(term) for term in self.terms))
-        head = " " * width + f"{'estimate':>12}{'sd':>12}{tails[0]:>11}{tails[1]:>11}"
+        head = " " * width + f"{'estimate':>12}{'sd':>12}{tails[0]:>12}{tails[1]:>12}"
         lines = [self.title, ", ".join(f"{name} {value}" for name, value in self.facts)]
         for row in range(len(self.estimate)):
             if self.targets:
@@ -70,6 +70,6 @@ class Summary:
                 strict=True,
             )
             for term, estimate, sd, lower, upper in table:
-                ends = f"{lower:>11.4g}{upper:>11.4g}"
+                ends = f"{lower:>12.4g}{upper:>12.4g}"
                 lines.append(f"{term:<{width}}{estimate:>12.4g}{sd:>12.4g}{ends}")
         return "\n".join(lines)

@@ -59,6 +59,8 @@ def non_negative_least_squares(products: Products) -> LeastSquares:
     spread, correlation = standardised(products.xx)
     values, vectors = np.linalg.eigh(correlation)
     kept = values > SINGULAR * len(spread)
+    if not kept.any():  # nnls of no equations answers with whatever is in memory
+        return LeastSquares(np.zeros(products.xy.shape), 0, np.empty((len(spread), 0)))
     roots = np.sqrt(values[kept])
     rows = roots[:, None] * vectors[:, kept].T
     right = (products.xy / spread) @ vectors[:, kept] / roots

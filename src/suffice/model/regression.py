@@ -101,7 +101,7 @@ class Line:
         out = np.empty(rows.shape[0])
         d = len(self.centre)
         for start, stop in row_ranges(*rows.shape):
-            cells = rows.dense(start, stop)[:, :d] - self.centre
+            cells = rows.sample(np.arange(start, stop))[:, :d] - self.centre
             out[start:stop] = leverage(root, cells) / self._unit + 1 / self.weight
         return out
 

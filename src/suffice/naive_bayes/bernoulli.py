@@ -7,14 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.count import count_ones
 from suffice.data.rows import Rows
 from suffice.model.discrete import BinaryScorer
+from suffice.model.left_out_counts import ones_left_out
+from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.model.scoring import Scorer
 from suffice.model.table import TableScorer
-from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Beta
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
@@ -25,9 +27,10 @@ class BernoulliNB(DiscreteNB):
 
     Parameters
     ----------
-    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Beta, \
-default=1.0
-        Pseudocounts of presence and of absence alike; a Beta tells them apart.
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), Beta, or \
+"evidence", default=1.0
+        Pseudocounts of presence and of absence alike; a Beta tells them apart. "evidence" takes
+        the number that makes what was learned most probable.
     force_alpha, fit_prior, class_prior : as in scikit-learn
     binarize : float or None, default=0.0
         Cells above it are present; None if cells are 0 and 1 already.
@@ -38,6 +41,8 @@ default=1.0
     Attributes
     ----------
     classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_ : as in scikit-learn
+    alpha_ : float, ndarray or Beta
+        The pseudocounts that were used.
     tally_ : Groups of Counts of shape (n_classes, n_features, 2)
 
     Examples
@@ -45,11 +50,19 @@ default=1.0
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
     >>> model.predict_proba([[0, 1]]).round(3)
     array([[0.36, 0.64]])
+    >>> rare = np.repeat([[1, 0, 0, 0], [0, 0, 0, 0]], [1, 19], axis=0)
+    >>> bool(BernoulliNB(alpha="evidence").fit(rare, [0, 1] * 10).alpha_ < 0.1)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Beta],
+        "alpha": [
+            Interval(Real, 0, None, closed="left"),
+            "array-like",
+            Beta,
+            StrOptions({EVIDENCE}),
+        ],
         "binarize": [None, Interval(Real, 0, None, closed="left")],
     }
     _tally_settings = ("binarize",)
@@ -91,6 +104,18 @@ default=1.0
         if isinstance(self._smoothing, Beta):
             return self._smoothing
         return _Pseudocounts(self._smoothing, self._smoothing)
+
+    def _alpha_by_evidence(self, groups: Groups[Counts]) -> float:
+        evidence = SymmetricEvidence.of(groups.parts.counts)
+        return best_pseudocount(evidence.slope, evidence.log_evidence)
+
+    def _own_scores(self, rows: Rows) -> Floats:
+        prior = self._feature_prior()
+        pseudo = self._pseudocounts(prior.successes), self._pseudocounts(prior.failures)
+        if self.binarize is None and min(np.min(part) for part in pseudo) == 0:
+            # How fractions are scored depends on whether all scores are finite without the row.
+            return np.full(rows.shape[0], np.nan)
+        return ones_left_out(rows, self.tally_.parts.counts, pseudo, self.binarize)
 
     def _scorer(self) -> Scorer:
         threshold = 0.5 if self.binarize is None else float(self.binarize)

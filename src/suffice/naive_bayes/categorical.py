@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +13,8 @@ from suffice.count import count_levels
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model.discrete import LevelScorer, log_ratio_table
+from suffice.model.left_out_counts import levels_left_out
+from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.model.scoring import Scorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Dirichlet
@@ -27,8 +29,10 @@ class CategoricalNB(DiscreteNB):
 
     Parameters
     ----------
-    alpha : float, or array-like of shape (n_features,) or (n_classes, n_features), default=1.0
-        Pseudocount of every level of a feature.
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or "evidence", \
+default=1.0
+        Pseudocount of every level of a feature; "evidence" takes the number, one for all
+        features, that makes what was learned most probable.
     force_alpha, fit_prior, class_prior, min_categories : as in scikit-learn
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How level probabilities are read off the tally. The posterior mean, which is what
@@ -38,6 +42,8 @@ class CategoricalNB(DiscreteNB):
     ----------
     classes_, class_count_, class_log_prior_, category_count_, feature_log_prob_, n_categories_ : \
 as in scikit-learn
+    alpha_ : float or ndarray
+        The pseudocounts that were used.
     tally_ : Groups of Blocks of Counts, a block a column
 
     Examples
@@ -45,12 +51,14 @@ as in scikit-learn
     >>> model = CategoricalNB().fit([[0, 2], [1, 2], [1, 0]], ["a", "b", "b"])
     >>> model.predict([[0, 7]])
     array(['a'], dtype='<U1')
+    >>> sure = CategoricalNB(alpha="evidence").fit([[0], [0], [2], [2]], ["a", "a", "b", "b"])
+    >>> bool(sure.alpha_ < 0.1)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
     }
     _takes_sparse = False
 
@@ -81,18 +89,27 @@ as in scikit-learn
         return count_levels(rows)
 
     def _read(self, groups: Groups[Blocks[Counts]]) -> None:
-        self._read_classes(groups)
         columns = groups.parts.parts
         fewest = self._fewest(len(columns))
         self.category_count_ = [
             _seen_levels(part, int(least)) for part, least in zip(columns, fewest, strict=True)
         ]
         self.n_categories_ = np.array([count.shape[1] for count in self.category_count_])
+        self._read_classes(groups)
         pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
         self.feature_log_prob_ = [
             log_ratio_table(count, pseudo[:, j, None]).T
             for j, count in enumerate(self.category_count_)
         ]
+
+    def _alpha_by_evidence(self, groups: Groups[Blocks[Counts]]) -> float:
+        evidence = SymmetricEvidence.of(*self.category_count_)
+        return best_pseudocount(evidence.slope, evidence.log_evidence)
+
+    def _own_scores(self, rows: Rows) -> Floats:
+        pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
+        fewest = self._fewest(len(self.category_count_))
+        return levels_left_out(rows, self.category_count_, pseudo, fewest)
 
     def _column_pseudocounts(self, pseudo: Any) -> Floats:
         """Return the pseudocount of each class and column, (C, d)."""

@@ -8,10 +8,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.data.rows import Rows
 from suffice.model.discrete import log_ratio_table
-from suffice.model.scoring import Scorer
+from suffice.model.left_out_counts import complements_left_out
+from suffice.model.scoring import Scorer, joint_log_proba
 from suffice.model.table import NOTHING, TableScorer
-from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.naive_bayes.multinomial import CountRows
 from suffice.prior import Dirichlet
 from suffice.tally import Counts, Groups
@@ -27,9 +29,10 @@ class ComplementNB(CountRows):
 
     Parameters
     ----------
-    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Dirichlet, \
-default=1.0
-        Pseudocounts.
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), Dirichlet, or \
+"evidence", default=1.0
+        Pseudocounts; "evidence" takes the number that makes what was learned most probable under
+        the multinomial.
     force_alpha, fit_prior, class_prior, norm : as in scikit-learn
     estimate : {"mean", "mle", "map"}, default="mean"
         How the complements' word probabilities are read off the tally.
@@ -38,6 +41,8 @@ default=1.0
     ----------
     classes_, class_count_, class_log_prior_, feature_count_, feature_all_, feature_log_prob_ : as \
 in scikit-learn
+    alpha_ : float or ndarray
+        The pseudocounts that were used.
     tally_ : Groups of Counts of shape (n_classes, n_features)
 
     Examples
@@ -49,7 +54,12 @@ in scikit-learn
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Dirichlet],
+        "alpha": [
+            Interval(Real, 0, None, closed="left"),
+            "array-like",
+            Dirichlet,
+            StrOptions({EVIDENCE}),
+        ],
         "norm": ["boolean"],
         "estimate": [StrOptions({"mean", "mle", "map"})],
     }
@@ -86,6 +96,19 @@ in scikit-learn
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)
         return TableScorer(table, np.zeros(table.shape[1]), NOTHING)
+
+    def _left_out_scores(self, rows: Rows) -> Floats:
+        scores = joint_log_proba(self._scorer(), rows.X, np.zeros(len(self.classes_)))
+        pseudo = self._pseudocounts(self._concentration())
+        return complements_left_out(rows, self.feature_count_, pseudo, scores, norm=self.norm)
+
+    def _left_out_prior(self, rows: Rows) -> Floats:
+        """Return 0, for the rule has no prior, and -inf for a class that is gone."""
+        prior = np.zeros((rows.shape[0], len(self.classes_)))
+        if not self.classes_closed_:
+            gone = np.flatnonzero(self._alone(rows))
+            prior[gone, rows.codes[gone]] = -np.inf
+        return prior
 
     def _decision_prior(self) -> Floats:
         """Return zeros: the rule has no prior, except that one class alone is sure."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from abc import abstractmethod
+from copy import copy
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.errors import PriorError
+from suffice.data.rows import Rows
+from suffice.errors import PriorError, SufficeWarning
+from suffice.model import scoring
+from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior.prior import Prior
-from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.class_prior import check_prior_shape, learned_prior
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
@@ -20,13 +24,19 @@ from suffice.tally.tally import Floats
 LOWEST_ALPHA = 1e-10
 # What an estimate adds to a pseudocount: the mode of a Dirichlet lies one count below.
 ESTIMATES = ("mean", "mle", "map", "predictive")
+# The alpha that has the data choose the pseudocounts.
+EVIDENCE = "evidence"
 
 
-class DiscreteNB(GenerativeAnswers):
-    """Naive Bayes on counts: a tally of counts, pseudocounts `alpha`, a prior of the classes."""
+class DiscreteNB(LeavesRowsOut):
+    """Naive Bayes on counts: a tally of counts, pseudocounts `alpha`, a prior of the classes.
+
+    A subclass reads the pseudocounts with most evidence off a tally (`_alpha_by_evidence`), and
+    scores each row under its own class without the row (`_own_scores`).
+    """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", StrOptions({EVIDENCE})],
         "force_alpha": ["boolean"],
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
@@ -99,8 +109,11 @@ class DiscreteNB(GenerativeAnswers):
         if isinstance(self.alpha, Prior):
             check_prior_shape(self.alpha, (len(groups.classes), self.n_features_in_))
             self._smoothing: Any = self.alpha
+        elif isinstance(self.alpha, str):
+            self._smoothing = self._alpha_by_evidence(groups)
         else:
             self._smoothing = self._check_alpha()
+        self.alpha_ = self._pseudocounts_used()
         self.class_count_ = groups.weights
         classes = len(groups.classes)
         if self.class_prior is not None:
@@ -121,6 +134,38 @@ class DiscreteNB(GenerativeAnswers):
             prior = np.full(classes, 1.0 / classes)
         with np.errstate(divide="ignore"):
             self.class_log_prior_ = np.log(prior)
+
+    @abstractmethod
+    def _alpha_by_evidence(self, groups: Groups[Any]) -> Any:
+        """Return the pseudocounts that the tally has most evidence for."""
+
+    def _pseudocounts_used(self) -> Any:
+        """Return what is shown as `alpha_`."""
+        return self._smoothing
+
+    @abstractmethod
+    def _own_scores(self, rows: Rows) -> Floats:
+        """Return log p(x | own class) without the row, (n,); NaN where others change too."""
+
+    def _left_out_scores(self, rows: Rows) -> Floats:
+        scores = scoring.joint_log_proba(self._scorer(), rows.X, np.zeros(len(self.classes_)))
+        own = self._own_scores(rows)
+        scores[np.arange(len(own)), rows.codes] = own
+        for row in np.flatnonzero(np.isnan(own)).tolist():
+            scores[row] = self._scores_anew(rows.some(np.array([row])))
+        return scores
+
+    def _scores_anew(self, one: Rows) -> Floats:
+        """Return log p(x | class), (C,), of one row by reading the tally without it."""
+        without = copy(self)
+        without.alpha, without.force_alpha = self._smoothing, True
+        without.class_prior, without.fit_prior = None, False
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SufficeWarning)
+            without._settle(self.tally_ - Groups(self.classes_, *self._count(one)))
+        nothing = np.zeros(len(self.classes_))
+        scores: Floats = scoring.joint_log_proba(without._scorer(), one.X, nothing)[0]
+        return scores
 
     def _log_prior(self) -> Floats:
         prior: Floats = self.class_log_prior_

@@ -14,10 +14,12 @@ from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.errors import SufficeWarning
 from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
-from suffice.model.scoring import Scorer
+from suffice.model.laws import DiagonalLaw
+from suffice.model.left_out_moments import MomentsLeftOut, moments_without
+from suffice.model.scoring import Scorer, joint_log_proba
 from suffice.model.strength import spreads
+from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior import NormalInverseGamma
-from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.class_prior import check_prior_shape, given_prior, learned_prior
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats
@@ -31,7 +33,7 @@ SHARED: dict[str | None, tuple[int, ...]] = {
 }
 
 
-class GaussianNB(GenerativeAnswers):
+class GaussianNB(LeavesRowsOut):
     """Gaussian naive Bayes (docs: mathematics, sections 2 and 4).
 
     Parameters
@@ -107,28 +109,32 @@ class GaussianNB(GenerativeAnswers):
         else:
             self.class_prior_ = given_prior(self.priors, len(groups.classes))
         cells = groups.parts
-        widest = float(np.max(np.nan_to_num(cells.pooled().variance())))
-        self.epsilon_ = self.var_smoothing * widest
-        if self.estimate == "mle":
+        self.epsilon_ = self._floor(cells)
+        self._chosen = None if self.estimate == "mle" else self._feature_prior(cells)
+        self._law = self._law_of(cells, self._chosen)
+        self.theta_, self.var_ = self._law.location, self._law.squared_scale
+        degrees = self._law.degrees
+        if degrees is not None:
+            # The spread of a t is shown: its variance where it has one (degrees above 2).
+            with np.errstate(divide="ignore"):
+                inflation = np.where(degrees > 2, degrees / np.maximum(degrees - 2, 0.0), np.inf)
+            self.var_ = self.var_ * inflation
+
+    def _floor(self, cells: Moments) -> float:
+        """Return what is added to every variance."""
+        return self.var_smoothing * float(np.max(np.nan_to_num(cells.pooled().variance())))
+
+    def _law_of(self, cells: Moments, prior: NormalInverseGamma | None) -> DiagonalLaw:
+        """Return what moments (C, d) say of rows, given the prior, or none for "mle"."""
+        if prior is None:
             mean, variance = diagonal_mle(cells, SHARED[self.tie])
-            self._law = diagonal_law(mean, self._positive(mean, variance + self.epsilon_))
-            self.theta_, self.var_ = self._law.location, self._law.squared_scale
-            return
-        self._chosen = self._feature_prior(cells)
-        believed = self._chosen.posterior(cells)
+            return diagonal_law(mean, self._positive(mean, variance + self._floor(cells)))
+        believed = prior.posterior(cells)
         if self.estimate == "map":
-            self._law = diagonal_law(*believed.mode())
-            self.theta_, self.var_ = self._law.location, self._law.squared_scale
-            return
+            return diagonal_law(*believed.mode())
         t = believed.predictive()
         joint = 1 in SHARED[self.tie]
-        self._law = diagonal_law(t.location, t.squared_scale, t.degrees, joint=joint)
-        # What is shown is the spread of the t: its variance where it has one (degrees above 2).
-        degrees = self._law.degrees
-        assert degrees is not None
-        with np.errstate(divide="ignore"):
-            inflation = np.where(degrees > 2, degrees / np.maximum(degrees - 2, 0.0), np.inf)
-        self.theta_, self.var_ = self._law.location, self._law.squared_scale * inflation
+        return diagonal_law(t.location, t.squared_scale, t.degrees, joint=joint)
 
     def _positive(self, mean: Floats, variance: Floats) -> Floats:
         """Return the variances, with a spread of our own and a warning where there is none."""
@@ -141,7 +147,7 @@ class GaussianNB(GenerativeAnswers):
             "likelihood has no maximum; a millionth of its size is taken as its spread. Use "
             "var_smoothing > 0 or estimate='predictive'.",
             SufficeWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
         return np.where(variance > 0, variance, spreads(np.zeros_like(mean), mean))
 
@@ -154,6 +160,44 @@ class GaussianNB(GenerativeAnswers):
 
     def _scorer(self) -> Scorer:
         return self._law.scorer()
+
+    def _left_out_scores(self, rows: Rows) -> Floats:
+        cells = self.tally_.parts
+        smoothing = self.var_smoothing if self.estimate == "mle" else 0.0
+        shared = SHARED[self.tie]
+        left_out = MomentsLeftOut(cells, self._law, shared, self._chosen, smoothing)
+        scores, doubtful = left_out.scores(rows)
+        unseen = (cells.weight == 0).any(axis=1)
+        if self.estimate == "mle" and unseen.any():
+            # What a class shows nothing of is taken from the others, so from every row.
+            doubtful |= (self._left_out_prior(rows)[:, unseen] > -np.inf).any(axis=1)
+        doubtful |= self._alone(rows)
+        if not doubtful.any():
+            return scores
+        order = np.argsort(rows.codes, kind="stable")
+        starts = np.searchsorted(rows.codes[order], np.arange(rows.classes + 1))
+        for row in np.flatnonzero(doubtful).tolist():
+            c = int(rows.codes[row])
+            mine = order[starts[c] : starts[c + 1]]
+            scores[row] = self._scores_anew(rows, row, mine[mine != row])
+        return scores
+
+    def _scores_anew(self, rows: Rows, row: int, fellows: NDArray[np.intp]) -> Floats:
+        """Return log p(x | class), (C,), by reading the tally without the row."""
+        cells = moments_without(self.tally_.parts, rows, row, fellows)
+        gone = not self.classes_closed_ and self._alone(rows.some(np.array([row])))[0]
+        kept = np.arange(len(cells.weight))
+        if gone:
+            kept = kept[kept != rows.codes[row]]
+        scores = np.full(len(cells.weight), -np.inf)
+        if kept.size:
+            prior = None if self._chosen is None else _of_classes(self._chosen, kept)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SufficeWarning)
+                law = self._law_of(cells.take(kept), prior)
+            one = rows.some(np.array([row])).X
+            scores[kept] = joint_log_proba(law.scorer(), one, np.zeros(len(kept)))[0]
+        return scores
 
     def _log_prior(self) -> Floats:
         with np.errstate(divide="ignore"):
@@ -169,8 +213,23 @@ class GaussianNB(GenerativeAnswers):
 
     def _features_log_evidence(self) -> float:
         cells = self.tally_.parts
-        prior = self._feature_prior(cells) if self.estimate == "mle" else self._chosen
+        prior = self._feature_prior(cells) if self._chosen is None else self._chosen
         return float(np.sum(prior.log_evidence(cells)))
 
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Floats:
         return self._law.sample(codes, rng)
+
+
+def _of_classes(prior: NormalInverseGamma, kept: NDArray[np.intp]) -> NormalInverseGamma:
+    """Return the prior of some of the classes, the first of two axes."""
+
+    def part(field: Floats) -> Floats:
+        return field[kept] if field.ndim == 2 and len(field) > 1 else field
+
+    return NormalInverseGamma(
+        part(prior.location),
+        part(prior.pseudo_rows),
+        part(prior.shape),
+        part(prior.scale),
+        prior.shared,
+    )

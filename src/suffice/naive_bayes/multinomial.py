@@ -7,14 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.count import count_words
 from suffice.data.rows import Rows
 from suffice.model import scoring
 from suffice.model.discrete import RisingScorer, log_orderings, log_ratio_table
+from suffice.model.left_out_counts import words_left_out
+from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.model.table import NOTHING, TableScorer
-from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Dirichlet
 from suffice.skin.intake import take_features
 from suffice.tally import Counts, Groups
@@ -42,6 +44,19 @@ class CountRows(DiscreteNB):
             return self._smoothing.concentration
         return self._smoothing
 
+    def _pseudocounts_used(self) -> Any:
+        return self._concentration()
+
+    def _alpha_by_evidence(self, groups: Groups[Counts]) -> float:
+        evidence = SymmetricEvidence.of(groups.parts.counts)
+        return best_pseudocount(evidence.slope, evidence.log_evidence)
+
+    def _own_scores(self, rows: Rows) -> Floats:
+        polya = self.estimate == "predictive"
+        alpha = self._concentration()
+        pseudo = alpha if polya else self._pseudocounts(alpha)
+        return words_left_out(rows, self.feature_count_, pseudo, polya=polya)
+
     def _word_log_prob(self) -> Floats:
         """Return log p(word | class), (V, C)."""
         return log_ratio_table(self.feature_count_, self._pseudocounts(self._concentration()))
@@ -67,9 +82,9 @@ class CountRows(DiscreteNB):
         return int(classes * (words - 1))
 
     def _features_log_evidence(self) -> float:
-        concentration = np.broadcast_to(self._concentration(), self.feature_count_.shape[1:])
-        if not isinstance(self.alpha, Real):
-            concentration = np.broadcast_to(self._concentration(), self.feature_count_.shape)
+        alpha = self._concentration()
+        shape = self.feature_count_.shape
+        concentration = np.broadcast_to(alpha, shape if np.ndim(alpha) else shape[1:])
         return float(np.sum(Dirichlet(concentration).log_evidence(self.tally_.parts)))
 
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
@@ -93,9 +108,9 @@ class MultinomialNB(CountRows):
 
     Parameters
     ----------
-    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Dirichlet, \
-default=1.0
-        Pseudocounts.
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), Dirichlet, or \
+"evidence", default=1.0
+        Pseudocounts; "evidence" takes the number that makes what was learned most probable.
     force_alpha, fit_prior, class_prior : as in scikit-learn
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How word probabilities are read off the tally: their posterior mean (scikit-learn's),
@@ -104,6 +119,8 @@ default=1.0
     Attributes
     ----------
     classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_ : as in scikit-learn
+    alpha_ : float or ndarray
+        The pseudocounts that were used.
     tally_ : Groups of Counts of shape (n_classes, n_features)
 
     Examples
@@ -113,11 +130,18 @@ default=1.0
     array(['news'], dtype='<U4')
     >>> model.predict([[0, 2]])
     array(['spam'], dtype='<U4')
+    >>> bool(MultinomialNB(alpha="evidence").fit([[9, 0, 0], [0, 9, 0]], [0, 1]).alpha_ < 0.1)
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Dirichlet],
+        "alpha": [
+            Interval(Real, 0, None, closed="left"),
+            "array-like",
+            Dirichlet,
+            StrOptions({EVIDENCE}),
+        ],
     }
 
     def __init__(

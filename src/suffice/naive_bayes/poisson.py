@@ -7,15 +7,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.count import count_events
 from suffice.data.rows import Rows
 from suffice.errors import PriorError
 from suffice.model import scoring
 from suffice.model.discrete import RisingScorer, row_log_factorials
+from suffice.model.left_out_counts import events_left_out
+from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.model.table import TableScorer
-from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Gamma
 from suffice.skin.intake import take_features
 from suffice.tally import Events, Groups
@@ -27,11 +29,14 @@ class PoissonNB(DiscreteNB):
 
     Parameters
     ----------
-    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or Gamma, \
-default=1.0
-        Pseudo-events: the shape of the gamma prior of each rate.
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), Gamma, or \
+"evidence", default=1.0
+        Pseudo-events: the shape of the gamma prior of each rate. "evidence" centres the prior on
+        the rate of each feature in all classes together, and takes as its strength the number of
+        rows that makes what was learned most probable.
     prior_rows : float, default=1.0
-        Rows that the pseudo-events were seen in: the rate of the gamma prior.
+        Rows that the pseudo-events were seen in: the rate of the gamma prior. A Gamma and
+        "evidence" have their own.
     force_alpha, fit_prior, class_prior : as in the other discrete models
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         Plug in the rates' posterior mean, maximum likelihood or posterior mode, or integrate them
@@ -42,6 +47,8 @@ default=1.0
     classes_, class_count_, class_log_prior_ : as in the other discrete models
     rate_ : ndarray of shape (n_classes, n_features)
         Events a row.
+    alpha_, prior_rows_ : float or ndarray
+        The pseudo-events, and the rows that they were seen in, that were used.
     tally_ : Groups of Events
 
     Examples
@@ -49,11 +56,18 @@ default=1.0
     >>> model = PoissonNB().fit([[0, 3], [1, 4], [9, 1]], ["quiet", "quiet", "loud"])
     >>> model.predict([[7, 2]])
     array(['loud'], dtype='<U5')
+    >>> model.set_params(alpha="evidence").fit([[0, 3], [1, 4], [9, 1]], [0, 0, 1]).alpha_.shape
+    (2,)
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like", Gamma],
+        "alpha": [
+            Interval(Real, 0, None, closed="left"),
+            "array-like",
+            Gamma,
+            StrOptions({EVIDENCE}),
+        ],
         "prior_rows": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -84,16 +98,42 @@ default=1.0
 
     def _read(self, groups: Groups[Events]) -> None:
         self._read_classes(groups)
-        shape, rate = self._gamma()
-        if self.estimate == "mle":
-            shape, rate = np.zeros_like(shape), 0.0
-        elif self.estimate == "map":
-            shape = self._pseudocounts(shape)
+        shape, rate = self._supposed()
         events, rows = groups.parts.sum_x + shape, groups.parts.weight + rate
         # A class that shows nothing of a feature, with no prior to go by, is like the others.
         everyone = groups.parts.pooled()
         fallback = everyone.sum_x / np.where(everyone.weight > 0, everyone.weight, 1.0)
         self.rate_ = np.where(rows > 0, events / np.where(rows > 0, rows, 1.0), fallback)
+
+    def _supposed(self) -> tuple[Any, Any]:
+        """Return the events and rows that `estimate` adds to those seen."""
+        shape, rate = self._gamma()
+        if self.estimate == "mle":
+            return np.zeros_like(shape), 0.0
+        return (self._pseudocounts(shape) if self.estimate == "map" else shape), rate
+
+    def _alpha_by_evidence(self, groups: Groups[Events]) -> Gamma:
+        evidence = CentredEvidence.of(groups.parts)
+        rows = best_pseudocount(evidence.slope, evidence.log_evidence)
+        return Gamma(shape=rows * evidence.centre, rate=rows)
+
+    def _pseudocounts_used(self) -> Any:
+        shape, rate = self._gamma()
+        # Evidence has chosen one number for all features.
+        self.prior_rows_ = float(rate[0]) if isinstance(self.alpha, str) else rate
+        return shape
+
+    def _own_scores(self, rows: Rows) -> Floats:
+        tally, pseudo = self.tally_.parts, self._supposed()
+        unseen = (tally.weight + pseudo[1] == 0).any(axis=1)
+        if (self._left_out_prior(rows)[:, unseen] > -np.inf).any():
+            # What a class shows nothing of is taken from the others, so from every row.
+            return np.full(rows.shape[0], np.nan)
+        integrated = self.estimate == "predictive"
+        return events_left_out(rows, tally.weight, tally.sum_x, pseudo, integrated=integrated)
+
+    def _left_out_scores(self, rows: Rows) -> Floats:
+        return super()._left_out_scores(rows) - row_log_factorials(rows.X)[1][:, None]
 
     def _gamma(self) -> tuple[Any, Any]:
         """Return the pseudo-events and the rows they were seen in."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammainccinv, gammaln, stdtrit
 
-from suffice.errors import PrecisionWarning, PriorError
+from suffice.errors import PrecisionWarning, PriorError, warn_caller
 from suffice.prior.normal import LOG_TWO_PI
 from suffice.prior.precision import (
     checked_precision,
@@ -116,9 +115,12 @@ class Coefficients:
             object.__setattr__(believed, name, given(value))
         return believed
 
-    def log_evidence(self, products: Products) -> Floats:
-        """Return the log evidence of each target, (t,); flat priors count as densities of 1."""
-        after = self.posterior(products)
+    def log_evidence(self, products: Products, believed: Self | None = None) -> Floats:
+        """Return the log evidence of each target, (t,); flat priors count as densities of 1.
+
+        `believed` is the posterior, if the caller has it.
+        """
+        after = self.posterior(products) if believed is None else believed
         flat = int((~proper(self.precision)).sum())
         a, b = float(self.noise_shape), self.noise_scale
         gain = -(products.rows - flat) / 2 * LOG_TWO_PI + products.log_volume
@@ -127,11 +129,16 @@ class Coefficients:
         gain += gammaln(after.noise_shape) - after.noise_shape * np.log(after.noise_scale)
         return np.asarray(gain if a == 0 else gain + a * np.log(b) - gammaln(a))
 
+    def _refuse_flat(self) -> None:
+        if self.noise_shape == 0 or not proper(self.precision).all():
+            raise PriorError("A flat prior has no density, draws or predictive. Learn rows first.")
+
     def predictive(self, x: ArrayLike, spread: ArrayLike = 0.0) -> StudentT:
         """Return the Student t of new targets (n, t) at rows x (n, d).
 
         `spread` (n,) is further variance in units of the noise, an intercept's for example.
         """
+        self._refuse_flat()
         rows = np.asarray(x, dtype=np.float64)
         factor = 1.0 + leverage(precision_root(self.precision), rows) + np.asarray(spread)
         unit = self.noise_scale / self.noise_shape
@@ -139,6 +146,7 @@ class Coefficients:
 
     def marginal(self) -> MultivariateStudentT:
         """Return the multivariate t of each target's coefficients, the noise integrated out."""
+        self._refuse_flat()
         root = precision_root(self.precision)
         covariance = solved_by(root, np.eye(len(root)))
         unit = self.noise_scale / self.noise_shape
@@ -174,6 +182,7 @@ class Coefficients:
 
     def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return the joint log density (..., t) at coefficients (..., t, d), variances (..., t)."""
+        self._refuse_flat()
         w, s2 = (np.asarray(part, dtype=np.float64) for part in parameter)
         a, b, d = self.noise_shape, self.noise_scale, self.location.shape[-1]
         away = w - self.location
@@ -185,6 +194,7 @@ class Coefficients:
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> CoefficientsAndNoise:
         """Draw coefficients (*size, t, d) and noise variances (*size, t)."""
+        self._refuse_flat()
         root = precision_root(self.precision)
         shape = sizes(size, self.location.shape)
         s2 = self.noise_scale / rng.standard_gamma(self.noise_shape, shape[:-1])
@@ -201,11 +211,10 @@ def not_below_rounding(lost: Floats, products: Products) -> Floats:
     below = np.argwhere(lost < least)
     if below.size:
         at = tuple(int(i) for i in below[0])
-        warnings.warn(
+        warn_caller(
             f"Target {at[-1]} is a linear function of the columns to within rounding, so all that "
             f"is known of its noise is a sum of squares below {least[at]:.1e}, which is taken "
             "for it. Look for a column that repeats the target, or give noise_variance.",
             PrecisionWarning,
-            stacklevel=4,
         )
     return np.asarray(np.maximum(lost, least))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from suffice.errors import PriorError, ShapeError
 from suffice.prior.normal import LOG_TWO_PI, Normal
 from suffice.prior.precision import (
     checked_precision,
@@ -54,6 +55,10 @@ class CoefficientsKnownNoise:
     ) -> None:
         m, P = checked_precision("CoefficientsKnownNoise", location, precision)
         s2 = positive("CoefficientsKnownNoise", "noise_variance", noise_variance)
+        if s2.ndim:
+            raise ShapeError(
+                f"CoefficientsKnownNoise have noise_variance {s2.shape}. Give one number."
+            )
         object.__setattr__(self, "location", m)
         object.__setattr__(self, "precision", P)
         object.__setattr__(self, "noise_variance", s2)
@@ -69,9 +74,12 @@ class CoefficientsKnownNoise:
         object.__setattr__(believed, "noise_variance", self.noise_variance)
         return believed
 
-    def log_evidence(self, products: Products) -> Floats:
-        """Return the log evidence of each target, (t,); flat priors count as densities of 1."""
-        after = self.posterior(products)
+    def log_evidence(self, products: Products, believed: Self | None = None) -> Floats:
+        """Return the log evidence of each target, (t,); flat priors count as densities of 1.
+
+        `believed` is the posterior, if the caller has it.
+        """
+        after = self.posterior(products) if believed is None else believed
         rest = products.about(self.location)
         flat = int((~proper(self.precision)).sum())
         lost = rest.yy - (rest.xy * (after.location - self.location)).sum(axis=-1)
@@ -111,6 +119,8 @@ class CoefficientsKnownNoise:
 
     def log_density(self, parameter: ArrayLike) -> Floats:
         """Return the log density (..., t) at coefficients (..., t, d)."""
+        if not proper(self.precision).all():
+            raise PriorError("A flat prior has no density. Learn rows first.")
         away = np.asarray(parameter, dtype=np.float64) - self.location
         square = np.einsum("...i,ij,...j->...", away, self.precision, away)
         log_norm = half_log_determinant_of_proper(self.precision)

@@ -50,7 +50,8 @@ class Products(NamedTuple):
         weight = float(tally.weight)
         sums = tally.scatter() if intercept else tally.rebased(0.0).sum_xx
         yy = np.diagonal(sums)[features:].copy()
-        level = np.abs(tally.mean()[features:])
+        spread = np.sqrt(np.maximum(yy, 0.0) / max(weight, 1.0))
+        level = np.hypot(tally.mean()[features:], spread)
         size = np.where(level > 0, level, 1.0) * KNOWN_TO
         return cls(
             weight - 1.0 if intercept else weight,

@@ -16,13 +16,13 @@ from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.decision import decide
 from suffice.prior import Dirichlet
+from suffice.skin.calibrates import Calibrates
 from suffice.skin.intake import names_of, owner, take_features
-from suffice.skin.leaves_one_out import LeavesOneOut
 from suffice.tally import Counts
 from suffice.tally.tally import Floats
 
 
-class GenerativeAnswers(LeavesOneOut):
+class GenerativeAnswers(Calibrates):
     """A classifier that knows p(x | class) and p(class).
 
     A subclass gives a scorer (`_scorer`), the log prior of its classes (`_log_prior`), draws of
@@ -61,21 +61,29 @@ class GenerativeAnswers(LeavesOneOut):
             rows = Rows(array, np.empty(0, np.int32), 0, names=names_of(self), owner=owner(self))
             raise refused(rows, refusal.row) from None
 
+    def _log_proba_of(self, X: Any) -> Floats:
+        return self._calibrated(scoring.log_proba(self._scorer(), X, self._decision_prior()))
+
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, (n_samples,)."""
-        best = self._answer(scoring.best_class, X)
+        if hasattr(self, "calibration_"):
+            best = np.argmax(self.predict_log_proba(X), axis=1)
+        else:
+            best = self._answer(scoring.best_class, X)
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
     def predict_proba(self, X: Any) -> Floats:
         """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
+        if hasattr(self, "calibration_"):
+            return np.asarray(np.exp(self.predict_log_proba(X)))
         proba: Floats = self._answer(scoring.proba, X)
         return proba
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log p(class | x), (n_samples, n_classes)."""
         log_proba: Floats = self._answer(scoring.log_proba, X)
-        return log_proba
+        return self._calibrated(log_proba)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""

@@ -47,7 +47,10 @@ class LeavesOneOut(TallyLearner):
         X, y, sample_weight : the rows that were learned, all of them
         """
         check_is_fitted(self, "tally_")
-        rows = self._learned_rows(X, y, sample_weight)
+        return self._left_out(self._learned_rows(X, y, sample_weight))
+
+    def _left_out(self, rows: Rows) -> ClassesLeftOut:
+        """Return what the others say of each learned row, coded by `classes_`."""
         joint = self._left_out_joint(rows)
         if joint is None:
             joint = self._refitted_joint(rows)

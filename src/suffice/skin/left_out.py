@@ -70,14 +70,14 @@ class ClassesLeftOut:
 
         Rows are put into ten bins of equal width by that probability.
         """
-        return calibration_error(np.exp(self.log_proba), self.codes, self.weights)
+        best = np.argmax(self.log_proba, axis=1)
+        sure = np.exp(self.log_proba[np.arange(len(best)), best])
+        return binned_error(sure, best == self.codes, self.weights)
 
 
-def calibration_error(proba: Floats, codes: NDArray[Any], weights: Floats) -> float:
-    """Return the expected calibration error of probabilities (n, C) of rows of known class."""
-    best = np.argmax(proba, axis=1)
-    sure = proba[np.arange(len(best)), best]
+def binned_error(sure: Floats, right: NDArray[np.bool_], weights: Floats) -> float:
+    """Return the expected calibration error of how sure answers were (n,), and if right (n,)."""
     bins = np.minimum((sure * CALIBRATION_BINS).astype(int), CALIBRATION_BINS - 1)
-    right = np.bincount(bins, weights * (best == codes), CALIBRATION_BINS)
+    hits = np.bincount(bins, weights * right, CALIBRATION_BINS)
     expected = np.bincount(bins, weights * sure, CALIBRATION_BINS)
-    return float(np.abs(right - expected).sum() / weights.sum())
+    return float(np.abs(hits - expected).sum() / weights.sum())

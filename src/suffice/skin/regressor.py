@@ -16,7 +16,7 @@ from suffice.count import count_pairs
 from suffice.count.refusal import refused
 from suffice.data.pairs import PairedRows
 from suffice.data.rows import Rows
-from suffice.errors import InputError, MergeError, MissingRowsWarning
+from suffice.errors import DebtError, InputError, MergeError, MissingRowsWarning
 from suffice.model.regression import Line
 from suffice.prior.normal import Normal
 from suffice.prior.prior import Interval
@@ -85,6 +85,11 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         check_is_fitted(self, "tally_")
         with all_or_nothing(self), self._patiently():
             taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
+            if self.n_rows_left_out_ < 0:
+                raise DebtError(
+                    "More rows with a gap were to be forgotten than were left out. Forget only "
+                    "rows that were given before; nothing was changed."
+                )
             tally = self.tally_ - taken
             if tally.weight == 0:
                 raise InputError(
@@ -117,6 +122,8 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     ) -> Moments:
         rows = self._pairs(X, y, sample_weight, reset=reset)
         counted = count_pairs(rows)
+        if counted.tally.weight == 0 and counted.left_out < rows.shape[0]:
+            raise InputError("All rows without a gap have weight 0. Weigh one.")
         if counted.tally.weight == 0:
             raise InputError(
                 f"All {counted.left_out} rows have a gap (NaN). Fill the gaps, or leave out the "

@@ -43,6 +43,8 @@ def take_targets(estimator: Any, X: Any, y: Any) -> Targets:
             f"y should be a 1d array, or (n_samples, n_targets), got an array of shape "
             f"{array.shape} instead."
         )
+    if array.dtype.kind in "mM":
+        raise InputError("y holds times. Make numbers of them (days since a date, for example).")
     if array.dtype.kind == "c":
         raise InputError("Complex data not supported: y holds complex numbers. Learn the parts.")
     try:

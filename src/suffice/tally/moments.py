@@ -203,7 +203,8 @@ class Moments(Tally):
         size = spread + np.maximum(np.abs(a.mean()), np.abs(b.mean()))
         seen = a.weights > 0
         squares = np.maximum(a._squares(), b._squares())
-        bound = np.sqrt(squares[..., :, None] * squares[..., None, :]) if self.full else squares
+        root = np.sqrt(squares)
+        bound = root[..., :, None] * root[..., None, :] if self.full else squares
         return (
             bool(np.allclose(a.weight, b.weight, rtol=relative, atol=0))
             and bool(np.all(~seen | (np.abs(a.mean() - b.mean()) <= relative * size)))

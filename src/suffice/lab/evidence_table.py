@@ -1,0 +1,175 @@
+"""Models beside each other: log evidence, and what they say of rows they have not learned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.discriminant_analysis.learner import GaussianLearner
+from suffice.errors import InputError
+from suffice.linear_model.regression import Regression
+from suffice.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MultinomialNB,
+    PoissonNB,
+)
+from suffice.skin.answers import GenerativeAnswers
+from suffice.tally.tally import Floats
+
+# What a model's evidence is the probability of: only like is compared with like.
+EVIDENCE_OF: dict[type, str] = {
+    GaussianNB: "densities",
+    GaussianLearner: "densities",
+    BernoulliNB: "present or absent",
+    MultinomialNB: "counts given row totals",
+    ComplementNB: "counts given row totals",
+    CategoricalNB: "levels",
+    PoissonNB: "counts",
+    Regression: "targets",
+}
+
+
+@dataclass(frozen=True)
+class EvidenceTable:
+    """One line a model, best evidence first; prints as a table.
+
+    Parameters
+    ----------
+    names : (M,)
+    evidence_of : (M,)
+        What the evidence is the probability of. Models are compared within one kind only.
+    log_evidence : (M,)
+    probability : (M,)
+        Of the model among those of its kind, all equally probable before the rows were seen.
+    loss : (M,)
+        Exact leave-one-out log-loss of a row (of a target, its negative log density).
+    accuracy : (M,)
+        Leave-one-out accuracy; NaN for regressions.
+    """
+
+    names: tuple[str, ...]
+    evidence_of: tuple[str, ...]
+    log_evidence: Floats
+    probability: Floats
+    loss: Floats
+    accuracy: Floats
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns."""
+        return {
+            "model": list(self.names),
+            "evidence_of": list(self.evidence_of),
+            "log_evidence": self.log_evidence.tolist(),
+            "probability": self.probability.tolist(),
+            "loss": self.loss.tolist(),
+            "accuracy": self.accuracy.tolist(),
+        }
+
+    def __str__(self) -> str:
+        width = max(len("model"), *(len(name) for name in self.names))
+        lines = [
+            f"{'model':<{width}}  {'log evidence':>14}  {'probability':>11}  "
+            f"{'left-out loss':>13}  {'accuracy':>8}  evidence of"
+        ]
+        for at, name in enumerate(self.names):
+            accuracy = "" if np.isnan(self.accuracy[at]) else f"{self.accuracy[at]:.4f}"
+            lines.append(
+                f"{name:<{width}}  {self.log_evidence[at]:>14.2f}  {self.probability[at]:>11.4f}  "
+                f"{self.loss[at]:>13.4f}  {accuracy:>8}  {self.evidence_of[at]}"
+            )
+        return "\n".join(lines)
+
+
+def evidence_table(
+    models: Mapping[str, Any] | Iterable[Any], X: Any, y: Any, sample_weight: Any = None
+) -> EvidenceTable:
+    """Compare models by their evidence and by what they say of left-out rows.
+
+    Models that were fitted must have learned exactly these rows; others are fitted to them.
+
+    Parameters
+    ----------
+    models : mapping from names to models, or models
+    X, y, sample_weight : the rows
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from suffice import GaussianDiscriminant, GaussianNB
+    >>> X, y = load_iris(return_X_y=True)
+    >>> models = {"full": GaussianDiscriminant("full"), "naive": GaussianNB(estimate="predictive")}
+    >>> evidence_table(models, X, y).names
+    ('full', 'naive')
+    """
+    named = models if isinstance(models, Mapping) else _named(models)
+    if not named:
+        raise InputError("No models to compare. Give at least one.")
+    lines = []
+    for name, model in named.items():
+        kind = _kind(name, model)
+        fitted = _fitted(model, X, y, sample_weight)
+        try:
+            left_out = fitted.leave_one_out(X, y, sample_weight)
+        except InputError as error:
+            raise InputError(f"Model {name!r} cannot be compared: {error}") from error
+        if isinstance(fitted, Regression):
+            scores = (-left_out.mean_log_density, np.nan)
+        else:
+            scores = (left_out.log_loss, left_out.accuracy)
+        lines.append((name, kind, fitted.log_evidence_, *scores))
+    lines.sort(key=lambda line: (line[1], -line[2]))
+    names, kinds, evidence, losses, accuracies = zip(*lines, strict=True)
+    log_evidence = np.array(evidence)
+    return EvidenceTable(
+        names,
+        kinds,
+        log_evidence,
+        _probabilities(kinds, log_evidence),
+        np.array(losses),
+        np.array(accuracies),
+    )
+
+
+def _named(models: Iterable[Any]) -> dict[str, Any]:
+    """Name models by how they print; two alike are an error of the caller's."""
+    named: dict[str, Any] = {}
+    for model in models:
+        name = " ".join(repr(model).split())
+        if name in named:
+            raise InputError(f"Two models print as {name}. Name them: pass a mapping.")
+        named[name] = model
+    return named
+
+
+def _kind(name: str, model: Any) -> str:
+    for known, kind in EVIDENCE_OF.items():
+        if isinstance(model, known) and isinstance(model, GenerativeAnswers | Regression):
+            return kind
+    raise InputError(
+        f"Model {name!r} is a {type(model).__name__}, which has no evidence. Give generative "
+        "classifiers, or Bayesian regressions."
+    )
+
+
+def _fitted(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    if hasattr(model, "tally_"):
+        check_is_fitted(model, "tally_")
+        return model
+    return clone(model).fit(X, y, sample_weight)
+
+
+def _probabilities(kinds: tuple[str, ...], log_evidence: Floats) -> Floats:
+    out = np.empty(len(kinds))
+    for kind in set(kinds):
+        mine = np.array([k == kind for k in kinds])
+        ratio = np.exp(log_evidence[mine] - log_evidence[mine].max())
+        out[mine] = ratio / ratio.sum()
+    return out

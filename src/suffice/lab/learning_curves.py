@@ -1,0 +1,200 @@
+"""How two classifiers get better with more rows, on the same splits of the same data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import track
+from sklearn import linear_model
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from suffice.errors import InputError
+from suffice.linear_model import LogisticRegression
+from suffice.tally.tally import Floats
+
+Index = NDArray[np.intp]
+
+# Their objective has one optimum, so that earlier weights are only a place to start from.
+STARTED_WARM = (LogisticRegression, linear_model.LogisticRegression)
+# Sizes double every two steps from here: 5, 7, 10, 14, 20, 28, 40, ...
+SMALLEST_SIZE = 5
+
+
+@dataclass(frozen=True)
+class Side:
+    """A classifier, not fitted, and the rows as it takes them.
+
+    Parameters
+    ----------
+    model : classifier with `predict_proba`
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+    grows : bool
+        Whether `partial_fit` on further rows is the same as `fit` on all of them.
+    """
+
+    model: Any
+    X: Any
+    grows: bool
+
+    @property
+    def name(self) -> str:
+        """The name of its class; of a pipeline, that of the last step."""
+        last = self.model[-1] if hasattr(self.model, "named_steps") else self.model
+        return type(last).__name__
+
+
+class Split(NamedTuple):
+    """Numbers of rows: to learn from, in this order, and to be tested on."""
+
+    order: Index
+    test: Index
+
+
+def default_sizes(smallest: int, largest: int) -> list[int]:
+    """Return sizes that double every two steps, from 5 on (or more), and the largest.
+
+    Examples
+    --------
+    >>> default_sizes(2, 50)
+    [5, 7, 10, 14, 20, 28, 40, 50]
+    >>> default_sizes(2, 4)
+    [4]
+    """
+    steps = range(2 * int(np.ceil(np.log2(max(largest, SMALLEST_SIZE)))))
+    sizes = (int(SMALLEST_SIZE * 2 ** (step / 2)) for step in steps)
+    return [*(size for size in sizes if smallest <= size < largest), largest]
+
+
+def rows_to_test(counts: Index, share: float) -> Index:
+    """Return how many rows of each class are tested on: one at least is left to learn from.
+
+    Examples
+    --------
+    >>> rows_to_test(np.array([100, 5, 1]), 0.3)
+    array([30,  2,  0])
+    """
+    tested: Index = np.minimum(np.rint(share * counts), counts - 1).astype(np.intp)
+    return tested
+
+
+def draw_split(codes: Index, share: float, rng: np.random.Generator) -> Split:
+    """Draw a test part with its share of every class, and an order of all other rows.
+
+    The first C rows of the order are of C classes: of a class that would come late, the first row
+    is brought forward. So the first m rows are a plain random draw wherever that has all classes.
+
+    Parameters
+    ----------
+    codes : (n,)
+        The class of each row, 0 to C - 1.
+    share : float
+        Of the rows of a class that are tested on; one at least is left to learn from.
+    rng : Generator
+
+    Examples
+    --------
+    >>> codes = np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    >>> split = draw_split(codes, 0.5, np.random.default_rng(0))
+    >>> np.sort(codes[split.order[:2]]), np.bincount(codes[split.test])
+    (array([0, 1]), array([3, 1]))
+    """
+    shuffled = rng.permutation(len(codes))
+    tested = np.zeros(len(codes), np.bool_)
+    for code, count in enumerate(rows_to_test(np.bincount(codes), share)):
+        tested[shuffled[codes[shuffled] == code][:count]] = True
+    order = rng.permutation(np.flatnonzero(~tested))
+    first = np.sort(np.unique(codes[order], return_index=True)[1])
+    return Split(np.concatenate([order[first], np.delete(order, first)]), np.flatnonzero(tested))
+
+
+def learning_curves(
+    sides: Sequence[Side],
+    y: Any,
+    sizes: Sequence[int],
+    splits: Iterable[Split],
+) -> Iterator[Floats]:
+    """Yield, for each split, errors and log-losses, (sides, 2, sizes).
+
+    A side that grows learns only the rows that are new at a size; another one is fitted again,
+    starting from its last weights if it is a logistic regression.
+
+    Parameters
+    ----------
+    sides : the classifiers
+    y : (n_samples,)
+    sizes : (sizes,), ascending
+    splits : iterable of Split
+    """
+    y = np.asarray(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    for split in splits:
+        # Matrices of a hundred columns are solved faster than the threads of BLAS meet.
+        with threadpool_limits(1, user_api="blas"):
+            curves = [_curve(side, y, classes, codes, sizes, split) for side in sides]
+        yield np.array(curves)
+
+
+def _curve(
+    side: Side, y: Any, classes: Any, codes: Index, sizes: Sequence[int], split: Split
+) -> Floats:
+    """Return errors and log-losses, (2, sizes), on one split."""
+    learn = _growing(side, y, classes) if side.grows else _refitted(side, y)
+    tested, truth = _safe_indexing(side.X, split.test), codes[split.test]
+    scores = [_scores(learn(split.order, size), tested, truth, classes) for size in sizes]
+    return np.array(scores).T
+
+
+def _growing(side: Side, y: Any, classes: Any) -> Callable[[Index, int], Any]:
+    model, known = clone(side.model), 0
+
+    def learn(order: Index, size: int) -> Any:
+        nonlocal known
+        new = order[known:size]
+        known = size
+        return model.partial_fit(_safe_indexing(side.X, new), y[new], classes=classes)
+
+    return learn
+
+
+def _refitted(side: Side, y: Any) -> Callable[[Index, int], Any]:
+    model = clone(side.model)
+    if isinstance(model, STARTED_WARM):
+        model.set_params(warm_start=True)
+
+    def learn(order: Index, size: int) -> Any:
+        rows = order[:size]
+        return model.fit(_safe_indexing(side.X, rows), y[rows])
+
+    return learn
+
+
+def _scores(model: Any, X: Any, truth: Index, classes: Any) -> tuple[float, float]:
+    """Return the share of rows of which another class is more probable, and the mean log-loss."""
+    if not np.array_equal(model.classes_, classes):
+        raise InputError(
+            f"A {type(model).__name__} that learned {classes.tolist()} knows the classes "
+            f"{model.classes_.tolist()}. Give a classifier that keeps to those of y."
+        )
+    # A model that is certain of a wrong class has an infinite loss, and is to be seen with it.
+    with np.errstate(divide="ignore"):
+        if hasattr(model, "predict_log_proba"):
+            logs = np.asarray(model.predict_log_proba(X))
+        else:
+            logs = np.log(model.predict_proba(X))
+    error = np.mean(logs.argmax(axis=1) != truth)
+    return float(error), float(-logs[np.arange(len(truth)), truth].mean())
+
+
+def watched(splits: Sequence[Split], progress: bool | str) -> Iterable[Split]:
+    """Return the splits, with a progress bar if one is wanted; text is its name."""
+    if progress is False:
+        return splits
+    name = "Learning curves" if progress is True else progress
+    return track(splits, name, console=Console(stderr=True))

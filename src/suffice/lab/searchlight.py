@@ -1,0 +1,245 @@
+"""Where on a grid the classes can be told apart: a classifier around every cell."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_consistent_length
+
+from suffice.count import count_moments
+from suffice.data.rows import Rows, kernel_ready
+from suffice.errors import InputError, SufficeWarning
+from suffice.figures.maps import draw_map, draw_maps
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.searchlight import count_right
+from suffice.lab.grid import Grid
+from suffice.model.diagonal import diagonal_prior
+from suffice.model.strength import UNSEEN_SPREAD
+from suffice.prior import NormalInverseGamma
+from suffice.skin.intake import take_labels
+from suffice.tally import Moments
+from suffice.tally.tally import Floats
+
+Folds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+# Whether the classes share the variance of a voxel.
+TIED = {"diagonal": False, "tied_diagonal": True}
+ESTIMATES = ("mle", "predictive")
+
+
+@dataclass(frozen=True, eq=False)
+class Searchlight:
+    """How well the cube about each position of a grid tells the classes of rows it has not seen.
+
+    Parameters
+    ----------
+    accuracy : (a, b) or (a, b, c)
+        Share of the rows that were told right; NaN outside the mask.
+    chance : float
+        Share of the most frequent class.
+    classes : (C,)
+    class_means : (C, a, b) or (C, a, b, c)
+    cube : int
+        The side of the cubes.
+    """
+
+    accuracy: Floats
+    chance: float
+    classes: NDArray[Any]
+    class_means: Floats
+    cube: int
+
+    @property
+    def best(self) -> tuple[int, ...]:
+        """The position of highest accuracy, the first of equals."""
+        at = np.unravel_index(np.nanargmax(self.accuracy), self.accuracy.shape)
+        return tuple(int(i) for i in at)
+
+    def __str__(self) -> str:
+        positions = int(np.isfinite(self.accuracy).sum())
+        return (
+            f"Searchlight of cubes of side {self.cube} about {positions} positions: best accuracy "
+            f"{self.accuracy[self.best]:.3f} at {self.best}, chance {self.chance:.3f}"
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the accuracies, slices of a volume side by side; return the axes.
+
+        The palest colour is chance, or worse; the best position is circled.
+        """
+        sides = " by ".join([str(self.cube)] * self.accuracy.ndim)
+        label = f"left-out accuracy, {sides} around"
+        return draw_map(self.accuracy, label, lowest=self.chance, marked=self.best, ax=ax)
+
+    def plot_means(self) -> Any:
+        """Draw the mean of each class in axes of its own, all on one scale; return the axes."""
+        return draw_maps(self.class_means, [str(name) for name in self.classes.tolist()], "mean")
+
+
+def searchlight(
+    X: Any,
+    y: Any,
+    shape: Sequence[int],
+    cube: int = 3,
+    *,
+    mask: Any = None,
+    runs: Any = None,
+    covariance: str = "diagonal",
+    estimate: str = "mle",
+    prior: str | NormalInverseGamma = "evidence",
+) -> Searchlight:
+    """Return how well Gaussian naive Bayes does in the cube about each position of a grid.
+
+    Rows are left out exactly, one at a time or a run at a time, without refits: with independent
+    features the log-likelihood of a cube is a sum over its voxels, so each voxel is left out once
+    and cubes are added up (docs: mathematics, section 3). The cost does not depend on their size.
+
+    Parameters
+    ----------
+    X : (n, V), or images (n, *shape)
+        A column a voxel: the cells of the grid, or of the mask, in row-major order.
+    y : (n,)
+    shape : two or three sides of the grid
+    cube : odd int, default=3
+        The side of the cubes (squares in two dimensions). They are clipped at the border of the
+        grid, and to the mask.
+    mask : bool array of the grid's shape, optional
+    runs : (n,), optional
+        Rows of one run are left out together; without it every row is a run.
+    covariance : {"diagonal", "tied_diagonal"}, default="diagonal"
+        A variance for each class and voxel, or for each voxel.
+    estimate : {"mle", "predictive"}, default="mle"
+        Plug in means and variances, as `GaussianNB(var_smoothing=0)` does, or integrate them out.
+    prior : "evidence" or NormalInverseGamma, default="evidence"
+        Prior of means and variances if "predictive"; its strength is chosen once, for all voxels.
+
+    Returns
+    -------
+    Searchlight
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["face", "house"], 40)
+    >>> images = rng.normal(size=(80, 6, 8))
+    >>> images[y == "face", 3, 5] += 4
+    >>> light = searchlight(images, y, shape=(6, 8), cube=1)
+    >>> light.best, light.accuracy.shape
+    ((3, 5), (6, 8))
+    """
+    _check_settings(cube, covariance, estimate)
+    if y is None:
+        raise InputError("y is None. A searchlight needs the class of each row.")
+    grid = Grid.of(shape, mask)
+    columns = _floats(grid.columns(X))
+    classes, codes = take_labels(Searchlight, columns, y)
+    if len(classes) < 2:
+        raise InputError(f"All rows are of class {classes.tolist()[0]!r}. Give rows of another.")
+    counts, moments = count_moments(Rows(columns, codes, len(classes), owner="searchlight"))
+    _check_whole(columns, moments, counts, grid)
+    right, flat = _counted(
+        columns,
+        codes,
+        _folds(runs, len(codes)),
+        (counts, moments.mean(), moments.scatter()),
+        _prior(moments, prior, TIED[covariance]) if estimate == "predictive" else _NO_PRIOR,
+        TIED[covariance],
+        (*grid.cropped(), int(cube)),
+    )
+    if flat.any():
+        _warn_flat(flat, classes, grid)
+    accuracy, chance = grid.map(right / len(codes)), float(counts.max() / len(codes))
+    return Searchlight(accuracy, chance, classes, grid.map(moments.mean()), int(cube))
+
+
+_NO_PRIOR = np.empty((0, 0, 0))
+
+
+def _counted(
+    columns: Any, codes: Any, folds: Folds, terms: Any, prior: Floats, tied: bool, space: Any
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return how often each voxel's cube was right, (V,), and where classes do not vary, (C, V)."""
+    fold_of, order, starts = folds
+    classes, voxels = terms[1].shape
+    flat = np.zeros((classes, voxels), np.bool_)
+
+    def some(first: int, last: int) -> NDArray[np.int64]:
+        right = np.zeros(voxels, np.int64)
+        these = fold_of, order, starts[first : last + 1]
+        count_right(columns, codes, these, terms, prior, tied, UNSEEN_SPREAD, space, flat, right)
+        return right
+
+    cells_a_fold = classes * voxels * len(codes) // (len(starts) - 1)
+    tasks = row_ranges(len(starts) - 1, cells_a_fold)
+    return np.sum(on_all_cores(some, tasks), axis=0), flat
+
+
+def _floats(columns: NDArray[Any]) -> NDArray[Any]:
+    """Return floats as they are and other numbers as float64: kernels take long to compile."""
+    if columns.dtype not in (np.float32, np.float64):
+        columns = columns.astype(np.float64)
+    return kernel_ready(columns)
+
+
+def _check_settings(cube: int, covariance: str, estimate: str) -> None:
+    if int(cube) != cube or cube < 1 or cube % 2 == 0:
+        raise InputError(f"cube={cube} has no cell in its middle. Use 1, 3, 5, ...")
+    for name, value, choices in (
+        ("covariance", covariance, tuple(TIED)),
+        ("estimate", estimate, ESTIMATES),
+    ):
+        if value not in choices:
+            raise InputError(f"{name}={value!r} is none of {', '.join(map(repr, choices))}.")
+
+
+def _folds(runs: Any, size: int) -> Folds:
+    """Return the fold of each row, the rows fold after fold, and where folds start."""
+    if runs is None:
+        rows = np.arange(size)
+        return rows, rows, np.arange(size + 1)
+    check_consistent_length(runs, np.empty(size))
+    names, fold_of, sizes = np.unique(np.asarray(runs), return_inverse=True, return_counts=True)
+    if len(names) < 2:
+        raise InputError(
+            f"All rows are of run {names.tolist()[0]!r}, so nothing is left to learn from. Give "
+            "two runs or more, or runs=None to leave out single rows."
+        )
+    order = np.argsort(fold_of, kind="stable")
+    return fold_of.astype(np.int64), order, np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _prior(moments: Moments, prior: Any, tied: bool) -> Floats:
+    """Return location, pseudo-rows, shape and scale, (4, C, V)."""
+    given = prior if isinstance(prior, NormalInverseGamma) else None
+    if given is None and prior != "evidence":
+        raise InputError(f"prior={prior!r}. Give 'evidence' or a NormalInverseGamma.")
+    chosen = diagonal_prior(given, moments, (0,) if tied else ())
+    fields = chosen.location, chosen.pseudo_rows, chosen.shape, chosen.scale
+    return np.array([np.broadcast_to(field, moments.weight.shape) for field in fields], order="C")
+
+
+def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> None:
+    if np.all(moments.weight == counts[:, None]):
+        return
+    row, voxel = (int(i) for i in np.argwhere(np.isnan(columns))[0])
+    raise InputError(
+        f"X has a gap (NaN) in row {row} at position {grid.position(voxel)}. Leave the row out, or "
+        "the position by a mask."
+    )
+
+
+def _warn_flat(flat: NDArray[np.bool_], classes: NDArray[Any], grid: Grid) -> None:
+    c, voxel = (int(i) for i in np.argwhere(flat)[0])
+    warnings.warn(
+        f"Voxels without spread within a class when rows are left out: "
+        f"{int(flat.any(axis=0).sum())}, such as {grid.position(voxel)} in class "
+        f"{classes.tolist()[c]!r}. Their likelihood has no maximum; a millionth of their size is "
+        "taken as their spread. Leave them out by a mask, or use estimate='predictive'.",
+        SufficeWarning,
+        stacklevel=3,
+    )

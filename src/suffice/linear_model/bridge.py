@@ -1,0 +1,66 @@
+"""The bridge: a generative classifier that is linear in its statistics is a logistic regression."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.errors import InputError
+from suffice.linear_model.logistic import LogisticRegression
+from suffice.tally.tally import Floats
+
+
+class LinearForm(NamedTuple):
+    """log p(x, class) = weights . phi(x) + bias_c, up to a term that all classes share."""
+
+    weights: Floats
+    """(C, k)"""
+    bias: Floats
+    """(C,)"""
+    basis: Any = None
+    """A transformer that makes phi(x) of x; None if phi(x) = x."""
+
+
+class BecomesLogistic(ABC):
+    """A classifier whose class probabilities are a softmax of a linear form.
+
+    A subclass gives the form (`_linear_form`), or says why there is none.
+    """
+
+    classes_: Any
+
+    @abstractmethod
+    def _linear_form(self) -> LinearForm:
+        """Return the weights of the statistics, or say why the model is not linear in any."""
+
+    def to_logistic(self) -> LogisticRegression | Pipeline:
+        """Return the logistic regression that has the same `predict_proba`.
+
+        Models that are linear in other statistics than the columns give a pipeline: the basis,
+        then the regression (docs: mathematics, section 4). Rows with gaps need the model itself.
+        """
+        check_is_fitted(self, "tally_")
+        form = self._linear_form()
+        weights, bias = form.weights, form.bias
+        calibration = getattr(self, "calibration_", None)
+        if calibration is not None:
+            weights = calibration.sharpness * weights
+            bias = calibration.sharpness * bias + calibration.offsets
+        if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
+            raise InputError(
+                f"This {type(self).__name__} has probabilities of 0, so its weights are infinite. "
+                "Smooth it (alpha > 0, or a class prior above 0)."
+            )
+        names = getattr(self, "feature_names_in_", None)
+        if form.basis is None:
+            return LogisticRegression.from_weights(weights, bias, self.classes_, names)
+        basis = form.basis.fit(np.zeros((1, self.n_features_in_)))  # type: ignore[attr-defined]
+        if names is not None:
+            basis.feature_names_in_ = names
+        inner = basis.get_feature_names_out() if names is not None else None
+        logistic = LogisticRegression.from_weights(weights, bias, self.classes_, inner)
+        return Pipeline([("basis", basis), ("logistic", logistic)])

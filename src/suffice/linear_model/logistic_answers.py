@@ -1,0 +1,161 @@
+"""What softmax weights say of rows, and of themselves."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model._base import SparseCoefMixin
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.linear_model.summary import Summary
+from suffice.model import scoring
+from suffice.model.softmax_scores import SoftmaxScorer
+from suffice.prior.normal import Normal
+from suffice.prior.prior import Interval
+from suffice.skin.intake import names_of, owner, take_features
+from suffice.tally.tally import Floats
+
+
+class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator):
+    """A classifier with p(class | x) = softmax(W x + b).
+
+    W is `coef_` and b `intercept_`; one row for two classes is the difference of their weights.
+    """
+
+    classes_: NDArray[Any]
+    coef_: Any
+    intercept_: Floats
+    fit_intercept: bool
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _weights(self) -> tuple[Floats, Floats]:
+        """Return a weight vector and an intercept for every class, (C, d) and (C,)."""
+        coef = self.coef_ if isinstance(self.coef_, np.ndarray) else self.coef_.toarray()
+        intercept = np.broadcast_to(np.asarray(self.intercept_, dtype=np.float64), len(coef))
+        if len(coef) == 1:
+            nothing = np.zeros_like(coef)
+            return np.vstack([nothing, coef]), np.concatenate([[0.0], intercept])
+        return np.asarray(coef, dtype=np.float64), intercept
+
+    def _answer(self, answer: Any, X: Any) -> Any:
+        check_is_fitted(self, "coef_")
+        array = take_features(self, X, reset=False)
+        weights, intercepts = self._weights()
+        try:
+            return answer(SoftmaxScorer(weights), array, intercepts)
+        except scoring.Refused as refusal:
+            rows = Rows(array, np.empty(0, np.int32), 0, names=names_of(self), owner=owner(self))
+            refuse_row(rows, refusal.row)
+
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores W x + b, (n_samples, n_classes).
+
+        With two classes: the log odds of the second, (n_samples,).
+        """
+        scores: Floats = self._answer(scoring.joint_log_proba, X)
+        if scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] - scores[:, 0])
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, (n_samples,)."""
+        best = self._answer(scoring.best_class, X)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
+        proba: Floats = self._answer(scoring.proba, X)
+        return proba
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return log p(class | x), (n_samples, n_classes)."""
+        log_proba: Floats = self._answer(scoring.log_proba, X)
+        return log_proba
+
+    # What is known of the weights.
+
+    def _deviations(self) -> tuple[Floats, Floats]:
+        check_is_fitted(self, "coef_")
+        known: tuple[Floats, Floats] | None = self.__dict__.get("_sds")
+        if known is None:
+            raise InputError(
+                f"This {type(self).__name__} has weights but no standard deviations of them: they "
+                "were given, or there are too many for second derivatives. Fit it to rows with "
+                "fewer columns or classes."
+            )
+        return known
+
+    @property
+    def coef_sd_(self) -> Floats:
+        """Laplace's standard deviations of `coef_`."""
+        return self._deviations()[0]
+
+    @property
+    def intercept_sd_(self) -> Floats:
+        """Laplace's standard deviations of `intercept_`."""
+        return self._deviations()[1]
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the interval of each coefficient that holds it with probability `level`.
+
+        Two arrays like `coef_`, from the normal distribution that fits the posterior at its mode.
+        """
+        sd = self.coef_sd_
+        weights = self.coef_ if isinstance(self.coef_, np.ndarray) else self.coef_.toarray()
+        return Normal(weights, np.square(sd)).interval(level)
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the table of coefficients: estimate, standard deviation, interval.
+
+        Two classes have one part, of the log odds of the second; more have one part each.
+        """
+        sd, intercept_sd = self._deviations()
+        location = self.coef_ if isinstance(self.coef_, np.ndarray) else self.coef_.toarray()
+        columns = location.shape[1]
+        terms = names_of(self) or tuple(f"x{at}" for at in range(columns))
+        if self.fit_intercept:
+            terms = ("intercept", *terms)
+            location = np.column_stack([self.intercept_, location])
+            sd = np.column_stack([intercept_sd, sd])
+        lower, upper = Normal(location, np.square(sd)).interval(level)
+        shown = self.classes_[-1:] if len(location) == 1 else self.classes_
+        return Summary(
+            f"{type(self).__name__}: {self._rows_told()}{columns} column"
+            f"{'s' if columns != 1 else ''}",
+            self._facts(),
+            tuple(str(name) for name in shown),
+            terms,
+            location,
+            sd,
+            lower,
+            upper,
+            level,
+        )
+
+    def _rows_told(self) -> str:
+        return ""
+
+    def _facts(self) -> tuple[tuple[str, str], ...]:
+        return (("classes", str(len(self.classes_))),)
+
+
+def refuse_row(rows: Rows, row: int) -> NoReturn:
+    """Say which cell of a row is no number."""
+    cells = rows.cells(row).astype(np.float64)
+    at = int(np.argmin(np.isfinite(cells)))
+    kind = "NaN" if np.isnan(cells[at]) else "infinity"
+    raise InputError(
+        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. {rows.owner} "
+        "needs every cell: fill it or leave the row out, or use a generative classifier, which "
+        "leaves gaps out."
+    )

@@ -1,0 +1,132 @@
+"""Calibration: how sharply, and with what bias, log-probabilities should be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from suffice.tally.tally import Floats
+
+# Steps of Newton's method: a few suffice, since the problem is concave in few unknowns.
+MAX_STEPS = 100
+# The gain of a step, in nats for all rows together, below which there is nothing left to gain.
+SETTLED = 1e-10
+SMALLEST_STEP = 2.0**-40
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """p(c) proportional to exp(sharpness log p_c + offset_c) (docs: mathematics, section 10).
+
+    Parameters
+    ----------
+    sharpness : float
+        1 leaves probabilities as they are; less than 1 makes them less extreme.
+    offsets : (C,)
+        What is added for each class.
+
+    Examples
+    --------
+    >>> halved = Calibration(0.5, np.zeros(2))
+    >>> np.exp(halved.apply(np.log([[0.9, 0.1]]))).round(2)
+    array([[0.75, 0.25]])
+    """
+
+    sharpness: float
+    offsets: Floats
+
+    @property
+    def temperature(self) -> float:
+        """What log-probabilities are divided by: 1 / sharpness."""
+        return 1.0 / self.sharpness if self.sharpness > 0 else np.inf
+
+    def apply(self, log_proba: Floats) -> Floats:
+        """Return calibrated log-probabilities (n, C)."""
+        if self.sharpness == 0:
+            scores = np.where(np.isneginf(log_proba), -np.inf, self.offsets)
+        else:
+            scores = self.sharpness * log_proba + self.offsets
+        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+
+
+def calibrated(log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> Calibration:
+    """Return the calibration under which the rows' own classes are most probable.
+
+    Sharpness is believed to be near 1 and offsets near 0, each with a standard deviation of 1:
+    rows soon outweigh that, and few rows that are all right do not make it certain. Rows whose own
+    class had no other row say nothing.
+
+    Parameters
+    ----------
+    log_proba : (n, C)
+        Of each row by a model that has not learned it.
+    codes : (n,)
+    weights : (n,)
+    """
+    own = log_proba[np.arange(len(codes)), codes]
+    kept = np.isfinite(own) & (weights > 0)
+    problem = _Problem(log_proba[kept], codes[kept], weights[kept])
+    unknowns = np.concatenate([[1.0], np.zeros(log_proba.shape[1])])
+    unknowns = problem.climbed(unknowns, np.arange(len(unknowns)))
+    if unknowns[0] < 0:  # wrong more often than not: the log-probabilities say nothing
+        unknowns[0] = 0.0
+        unknowns = problem.climbed(unknowns, np.arange(1, len(unknowns)))
+    return Calibration(float(unknowns[0]), unknowns[1:])
+
+
+class _Problem:
+    """The log posterior of (sharpness, offsets), its slope and its curvature."""
+
+    def __init__(self, log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> None:
+        self.possible = np.isfinite(log_proba)
+        self.log_proba = np.where(self.possible, log_proba, 0.0)
+        self.at = np.arange(len(codes)), codes
+        self.weights = weights
+
+    def value(self, unknowns: Floats) -> tuple[float, Floats]:
+        """Return the log posterior, up to a constant, and the probabilities (n, C)."""
+        scores = unknowns[0] * self.log_proba + unknowns[1:]
+        scores = np.where(self.possible, scores, -np.inf)
+        log_proba = scores - logsumexp(scores, axis=1, keepdims=True)
+        away = unknowns - np.eye(len(unknowns))[0]
+        gain = float(self.weights @ log_proba[self.at]) if len(self.weights) else 0.0
+        return gain - float(away @ away) / 2, np.exp(log_proba)
+
+    def climbed(self, unknowns: Floats, free: NDArray[np.intp]) -> Floats:
+        """Return the maximum over the free unknowns, by Newton's method with a line search."""
+        now, proba = self.value(unknowns)
+        for _ in range(MAX_STEPS):
+            slope, curvature = self.slope_and_curvature(unknowns, proba)
+            step = np.zeros(len(unknowns))
+            step[free] = np.linalg.solve(curvature[np.ix_(free, free)], slope[free])
+            if slope @ step <= SETTLED:
+                break
+            length = 1.0
+            while length > SMALLEST_STEP:
+                value, tried = self.value(unknowns + length * step)
+                if value > now:
+                    break
+                length /= 2
+            else:
+                break
+            unknowns, now, proba = unknowns + length * step, value, tried
+        return unknowns
+
+    def slope_and_curvature(self, unknowns: Floats, proba: Floats) -> tuple[Floats, Floats]:
+        """Return the gradient (K,) and minus the Hessian (K, K) of the log posterior."""
+        size = len(unknowns)
+        weighed = self.weights[:, None] * proba
+        expected = (proba * self.log_proba).sum(axis=1)
+        away = self.log_proba - expected[:, None]
+        slope = np.empty(size)
+        slope[0] = self.weights @ (self.log_proba[self.at] - expected)
+        seen = np.bincount(self.at[1], self.weights, size - 1)
+        slope[1:] = seen - weighed.sum(axis=0)
+        curvature = np.empty((size, size))
+        curvature[0, 0] = (weighed * away**2).sum()
+        curvature[0, 1:] = curvature[1:, 0] = (weighed * away).sum(axis=0)
+        curvature[1:, 1:] = np.diag(weighed.sum(axis=0)) - proba.T @ weighed
+        return slope - (unknowns - np.eye(size)[0]), curvature + np.eye(size)

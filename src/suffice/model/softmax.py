@@ -1,0 +1,174 @@
+"""What rows say of softmax weights: loss, gradient and curvature, on all cores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suffice.count.runs import pieces, ranges_with_sums
+from suffice.data.rows import Rows
+from suffice.kernels.ranges import on_all_cores
+from suffice.kernels.softmax import (
+    add_chunked_softmax,
+    add_dense_softmax,
+    add_sparse_softmax,
+    tiles_of,
+)
+from suffice.tally.tally import Floats
+
+# Above this share of stored cells CSR rows are quicker made dense, a chunk at a time.
+CROWDED = 0.25
+
+
+class Sums(NamedTuple):
+    """What the rows add up to at some weights."""
+
+    loss: float
+    """- sum_i w_i log p(y_i | x_i)."""
+    worst: float
+    """The greatest - log p(y_i | x_i) of a row that has weight."""
+    gradient: Floats
+    """(K, width)."""
+    curvature: Floats | None
+    """(K, width, K, width), or None if it was not asked for."""
+
+
+@dataclass(frozen=True)
+class SoftmaxRows:
+    """Rows, measured from `centre` in units of 1 / `inverse`, and the classes they have.
+
+    Weights V (K, width) are of the first K = C - 1 classes; the last class has weight 0. With an
+    intercept width is d + 1, and its column is the last (docs: mathematics, section 5).
+
+    Parameters
+    ----------
+    rows : Rows of C classes, without gaps
+    centre, inverse : (d,)
+        An inverse of 0 leaves a column out.
+    intercept : bool
+    """
+
+    rows: Rows
+    centre: Floats
+    inverse: Floats
+    intercept: bool
+
+    @property
+    def free(self) -> int:
+        """How many weight vectors there are, K."""
+        return self.rows.classes - 1
+
+    @property
+    def width(self) -> int:
+        """Columns and the intercept."""
+        return len(self.centre) + self.intercept
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(self.rows.weights.sum()) if self.rows.weights.size else float(len(self))
+
+    def __len__(self) -> int:
+        return self.rows.shape[0]
+
+    def sums(self, V: Floats, thin: int = 0) -> Sums:
+        """Add up the rows at V; the curvature only of every `thin`-th chunk of them, if any.
+
+        What a part of the rows says of the curvature is scaled up to all of them.
+        """
+        if thin == 0 and self.rows.sparse and not self._crowded() and not self.centre.any():
+            return self._by_stored_cells(V)
+        return self._by_chunks(V, thin)
+
+    def _crowded(self) -> bool:
+        rows, columns = self.rows.shape
+        return bool(self.rows.X.nnz > CROWDED * rows * columns)
+
+    def _by_chunks(self, V: Floats, thin: int) -> Sums:
+        tiles, tile = tiles_of(self.width)
+        free, filled = self.free, tiles * tile
+        padded = np.zeros((free, filled))
+        padded[:, : self.width] = V
+        tiled = np.ascontiguousarray(padded.reshape(free, tiles, tile).transpose(1, 0, 2))
+        pairs = free * (free + 1) // 2 if thin else 0
+        shape = pairs, tiles * (tiles + 1) // 2, tile, tile
+        add = add_chunked_softmax if self.rows.sparse else add_dense_softmax
+
+        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
+            facts, gradient, blocks = np.zeros(3), np.zeros((tiles, free, tile)), np.zeros(shape)
+            for first, last in pieces(start, stop, self.rows.shape[1]):
+                terms = self.centre, self.inverse, tiled, self.intercept, max(thin, 1)
+                add(*self._range(first, last), *terms, facts, gradient, blocks)
+            return facts, gradient, blocks
+
+        held = int(np.prod(shape)) + 2 * tiled.size
+        facts, gradient, blocks = _added(work, ranges_with_sums(*self.rows.shape, held))
+        whole = gradient.transpose(1, 0, 2).reshape(free, filled)[:, : self.width]
+        curvature = None
+        if thin:
+            blocks *= self.total / facts[2]
+            curvature = _assembled(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
+        return Sums(float(facts[0]), float(facts[1]), np.ascontiguousarray(whole), curvature)
+
+    def _by_stored_cells(self, V: Floats) -> Sums:
+        free, columns = self.free, len(self.centre)
+        table = np.ascontiguousarray((V[:, :columns] * self.inverse).T)
+        bias = V[:, columns].copy() if self.intercept else np.zeros(free)
+
+        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
+            facts, gradient, level = np.zeros(3), np.zeros((columns, free)), np.zeros(free)
+            terms = table, bias, facts, gradient, level
+            add_sparse_softmax(*self._range(start, stop), *terms)
+            return facts, gradient, level
+
+        # A range is as long as its stored cells, of which a row has few.
+        stored = max(1, self.rows.X.nnz // max(1, len(self)))
+        tasks = ranges_with_sums(len(self), stored + free, columns * free)
+        facts, gradient, level = _added(work, tasks)
+        whole = gradient.T * self.inverse
+        if self.intercept:
+            whole = np.column_stack([whole, level])
+        return Sums(float(facts[0]), float(facts[1]), whole, None)
+
+    def _range(self, start: int, stop: int) -> tuple[Any, ...]:
+        """Return some rows, their classes and their weights, as the kernels take them."""
+        rows = self.rows
+        told = rows.codes[start:stop], rows.weights_of(start, stop)
+        if not rows.sparse:
+            return rows.dense(start, stop), *told
+        ends = rows.X.indptr[start : stop + 1]
+        stored = slice(ends[0], ends[-1])
+        return rows.X.data[stored], rows.X.indices[stored], ends - ends[0], *told
+
+
+def _added(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
+    """Add up what the ranges say; the greatest loss of a row is the greatest of theirs."""
+    first, *others = on_all_cores(work, tasks)
+    facts, gradient, rest = first
+    for part in others:
+        worst = max(facts[1], part[0][1])
+        facts += part[0]
+        facts[1] = worst
+        gradient += part[1]
+        rest += part[2]
+    return facts, gradient, rest
+
+
+def _assembled(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
+    """Return the whole matrix, (K, filled, K, filled), of which the blocks are a part."""
+    whole = np.zeros((free, tiles, tile, free, tiles, tile))
+    block = 0
+    for k in range(free):
+        for other in range(k + 1):
+            pair = 0
+            for a in range(tiles):
+                for b in range(a + 1):
+                    part = blocks[block, pair]
+                    # x x^T has its tile (b, a) from (a, b); so has the pair of classes.
+                    whole[k, a, :, other, b, :] = whole[other, a, :, k, b, :] = part
+                    whole[k, b, :, other, a, :] = whole[other, b, :, k, a, :] = part.T
+                    pair += 1
+            block += 1
+    return whole.reshape(free, tiles * tile, free, tiles * tile)

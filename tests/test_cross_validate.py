@@ -1,0 +1,263 @@
+"""Cross-validation on tallies: what refits on every training set say, from one counting pass."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits, load_iris, load_wine
+from sklearn.metrics import log_loss
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    ShuffleSplit,
+    StratifiedKFold,
+)
+
+from suffice import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianDiscriminant,
+    GaussianNB,
+    LinearDiscriminantAnalysis,
+    MultinomialNB,
+    PoissonNB,
+    QuadraticDiscriminantAnalysis,
+)
+from suffice.errors import InputError
+from suffice.skin.folds import fold_numbers
+
+IRIS = load_iris(return_X_y=True)
+WINE = load_wine(return_X_y=True)
+DIGITS = tuple(part[:300] for part in load_digits(return_X_y=True))
+
+MODELS = [
+    (GaussianNB(), IRIS),
+    (GaussianNB(estimate="predictive", tie="class"), WINE),
+    (BernoulliNB(binarize=8.0), DIGITS),
+    (MultinomialNB(), DIGITS),
+    (MultinomialNB(estimate="predictive"), DIGITS),
+    (ComplementNB(), DIGITS),
+    (CategoricalNB(), DIGITS),
+    (PoissonNB(), DIGITS),
+    (LinearDiscriminantAnalysis(), IRIS),
+    (QuadraticDiscriminantAnalysis(), IRIS),
+    (GaussianDiscriminant("full"), IRIS),
+    (GaussianDiscriminant("spherical"), IRIS),
+]
+
+
+def brute_force(model, X, y, splits, sample_weight=None):
+    """Return log-loss and accuracy of refits, fold by fold."""
+    losses, right = [], []
+    weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+    for train, test in splits:
+        model.fit(X[train], y[train], weights[train])
+        log_proba = model.predict_log_proba(X[test])
+        own = log_proba[np.arange(len(test)), np.searchsorted(model.classes_, y[test])]
+        losses.append(np.average(-own, weights=weights[test]))
+        right.append(np.average(model.predict(X[test]) == y[test], weights=weights[test]))
+    return np.array(losses), np.array(right)
+
+
+@pytest.mark.parametrize(
+    ("model", "data"), MODELS, ids=lambda thing: getattr(thing, "covariance", type(thing).__name__)
+)
+def test_scores_are_those_of_refits_on_every_training_set(model, data):
+    X, y = data
+    found = model.cross_validate(X, y, 4)
+    losses, right = brute_force(model, X, y, list(StratifiedKFold(4).split(X, y)))
+    np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-8)
+    np.testing.assert_allclose(found.accuracy[0], right, rtol=1e-12)
+
+
+def test_weights_count_in_learning_and_in_scores():
+    X, y = IRIS
+    weights = np.random.default_rng(0).integers(1, 5, len(y)) / 2
+    found = GaussianNB().cross_validate(X, y, 3, sample_weight=weights)
+    losses, right = brute_force(
+        GaussianNB(), X, y, list(StratifiedKFold(3).split(X, y)), sample_weight=weights
+    )
+    np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-9)
+    np.testing.assert_allclose(found.accuracy[0], right, rtol=1e-12)
+    assert found.fold_weights.sum() == pytest.approx(weights.sum())
+
+
+def mean_log_proba(model, X, y):
+    """Score by log-probabilities as they are: scikit-learn's own log-loss clips them."""
+    at = np.arange(len(y)), np.searchsorted(model.classes_, y)
+    return model.predict_log_proba(X)[at].mean()
+
+
+def test_a_grid_finds_what_a_grid_search_finds():
+    X, y = DIGITS
+    grid = {"alpha": [0.01, 0.1, 1.0, 10.0], "binarize": [0.0, 4.0, 8.0]}
+    found = BernoulliNB().cross_validate(X, y, 5, **grid)
+    search = GridSearchCV(BernoulliNB(), grid, cv=5, scoring=mean_log_proba).fit(X, y)
+    assert found.best == search.best_params_
+    assert list(found.settings) == search.cv_results_["params"]
+    theirs = -search.cv_results_["mean_test_score"]
+    np.testing.assert_allclose(found.log_loss.mean(axis=1), theirs, rtol=1e-9)
+
+
+def counting(kind):
+    """Return a class like `kind` that notes how many rows it counted, call by call."""
+
+    class Counting(kind):
+        calls = []
+
+        def _count(self, rows):
+            type(self).calls.append(rows.shape[0])
+            return super()._count(rows)
+
+    Counting.__init__ = kind.__init__
+    return Counting
+
+
+def test_the_rows_are_counted_once_however_many_settings_are_tried():
+    model = counting(GaussianNB)()
+    model.cross_validate(*IRIS, 5, var_smoothing=[1e-9, 1e-3], tie=[None, "class", "both"])
+    assert model.calls == [150]
+
+
+def test_settings_that_change_what_is_counted_are_counted_once_for_each_value():
+    model = counting(BernoulliNB)()
+    model.cross_validate(*DIGITS, 5, alpha=[0.1, 1.0, 2.0], binarize=[0.0, 8.0])
+    assert model.calls == [300, 300]
+
+
+def test_covariances_that_need_other_tallies_are_tried_side_by_side():
+    kinds = ["tied", "full", "diagonal", "spherical"]
+    found = GaussianDiscriminant().cross_validate(*IRIS, 5, covariance=kinds)
+    for setting, losses in zip(found.settings, found.log_loss, strict=True):
+        alone = GaussianDiscriminant(**setting).cross_validate(*IRIS, 5)
+        np.testing.assert_allclose(losses, alone.log_loss[0], rtol=1e-12)
+
+
+def test_the_model_itself_stays_as_it_was():
+    fitted = GaussianNB().fit(*IRIS)
+    before = dict(vars(fitted))
+    fitted.cross_validate(*WINE, 3)
+    assert vars(fitted) == before
+    fresh = GaussianNB()
+    fresh.cross_validate(*IRIS, 3)
+    assert not hasattr(fresh, "tally_")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_many_pseudocounts_at_once_give_what_each_gives_alone(sparse):
+    X, y = DIGITS
+    rows = sp.csr_matrix(X) if sparse else X
+    alphas = [1e-3, 0.1, 1.0, 7.5]
+    for settings in ({}, {"fit_prior": False}, {"class_prior": np.arange(1, 11) / 55}):
+        model = MultinomialNB(**settings)
+        together = model.cross_validate(rows, y, 5, alpha=alphas)
+        for at, alpha in enumerate(alphas):
+            alone = MultinomialNB(alpha=alpha, **settings).cross_validate(X, y, 5)
+            for score in ("log_loss", "accuracy", "calibration_error"):
+                np.testing.assert_allclose(
+                    getattr(together, score)[at], getattr(alone, score)[0], rtol=1e-9, atol=1e-12
+                )
+
+
+def test_a_class_that_only_one_fold_holds_is_foretold_by_nobody():
+    X, y = IRIS[0].copy(), IRIS[1].copy()
+    y[:2] = 7
+    folds = np.arange(150) % 3
+    folds[:2] = 0
+    for model, rows in ((GaussianNB(), X), (MultinomialNB(), sp.csr_matrix(np.round(X)))):
+        found = model.cross_validate(rows, y, folds)
+        assert found.log_loss[0, 0] == np.inf
+        assert np.isfinite(found.log_loss[0, 1:]).all()
+
+
+# ---- folds
+
+
+def test_whole_numbers_are_the_stratified_folds_that_scikit_learn_cuts():
+    y = np.random.default_rng(0).integers(0, 3, 50)
+    expected = np.empty(50)
+    for number, (_, test) in enumerate(StratifiedKFold(4).split(y, y)):
+        expected[test] = number
+    np.testing.assert_array_equal(fold_numbers(4, y), expected)
+
+
+def test_groups_stay_together():
+    y = np.random.default_rng(0).integers(0, 2, 60)
+    groups = np.repeat(np.arange(12), 5)
+    folds = fold_numbers(4, y, groups)
+    assert all(len(np.unique(folds[groups == group])) == 1 for group in range(12))
+    assert set(folds) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "splitter",
+    [KFold(4, shuffle=True, random_state=0), GroupKFold(3), LeaveOneGroupOut()],
+    ids=lambda s: type(s).__name__,
+)
+def test_scikit_learns_splitters_cut_as_they_do_there(splitter):
+    X, y = IRIS
+    groups = None if isinstance(splitter, KFold) else np.arange(150) % 6
+    found = GaussianNB().cross_validate(X, y, splitter, groups=groups)
+    losses, right = brute_force(GaussianNB(), X, y, list(splitter.split(X, y, groups)))
+    np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-9)
+    np.testing.assert_allclose(found.accuracy[0], right)
+
+
+def test_rows_that_no_split_leaves_out_are_always_learned():
+    X, y = IRIS
+    split = ShuffleSplit(1, test_size=0.3, random_state=0)
+    found = GaussianNB().cross_validate(X, y, split)
+    losses, _ = brute_force(GaussianNB(), X, y, list(split.split(X, y)))
+    np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("folds", "told"),
+    [
+        (1, "1 folds of 150 rows"),
+        (60, "no class has more than 50 rows"),
+        ([0, 1], r"folds of shape \(2,\) for 150 rows"),
+        (ShuffleSplit(4, test_size=0.5, random_state=0), "left out by two splits"),
+    ],
+)
+def test_folds_that_cannot_be_are_refused(folds, told):
+    with pytest.raises(InputError, match=told):
+        GaussianNB().cross_validate(*IRIS, folds)
+
+
+# ---- the result
+
+
+def test_the_result_prints_the_best_setting_first_and_gives_its_columns():
+    found = GaussianNB().cross_validate(*WINE, 5, var_smoothing=[1e-9, 1e-2])
+    lines = str(found).splitlines()
+    assert f"var_smoothing={found.best['var_smoothing']!r}" in lines[1]
+    columns = found.to_dict()
+    assert columns["var_smoothing"] == [1e-9, 1e-2]
+    assert len(columns["log_loss"]) == len(columns["accuracy"]) == 2
+
+
+def test_calibration_error_is_that_of_ten_bins():
+    X, y = DIGITS
+    found = GaussianNB().cross_validate(X, y, 2)
+    train, test = next(StratifiedKFold(2).split(X, y))
+    model = GaussianNB().fit(X[train], y[train])
+    proba = model.predict_proba(X[test])
+    sure, right = proba.max(axis=1), model.predict(X[test]) == y[test]
+    error = 0.0
+    for low in np.arange(10) / 10:
+        mine = (sure >= low) & ((sure < low + 0.1) | (low == 0.9))
+        if mine.any():
+            error += mine.mean() * abs(sure[mine].mean() - right[mine].mean())
+    assert found.calibration_error[0, 0] == pytest.approx(error, rel=1e-9)
+
+
+def test_log_loss_is_not_clipped_as_scikit_learns_is():
+    X, y = DIGITS
+    found = GaussianNB().cross_validate(X, y, 2)
+    train, test = next(StratifiedKFold(2).split(X, y))
+    model = GaussianNB().fit(X[train], y[train])
+    clipped = log_loss(y[test], model.predict_proba(X[test]), labels=model.classes_)
+    assert found.log_loss[0, 0] > clipped
