@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import cases, regression
+from benchmarks import cases, logistic, regression, searchlight, validation
 from benchmarks.measure import Result
 from benchmarks.startup import startup
 from suffice import __version__
@@ -21,6 +21,13 @@ from suffice.kernels.ranges import cores
 
 # A line of the table stays a line, however narrow the terminal.
 WIDTH = 150
+CASES = (
+    *cases.CASES,
+    *regression.CASES,
+    *logistic.CASES,
+    *validation.CASES,
+    *searchlight.CASES,
+)
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -49,7 +56,7 @@ def main() -> None:
         text = name in ("work", "peer")
         table.add_column(name, justify="left" if text else "right", no_wrap=True)
     results: list[Result] = []
-    for case in (*cases.CASES, *regression.CASES, startup):
+    for case in (*CASES, startup):
         with console.status(case.__name__.replace("_", " ")):
             for result in case():
                 results.append(result)

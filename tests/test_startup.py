@@ -14,6 +14,7 @@ ROOMS = (
     "discriminant_analysis",
     "errors",
     "gaussian",
+    "lab",
     "linear_model",
     "naive_bayes",
     "prior",

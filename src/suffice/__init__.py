@@ -38,7 +38,7 @@ _ROOMS = {
         "MultivariateNormal",
         "Wishart",
     ),
-    "linear_model": ("BayesianLinearRegression", "LinearRegression"),
+    "linear_model": ("BayesianLinearRegression", "LinearRegression", "LogisticRegression"),
     "basis": (
         "Fourier",
         "Hinge",
@@ -47,6 +47,14 @@ _ROOMS = {
         "Quadratic",
         "Radial",
         "RandomHinge",
+    ),
+    "lab": (
+        "SelectFeatures",
+        "compare",
+        "evidence_table",
+        "rank_features",
+        "searchlight",
+        "select_features",
     ),
     "errors": (
         "CovarianceError",

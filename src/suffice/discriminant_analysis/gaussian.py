@@ -42,6 +42,8 @@ class GaussianDiscriminant(GaussianLeftOut):
         When EM over gaps stops: no mean or covariance moves by more than `tol`, in units of the
         features' standard deviations. When factor analysis stops: the slope of the log-likelihood
         of a row is at most `tol`.
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -94,6 +96,7 @@ class GaussianDiscriminant(GaussianLeftOut):
         "prior": [StrOptions({"evidence"}), NormalInverseWishart, NormalInverseGamma],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "calibrate": [StrOptions({"loo"}), None],
     }
 
     def __init__(
@@ -107,6 +110,7 @@ class GaussianDiscriminant(GaussianLeftOut):
         prior: str | NormalInverseWishart | NormalInverseGamma = "evidence",
         max_iter: int = 100,
         tol: float = 1e-6,
+        calibrate: str | None = None,
     ) -> None:
         self.covariance = covariance
         self.rank = rank
@@ -116,6 +120,7 @@ class GaussianDiscriminant(GaussianLeftOut):
         self.prior = prior
         self.max_iter = max_iter
         self.tol = tol
+        self.calibrate = calibrate
 
     def _check_settings(self) -> None:
         kind, estimate = self.covariance, self.estimate

@@ -60,6 +60,9 @@ class GaussianReading(GaussianLearner):
         counted = super()._count if self.covariance not in DIAGONAL else self._count_cells
         return counted(rows)
 
+    def _counted_by(self) -> Any:
+        return super()._counted_by(), self.covariance in DIAGONAL
+
     def _count_cells(self, rows: Rows) -> tuple[Floats, Moments]:
         self._check_settings()
         self._counted_type = np.float64

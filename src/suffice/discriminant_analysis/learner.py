@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from suffice.count import count_patterns, count_quartics
 from suffice.data.rows import Rows
 from suffice.errors import ConvergenceWarning, InputError, MergeError
+from suffice.linear_model.bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
-from suffice.model.laws import Law
+from suffice.model.laws import Law, law_form
 from suffice.model.left_out_gaussian import Marks
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
@@ -26,7 +27,7 @@ MAX_ITER = 1000
 TOL = 1e-9
 
 
-class GaussianLearner(GenerativeAnswers):
+class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     """A Gaussian classifier on moments of whole rows, by pattern of gaps.
 
     A subclass reads its attributes and its law off the tally in `_solve`, and names in `_derived`
@@ -67,6 +68,14 @@ class GaussianLearner(GenerativeAnswers):
         before = counted if reset else getattr(self, "_float_type", counted)
         self._float_type = np.result_type(counted, before).type
         return groups
+
+    def _counted_by(self) -> Any:
+        return getattr(self, "shrinkage", None) == "auto"
+
+    def _linear_form(self) -> LinearForm:
+        self._check_readable()
+        weights, bias = law_form(self._law)
+        return over_normals(weights, bias + self._log_prior(), self.n_features_in_)
 
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)

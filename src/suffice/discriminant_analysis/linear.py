@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.discriminant_analysis.linear_left_out import LinearLeftOut
 from suffice.errors import InputError, PriorError
+from suffice.linear_model.bridge import LinearForm
 from suffice.model import scoring
 from suffice.model.covariance import is_singular, mle
 from suffice.model.discriminant import (
@@ -53,6 +54,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         The least singular value that counts as a direction, for "svd".
     covariance_estimator : object with `fit` and `covariance_`, optional
         Estimates class covariances from rows, for "lsqr" and "eigen". Only `fit` can use it.
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -97,6 +100,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
+        "calibrate": [StrOptions({"loo"}), None],
     }
 
     def __init__(
@@ -108,6 +112,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         store_covariance: bool = False,
         tol: float = 1e-4,
         covariance_estimator: Any = None,
+        calibrate: str | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -116,6 +121,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.calibrate = calibrate
 
     def _check_settings(self) -> None:
         if self.solver == "svd":
@@ -217,6 +223,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     def _scorer(self) -> scoring.Scorer:
         self._check_readable()
         return self._linear()
+
+    def _linear_form(self) -> LinearForm:
+        self._check_readable()
+        form = self._linear()
+        bias = form.bias - form.weights @ form.centre + self._log_prior()
+        return LinearForm(form.weights, bias)
 
     def _density(self) -> scoring.Scorer:
         self._check_readable()

@@ -47,6 +47,8 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         The least variance along an axis of a covariance that counts as of full rank.
     covariance_estimator : object with `fit` and `covariance_`, optional
         Estimates covariances from rows, for "eigen". Only `fit` can use it.
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -87,6 +89,7 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
+        "calibrate": [StrOptions({"loo"}), None],
     }
 
     def __init__(
@@ -99,6 +102,7 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         store_covariance: bool = False,
         tol: float = 1.0e-4,
         covariance_estimator: Any = None,
+        calibrate: str | None = None,
     ) -> None:
         self.solver = solver
         self.shrinkage = shrinkage
@@ -107,6 +111,7 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         self.store_covariance = store_covariance
         self.tol = tol
         self.covariance_estimator = covariance_estimator
+        self.calibrate = calibrate
 
     def _check_settings(self) -> None:
         if self.solver == "svd":

@@ -58,12 +58,12 @@ def draw_curves(
     ax.set_xscale("log", base=2)
     ticks = _ticks(sizes)
     ax.set_xticks(ticks, labels=[f"{tick}" for tick in ticks])
-    ax.minorticks_off()
     shown = means[np.isfinite(means)]
     if shown.size and shown.min() > 0 and shown.max() > WIDE * shown.min() and "loss" in label:
         ax.set_yscale("log")
     elif ax.get_ylim()[0] < 0:
         ax.set_ylim(bottom=0.0)
+    ax.minorticks_off()
     ax.set(xlabel="training rows, m", ylabel=label)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(handles=told, fontsize="small", frameon=False)

@@ -1,13 +1,19 @@
-"""Experiments on tallies: which features matter, and where on a grid they are."""
+"""Experiments on tallies: models compared, features ranked, curves of learning, searchlights."""
 
+from suffice.lab.compare import Comparison, compare
+from suffice.lab.evidence_table import EvidenceTable, evidence_table
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.lab.searchlight import Searchlight, searchlight
 from suffice.lab.select_features import SelectFeatures, select_features
 
 __all__ = [
+    "Comparison",
+    "EvidenceTable",
     "FeatureRanking",
     "Searchlight",
     "SelectFeatures",
+    "compare",
+    "evidence_table",
     "rank_features",
     "searchlight",
     "select_features",

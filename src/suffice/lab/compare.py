@@ -214,7 +214,10 @@ def compare(
     curves = learning_curves(sides, labels, steps, watched(splits, progress))
     found = np.array(list(curves))
     errors, losses = (given(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
-    return Comparison((sides[0].name, sides[1].name), np.array(steps), errors, losses)
+    first, second = (side.name for side in sides)
+    if first == second:
+        first, second = f"{first}, generative", f"{second}, discriminative"
+    return Comparison((first, second), np.array(steps), errors, losses)
 
 
 def _sizes(sizes: Sequence[int] | None, classes: int, most: int) -> list[int]:

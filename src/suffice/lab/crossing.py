@@ -17,9 +17,9 @@ LEVELS = (0.025, 0.975)
 class Crossing:
     """Whether the discriminative curve overtakes the generative one; prints as a sentence.
 
-    The mean curves cross, in the sense of Ng and Jordan, if the generative model is ahead on
-    average over the sizes before some m (each size counts alike), and the discriminative one at
-    every size after it. `certainty` is the share of bootstrap resamples of the repeats whose mean
+    The mean curves cross, in the sense of Ng and Jordan, if the generative model is ahead at more
+    of the sizes before some m than it is behind, and the discriminative one is ahead at every size
+    after it. `certainty` is the share of bootstrap resamples of the repeats whose mean
     curves cross. It tells of the splits that were drawn; the rows are the same in all.
 
     Parameters
@@ -83,7 +83,8 @@ def crossing_size(sizes: Floats, differences: Floats) -> Floats:
     last = count - 1 - np.argmax(behind[..., ::-1], axis=-1)
     last = np.where(behind.any(axis=-1), last, -1)
     before = np.arange(count) <= last[..., None]
-    ahead = np.where(before, differences, 0.0).sum(axis=-1) < 0
+    # Signs, not sums: a loss of a million at five rows would outweigh all other sizes.
+    ahead = np.where(before, np.sign(differences), 0.0).sum(axis=-1) < 0
     crosses = (last >= 0) & (last < count - 1) & ahead
     low = np.clip(last, 0, max(count - 2, 0))
     high = np.minimum(low + 1, count - 1)

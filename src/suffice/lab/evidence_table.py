@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.discriminant_analysis.learner import GaussianLearner
 from suffice.errors import InputError
-from suffice.linear_model.regression import Regression
+from suffice.linear_model import BayesianLinearRegression
 from suffice.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
@@ -21,7 +21,6 @@ from suffice.naive_bayes import (
     MultinomialNB,
     PoissonNB,
 )
-from suffice.skin.answers import GenerativeAnswers
 from suffice.tally.tally import Floats
 
 # What a model's evidence is the probability of: only like is compared with like.
@@ -33,7 +32,7 @@ EVIDENCE_OF: dict[type, str] = {
     ComplementNB: "counts given row totals",
     CategoricalNB: "levels",
     PoissonNB: "counts",
-    Regression: "targets",
+    BayesianLinearRegression: "targets",
 }
 
 
@@ -120,7 +119,7 @@ def evidence_table(
             left_out = fitted.leave_one_out(X, y, sample_weight)
         except InputError as error:
             raise InputError(f"Model {name!r} cannot be compared: {error}") from error
-        if isinstance(fitted, Regression):
+        if isinstance(fitted, BayesianLinearRegression):
             scores = (-left_out.mean_log_density, np.nan)
         else:
             scores = (left_out.log_loss, left_out.accuracy)
@@ -151,7 +150,7 @@ def _named(models: Iterable[Any]) -> dict[str, Any]:
 
 def _kind(name: str, model: Any) -> str:
     for known, kind in EVIDENCE_OF.items():
-        if isinstance(model, known) and isinstance(model, GenerativeAnswers | Regression):
+        if isinstance(model, known):
             return kind
     raise InputError(
         f"Model {name!r} is a {type(model).__name__}, which has no evidence. Give generative "

@@ -32,6 +32,7 @@ MOST_LEARNED = 5120
 # Sizes that the table shows: 10, 20, 40, ...
 FIRST_SHOWN = 10
 CERTAIN = 0.95
+OUT = Path("pictures", "ng_jordan")
 
 
 class Result(NamedTuple):
@@ -174,7 +175,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         help=f"folder of the data sets; default: ${VARIABLE}, or {NEARBY} if it is there, or none: "
         "what ships with scikit-learn",
     )
-    parser.add_argument("--out", type=Path, default=Path("ng_jordan"), help="folder to write to")
+    parser.add_argument("--out", type=Path, default=OUT, help=f"folder to write to; default: {OUT}")
     parser.add_argument("--repeats", type=int, default=100, help="random splits of each set")
     parser.add_argument("--generative", choices=NAMED, default=NAMED[0])
     parser.add_argument("--random-state", type=int, default=0)

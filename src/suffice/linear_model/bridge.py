@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.basis import Quadratic
 from suffice.errors import InputError
 from suffice.linear_model.logistic import LogisticRegression
 from suffice.tally.tally import Floats
@@ -23,6 +24,13 @@ class LinearForm(NamedTuple):
     """(C,)"""
     basis: Any = None
     """A transformer that makes phi(x) of x; None if phi(x) = x."""
+
+
+def over_normals(weights: Floats, bias: Floats, features: int) -> LinearForm:
+    """Return the form of Gaussian classes: in x, in (x, x^2), or in x and all products."""
+    if weights.shape[1] == features:
+        return LinearForm(weights, bias)
+    return LinearForm(weights, bias, Quadratic(products=weights.shape[1] > 2 * features))
 
 
 class BecomesLogistic(ABC):

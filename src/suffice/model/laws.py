@@ -8,9 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.errors import InputError
 from suffice.model.covariance import solved
 from suffice.model.gaussian import JointStudentScorer, NormalScorer, StudentScorer
 from suffice.model.linear import LinearScorer
+from suffice.model.linear_forms import Form, diagonal_form, quadratic_form, tied_form
 from suffice.model.low_rank import LowRankScorer
 from suffice.model.scoring import Scorer
 from suffice.model.whitened import NORMAL, WhitenedScorer
@@ -149,3 +151,22 @@ def linear_scorer(location: Floats, covariance: Floats) -> LinearScorer:
         return linear_scorer(location[:, seen], covariance[seen[:, None], seen])
 
     return LinearScorer(centre, weights, -np.einsum("cj,cj->c", away, weights) / 2, part)
+
+
+def law_form(law: Law) -> Form:
+    """Return the weights and bias of the statistics that normals are linear in."""
+    if isinstance(law, LowRankLaw):
+        covariance = law.loadings @ np.swapaxes(law.loadings, 1, 2)
+        covariance = covariance + law.noise[:, :, None] * np.eye(law.noise.shape[1])
+        return quadratic_form(law.location, covariance)
+    assert isinstance(law, DenseLaw | DiagonalLaw)
+    if law.degrees is not None and law.degrees.size:
+        raise InputError(
+            "A Student t is linear in no statistics of a row, so estimate='predictive' is no "
+            "logistic regression. Use estimate='map' or 'mle'."
+        )
+    if isinstance(law, DiagonalLaw):
+        return diagonal_form(law.location, law.squared_scale)
+    if len(law.matrix) == 1:
+        return tied_form(law.location, law.matrix[0])
+    return quadratic_form(law.location, law.matrix)

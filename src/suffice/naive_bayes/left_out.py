@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from suffice.data.rows import Rows
+from suffice.model.table import sure_to_be_finite
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -23,7 +24,7 @@ class LeavesRowsOut(GenerativeAnswers):
     def _left_out_joint(self, rows: Rows) -> Floats:
         prior = self._left_out_prior(rows)
         joint = self._left_out_scores(rows)
-        gone = np.isneginf(prior)
+        gone = prior == -np.inf
         if gone.any():
             joint[gone] = 0.0  # nothing, not even a score of +inf, brings back such a class
         joint += prior
@@ -53,7 +54,7 @@ class LeavesRowsOut(GenerativeAnswers):
 
 def _decided(joint: Floats, prior: Floats) -> Floats:
     """Answer for rows that no class can have had (their prior), or some with infinite odds."""
-    if np.isfinite(joint).all():
+    if sure_to_be_finite(joint):
         return joint
     top = joint.max(axis=1)
     never, surely = np.flatnonzero(np.isneginf(top)), np.flatnonzero(np.isposinf(top))
