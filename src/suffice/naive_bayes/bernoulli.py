@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.preprocessing import Binarizer
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.count import count_ones
 from suffice.data.rows import Rows
+from suffice.linear_model.bridge import LinearForm
 from suffice.model.discrete import BinaryScorer
 from suffice.model.left_out_counts import ones_left_out
 from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
@@ -37,6 +39,8 @@ class BernoulliNB(DiscreteNB):
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How the probability of presence is read off the tally. The posterior mean, which is what
         scikit-learn computes, is also the predictive probability.
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -76,6 +80,7 @@ class BernoulliNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         estimate: str = "mean",
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -83,6 +88,7 @@ class BernoulliNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.estimate = estimate
+        self.calibrate = calibrate
 
     def _count(self, rows: Rows) -> tuple[Floats, Counts]:
         return count_ones(rows, self.binarize)
@@ -99,6 +105,13 @@ class BernoulliNB(DiscreteNB):
         with np.errstate(divide="ignore"):
             self.feature_log_prob_ = np.log(np.where(some + none > 0, some, 1.0) / total)
             self._log_absent = np.log(np.where(some + none > 0, none, 1.0) / total)
+
+    def _linear_form(self) -> LinearForm:
+        with np.errstate(invalid="ignore"):
+            weights = self.feature_log_prob_ - self._log_absent
+        bias = self._log_prior() + self._log_absent.sum(axis=1)
+        basis = None if self.binarize is None else Binarizer(threshold=self.binarize)
+        return LinearForm(weights, bias, basis)
 
     def _feature_prior(self) -> Any:
         if isinstance(self._smoothing, Beta):

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
+from suffice.basis import Levels
 from suffice.count import count_levels
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.linear_model.bridge import LinearForm
 from suffice.model.discrete import LevelScorer, log_ratio_table
 from suffice.model.left_out_counts import levels_left_out
 from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
@@ -37,6 +39,8 @@ default=1.0
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How level probabilities are read off the tally. The posterior mean, which is what
         scikit-learn computes, is also the predictive probability.
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -71,6 +75,7 @@ as in scikit-learn
         class_prior: Any = None,
         min_categories: Any = None,
         estimate: str = "mean",
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -78,6 +83,7 @@ as in scikit-learn
         self.class_prior = class_prior
         self.min_categories = min_categories
         self.estimate = estimate
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -135,14 +141,25 @@ as in scikit-learn
     def _scorer(self) -> Scorer:
         table = np.concatenate([log_prob.T for log_prob in self.feature_log_prob_])
         ends = np.cumsum(self.n_categories_)
+        unseen = np.ascontiguousarray(self._log_unseen().T)
+        return LevelScorer(ends - self.n_categories_, self.n_categories_, table, unseen)
+
+    def _log_unseen(self) -> Floats:
+        """Return the log probability of a level that was seen zero times, (C, d)."""
         pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
         totals = np.stack([count.sum(axis=1) for count in self.category_count_], axis=1)
         totals = totals + pseudo * self.n_categories_
         with np.errstate(divide="ignore"):
-            unseen = np.log(np.where(totals > 0, pseudo / np.where(totals > 0, totals, 1.0), 0.0))
-        return LevelScorer(
-            ends - self.n_categories_, self.n_categories_, table, np.ascontiguousarray(unseen.T)
-        )
+            share = np.where(totals > 0, pseudo / np.where(totals > 0, totals, 1.0), 0.0)
+            return np.asarray(np.log(share))
+
+    def _linear_form(self) -> LinearForm:
+        unseen = self._log_unseen()
+        parts = [
+            np.column_stack([log_prob, unseen[:, j]])
+            for j, log_prob in enumerate(self.feature_log_prob_)
+        ]
+        return LinearForm(np.hstack(parts), self._log_prior(), Levels(self.n_categories_))
 
     def _feature_parameters(self) -> int:
         return int(len(self.classes_) * np.sum(self.n_categories_ - 1))

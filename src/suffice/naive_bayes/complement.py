@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.data.rows import Rows
+from suffice.linear_model.bridge import LinearForm
 from suffice.model.discrete import log_ratio_table
 from suffice.model.left_out_counts import complements_left_out
 from suffice.model.scoring import Scorer, joint_log_proba
@@ -36,6 +37,8 @@ class ComplementNB(CountRows):
     force_alpha, fit_prior, class_prior, norm : as in scikit-learn
     estimate : {"mean", "mle", "map"}, default="mean"
         How the complements' word probabilities are read off the tally.
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -73,6 +76,7 @@ in scikit-learn
         class_prior: Any = None,
         norm: bool = False,
         estimate: str = "mean",
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
@@ -80,6 +84,7 @@ in scikit-learn
         self.class_prior = class_prior
         self.norm = norm
         self.estimate = estimate
+        self.calibrate = calibrate
 
     def _read(self, groups: Groups[Counts]) -> None:
         self._read_counts(groups)
@@ -92,6 +97,9 @@ in scikit-learn
         else:
             np.negative(table, out=table)
         self.feature_log_prob_ = table.T
+
+    def _linear_form(self) -> LinearForm:
+        return LinearForm(np.ascontiguousarray(self.feature_log_prob_), self._decision_prior())
 
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)

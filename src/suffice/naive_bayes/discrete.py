@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.data.rows import Rows
-from suffice.errors import PriorError, SufficeWarning
+from suffice.errors import InputError, PriorError, SufficeWarning
 from suffice.model import scoring
 from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior.prior import Prior
@@ -41,6 +41,7 @@ class DiscreteNB(LeavesRowsOut):
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
         "estimate": [StrOptions(set(ESTIMATES))],
+        "calibrate": [StrOptions({"loo"}), None],
     }
 
     alpha: Any
@@ -173,3 +174,12 @@ class DiscreteNB(LeavesRowsOut):
 
     def _class_prior_is_given(self) -> bool:
         return self.class_prior is not None or not self.fit_prior
+
+
+def refuse_predictive(estimate: str, law: str) -> None:
+    """Refuse to write as a logistic regression what is linear in no statistics of a row."""
+    if estimate == "predictive":
+        raise InputError(
+            f"A {law} distribution is linear in no statistics of a row, so estimate='predictive' "
+            "is no logistic regression. Use estimate='mean' or 'map'."
+        )

@@ -13,8 +13,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.errors import SufficeWarning
+from suffice.linear_model.bridge import LinearForm, over_normals
 from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
-from suffice.model.laws import DiagonalLaw
+from suffice.model.laws import DiagonalLaw, law_form
 from suffice.model.left_out_moments import MomentsLeftOut, moments_without
 from suffice.model.scoring import Scorer, joint_log_proba
 from suffice.model.strength import spreads
@@ -50,6 +51,8 @@ class GaussianNB(LeavesRowsOut):
     prior : "evidence" or NormalInverseGamma, default="evidence"
         Prior of means and variances for "map", "predictive" and `log_evidence_`; "evidence" has
         the data choose its strength, around the pooled mean and spread of each feature.
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -76,6 +79,7 @@ class GaussianNB(LeavesRowsOut):
         "estimate": [StrOptions({"mle", "map", "predictive"})],
         "tie": [StrOptions({"class", "feature", "both"}), None],
         "prior": [StrOptions({"evidence"}), NormalInverseGamma],
+        "calibrate": [StrOptions({"loo"}), None],
     }
 
     def __init__(
@@ -86,12 +90,14 @@ class GaussianNB(LeavesRowsOut):
         estimate: str = "mle",
         tie: str | None = None,
         prior: str | NormalInverseGamma = "evidence",
+        calibrate: str | None = None,
     ) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.estimate = estimate
         self.tie = tie
         self.prior = prior
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -160,6 +166,10 @@ class GaussianNB(LeavesRowsOut):
 
     def _scorer(self) -> Scorer:
         return self._law.scorer()
+
+    def _linear_form(self) -> LinearForm:
+        weights, bias = law_form(self._law)
+        return over_normals(weights, bias + self._log_prior(), self.n_features_in_)
 
     def _left_out_scores(self, rows: Rows) -> Floats:
         cells = self.tally_.parts

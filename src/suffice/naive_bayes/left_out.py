@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from suffice.data.rows import Rows
+from suffice.linear_model.bridge import BecomesLogistic
 from suffice.model.table import sure_to_be_finite
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally.tally import ROUNDING, Floats
 
 
-class LeavesRowsOut(GenerativeAnswers):
+class LeavesRowsOut(BecomesLogistic, GenerativeAnswers):
     """Naive Bayes that scores each row by what the others say of it, in closed form."""
 
     @abstractmethod

@@ -11,13 +11,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.count import count_words
 from suffice.data.rows import Rows
+from suffice.linear_model.bridge import LinearForm
 from suffice.model import scoring
 from suffice.model.discrete import RisingScorer, log_orderings, log_ratio_table
 from suffice.model.left_out_counts import words_left_out
 from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.model.table import NOTHING, TableScorer
-from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
+from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
+from suffice.naive_bayes.many_alphas import scores_at_once
 from suffice.prior import Dirichlet
+from suffice.skin.experiment import Experiment
 from suffice.skin.intake import take_features
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
@@ -60,6 +63,10 @@ class CountRows(DiscreteNB):
     def _word_log_prob(self) -> Floats:
         """Return log p(word | class), (V, C)."""
         return log_ratio_table(self.feature_count_, self._pseudocounts(self._concentration()))
+
+    def _linear_form(self) -> LinearForm:
+        refuse_predictive(self.estimate, "Polya")
+        return LinearForm(np.ascontiguousarray(self._word_log_prob().T), self._log_prior())
 
     def _word_scorer(self) -> scoring.Scorer:
         """Return the scorer of the multinomial, plugged in or (Polya) integrated out."""
@@ -115,6 +122,8 @@ class MultinomialNB(CountRows):
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How word probabilities are read off the tally: their posterior mean (scikit-learn's),
         maximum likelihood, posterior mode, or integrated out over the whole row (Polya).
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -152,12 +161,18 @@ class MultinomialNB(CountRows):
         fit_prior: bool = True,
         class_prior: Any = None,
         estimate: str = "mean",
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.estimate = estimate
+        self.calibrate = calibrate
+
+    def _scores(self, models: list[Any], experiment: Experiment) -> tuple[Floats, Floats, Floats]:
+        at_once = scores_at_once(models, experiment)
+        return super()._scores(models, experiment) if at_once is None else at_once
 
     def _read(self, groups: Groups[Counts]) -> None:
         self._read_counts(groups)

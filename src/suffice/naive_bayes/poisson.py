@@ -12,12 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.count import count_events
 from suffice.data.rows import Rows
 from suffice.errors import PriorError
+from suffice.linear_model.bridge import LinearForm
 from suffice.model import scoring
 from suffice.model.discrete import RisingScorer, row_log_factorials
 from suffice.model.left_out_counts import events_left_out
 from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.model.table import TableScorer
-from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
+from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
 from suffice.skin.intake import take_features
 from suffice.tally import Events, Groups
@@ -41,6 +42,8 @@ class PoissonNB(DiscreteNB):
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         Plug in the rates' posterior mean, maximum likelihood or posterior mode, or integrate them
         out (negative binomial).
+    calibrate : {None, "loo"}, default=None
+        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
 
     Attributes
     ----------
@@ -80,6 +83,7 @@ class PoissonNB(DiscreteNB):
         fit_prior: bool = True,
         class_prior: Any = None,
         estimate: str = "mean",
+        calibrate: str | None = None,
     ) -> None:
         self.alpha = alpha
         self.prior_rows = prior_rows
@@ -87,6 +91,7 @@ class PoissonNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.estimate = estimate
+        self.calibrate = calibrate
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -104,6 +109,12 @@ class PoissonNB(DiscreteNB):
         everyone = groups.parts.pooled()
         fallback = everyone.sum_x / np.where(everyone.weight > 0, everyone.weight, 1.0)
         self.rate_ = np.where(rows > 0, events / np.where(rows > 0, rows, 1.0), fallback)
+
+    def _linear_form(self) -> LinearForm:
+        refuse_predictive(self.estimate, "negative binomial")
+        with np.errstate(divide="ignore"):
+            weights = np.log(self.rate_)
+        return LinearForm(weights, self._log_prior() - self.rate_.sum(axis=1))
 
     def _supposed(self) -> tuple[Any, Any]:
         """Return the events and rows that `estimate` adds to those seen."""

@@ -77,6 +77,8 @@ class LeavesOneOut(TallyLearner):
         # What is left of a class whose weight was the row's own is rounding.
         gone = counts <= ROUNDING * self.tally_.weights
         counts[gone] = 0.0
+        if given and self.classes_closed_:
+            gone[:] = False  # a class that was announced keeps the probability it was given
         with np.errstate(divide="ignore"):
             if not given:
                 return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)))

@@ -7,8 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
+from suffice.kernels.finish import finish_log_proba
+from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally.tally import Floats
 
 # Bins of equal width that the probabilities of the chosen classes are compared in.
@@ -41,10 +42,17 @@ class ClassesLeftOut:
 
     @classmethod
     def of(cls, joint: Floats, codes: NDArray[Any], weights: Floats, classes: NDArray[Any]) -> Self:
-        """Return the answers, given log p(x, class) of each row (n, C) without the row."""
-        log_proba = joint - logsumexp(joint, axis=1, keepdims=True)
+        """Return the answers, given log p(x, class) of each row (n, C) without the row.
+
+        Some class must be possible. The array is taken over.
+        """
+        nowhere = np.full(joint.shape[1], np.nan)
+        on_all_cores(
+            lambda start, stop: finish_log_proba(joint[start:stop], nowhere),
+            row_ranges(*joint.shape),
+        )
         rows = weights if weights.size else np.ones(len(codes))
-        return cls(log_proba, codes, rows, classes)
+        return cls(joint, codes, rows, classes)
 
     @property
     def log_loss(self) -> float:
