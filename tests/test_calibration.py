@@ -64,6 +64,40 @@ def test_many_rows_recover_what_the_probabilities_were_off_by(sharpness):
     assert found.temperature == pytest.approx(1 / sharpness, rel=0.05)
 
 
+def test_some_rows_far_off_are_a_lapse_and_do_not_blunt_the_others():
+    rng = np.random.default_rng(6)
+    log_proba, codes = drawn(rng, 2000, 0.5, np.zeros(3))
+    clean = calibrated(log_proba, codes, np.ones(2000))
+    assert clean.lapse == 0
+    wild = rng.random(2000) < 0.05
+    spoiled = log_proba.copy()
+    spoiled[wild] = normalised(1e7 * rng.normal(size=(wild.sum(), 3)))
+    found = calibrated(spoiled, codes, np.ones(2000))
+    assert 0.02 < found.lapse < 0.08
+    assert found.sharpness == pytest.approx(clean.sharpness, rel=0.1)
+    applied = np.exp(found.apply(spoiled))
+    np.testing.assert_allclose(applied.sum(axis=1), 1.0, rtol=1e-12)
+    assert applied.min() >= found.lapse / 3 * (1 - 1e-9)
+
+
+def test_the_lapse_is_where_the_likelihood_is_highest():
+    rng = np.random.default_rng(7)
+    log_proba, codes = drawn(rng, 800, 0.8, np.zeros(3))
+    wild = rng.random(800) < 0.1
+    log_proba[wild] = normalised(1e5 * rng.normal(size=(wild.sum(), 3)))
+    found = calibrated(log_proba, codes, np.ones(800))
+
+    def log_likelihood(sharpness, lapse):
+        moved = Calibration(sharpness, found.offsets, lapse)
+        gain = moved.apply(log_proba)[np.arange(800), codes].sum()
+        return gain - (sharpness - 1) ** 2 / 2
+
+    best = log_likelihood(found.sharpness, found.lapse)
+    for step in (-0.01, 0.01):
+        assert log_likelihood(found.sharpness + step, found.lapse) < best + 1e-5
+        assert log_likelihood(found.sharpness, found.lapse + step / 3) < best + 1e-5
+
+
 def test_probabilities_beyond_all_floats_are_tamed():
     rng = np.random.default_rng(3)
     log_proba, codes = drawn(rng, 500, 1.0, np.zeros(3))

@@ -18,7 +18,7 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 2)))
 MARKS = ("o", "s")
 INK = "#222222"
 # Losses that differ by more than this factor are shown on a logarithmic scale.
-WIDE = 30.0
+WIDE = 100.0
 # Panels side by side, and the inches of one.
 IN_A_ROW = 4
 PANEL_INCHES = (3.1, 2.5)

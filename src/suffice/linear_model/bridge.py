@@ -56,6 +56,12 @@ class BecomesLogistic(ABC):
         weights, bias = form.weights, form.bias
         calibration = getattr(self, "calibration_", None)
         if calibration is not None:
+            if calibration.lapse > 0:
+                raise InputError(
+                    f"This {type(self).__name__} is calibrated with a lapse of "
+                    f"{calibration.lapse:.2g}, which no logistic regression has. Use "
+                    "calibrate=None for the bridge."
+                )
             weights = calibration.sharpness * weights
             bias = calibration.sharpness * bias + calibration.offsets
         if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
@@ -69,6 +75,5 @@ class BecomesLogistic(ABC):
         basis = form.basis.fit(np.zeros((1, self.n_features_in_)))  # type: ignore[attr-defined]
         if names is not None:
             basis.feature_names_in_ = names
-        inner = basis.get_feature_names_out() if names is not None else None
-        logistic = LogisticRegression.from_weights(weights, bias, self.classes_, inner)
+        logistic = LogisticRegression.from_weights(weights, bias, self.classes_)
         return Pipeline([("basis", basis), ("logistic", logistic)])

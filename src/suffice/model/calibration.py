@@ -15,11 +15,15 @@ MAX_STEPS = 100
 # The gain of a step, in nats for all rows together, below which there is nothing left to gain.
 SETTLED = 1e-10
 SMALLEST_STEP = 2.0**-40
+# Log-probability of the own class below which a row is first taken for one the model knows
+# nothing of, and the gain of a step of EM, in nats for all rows, that ends it.
+FAR_OFF = -20.0
+LAPSE_SETTLED = 1e-6
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """p(c) proportional to exp(sharpness log p_c + offset_c) (docs: mathematics, section 10).
+    """(1 - lapse) softmax(sharpness log p + offsets) + lapse / C (docs: mathematics, section 10).
 
     Parameters
     ----------
@@ -27,6 +31,8 @@ class Calibration:
         1 leaves probabilities as they are; less than 1 makes them less extreme.
     offsets : (C,)
         What is added for each class.
+    lapse : float
+        Share of rows of which the model knows nothing, however sure it is.
 
     Examples
     --------
@@ -37,6 +43,7 @@ class Calibration:
 
     sharpness: float
     offsets: Floats
+    lapse: float = 0.0
 
     @property
     def temperature(self) -> float:
@@ -49,15 +56,21 @@ class Calibration:
             scores = np.where(np.isneginf(log_proba), -np.inf, self.offsets)
         else:
             scores = self.sharpness * log_proba + self.offsets
-        return np.asarray(scores - logsumexp(scores, axis=1, keepdims=True))
+        found = scores - logsumexp(scores, axis=1, keepdims=True)
+        if self.lapse > 0:
+            anything = np.log(self.lapse / log_proba.shape[1])
+            found = np.logaddexp(found + np.log1p(-self.lapse), anything)
+        return np.asarray(found)
 
 
 def calibrated(log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> Calibration:
     """Return the calibration under which the rows' own classes are most probable.
 
     Sharpness is believed to be near 1 and offsets near 0, each with a standard deviation of 1:
-    rows soon outweigh that, and few rows that are all right do not make it certain. Rows whose own
-    class had no other row say nothing.
+    rows soon outweigh that, and few rows that are all right do not make it certain. A lapse is
+    believed in only if it makes the classes more probable by the price of a further unknown,
+    half the logarithm of the rows' weight: some rows far off must not blunt what is said of all
+    others. Rows whose own class had no other row say nothing.
 
     Parameters
     ----------
@@ -69,12 +82,30 @@ def calibrated(log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> C
     own = log_proba[np.arange(len(codes)), codes]
     kept = np.isfinite(own) & (weights > 0)
     problem = _Problem(log_proba[kept], codes[kept], weights[kept])
-    unknowns = np.concatenate([[1.0], np.zeros(log_proba.shape[1])])
-    unknowns = problem.climbed(unknowns, np.arange(len(unknowns)))
-    if unknowns[0] < 0:  # wrong more often than not: the log-probabilities say nothing
-        unknowns[0] = 0.0
-        unknowns = problem.climbed(unknowns, np.arange(1, len(unknowns)))
-    return Calibration(float(unknowns[0]), unknowns[1:])
+    plain, plain_value = problem.calibrated(problem.weights)
+    lapsing, lapsing_value = _with_lapse(problem, own[kept])
+    price = np.log(max(float(problem.weights.sum()), 1.0)) / 2
+    return lapsing if lapsing_value > plain_value + price else plain
+
+
+def _with_lapse(problem: _Problem, own: Floats) -> tuple[Calibration, float]:
+    """Return the best calibration with a lapse, by EM from the rows that are not far off."""
+    weights, classes = problem.weights, problem.log_proba.shape[1]
+    share = np.where(own > FAR_OFF, 1.0, 0.0)
+    value, found = -np.inf, Calibration(1.0, np.zeros(classes))
+    for _ in range(MAX_STEPS):
+        lapse = float(weights @ (1 - share)) / max(float(weights.sum()), 1e-300)
+        if lapse <= 0:
+            break
+        plain, _ = problem.calibrated(weights * share)
+        found = Calibration(plain.sharpness, plain.offsets, lapse)
+        log_known = plain.apply(problem.given())[problem.at] + np.log1p(-lapse)
+        log_mixed = np.logaddexp(log_known, np.log(lapse / classes))
+        before, value = value, float(weights @ log_mixed) + problem.log_prior(plain)
+        share = np.exp(log_known - log_mixed)
+        if value - before <= LAPSE_SETTLED:
+            break
+    return found, value
 
 
 class _Problem:
@@ -86,6 +117,27 @@ class _Problem:
         self.at = np.arange(len(codes)), codes
         self.weights = weights
 
+    def given(self) -> Floats:
+        """Return the log-probabilities as they came, (n, C)."""
+        return np.where(self.possible, self.log_proba, -np.inf)
+
+    def log_prior(self, calibration: Calibration) -> float:
+        """Return the log prior of a calibration, up to a constant."""
+        away = (calibration.sharpness - 1) ** 2 + float(np.square(calibration.offsets).sum())
+        return -away / 2
+
+    def calibrated(self, weights: Floats) -> tuple[Calibration, float]:
+        """Return the best calibration without a lapse for weighted rows, and its log posterior."""
+        self.weights, before = weights, self.weights
+        unknowns = np.concatenate([[1.0], np.zeros(self.log_proba.shape[1])])
+        unknowns = self.climbed(unknowns, np.arange(len(unknowns)))
+        if unknowns[0] < 0:  # wrong more often than not: the log-probabilities say nothing
+            unknowns[0] = 0.0
+            unknowns = self.climbed(unknowns, np.arange(1, len(unknowns)))
+        value = self.value(unknowns)[0]
+        self.weights = before
+        return Calibration(float(unknowns[0]), unknowns[1:]), value
+
     def value(self, unknowns: Floats) -> tuple[float, Floats]:
         """Return the log posterior, up to a constant, and the probabilities (n, C)."""
         scores = unknowns[0] * self.log_proba + unknowns[1:]
@@ -93,7 +145,7 @@ class _Problem:
         log_proba = scores - logsumexp(scores, axis=1, keepdims=True)
         away = unknowns - np.eye(len(unknowns))[0]
         gain = float(self.weights @ log_proba[self.at]) if len(self.weights) else 0.0
-        return gain - float(away @ away) / 2, np.exp(log_proba)
+        return gain - float(away @ away) / 2, np.asarray(np.exp(log_proba))
 
     def climbed(self, unknowns: Floats, free: NDArray[np.intp]) -> Floats:
         """Return the maximum over the free unknowns, by Newton's method with a line search."""
