@@ -157,6 +157,27 @@ def add_chunk(chunk, V, codes, low, high, scratch, thin, facts, gradient, blocks
 
 
 @kernel
+def score_rows(X, low, high, centre, slopes, bias, scores):  # type: ignore[no-untyped-def]
+    """Write bias + slopes.(x - centre) of the rows low..high into scores (CHUNK,)."""
+    for i in range(high - low):
+        total = bias
+        for j in range(centre.size):
+            total += (X[low + i, j] - centre[j]) * slopes[j]
+        scores[i] = total
+    for i in range(high - low, scores.size):
+        scores[i] = 0.0
+
+
+@kernel
+def add_rows(X, low, high, centre, residual, sums):  # type: ignore[no-untyped-def]
+    """Add residual_i (x_i - centre) of the rows low..high to sums (columns,)."""
+    for i in range(high - low):
+        r = residual[i]
+        for j in range(centre.size):
+            sums[j] += r * (X[low + i, j] - centre[j])
+
+
+@kernel
 def room_for(V):  # type: ignore[no-untyped-def]
     """Return the scratch arrays of `add_chunk`."""
     _, free, tile = V.shape
@@ -184,6 +205,43 @@ def empty_chunk(V, columns, intercept):  # type: ignore[no-untyped-def]
 
 
 @kernel
+def add_two_classes(  # type: ignore[no-untyped-def]
+    X, codes, weights, centre, inverse, V, intercept, thin, facts, gradient, blocks
+):
+    """Add up dense rows of two classes, which are read where they are.
+
+    One score a row is too little for BLAS: rows are copied only for their curvature.
+    """
+    rows, columns = X.shape
+    tile = V.shape[2]
+    scratch = room_for(V)
+    mass, scores, _, shares, bits, powers, weighed, product = scratch
+    chunk = empty_chunk(V, columns, intercept)
+    slopes, sums = np.empty(columns), np.zeros(columns)
+    for j in range(columns):
+        slopes[j] = V[j // tile, 0, j % tile] * inverse[j]
+    bias = V[columns // tile, 0, columns % tile] if intercept else 0.0
+    level = 0.0
+    for low in range(0, rows, CHUNK):
+        high = min(low + CHUNK, rows)
+        weigh(weights, low, high, mass)
+        score_rows(X, low, high, centre, slopes, bias, scores[0])
+        probabilities(scores, codes, low, high, mass, shares, bits, powers, facts)
+        residuals(shares, codes, low, high, mass, scores)
+        add_rows(X, low, high, centre, scores[0], sums)
+        for i in range(high - low):
+            level += scores[0, i]
+        if blocks.size > 0 and (low // CHUNK) % thin == 0:
+            take_dense(X, low, high, centre, inverse, chunk)
+            add_curvature(chunk, shares, mass, weighed, product, blocks)
+            facts[2] += mass.sum()
+    for j in range(columns):
+        gradient[j // tile, 0, j % tile] += sums[j] * inverse[j]
+    if intercept:
+        gradient[columns // tile, 0, columns % tile] += level
+
+
+@kernel
 def add_dense_softmax(  # type: ignore[no-untyped-def]
     X, codes, weights, centre, inverse, V, intercept, thin, facts, gradient, blocks
 ):
@@ -191,6 +249,10 @@ def add_dense_softmax(  # type: ignore[no-untyped-def]
 
     V is (tiles, K, tile).
     """
+    if V.shape[1] == 1:
+        two = X, codes, weights, centre, inverse, V, intercept, thin, facts, gradient, blocks
+        add_two_classes(*two)
+        return
     rows, columns = X.shape
     scratch = room_for(V)
     chunk = empty_chunk(V, columns, intercept)
