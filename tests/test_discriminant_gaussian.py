@@ -5,6 +5,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, multivariate_t, norm
 from scipy.stats import t as student
+from sklearn.datasets import load_digits
 from sklearn.decomposition import FactorAnalysis
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as TheirQuadratic
 from sklearn.metrics import log_loss
@@ -426,3 +427,15 @@ def test_mle_of_a_class_without_rows_is_the_pooled_one():
     mean, covariance = mle(moments, tied=False)
     np.testing.assert_allclose(mean[1], mean[0])
     np.testing.assert_allclose(covariance[1], covariance[0])
+
+
+@pytest.mark.parametrize("rows", [5, 8, 20, 40])
+def test_few_rows_of_many_features_do_not_make_evidence_deny_the_classes(rows):
+    X, y = load_digits(return_X_y=True)
+    two = y < 2
+    X, y = X[two], y[two]
+    model = GaussianDiscriminant("tied").fit(X[:rows], y[:rows])
+    assert np.all(model.prior_.pseudo_rows <= rows / 2 + 1e-9)
+    assert np.isfinite(model.predict_log_proba(X)).all()
+    if rows >= 20:
+        assert model.score(X[rows:], y[rows:]) > 0.8

@@ -53,13 +53,13 @@ def score_alphas(data, indices, indptr, rows, counts, log_counts, totals, log_pr
         joint[:] = 0.0
         for entry in range(indptr[i], indptr[i + 1]):
             x = data[entry]
-            k = indices[entry]
+            # Unsigned numbers are never counted from the end, which would have to be checked.
+            k = np.uint64(indices[entry])
             length += x
             for c in range(classes):
-                known = log_counts[counts[k, c]]
-                scores = joint[c]
+                seen = np.uint64(counts[k, c])
                 for a in range(alphas):
-                    scores[a] += x * known[a]
+                    joint[c, a] += x * log_counts[seen, a]
         top[:] = -np.inf
         for c in range(classes):
             for a in range(alphas):

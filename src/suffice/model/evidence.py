@@ -10,6 +10,10 @@ from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
+# Least part of a column's variance that is within classes, as far as a prior may guess: with less
+# its matrix could not be told from a singular one.
+LEAST_WITHIN = 1e-4
+
 
 def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
     """Return the prior of means (C, d) and covariances, its strength chosen by the evidence.
@@ -24,7 +28,11 @@ def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
     total = max(float(moments.weight.sum()), 1e-300)
     squares = np.diagonal(moments.scatter(), axis1=1, axis2=2)
     variance = spreads(np.maximum(squares.sum(axis=0), 0.0) / total, pooled.mean())
-    logs = strongest(Profile(moments, pooled.mean(), variance, tied=tied).log_evidence)
+    # A column that tells classes apart without varying within them has shown too few rows.
+    everything = np.diagonal(pooled.variance())
+    variance = np.maximum(variance, LEAST_WITHIN * everything)
+    profile = Profile(moments, pooled.mean(), variance, tied=tied)
+    logs = strongest(profile.log_evidence, moments.weight)
     pseudo_rows, half = np.exp(logs)
     return NormalInverseWishart(
         location=np.broadcast_to(pooled.mean(), (classes, d)),

@@ -20,20 +20,33 @@ FIRST_LOOK = np.log(np.array([0.01, 0.1, 1.0, 10.0, 100.0]))
 # Beyond this many rows' worth a prior is as good as certain, and the evidence flat.
 STRONGEST = np.log(1e6)
 WEAKEST = np.log(1e-4)
+# What a search takes for the loss of strengths that it cannot use.
+IMPOSSIBLE = 1e300
 
 
-def strongest(log_evidence: Callable[[Floats], float]) -> Floats:
-    """Return the two log strengths that maximise `log_evidence`, from a grid, then refined."""
+def strongest(log_evidence: Callable[[Floats], float], class_weights: Floats) -> Floats:
+    """Return the two log strengths that maximise `log_evidence`, from a grid, then refined.
+
+    The first is how many rows the common location of the classes' means is worth: at most as many
+    as a class has. Where features are many and rows few, evidence would rather deny that classes
+    differ than pay for all their means; it may halve the differences, no more.
+    """
     from scipy.optimize import minimize
 
+    seen = class_weights[class_weights > 0]
+    most = np.array([np.log(max(float(seen.mean()), 1.0)) if seen.size else 0.0, STRONGEST])
+
     def loss(logs: Floats) -> float:
-        inside = np.clip(logs, WEAKEST, STRONGEST)
-        return -log_evidence(inside) + float(np.sum((logs - inside) ** 2))
+        inside = np.clip(logs, WEAKEST, most)
+        away = float(np.sum((logs - inside) ** 2))
+        value = -log_evidence(inside) + away
+        # Strengths under which the rows are impossible are worse than any others, and finite.
+        return value if np.isfinite(value) else IMPOSSIBLE + away
 
     grid = [np.array([a, b]) for a in FIRST_LOOK for b in FIRST_LOOK]
     start = min(grid, key=loss)
     found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6})
-    return np.asarray(np.clip(found.x, WEAKEST, STRONGEST))
+    return np.asarray(np.clip(found.x, WEAKEST, most))
 
 
 def spreads(pooled_variance: Floats, size: Floats) -> Floats:
@@ -70,4 +83,5 @@ def feature_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInver
             shared=shared,
         )
 
-    return prior(strongest(lambda logs: float(np.sum(prior(logs).log_evidence(moments)))))
+    rows = moments.weight.max(axis=1)
+    return prior(strongest(lambda logs: float(np.sum(prior(logs).log_evidence(moments))), rows))
