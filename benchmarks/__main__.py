@@ -20,7 +20,7 @@ from suffice import __version__
 from suffice.kernels.ranges import cores
 
 # A line of the table stays a line, however narrow the terminal.
-WIDTH = 150
+WIDTH = 190
 CASES = (
     *cases.CASES,
     *regression.CASES,

@@ -26,6 +26,12 @@ def count_pairs(rows: PairedRows) -> Pairs:
 
     They hold n, the means, X'X, X'y and y'y about an origin (docs: mathematics, section 7).
     """
+    counted = count_pairs_by_code(rows)
+    return counted._replace(tally=counted.tally.take(0))
+
+
+def count_pairs_by_code(rows: PairedRows) -> Pairs:
+    """Count full moments, (C, d + t, d + t), of the rows of each code that have no gap."""
     _, moments, suspects = whole_rows(rows)
     left_out, first_left_out = 0, -1
     step = max(1, GAPPY_CELLS // max(rows.shape[1], 1))
@@ -42,4 +48,4 @@ def count_pairs(rows: PairedRows) -> Pairs:
         left_out += int(gappy.sum())
         if not gappy.all():
             moments = moments + whole_rows(some.some(np.flatnonzero(~gappy)))[1]
-    return Pairs(moments.take(0), left_out, first_left_out)
+    return Pairs(moments, left_out, first_left_out)

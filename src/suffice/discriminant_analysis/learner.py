@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.count import count_patterns, count_quartics
 from suffice.data.rows import Rows
 from suffice.errors import ConvergenceWarning, InputError, MergeError
-from suffice.linear_model.bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
 from suffice.model.laws import Law, law_form

@@ -11,9 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.bridge import LinearForm
 from suffice.discriminant_analysis.linear_left_out import LinearLeftOut
 from suffice.errors import InputError, PriorError
-from suffice.linear_model.bridge import LinearForm
 from suffice.model import scoring
 from suffice.model.covariance import is_singular, mle
 from suffice.model.discriminant import (

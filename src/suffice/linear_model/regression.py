@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.count import count_pairs
 from suffice.errors import InputError
 from suffice.gaussian import MultivariateNormal
+from suffice.linear_model.cross_validation import TargetsValidation, cross_validated
 from suffice.linear_model.left_out import TargetsLeftOut
 from suffice.linear_model.summary import Summary
 from suffice.model.regression import Belief, Line
@@ -19,6 +20,7 @@ from suffice.prior.known_noise import CoefficientsKnownNoise
 from suffice.prior.normal import Normal
 from suffice.prior.products import Products
 from suffice.prior.student_t import MultivariateStudentT, StudentT
+from suffice.skin.folds import fold_numbers
 from suffice.skin.intake import names_of
 from suffice.skin.regressor import TallyRegressor
 from suffice.tally import Moments
@@ -111,6 +113,35 @@ class Regression(TallyRegressor):
             self._shaped(left_out.log_density),
             left_out.leverage,
         )
+
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = 5,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        **settings_to_try: Any,
+    ) -> TargetsValidation:
+        """Return how well models that learned the other folds foretell each fold.
+
+        The rows are counted once, fold by fold; every further setting costs reading a tally and
+        predicting a fold. The model itself stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        folds : int, array-like of shape (n_samples,), or a splitter of scikit-learn's
+            An int is that many runs of rows, as scikit-learn cuts them for regressions.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group stay in one fold.
+        **settings_to_try : lists of values of parameters, of which all combinations are tried
+        """
+        reader = clone(self)
+        rows = reader._pairs(X, y, sample_weight, reset=True)
+        numbers = fold_numbers(folds, rows.codes, groups)
+        return cross_validated(reader, rows, numbers, settings_to_try)
 
     def summary(self, level: float = 0.95) -> Summary:
         """Return the table of coefficients: estimate, standard deviation, interval.

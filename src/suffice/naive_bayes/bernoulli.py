@@ -7,12 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.preprocessing import Binarizer
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.bridge import LinearForm
 from suffice.count import count_ones
 from suffice.data.rows import Rows
-from suffice.linear_model.bridge import LinearForm
 from suffice.model.discrete import BinaryScorer
 from suffice.model.left_out_counts import ones_left_out
 from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
@@ -107,6 +106,8 @@ class BernoulliNB(DiscreteNB):
             self._log_absent = np.log(np.where(some + none > 0, none, 1.0) / total)
 
     def _linear_form(self) -> LinearForm:
+        from sklearn.preprocessing import Binarizer
+
         with np.errstate(invalid="ignore"):
             weights = self.feature_log_prob_ - self._log_absent
         bias = self._log_prior() + self._log_absent.sum(axis=1)

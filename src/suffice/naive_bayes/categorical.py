@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.basis import Levels
+from suffice.bridge import LinearForm
 from suffice.count import count_levels
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.linear_model.bridge import LinearForm
 from suffice.model.discrete import LevelScorer, log_ratio_table
 from suffice.model.left_out_counts import levels_left_out
 from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
@@ -154,6 +153,8 @@ as in scikit-learn
             return np.asarray(np.log(share))
 
     def _linear_form(self) -> LinearForm:
+        from suffice.basis import Levels
+
         unseen = self._log_unseen()
         parts = [
             np.column_stack([log_prob, unseen[:, j]])

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.bridge import LinearForm
 from suffice.data.rows import Rows
-from suffice.linear_model.bridge import LinearForm
 from suffice.model.discrete import log_ratio_table
 from suffice.model.left_out_counts import complements_left_out
 from suffice.model.scoring import Scorer, joint_log_proba

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.bridge import LinearForm, over_normals
 from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.errors import SufficeWarning
-from suffice.linear_model.bridge import LinearForm, over_normals
 from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
 from suffice.model.laws import DiagonalLaw, law_form
 from suffice.model.left_out_moments import MomentsLeftOut, moments_without

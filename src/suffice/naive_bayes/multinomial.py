@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.bridge import LinearForm
 from suffice.count import count_words
 from suffice.data.rows import Rows
-from suffice.linear_model.bridge import LinearForm
 from suffice.model import scoring
 from suffice.model.discrete import RisingScorer, log_orderings, log_ratio_table
 from suffice.model.left_out_counts import words_left_out

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.bridge import LinearForm
 from suffice.count import count_events
 from suffice.data.rows import Rows
 from suffice.errors import PriorError
-from suffice.linear_model.bridge import LinearForm
 from suffice.model import scoring
 from suffice.model.discrete import RisingScorer, row_log_factorials
 from suffice.model.left_out_counts import events_left_out

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import ParameterGrid
 
 from suffice.data.rows import Rows
 from suffice.kernels.ranges import on_all_cores
@@ -50,6 +49,8 @@ class CrossValidates(LeavesOneOut):
             Rows of one group stay in one fold.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
         """
+        from sklearn.model_selection import ParameterGrid
+
         settings = list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
         models = [clone(self).set_params(**setting) for setting in settings]
         reader = clone(self)

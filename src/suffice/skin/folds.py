@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold, StratifiedKFold
 
 from suffice.errors import InputError
 
@@ -24,7 +23,7 @@ def fold_numbers(folds: Any, codes: NDArray[Any], groups: Any = None) -> Folds:
         An int is that many stratified folds, as scikit-learn cuts them; with `groups`, no group is
         in two of them.
     codes : (n,)
-        The class of each row.
+        The class of each row; rows of one class are cut into runs.
     groups : (n,), optional
 
     Examples
@@ -32,18 +31,23 @@ def fold_numbers(folds: Any, codes: NDArray[Any], groups: Any = None) -> Folds:
     >>> fold_numbers(2, np.array([0, 0, 1, 1]))
     array([0, 1, 0, 1])
     """
+    # Loaded with the first cross-validation: a first fit does without.
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
     size = len(codes)
     if isinstance(folds, int | np.integer):
         if not 2 <= folds <= size:
             raise InputError(f"{folds} folds of {size} rows. Use 2 or more, and at most one a row.")
-        if groups is None:
+        if not codes.any():
+            splitter: Any = KFold(int(folds)) if groups is None else GroupKFold(int(folds))
+        elif groups is None:
             fullest = int(np.bincount(codes).max())
             if folds > fullest:
                 raise InputError(
                     f"{folds} folds, but no class has more than {fullest} rows. Use fewer folds, "
                     "or leave_one_out."
                 )
-            splitter: Any = StratifiedKFold(int(folds))
+            splitter = StratifiedKFold(int(folds))
         else:
             splitter = StratifiedGroupKFold(int(folds))
             groups = np.asarray(groups)

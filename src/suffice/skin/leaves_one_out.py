@@ -6,7 +6,6 @@ from abc import abstractmethod
 from typing import Any
 
 import numpy as np
-from rich.progress import track
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -105,6 +104,8 @@ class LeavesOneOut(TallyLearner):
 
     def _refitted_joint(self, rows: Rows) -> Floats:
         """Return log p(x, class) by reading the tally anew without each row."""
+        from rich.progress import track
+
         out = np.full((rows.shape[0], len(self.classes_)), -np.inf)
         told = f"{type(self).__name__} ({self._why_refit()}): reading anew without each row"
         for number in track(range(rows.shape[0]), told, transient=True):

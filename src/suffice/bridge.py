@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.basis import Quadratic
 from suffice.errors import InputError
-from suffice.linear_model.logistic import LogisticRegression
 from suffice.tally.tally import Floats
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from suffice.linear_model import LogisticRegression
 
 
 class LinearForm(NamedTuple):
@@ -28,6 +30,8 @@ class LinearForm(NamedTuple):
 
 def over_normals(weights: Floats, bias: Floats, features: int) -> LinearForm:
     """Return the form of Gaussian classes: in x, in (x, x^2), or in x and all products."""
+    from suffice.basis import Quadratic
+
     if weights.shape[1] == features:
         return LinearForm(weights, bias)
     return LinearForm(weights, bias, Quadratic(products=weights.shape[1] > 2 * features))
@@ -51,6 +55,11 @@ class BecomesLogistic(ABC):
         Models that are linear in other statistics than the columns give a pipeline: the basis,
         then the regression (docs: mathematics, section 4). Rows with gaps need the model itself.
         """
+        # What a first fit does without is loaded when it is asked for.
+        from sklearn.pipeline import Pipeline
+
+        from suffice.linear_model import LogisticRegression
+
         check_is_fitted(self, "tally_")
         form = self._linear_form()
         weights, bias = form.weights, form.bias
