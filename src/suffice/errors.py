@@ -60,7 +60,7 @@ class ConvergenceWarning(SufficeWarning):
     """An iteration stopped at its limit; the text says how far it was."""
 
 
-def warn_caller(message: str, category: type[SufficeWarning]) -> None:
+def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the line, outside this package, from which the package was called."""
     level, frame = 1, sys._getframe(0)
     while frame is not None and frame.f_globals.get("__name__", "").startswith("suffice."):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from suffice.count.refusal import refused
 from suffice.count.runs import ClassRuns, added_in_ranges
 from suffice.data.rows import Rows
-from suffice.errors import InputError, SufficeWarning
+from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.kernels.counts import (
     add_events,
     add_levels,
@@ -125,11 +124,10 @@ def _highest(rows: Rows) -> Any:
         if bad >= 0:
             raise refused(rows, start + bad)
         if fractional >= 0:
-            warnings.warn(
+            warn_caller(
                 f"{rows.owner} takes levels numbered 0, 1, 2, ... and cuts fractions off, as in "
                 f"row {start + fractional}. Encode the columns, with OrdinalEncoder for example.",
                 SufficeWarning,
-                stacklevel=7,
             )
             break
     return np.max([highest for _, highest, _ in answers], axis=0)

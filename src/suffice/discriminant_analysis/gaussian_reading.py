@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.learner import GaussianLearner
-from suffice.errors import ConvergenceWarning, InputError, SufficeWarning
+from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.model.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
 from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
 from suffice.model.em import expected_at_first
@@ -156,11 +155,10 @@ class GaussianReading(GaussianLearner):
         slow = [c for c, factors in enumerate(found) if not factors.converged]
         if slow:
             self.converged_ = False
-            warnings.warn(
+            warn_caller(
                 f"Factor analysis of class {self.classes_.tolist()[slow[0]]!r} did not settle to "
                 f"{self.tol:g} within {self.max_iter} iterations. Raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=7,
             )
 
     def _complete(self, parts: Patterns | Quartics, estimate: Any) -> Moments:
@@ -200,12 +198,11 @@ class GaussianReading(GaussianLearner):
         return covariance_prior(moments, tied=tied)
 
     def _warn_singular(self) -> None:
-        warnings.warn(
+        warn_caller(
             f"The maximum-likelihood covariance ({self.covariance}) is singular: too few rows, or "
             "features that do not vary or repeat others. The most probable one under the prior is "
             "used instead (estimate='map'). Use estimate='predictive' to integrate over both.",
             SufficeWarning,
-            stacklevel=8,
         )
 
     # Answers about the model.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from copy import copy
 from typing import Any, Self
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.count import count_patterns, count_quartics
 from suffice.data.rows import Rows
-from suffice.errors import ConvergenceWarning, InputError, MergeError
+from suffice.errors import ConvergenceWarning, InputError, MergeError, warn_caller
 from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
 from suffice.model.laws import Law, law_form
@@ -121,7 +120,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
 
     def _read(self, groups: Groups[Any]) -> None:
         derived = (*self._derived, "_law", "_moments")
-        self._read_or_wait(lambda: self._solve(groups), derived, depth=6)
+        self._read_or_wait(lambda: self._solve(groups), derived)
 
     _derived: tuple[str, ...] = ("means_", "priors_", "n_iter_", "converged_")
 
@@ -139,11 +138,10 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
             found = complete(parts, estimate, max_iter, tol)
         self.n_iter_, self.converged_ = found.iterations, found.converged
         if not found.converged:
-            warnings.warn(
+            warn_caller(
                 f"EM over the gaps moved by {found.last_change:.1e} standard deviations in its "
                 f"last of {found.iterations} iterations. Raise max_iter or tol, or fill the gaps.",
                 ConvergenceWarning,
-                stacklevel=7,
             )
         return found.moments
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.bridge import LinearForm
 from suffice.discriminant_analysis.linear_left_out import LinearLeftOut
-from suffice.errors import InputError, PriorError
+from suffice.errors import InputError, PriorError, warn_caller
 from suffice.model import scoring
 from suffice.model.covariance import is_singular, mle
 from suffice.model.discriminant import (
@@ -181,7 +180,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if np.any(priors < 0):
             raise PriorError(f"priors must be non-negative. Got {priors.min():g}.")
         if abs(priors.sum() - 1.0) > 1e-5:
-            warnings.warn("The priors do not sum to 1. Renormalizing", UserWarning, stacklevel=6)
+            warn_caller("The priors do not sum to 1. Renormalizing", UserWarning)
             priors = priors / priors.sum()
         return priors
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.count import count_moments, count_patterns
 from suffice.data.frames import frame_to_array, is_frame
 from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
-from suffice.errors import ConvergenceWarning, InputError, ShapeError
+from suffice.errors import ConvergenceWarning, InputError, ShapeError, warn_caller
 from suffice.gaussian.diagonal import Diagonal
 from suffice.gaussian.features import Names, frame_names
 from suffice.gaussian.full import of_matrix
@@ -120,11 +119,10 @@ def _whole(tally: Moments | Patterns) -> Moments:
         return tally.whole()
     found = complete(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
     if not found.converged:
-        warnings.warn(
+        warn_caller(
             f"EM over the gaps moved by {found.last_change:.1e} standard deviations in its last of "
             f"{found.iterations} iterations. Fill the gaps, or leave out the columns with most.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     return found.moments
 
@@ -159,11 +157,10 @@ def _factored(matrix: Floats, rank: int | None) -> Structure:
         some = min(factors, varies.size)
         found = factor_analysis(matrix[np.ix_(varies, varies)], some, MAX_ITER, TOL)
         if not found.converged:
-            warnings.warn(
+            warn_caller(
                 f"Factor analysis did not settle to {TOL:g} within {MAX_ITER} iterations. Use a "
                 "lower rank.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
         loadings[varies, :some], noise[varies] = found.loadings, found.noise
     return low_rank(loadings, noise)

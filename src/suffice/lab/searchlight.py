@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from suffice.count import count_moments
 from suffice.data.rows import Rows, kernel_ready
-from suffice.errors import InputError, SufficeWarning
+from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.figures.maps import draw_map, draw_maps
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.searchlight import count_right
@@ -235,11 +234,10 @@ def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> 
 
 def _warn_flat(flat: NDArray[np.bool_], classes: NDArray[Any], grid: Grid) -> None:
     c, voxel = (int(i) for i in np.argwhere(flat)[0])
-    warnings.warn(
+    warn_caller(
         f"Voxels without spread within a class when rows are left out: "
         f"{int(flat.any(axis=0).sum())}, such as {grid.position(voxel)} in class "
         f"{classes.tolist()[c]!r}. Their likelihood has no maximum; a millionth of their size is "
         "taken as their spread. Leave them out by a mask, or use estimate='predictive'.",
         SufficeWarning,
-        stacklevel=3,
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.errors import InputError, SufficeWarning
+from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.linear_model.regression import Regression
 from suffice.model.least_squares import least_squares, non_negative_least_squares
 from suffice.prior.coefficients import Coefficients
@@ -100,12 +99,11 @@ class LinearRegression(Regression):
             return
         at = int(np.argmax(np.abs(unknown).max(axis=1)))
         name = self._terms()[at + self.fit_intercept]
-        warnings.warn(
+        warn_caller(
             f"{self.n_features_in_ - rank} of {self.n_features_in_} columns do not vary or are "
             f"combinations of others ({name!r} is involved), so many coefficients fit alike; the "
             "least ones are taken. Leave columns out, or use BayesianLinearRegression.",
             SufficeWarning,
-            stacklevel=7,
         )
 
     def _prior(self, products: Products) -> Coefficients:

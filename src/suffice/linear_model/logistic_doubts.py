@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from suffice.errors import ConvergenceWarning, InputError, SufficeWarning
+from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.model.softmax_fit import SoftmaxFit
 from suffice.tally.tally import Floats
-
-# How many calls away from `warn_of` the user's line is.
-DEPTH = 4
 
 
 def warn_of(fit: SoftmaxFit, max_iter: int, tol: float) -> None:
@@ -20,29 +16,26 @@ def warn_of(fit: SoftmaxFit, max_iter: int, tol: float) -> None:
     found = fit.found
     if fit.unbounded:
         largest = np.abs(fit.coefficients).max(initial=0.0)
-        warnings.warn(
+        warn_caller(
             "The columns separate classes, so the maximum is at infinity: larger weights fit ever "
             f"better. The largest is {largest:.4g} after {found.iterations} steps; give a finite "
             "C.",
             SufficeWarning,
-            stacklevel=DEPTH,
         )
         return
     if not found.converged:
         what = "step in standard deviations" if fit.solver == "newton" else "mean gradient"
-        warnings.warn(
+        warn_caller(
             f"{fit.solver} failed to converge after {found.iterations} iteration(s) "
             f"(max_iter={max_iter}): the {what} was {found.distance:.3g} for tol={tol:g}. "
             "Increase max_iter, scale the columns, or use solver='newton'.",
             ConvergenceWarning,
-            stacklevel=DEPTH,
         )
     if fit.undetermined:
-        warnings.warn(
+        warn_caller(
             "Some columns do not vary or are combinations of others, so many weights fit alike; "
             "small ones are taken. Leave columns out, or give a finite C.",
             SufficeWarning,
-            stacklevel=DEPTH,
         )
 
 

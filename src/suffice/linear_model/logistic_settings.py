@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
-from suffice.errors import InputError
+from suffice.errors import InputError, warn_caller
 
 # Every solver that may be named, and the one that finds the same optimum here.
 OURS = {
@@ -35,11 +34,10 @@ def solver_of(estimator: Any) -> str:
             "optimum of the dual is the same: use dual=False."
         )
     if estimator.n_jobs is not None:
-        warnings.warn(
+        warn_caller(
             "'n_jobs' has no effect, as in scikit-learn since 1.8: all cores are used. Leave it "
             "out.",
             FutureWarning,
-            stacklevel=5,
         )
     return OURS[estimator.solver]
 
@@ -48,17 +46,15 @@ def penalty_of(estimator: Any) -> float:
     """Return 1 / C, or 0 for no penalty; refuse what is no L2 penalty."""
     asked, ratio = estimator.penalty, estimator.l1_ratio
     if asked != "deprecated":
-        warnings.warn(
+        warn_caller(
             f"'penalty' was deprecated in scikit-learn 1.8. Leave penalty={asked!r} out: C=np.inf "
             "is no penalty, and l1_ratio=0 an L2 penalty.",
             FutureWarning,
-            stacklevel=5,
         )
     if ratio is None:
-        warnings.warn(
+        warn_caller(
             "'l1_ratio=None' was deprecated in scikit-learn 1.8. Use l1_ratio=0.",
             FutureWarning,
-            stacklevel=5,
         )
     if asked in ("l1", "elasticnet") or ratio not in (None, 0):
         raise InputError(
@@ -66,9 +62,8 @@ def penalty_of(estimator: Any) -> float:
             f"{estimator.solver!r} here does not have. Use l1_ratio=0, or scikit-learn's class."
         )
     if asked is None and estimator.C != 1.0:
-        warnings.warn(
+        warn_caller(
             "Setting penalty=None will ignore the C and l1_ratio parameters",
             UserWarning,
-            stacklevel=5,
         )
     return 0.0 if asked is None or np.isinf(estimator.C) else 1.0 / float(estimator.C)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.errors import ImpossibleRowWarning
+from suffice.errors import ImpossibleRowWarning, warn_caller
 from suffice.kernels.finish import (
     finish_best,
     finish_log_density,
@@ -139,9 +138,8 @@ def log_density(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
 
 def _warn(impossible: int) -> None:
     if impossible:
-        warnings.warn(
+        warn_caller(
             f"{impossible} rows have probability 0 under every class, so their answer is the "
             "class prior. Smooth the model (alpha > 0, or estimate='predictive').",
             ImpossibleRowWarning,
-            stacklevel=5,
         )

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.data.rows import Rows
-from suffice.errors import InputError, PriorError, SufficeWarning
+from suffice.errors import InputError, PriorError, SufficeWarning, warn_caller
 from suffice.model import scoring
 from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior.prior import Prior
@@ -80,11 +80,10 @@ class DiscreteNB(LeavesRowsOut):
             odd = lowest if not lowest >= 0 else np.max(alpha)
             raise PriorError(f"All values in alpha must be greater than 0. Got {odd:g}.")
         if lowest < LOWEST_ALPHA and not self.force_alpha:
-            warnings.warn(
+            warn_caller(
                 "alpha too small will result in numeric errors, setting alpha = "
                 f"{LOWEST_ALPHA:.1e}. Use `force_alpha=True` to keep alpha unchanged.",
                 UserWarning,
-                stacklevel=2,
             )
             return np.maximum(alpha, LOWEST_ALPHA)
         return alpha

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from suffice.bridge import LinearForm, over_normals
 from suffice.count import count_moments
 from suffice.data.rows import Rows
-from suffice.errors import SufficeWarning
+from suffice.errors import SufficeWarning, warn_caller
 from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
 from suffice.model.laws import DiagonalLaw, law_form
 from suffice.model.left_out_moments import MomentsLeftOut, moments_without
@@ -148,12 +148,11 @@ class GaussianNB(LeavesRowsOut):
         if not flat.size:
             return variance
         c, j = (int(i) for i in flat[0])
-        warnings.warn(
+        warn_caller(
             f"Feature {j} does not vary in class {self.classes_.tolist()[c]!r}, so its "
             "likelihood has no maximum; a millionth of its size is taken as its spread. Use "
             "var_smoothing > 0 or estimate='predictive'.",
             SufficeWarning,
-            stacklevel=7,
         )
         return np.where(variance > 0, variance, spreads(np.zeros_like(mean), mean))
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
-from suffice.errors import StaleCalibrationWarning
+from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.calibration import Calibration, calibrated
 from suffice.skin.cross_validates import CrossValidates
-from suffice.skin.undo import all_or_nothing
 from suffice.tally.tally import Floats
 
 
@@ -24,59 +22,14 @@ class Calibrates(CrossValidates):
 
     calibrate: str | None = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from these rows and nothing else.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-            Gaps (NaN, null) are left out.
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        with all_or_nothing(self):
-            self._drop_calibration()
-            super().fit(X, y, sample_weight)
-            if self.calibrate is not None:
-                self.refresh_calibration(X, y, sample_weight)
-        return self
-
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows: the same as `fit` on all rows so far, in any order.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : array-like, optional
-            At the first call: all the classes there will ever be; another label is then an
-            error. Without it a new label becomes a new class (see `new_classes_`).
-        """
-        first = not hasattr(self, "tally_")
-        with all_or_nothing(self):
-            super().partial_fit(X, y, classes, sample_weight)
-            if self.calibrate is not None and first and self._can_calibrate():
-                self.refresh_calibration(X, y, sample_weight)
-        if not first:
+    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
+        super()._changed(X, y, sample_weight)
+        if X is None:
             self._grow_stale()
-        return self
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows that were learned: the same as `fit` on the others.
-
-        A class of which no row is left is no class any more, unless `classes` closed the set.
-        """
-        super().forget(X, y, sample_weight)
-        self._grow_stale()
-        return self
-
-    def merge(self, other: Self) -> Self:
-        """Learn all that another model of the same kind has learned.
-
-        The other model may know other classes. It is left as it was.
-        """
-        super().merge(other)
-        self._grow_stale()
-        return self
+            return
+        self._drop_calibration()
+        if self.calibrate is not None and self._can_calibrate():
+            self.refresh_calibration(X, y, sample_weight)
 
     def refresh_calibration(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Calibrate anew, given all the rows that were learned.
@@ -115,10 +68,9 @@ class Calibrates(CrossValidates):
         else:
             self.calibration_stale_ = True
             told = "The calibration is that of the rows learned before."
-        warnings.warn(
+        warn_caller(
             f"{told} Give refresh_calibration all learned rows, or fit again.",
             StaleCalibrationWarning,
-            stacklevel=3,
         )
 
     def _calibrated(self, log_proba: Floats) -> Floats:

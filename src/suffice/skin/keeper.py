@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.errors import InputError, MergeError, SufficeWarning
+from suffice.errors import InputError, MergeError, SufficeWarning, warn_caller
 
 
 class TallyKeeper(BaseEstimator, ABC):
@@ -73,11 +72,8 @@ class TallyKeeper(BaseEstimator, ABC):
         finally:
             self.__dict__.pop("_patient", None)
 
-    def _read_or_wait(self, read: Callable[[], None], derived: tuple[str, ...], depth: int) -> None:
-        """Set the fitted attributes, or show nothing stale and say why there is nothing yet.
-
-        `depth` is how many calls away the user's line is, for the warning.
-        """
+    def _read_or_wait(self, read: Callable[[], None], derived: tuple[str, ...]) -> None:
+        """Set the fitted attributes, or show nothing stale and say why there is nothing yet."""
         for name in (*derived, "_not_yet"):
             self.__dict__.pop(name, None)
         try:
@@ -88,11 +84,10 @@ class TallyKeeper(BaseEstimator, ABC):
             for name in derived:
                 self.__dict__.pop(name, None)
             self._not_yet = str(reason)
-            warnings.warn(
+            warn_caller(
                 f"What was learned does not suffice for a {type(self).__name__} yet: {reason} "
                 "The rows are kept; learn more of them before asking.",
                 SufficeWarning,
-                stacklevel=depth,
             )
 
     def _check_readable(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
-from suffice.errors import InputError, OneClassWarning
+from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.skin.intake import take_rows
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.undo import all_or_nothing
@@ -38,6 +37,9 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
     def _read(self, groups: Groups[Any]) -> None:
         """Set the fitted attributes from the tally."""
 
+    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
+        """Do what else is due when the tally has changed; given all learned rows, or none."""
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from these rows and nothing else.
 
@@ -54,6 +56,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             self.classes_closed_ = False
             self.new_classes_ = groups.classes
             self._settle(groups)
+            self._changed(X, y, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -78,6 +81,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             if not first:
                 groups = self.tally_ + groups
             self._settle(groups.aligned(np.union1d(known, groups.classes)))
+            self._changed(*((X, y, sample_weight) if first else ()))
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -98,6 +102,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
                 )
             self.new_classes_ = groups.classes[:0]
             self._settle(groups)
+            self._changed()
         return self
 
     def merge(self, other: Self) -> Self:
@@ -112,6 +117,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)
+            self._changed()
         return self
 
     def _tallied(
@@ -161,11 +167,10 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         self.classes_ = groups.classes
         self._read(groups)
         if len(groups.classes) == 1:
-            warnings.warn(
+            warn_caller(
                 f"{type(self).__name__} has seen one class only, {groups.classes.tolist()[0]!r}, "
                 "and will always answer it. Learn rows of another class too.",
                 OneClassWarning,
-                stacklevel=4,
             )
 
 

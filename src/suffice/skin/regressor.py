@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,7 +15,7 @@ from suffice.count import count_pairs
 from suffice.count.refusal import refused
 from suffice.data.pairs import PairedRows
 from suffice.data.rows import Rows
-from suffice.errors import DebtError, InputError, MergeError, MissingRowsWarning
+from suffice.errors import DebtError, InputError, MergeError, MissingRowsWarning, warn_caller
 from suffice.model.regression import Line
 from suffice.prior.normal import Normal
 from suffice.prior.prior import Interval
@@ -132,12 +131,11 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         self.n_rows_left_out_ += sign * counted.left_out
         if counted.left_out and sign > 0:
             at = int(np.argmax(np.isnan(rows.cells(counted.first_left_out))))
-            warnings.warn(
+            warn_caller(
                 f"{counted.left_out} of {rows.shape[0]} rows have a gap (NaN) and were left out, "
                 f"the first of them row {counted.first_left_out} ({rows.column(at)}). Fill the "
                 "gaps, or leave out columns, to learn from these rows.",
                 MissingRowsWarning,
-                stacklevel=3,
             )
         return counted.tally
 
@@ -163,7 +161,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     def _settle(self, tally: Moments) -> None:
         """Take a tally as all that is known, and read the fitted attributes off it."""
         self.tally_ = tally
-        self._read_or_wait(lambda: self._solve(tally), (*self._derived, "_believed"), depth=4)
+        self._read_or_wait(lambda: self._solve(tally), (*self._derived, "_believed"))
 
     def _show(self, coefficients: Floats, intercepts: Floats | float) -> None:
         """Set `coef_` and `intercept_` in the shapes that scikit-learn gives them."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError
+from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError, warn_caller
 from suffice.tally.sequence import sequence
 from suffice.tally.tally import ROUNDING, Floats, Tally, frozen, given, paid
 
@@ -291,10 +290,9 @@ def check_scatter(whole: Moments, part: Moments, left: Moments) -> None:
     lost = (noise > DIGITS_WORTH_A_WARNING * squares) & (left.weights > 1) & ~constant
     if np.any(lost):
         at = tuple(int(i) for i in np.argwhere(lost)[0])
-        warnings.warn(
+        warn_caller(
             f"What was subtracted dwarfs what is left in Moments{list(at)}: its variance is "
             f"known to {noise[at] / max(squares[at], noise[at]):.0e} only. Count the remaining "
             "rows again if those digits matter.",
             PrecisionWarning,
-            stacklevel=4,
         )
