@@ -272,3 +272,12 @@ def test_the_predictive_has_the_names_that_the_measurement_gives():
     look = LinearGaussian([[1.0, 1.0]], noise=1.0, names=["sum"])
     assert look.predictive(prior).names == ("sum",)
     assert look.posterior(prior, [1.0]).names == ("a", "b")
+
+
+def test_offset_and_noise_may_be_given_by_place_and_noise_is_never_guessed():
+    by_place = LinearGaussian([[1.0, 2.0]], 0.5, 2.0)
+    by_name = LinearGaussian([[1.0, 2.0]], b=0.5, noise=2.0)
+    prior = MultivariateNormal.from_diagonal([0.0, 0.0], [1.0, 1.0])
+    assert by_place.predictive(prior) == by_name.predictive(prior)
+    with pytest.raises(InputError, match="has no noise"):
+        LinearGaussian([[1.0, 2.0]], 0.5)

@@ -56,10 +56,15 @@ class LinearGaussian:
         self,
         A: ArrayLike,
         b: ArrayLike = 0.0,
+        noise: Any = None,
         *,
-        noise: Any,
         names: Iterable[str] | None = None,
     ) -> None:
+        if noise is None:
+            raise InputError(
+                f"{OWNER} has no noise. Give a variance, variances, a covariance or a "
+                "MultivariateNormal; 0 measures exactly."
+            )
         matrix, offset = frozen(A), np.asarray(b, dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ShapeError(f"{OWNER} has A of shape {matrix.shape}. Give (m, d).")
