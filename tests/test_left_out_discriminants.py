@@ -64,14 +64,8 @@ def checked_rows(answers, size, most=9):
     return np.unique(np.r_[np.linspace(0, size - 1, most).astype(int), np.argsort(own)[:4]])
 
 
-def digits_of(model):
-    """Return how well answers are known: normalisers of t's of 1e6 degrees to 1e-9 a feature."""
-    ours = isinstance(model, GaussianDiscriminant) and model.estimate == "predictive"
-    return 1e-8 if ours and model.covariance not in ("tied", "full") else 1e-9
-
-
 def assert_as_refits(model, X, y, weights=None, rows=None, tolerance=None):
-    tolerance = digits_of(model) if tolerance is None else tolerance
+    tolerance = 1e-9 if tolerance is None else tolerance
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)
         fitted = clone(model).fit(X, y, weights)
@@ -188,7 +182,7 @@ def test_a_class_that_was_announced_stays_one_without_rows(kind, estimate):
             without = clone(model).set_params(prior=chosen)
             without.partial_fit(X[others], y[others], classes=names)
             wanted = without.predict_log_proba(X[[row]])[0]
-            np.testing.assert_allclose(answers.log_proba[row], wanted, rtol=1e-8, atol=1e-8)
+            np.testing.assert_allclose(answers.log_proba[row], wanted, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("rows", [2, 5, 6])

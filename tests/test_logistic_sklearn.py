@@ -56,13 +56,26 @@ def same(ours, theirs, X, tolerance=1e-6):
     np.testing.assert_allclose(np.exp(ours.predict_log_proba(X)), ours.predict_proba(X))
 
 
+def expected_failures(estimator):
+    """Return checks that scikit-learn's own class fails with the same settings, and why."""
+    if not estimator.fit_intercept:
+        return {"check_class_weight_classifiers": "scikit-learn's class fails it as well"}
+    if np.isinf(estimator.C):
+        name = "check_sample_weight_equivalence_on_dense_data"
+        return {name: "separated classes have no optimum to agree on; scikit-learn's fails it too"}
+    return {}
+
+
 @pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 @parametrize_with_checks(
     [
         LogisticRegression(),
         LogisticRegression(solver="lbfgs"),
         LogisticRegression(weights="reference", class_weight="balanced"),
-    ]
+        LogisticRegression(fit_intercept=False),
+        LogisticRegression(C=np.inf),
+    ],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learns_checks_pass(estimator, check):
     check(estimator)
@@ -117,7 +130,7 @@ def test_sparse_rows_give_the_weights_of_dense_ones(name, solver):
     reference = theirs(X, y)
     for rows in (sp.csr_matrix(X), sp.csc_array(X), sp.csr_array(X.astype(np.float32))):
         ours = LogisticRegression(**settings).fit(rows, y)
-        same(ours, reference, X, 1e-5)
+        same(ours, reference, X)
         np.testing.assert_allclose(ours.predict_proba(rows), ours.predict_proba(X), atol=1e-6)
 
 
@@ -127,7 +140,7 @@ def test_wide_sparse_rows_are_solved_by_lbfgs_from_their_stored_cells():
     y = rng.integers(0, 3, 400)
     ours = LogisticRegression(tol=1e-9, max_iter=1000).fit(X, y)
     assert ours.solver_ == "lbfgs"
-    same(ours, theirs(X, y, solver="lbfgs", tol=1e-10), X, 1e-5)
+    same(ours, theirs(X, y, solver="lbfgs", tol=1e-10), X)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.int64, np.int8, np.bool_, ">f8"])
@@ -155,7 +168,7 @@ def test_frames_are_read_and_their_names_kept(frame):
 def test_scikit_learns_solvers_are_known_by_name(solver):
     X, y = DATA["four drawn"]
     ours = LogisticRegression(solver=solver, tol=1e-9, max_iter=1000).fit(X, y)
-    same(ours, theirs(X, y), X, 1e-5)
+    same(ours, theirs(X, y), X)
     assert ours.solver_ in ("newton", "lbfgs")
 
 

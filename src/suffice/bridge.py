@@ -44,6 +44,7 @@ class BecomesLogistic(ABC):
     """
 
     classes_: Any
+    n_features_in_: int
 
     @abstractmethod
     def _linear_form(self) -> LinearForm:
@@ -81,7 +82,7 @@ class BecomesLogistic(ABC):
         names = getattr(self, "feature_names_in_", None)
         if form.basis is None:
             return LogisticRegression.from_weights(weights, bias, self.classes_, names)
-        basis = form.basis.fit(np.zeros((1, self.n_features_in_)))  # type: ignore[attr-defined]
+        basis = form.basis.fit(np.zeros((1, self.n_features_in_)))
         if names is not None:
             basis.feature_names_in_ = names
         logistic = LogisticRegression.from_weights(weights, bias, self.classes_)

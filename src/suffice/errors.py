@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from types import FrameType
 
 
 class SufficeError(Exception):
@@ -62,7 +63,8 @@ class ConvergenceWarning(SufficeWarning):
 
 def warn_caller(message: str, category: type[Warning]) -> None:
     """Warn at the line, outside this package, from which the package was called."""
-    level, frame = 1, sys._getframe(0)
+    level = 1
+    frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").startswith("suffice."):
-        level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+        level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)

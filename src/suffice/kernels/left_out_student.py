@@ -9,11 +9,24 @@ import numpy as np
 from suffice.kernels.compiled import exact_kernel
 from suffice.kernels.left_out_cells import HIGH, LOW, is_doubtful, numerators, take_out
 
+# From here on Stirling's series, to the seventh power, has all digits.
+LARGE = 20.0
+
+
+@exact_kernel
+def stirling_rest(z):  # type: ignore[no-untyped-def]
+    """Return log G(z) - (z - 1/2) log z + z - log(2 pi) / 2, of a large z."""
+    w = 1.0 / (z * z)
+    return (1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w / 1680.0))) / z
+
 
 @exact_kernel
 def log_gamma_step(half, step):  # type: ignore[no-untyped-def]
-    """Return log G(half + step) - log G(half)."""
-    return lgamma(half + step) - lgamma(half)
+    """Return log G(half + step) - log G(half), whose digits cancel if both are large."""
+    if half < LARGE:
+        return lgamma(half + step) - lgamma(half)
+    growth = (half + step - 0.5) * log1p(step / half) + step * (log(half) - 1.0)
+    return growth + stirling_rest(half + step) - stirling_rest(half)
 
 
 @exact_kernel
@@ -27,28 +40,28 @@ def separate(away, seen, tops, stretch, degrees):  # type: ignore[no-untyped-def
     last = 0.0
     step = 0.0
     spreads = 1.0
-    tails = 1.0
+    beyond = 0.0  # what the product of 1 + tail has beyond 1, which would hide its digits
     for j in range(away.size):
         if seen[j] == 0.0:
             continue
         spread = tops[j] * stretch[j]
-        tail = 1.0 + away[j] * away[j] / spread
+        tail = away[j] * away[j] / spread
         if degrees[j] != last:
-            total -= 0.5 * (last + 1.0) * log(tails)
-            tails = 1.0
+            total -= 0.5 * (last + 1.0) * log1p(beyond)
+            beyond = 0.0
             last = degrees[j]
             step = log_gamma_step(0.5 * last, 0.5) - 0.5 * log(pi)
-        if tails * tail > HIGH:
-            total -= 0.5 * (last + 1.0) * log(tails)
-            tails = 1.0
+        if (1.0 + beyond) * (1.0 + tail) > HIGH:
+            total -= 0.5 * (last + 1.0) * log1p(beyond)
+            beyond = 0.0
         ahead = spreads * spread
         if ahead < LOW or ahead > HIGH:
             total -= 0.5 * log(spreads)
             ahead = spread
         spreads = ahead
-        tails *= tail
+        beyond += tail + beyond * tail
         total += step
-    return total - 0.5 * (last + 1.0) * log(tails) - 0.5 * log(spreads)
+    return total - 0.5 * (last + 1.0) * log1p(beyond) - 0.5 * log(spreads)
 
 
 @exact_kernel

@@ -6,7 +6,7 @@ an infinite cell, or -1.
 
 from __future__ import annotations
 
-from math import log
+from math import log, log1p
 
 import numpy as np
 
@@ -85,8 +85,9 @@ def add_student(X, location, precision, degrees, log_norm, out):  # type: ignore
     for i in range(rows):
         for c in range(classes):
             total = 0.0
-            # Neighbours with the same degrees share one logarithm, of the product.
-            product = 1.0
+            # Neighbours with the same degrees share one logarithm, of the product of 1 + term.
+            # What it has beyond 1 is kept: with many degrees 1 would hide the digits of terms.
+            beyond = 0.0
             shared = degrees[c, 0]
             for j in range(columns):
                 x = X[i, j]
@@ -96,13 +97,13 @@ def add_student(X, location, precision, degrees, log_norm, out):  # type: ignore
                     return i
                 total += log_norm[c, j]
                 d = x - location[c, j]
-                term = 1.0 + d * d * precision[c, j] / degrees[c, j]
-                if degrees[c, j] != shared or product * term > 1e290:
-                    total -= 0.5 * (shared + 1.0) * log(product)
+                term = d * d * precision[c, j] / degrees[c, j]
+                if degrees[c, j] != shared or (1.0 + beyond) * (1.0 + term) > 1e290:
+                    total -= 0.5 * (shared + 1.0) * log1p(beyond)
                     shared = degrees[c, j]
-                    product = 1.0
-                product *= term
-            out[i, c] += total - 0.5 * (shared + 1.0) * log(product)
+                    beyond = 0.0
+                beyond += term + beyond * term
+            out[i, c] += total - 0.5 * (shared + 1.0) * log1p(beyond)
     return -1
 
 

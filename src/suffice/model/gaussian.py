@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
 
 from suffice.data.rows import kernel_ready
 from suffice.kernels.scores import add_joint_student, add_normal, add_student
+from suffice.prior.gammas import log_gamma_step
 from suffice.tally.tally import Floats
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
@@ -46,9 +46,8 @@ class StudentScorer:
 
     def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
         """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
-        half = self.degrees / 2
-        log_norm = gammaln(half + 0.5) - gammaln(half)
-        log_norm -= 0.5 * np.log(np.pi * self.degrees * self.squared_scale)
+        log_norm = log_gamma_step(self.degrees / 2, 0.5)
+        log_norm = log_norm - 0.5 * np.log(np.pi * self.degrees * self.squared_scale)
         block = dense_block(X, start, stop)
         terms = self.location, 1.0 / self.squared_scale, self.degrees, log_norm
         return int(add_student(block, *(np.ascontiguousarray(term) for term in terms), out))
@@ -69,7 +68,7 @@ class JointStudentScorer:
         """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
         seen = np.arange(self.location.shape[1] + 1)
         half = self.degrees[:, None] / 2
-        norms = gammaln(half + seen / 2) - gammaln(half) - seen / 2 * np.log(2 * np.pi * half)
+        norms = log_gamma_step(half, seen / 2) - seen / 2 * np.log(2 * np.pi * half)
         precision = 1.0 / self.squared_scale
         block = dense_block(X, start, stop)
         terms = self.location, precision, self.degrees, np.log(precision), norms

@@ -9,12 +9,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtri
-from scipy.special import gammaln
 
 from suffice.data.rows import Rows
 from suffice.kernels.ranges import on_all_cores
 from suffice.kernels.whitened import FEWEST_ROWS, SERIAL_PRODUCT
 from suffice.model.gaussian import LOG_TWO_PI
+from suffice.prior.gammas import log_gamma_step
 from suffice.tally.tally import ROUNDING, Floats, Index
 
 # The part of a matrix's determinant that must stay without the row: of less, too few digits are
@@ -222,7 +222,7 @@ class LeftOutGaussian:
             spread[:, part.own] = own
         else:
             spread = own[:, None]
-        constant = gammaln((degrees + d) / 2) - gammaln(degrees / 2)
+        constant = log_gamma_step(degrees / 2, d / 2)
         constant = constant - (d * np.log(np.pi) + log_volume) / 2
         tail = (degrees + d)[:, None] / 2 * np.log1p(distance / spread)
         return np.asarray(constant[:, None] - d / 2 * np.log(spread) - tail)

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtri
-from scipy.special import gammaln
 
 from suffice.data.rows import kernel_ready
 from suffice.kernels.ranges import on_all_cores, row_ranges
@@ -17,6 +16,7 @@ from suffice.kernels.rough import best_roughly
 from suffice.kernels.whitened import add_whitened, chunk_rows
 from suffice.model.gaussian import LOG_TWO_PI
 from suffice.model.marginal import MarginalScorer
+from suffice.prior.gammas import log_gamma_step
 from suffice.tally.tally import Floats, Index
 
 # Rows of wide data multiplied at once; BLAS then uses all cores for one product at a time.
@@ -57,7 +57,7 @@ class WhitenedScorer(MarginalScorer):
         half_log = half_log + d / 2 * np.log(stretch)
         if self.degrees.size:
             half = self.degrees / 2
-            constant = gammaln(half + d / 2) - gammaln(half) - d / 2 * np.log(2 * np.pi * half)
+            constant = log_gamma_step(half, d / 2) - d / 2 * np.log(2 * np.pi * half)
         else:
             constant = np.full(classes, -d / 2 * LOG_TWO_PI)
         # Rows are centred before they are multiplied: data at 1e8 keep their digits.

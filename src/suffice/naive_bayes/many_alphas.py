@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.model.alphas import alpha_scores, whole_numbers
+from suffice.naive_bayes.discrete import LOWEST_ALPHA
 from suffice.skin.experiment import MOST_SUMS, Experiment
 from suffice.skin.folds import NEVER
 from suffice.skin.left_out import binned_error
@@ -31,7 +32,7 @@ def scores_at_once(
         and models[0].estimate == "mean"
         and not models[0]._finishes()
         and np.all(alphas > 0)
-        and (models[0].force_alpha or alphas.min() > 1e-10)
+        and (models[0].force_alpha or alphas.min() > LOWEST_ALPHA)
         and rows.sparse
         and not rows.weights.size
         and not np.any(numbers == NEVER)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaln, xlog1py, xlogy
+from scipy.special import gammaln, xlog1py, xlogy
 
 from suffice.errors import PriorError
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.prior import Size, broadcast, positive, sizes, spread_to
 from suffice.tally.tally import Floats, frozen, given
 
@@ -126,8 +127,7 @@ class NegativeBinomial(Predictive):
         events = np.asarray(x, dtype=np.float64)
         inside = (events >= 0) & (events == np.floor(events)) & np.isfinite(events)
         safe = np.where(inside, events, 0.0)
-        # G(a + x) / (G(a) x!) = 1 / ((a + x) B(a, x + 1)), which keeps its digits for large a
-        log_ways = -np.log(self.shape + safe) - betaln(self.shape, safe + 1)
+        log_ways = log_gamma_step(self.shape, safe) - gammaln(safe + 1)
         log_chance = -self.shape * np.log1p(1 / self.rate) - safe * np.log1p(self.rate)
         return np.asarray(np.where(inside, log_ways + log_chance, -np.inf))
 

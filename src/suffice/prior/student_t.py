@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
-from scipy.special import betaln, gammaln, stdtrit
+from scipy.special import stdtrit
 
 from suffice.errors import PriorError, ShapeError
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.matrices import cholesky, half_log_determinant
 from suffice.prior.predictive import Predictive
 from suffice.prior.prior import (
@@ -61,8 +62,8 @@ class StudentT(Predictive):
     def log_density(self, x: ArrayLike) -> Floats:
         """Return the log density of each entry."""
         distance = np.square(np.asarray(x, dtype=np.float64) - self.location) / self.squared_scale
-        # G((v+1)/2) / (G(v/2) sqrt(pi)) = 1 / B(v/2, 1/2), which keeps its digits for large v
-        log_norm = -betaln(self.degrees / 2, 0.5) - np.log(self.degrees * self.squared_scale) / 2
+        log_norm = log_gamma_step(self.degrees / 2, 0.5)
+        log_norm = log_norm - np.log(np.pi * self.degrees * self.squared_scale) / 2
         return np.asarray(log_norm - (self.degrees + 1) / 2 * np.log1p(distance / self.degrees))
 
     def mean(self) -> Floats:
@@ -143,7 +144,7 @@ class MultivariateStudentT(Predictive):
             here = centred[(..., *along, slice(None))]
             whitened = solve_triangular(root[at], here.reshape(-1, d).T, lower=True)
             distance[(..., *along)] = np.square(whitened).sum(axis=0).reshape(here.shape[:-1])
-        log_norm = gammaln(d / 2) - betaln(self.degrees / 2, d / 2)
+        log_norm = log_gamma_step(self.degrees / 2, d / 2)
         log_norm = log_norm - d / 2 * np.log(np.pi * self.degrees) - half_log_determinant(root)
         return np.asarray(log_norm - (self.degrees + d) / 2 * np.log1p(distance / self.degrees))
 
