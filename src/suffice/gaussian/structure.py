@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ class Conditional(NamedTuple):
     shift: Shift
 
 
+@dataclass(frozen=True, eq=False)
 class Structure(ABC):
     """A covariance Sigma of d features, F F^T + diag(noise), kept in the form it came in.
 
@@ -132,13 +133,13 @@ class Structure(ABC):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        names = [field.name for field in fields(self) if field.compare]  # type: ignore[arg-type]
+        names = [field.name for field in fields(self) if field.compare]
         return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
 
     def __getstate__(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.

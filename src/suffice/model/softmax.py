@@ -10,12 +10,8 @@ import numpy as np
 from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.kernels.ranges import on_all_cores
-from suffice.kernels.softmax import (
-    add_chunked_softmax,
-    add_dense_softmax,
-    add_sparse_softmax,
-    tiles_of,
-)
+from suffice.kernels.softmax import add_dense_softmax, tiles_of
+from suffice.kernels.softmax_sparse import add_chunked_softmax, add_sparse_softmax
 from suffice.tally.tally import Floats
 
 # Above this share of stored cells CSR rows are quicker made dense, a chunk at a time.
