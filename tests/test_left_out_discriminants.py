@@ -347,3 +347,18 @@ def test_the_only_row_cannot_be_left_out():
         model = GaussianDiscriminant().fit([[1.0, 2.0]], [0])
     with pytest.raises(InputError, match="Without row 0 nothing is learned"):
         model.leave_one_out([[1.0, 2.0]], [0])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LinearDiscriminantAnalysis(),
+        QuadraticDiscriminantAnalysis(),
+        GaussianDiscriminant("tied"),
+        GaussianDiscriminant("full"),
+    ],
+    ids=str,
+)
+def test_every_row_of_iris_left_out_is_a_row_not_learned(model):
+    X, y = data_of("iris")
+    assert_as_refits(model, X, y, rows=np.arange(len(y)))

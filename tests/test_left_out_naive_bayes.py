@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.stats import norm
+from sklearn.base import clone
 from sklearn.datasets import load_iris
 
 from left_out_cases import (
@@ -85,6 +86,24 @@ def test_a_row_that_is_all_the_scatter_leaves_no_rounding_behind(estimate, tie):
     w[21] = 1e7
     for weights in (None, w):
         check(GaussianNB(estimate=estimate, tie=tie), X, y, weights, np.array([0, 1, 20, 21, 22]))
+
+
+@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize("estimate", ESTIMATES)
+def test_a_row_at_ten_million_is_left_out_to_the_rounding_of_its_scores(estimate, tie):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.repeat([0, 1], 20)
+    X[0, 0] = 1e7
+    model = GaussianNB(estimate=estimate, tie=tie)
+    found = left_out(model, X, y, None)
+    again = clone(model)
+    if estimate != "mle":
+        again.prior = model._chosen
+    again.fit(X[1:], y[1:])
+    # Scores of 1e8 and more are known to their last digit, and so is their difference.
+    last_digit = np.spacing(np.abs(again.predict_joint_log_proba(X[:1])).max())
+    wanted = again.predict_log_proba(X[:1])[0]
+    np.testing.assert_allclose(found[0], wanted, rtol=1e-9, atol=1e-9 + 4 * last_digit)
 
 
 @pytest.mark.parametrize("estimate", ESTIMATES)

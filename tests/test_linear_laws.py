@@ -132,10 +132,9 @@ def test_fitting_twice_forgets_the_first_time(name):
     assert_same(model, clone(MODELS[name]).fit(X, y), X, 1e-14)
 
 
-@every_model
+# Targets share the scale that evidence chooses.
+@pytest.mark.parametrize("name", [name for name in MODELS if not name.startswith("evidence")])
 def test_several_targets_are_learned_as_if_alone(name):
-    if name.startswith("evidence"):
-        pytest.skip("targets share the scale that evidence chooses")
     X, y = table(40, targets=3)
     together = clone(MODELS[name]).fit(X, y)
     for t in range(3):

@@ -37,10 +37,7 @@ class GaussianLeftOut(GaussianReading):
         return super(GaussianLeftOut, model)._refitted_joint(rows)
 
     def _left_out_log_prior(self, rows: Rows) -> Floats:
-        given = self._class_prior_is_given()
-        if given and self.classes_closed_:
-            return np.repeat(self._log_prior()[None], rows.shape[0], axis=0)
-        if given or self.estimate != "predictive":
+        if self._class_prior_is_given() or self.estimate != "predictive":
             return super()._left_out_log_prior(rows)
         held = self.tally_.weights
         counts = np.repeat(held[None], rows.shape[0], axis=0)

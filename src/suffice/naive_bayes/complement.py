@@ -110,7 +110,7 @@ in scikit-learn
         pseudo = self._pseudocounts(self._concentration())
         return complements_left_out(rows, self.feature_count_, pseudo, scores, norm=self.norm)
 
-    def _left_out_prior(self, rows: Rows) -> Floats:
+    def _left_out_log_prior(self, rows: Rows) -> Floats:
         """Return 0, for the rule has no prior, and -inf for a class that is gone."""
         prior = np.zeros((rows.shape[0], len(self.classes_)))
         if not self.classes_closed_:

@@ -179,7 +179,7 @@ class GaussianNB(LeavesRowsOut):
         unseen = (cells.weight == 0).any(axis=1)
         if self.estimate == "mle" and unseen.any():
             # What a class shows nothing of is taken from the others, so from every row.
-            doubtful |= (self._left_out_prior(rows)[:, unseen] > -np.inf).any(axis=1)
+            doubtful |= (self._left_out_log_prior(rows)[:, unseen] > -np.inf).any(axis=1)
         doubtful |= self._alone(rows)
         if not doubtful.any():
             return scores

@@ -23,7 +23,7 @@ class LeavesRowsOut(BecomesLogistic, GenerativeAnswers):
         """Return log p(x | class), (n, C), of each row without the row."""
 
     def _left_out_joint(self, rows: Rows) -> Floats:
-        prior = self._left_out_prior(rows)
+        prior = self._left_out_log_prior(rows)
         joint = self._left_out_scores(rows)
         gone = prior == -np.inf
         if gone.any():
@@ -31,16 +31,14 @@ class LeavesRowsOut(BecomesLogistic, GenerativeAnswers):
         joint += prior
         return _decided(joint, prior)
 
-    def _left_out_prior(self, rows: Rows) -> Floats:
-        """Return the log prior (n, C) without each row; closed classes keep a given one."""
-        if self.classes_closed_ and self._class_prior_is_given():
-            return np.repeat(self._log_prior()[None], rows.shape[0], axis=0)
+    def _left_out_log_prior(self, rows: Rows) -> Floats:
+        """Return the log prior (n, C) without each row."""
         if rows.weights.size or rows.shape[0] <= rows.classes:
-            return self._left_out_log_prior(rows)
+            return super()._left_out_log_prior(rows)
         # Rows of one class and of weight 1 leave the same behind: a row of each will do.
         known, first = np.unique(rows.codes, return_index=True)
         table = np.zeros((rows.classes, rows.classes))
-        table[known] = self._left_out_log_prior(rows.some(first))
+        table[known] = super()._left_out_log_prior(rows.some(first))
         return np.asarray(table[rows.codes])
 
     def _weights_of(self, rows: Rows) -> Floats:

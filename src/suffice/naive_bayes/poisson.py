@@ -137,7 +137,7 @@ class PoissonNB(DiscreteNB):
     def _own_scores(self, rows: Rows) -> Floats:
         tally, pseudo = self.tally_.parts, self._supposed()
         unseen = (tally.weight + pseudo[1] == 0).any(axis=1)
-        if (self._left_out_prior(rows)[:, unseen] > -np.inf).any():
+        if (self._left_out_log_prior(rows)[:, unseen] > -np.inf).any():
             # What a class shows nothing of is taken from the others, so from every row.
             return np.full(rows.shape[0], np.nan)
         integrated = self.estimate == "predictive"
