@@ -175,3 +175,14 @@ def test_ranges_of_rows_do_not_change_the_answers(monkeypatch):
     whole = model.leave_one_out(X, y).log_proba
     monkeypatch.setattr("suffice.kernels.ranges.RANGE_CELLS", 640)
     np.testing.assert_array_equal(model.leave_one_out(X, y).log_proba, whole)
+
+
+def test_a_row_beyond_all_floats_left_out_is_judged_as_by_a_fit_without_it():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(30, 2)), np.repeat([0, 1], 15)
+    prior = NormalInverseGamma(location=0.0, pseudo_rows=1.0, shape=2.0, scale=1.0)
+    model = GaussianNB(estimate="predictive", prior=prior)
+    X[0] = 1e150, -1e150
+    found = left_out(model, X, y, None)
+    wanted = clone(model).fit(X[1:], y[1:]).predict_log_proba(X[:1])
+    np.testing.assert_allclose(found[:1], wanted, rtol=1e-9, atol=1e-9)

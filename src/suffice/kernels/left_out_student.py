@@ -53,13 +53,14 @@ def separate(away, seen, tops, stretch, degrees):  # type: ignore[no-untyped-def
             step = log_gamma_step(0.5 * last, 0.5) - 0.5 * log(pi)
         if (1.0 + beyond) * (1.0 + tail) > HIGH:
             total -= 0.5 * (last + 1.0) * log1p(beyond)
-            beyond = 0.0
+            beyond = tail  # which may be infinite
+        else:
+            beyond += tail + beyond * tail
         ahead = spreads * spread
         if ahead < LOW or ahead > HIGH:
             total -= 0.5 * log(spreads)
             ahead = spread
         spreads = ahead
-        beyond += tail + beyond * tail
         total += step
     return total - 0.5 * (last + 1.0) * log1p(beyond) - 0.5 * log(spreads)
 

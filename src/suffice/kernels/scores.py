@@ -101,8 +101,9 @@ def add_student(X, location, precision, degrees, log_norm, out):  # type: ignore
                 if degrees[c, j] != shared or (1.0 + beyond) * (1.0 + term) > 1e290:
                     total -= 0.5 * (shared + 1.0) * log1p(beyond)
                     shared = degrees[c, j]
-                    beyond = 0.0
-                beyond += term + beyond * term
+                    beyond = term  # which may be infinite
+                else:
+                    beyond += term + beyond * term
             out[i, c] += total - 0.5 * (shared + 1.0) * log1p(beyond)
     return -1
 
