@@ -18,6 +18,7 @@ ROOMS = (
     "linear_model",
     "naive_bayes",
     "prior",
+    "saved",
     "tally",
 )
 

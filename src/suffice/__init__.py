@@ -56,11 +56,13 @@ _ROOMS = {
         "searchlight",
         "select_features",
     ),
+    "saved": ("load",),
     "errors": (
         "CovarianceError",
         "DebtError",
         "InputError",
         "MergeError",
+        "ModelFileError",
         "PriorError",
         "ShapeError",
         "SufficeError",

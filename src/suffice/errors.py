@@ -33,6 +33,10 @@ class MergeError(SufficeError, ValueError):
     """Two models that did not learn the same kind of tally."""
 
 
+class ModelFileError(SufficeError, ValueError):
+    """A file that holds no model, or not all of it; or a model that no file can hold."""
+
+
 class SufficeWarning(UserWarning):
     """The parent of every warning this package gives on purpose."""
 

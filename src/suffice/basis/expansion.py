@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,17 +11,23 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from suffice.errors import InputError
+from suffice.saved.agreement import check_columns
+from suffice.saved.refusal import refuse
+from suffice.saved.savable import Savable
 from suffice.skin.intake import names_of, take_features
 from suffice.skin.undo import all_or_nothing
 from suffice.tally.tally import Floats
 
 
-class Expansion(TransformerMixin, BaseEstimator, ABC):
+class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
     """A map x -> φ(x) of rows to rows of more columns (docs: mathematics, section 7).
 
     A subclass learns what it needs of the training rows (`_learn`), computes its columns
-    (`_expand`) and names them (`_names`). A gap (NaN) stays NaN in every column it enters.
+    (`_expand`) and names them (`_names`), and says of what it learned what is saved (`_saved`).
+    A gap (NaN) stays NaN in every column it enters.
     """
+
+    _saved: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
 
     @abstractmethod
     def _learn(self, cells: Floats) -> None:
@@ -83,6 +89,15 @@ class Expansion(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self, "n_features_in_")
         columns = _check_feature_names_in(self, input_features)
         return np.asarray(self._names([str(name) for name in columns]), dtype=object)
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        check_columns(state)
+        for name in set(self._saved) - set(Expansion._saved):
+            numbers = state.get(name)
+            for part in numbers if isinstance(numbers, list | tuple) else [numbers]:
+                array = np.asarray(part)
+                if array.dtype.kind not in "iuf" or np.any(np.isnan(array)):
+                    refuse(f"Its {name!r} is missing, or holds what is no number.")
 
     def _taken(self, X: Any, *, reset: bool) -> Floats:
         cells = np.asarray(take_features(self, X, reset=reset, sparse=False), dtype=np.float64)

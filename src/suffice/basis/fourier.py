@@ -42,6 +42,7 @@ class Fourier(Expansion):
     ['sin(x0)', 'cos(x0)', 'sin(2.5 x0)', 'cos(2.5 x0)']
     """
 
+    _saved = (*Expansion._saved, "frequencies_", "period_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "frequencies": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "period": [

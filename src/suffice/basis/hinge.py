@@ -45,6 +45,7 @@ class Hinge(Expansion):
     ['age', 'max(0, age)', 'max(0, age - 30)']
     """
 
+    _saved = (*Expansion._saved, "knots_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "knots": [Interval(Integral, 1, None, closed="left"), "array-like"],
     }

@@ -35,6 +35,7 @@ class Levels(Expansion):
            [0., 0., 1.]])
     """
 
+    _saved = (*Expansion._saved, "levels_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {"levels": [int, "array-like", None]}
 
     def __init__(self, levels: int | ArrayLike | None = None) -> None:

@@ -38,6 +38,7 @@ class Polynomial(Expansion):
     ['x0', 'x0^2', 'x0^3']
     """
 
+    _saved = (*Expansion._saved, "_highest")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [Interval(Integral, 1, None, closed="left")],
     }

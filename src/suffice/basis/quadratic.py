@@ -34,6 +34,7 @@ class Quadratic(Expansion):
     ['x0', 'x1', 'x0^2', 'x0 x1', 'x1^2']
     """
 
+    _saved = (*Expansion._saved, "_pairs")
     _parameter_constraints: ClassVar[dict[str, Any]] = {"products": ["boolean"]}
 
     def __init__(self, products: bool = True) -> None:

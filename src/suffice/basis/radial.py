@@ -52,6 +52,7 @@ class Radial(Expansion):
     [array([0., 2.])]
     """
 
+    _saved = (*Expansion._saved, "centres_", "width_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "centres": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "width": [Interval(Real, 0, None, closed="neither"), "array-like", None],

@@ -46,6 +46,7 @@ class RandomHinge(Expansion):
     ['max(0, w0.z + b0)', 'max(0, w1.z + b1)']
     """
 
+    _saved = (*Expansion._saved, "mean_", "scale_", "weights_", "offsets_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_features": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],

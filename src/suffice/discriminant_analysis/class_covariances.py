@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from suffice.errors import InputError
 from suffice.model.covariance import ledoit_wolf, mle, toward_mean_variance
 from suffice.model.evidence import covariance_prior
 from suffice.model.left_out_gaussian import Marks
+from suffice.saved.agreement import check_shapes
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
 
@@ -27,6 +28,12 @@ class ClassCovariances(GaussianLearner):
     covariance_estimator: Any
     # Whether the model has one covariance for all classes.
     _tied: bool
+    _saved: ClassVar[tuple[str, ...]] = (*GaussianLearner._saved, "_row_covariances", "_row_total")
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        super()._check_saved(state)
+        classes, d = len(state["tally_"].classes), state["n_features_in_"]
+        check_shapes(state, _row_covariances=(classes, d, d), _row_total=(d, d))
 
     def _count(self, rows: Rows) -> tuple[Floats, Tally]:
         counted = super()._count(rows)

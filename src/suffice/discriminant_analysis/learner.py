@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from copy import copy
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
 from suffice.model.laws import Law, law_form
 from suffice.model.left_out_gaussian import Marks
+from suffice.saved.refusal import refuse
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
 from suffice.tally.tally import ROUNDING, Floats
@@ -38,6 +39,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     priors: Any
     priors_: Floats
     _float_type: type[np.floating[Any]] = np.float64
+    _saved: ClassVar[tuple[str, ...]] = (*GenerativeAnswers._saved, "_float_type")
 
     @abstractmethod
     def _solve(self, groups: Groups[Any]) -> None:
@@ -67,6 +69,11 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         before = counted if reset else getattr(self, "_float_type", counted)
         self._float_type = np.result_type(counted, before).type
         return groups
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        super()._check_saved(state)
+        if state.get("_float_type", np.float64) not in (np.float32, np.float64):
+            refuse(f"Its rows were of {state['_float_type']!r:.80}.")
 
     def _counted_by(self) -> Any:
         return getattr(self, "shrinkage", None) == "auto"

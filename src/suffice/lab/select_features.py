@@ -15,13 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.naive_bayes import GaussianNB
+from suffice.saved.agreement import check_kinds
+from suffice.saved.savable import Savable
 from suffice.skin.learner import TallyLearner
 from suffice.skin.undo import all_or_nothing
 
 SCORES = ("log_bayes_factor", "mutual_information")
 
 
-class SelectFeatures(SelectorMixin, BaseEstimator):
+class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
     """Keep the features that have most to do with the label (docs: mathematics, section 2).
 
     Parameters
@@ -55,6 +57,8 @@ class SelectFeatures(SelectorMixin, BaseEstimator):
         "by": [StrOptions(set(SCORES))],
         "model": [TallyLearner, None],
     }
+
+    _saved = ("model_",)
 
     model_: Any
     ranking_: FeatureRanking
@@ -111,6 +115,16 @@ class SelectFeatures(SelectorMixin, BaseEstimator):
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
         return self
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        check_kinds(state, model_=TallyLearner)
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._settle(state["model_"])
+
+    def _rows_learned(self) -> float | None:
+        rows: float | None = self.model_._rows_learned()
+        return rows
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self, "ranking_")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.linear_model.logistic_doubts import check_given
 from suffice.linear_model.summary import Summary
 from suffice.model import scoring
 from suffice.model.softmax_scores import SoftmaxScorer
 from suffice.prior.normal import Normal
 from suffice.prior.prior import Interval
+from suffice.saved.agreement import check_columns, check_kinds, check_shapes
+from suffice.saved.savable import Savable
 from suffice.skin.intake import names_of, owner, take_features
 from suffice.tally.tally import Floats
 
 
-class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator):
+class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
     """A classifier with p(class | x) = softmax(W x + b).
 
     W is `coef_` and b `intercept_`; one row for two classes is the difference of their weights.
@@ -31,6 +34,20 @@ class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator):
     coef_: Any
     intercept_: Floats
     fit_intercept: bool
+    _saved: ClassVar[tuple[str, ...]] = (
+        "coef_",
+        "intercept_",
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_sparse",
+        "_sds",
+        "_total",
+        "loss_curve_",
+        "n_iter_",
+        "converged_",
+        "solver_",
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,6 +98,34 @@ class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator):
         """Return log p(class | x), (n_samples, n_classes)."""
         log_proba: Floats = self._answer(scoring.log_proba, X)
         return log_proba
+
+    # Saving: the weights are all that is left of the rows.
+
+    def _saved_state(self) -> dict[str, Any]:
+        state = super()._saved_state()
+        if not isinstance(state.get("coef_", self), np.ndarray | type(self)):
+            # The sparse matrix that sparsify() made, and makes again.
+            state |= {"coef_": self.coef_.toarray(), "_sparse": True}
+        return state
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        columns = check_columns(state)
+        given = ("coef_", "intercept_", "classes_")
+        check_kinds(state, **dict.fromkeys(given, np.ndarray), _sds=tuple, solver_=str)
+        weights, levels, names = (state[name] for name in given)
+        check_given(weights, levels, names, columns)
+        if "_sds" in state:
+            known = dict(zip(("coef_sd_", "intercept_sd_"), state["_sds"], strict=True))
+            check_shapes(known, coef_sd_=weights.shape, intercept_sd_=levels.shape)
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore({name: value for name, value in state.items() if name != "_sparse"})
+        if state.get("_sparse"):
+            self.sparsify()
+
+    def _rows_learned(self) -> float | None:
+        total: float | None = getattr(self, "_total", None)
+        return total
 
     # What is known of the weights.
 

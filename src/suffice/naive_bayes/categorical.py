@@ -19,8 +19,13 @@ from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.model.scoring import Scorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Dirichlet
+from suffice.saved.refusal import refuse
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
+
+# Levels that min_categories may ask for in a saved model, seen or not: a short file is not to
+# take gigabytes when it is loaded.
+MOST_SAVED_LEVELS = 1 << 22
 
 
 class CategoricalNB(DiscreteNB):
@@ -92,6 +97,12 @@ as in scikit-learn
 
     def _count(self, rows: Rows) -> tuple[Floats, Blocks[Counts]]:
         return count_levels(rows)
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        super()._check_saved(state)
+        levels = int(self._fewest(state["n_features_in_"]).sum())
+        if levels > MOST_SAVED_LEVELS:
+            refuse(f"min_categories asks for {levels} levels, where {MOST_SAVED_LEVELS} are most.")
 
     def _read(self, groups: Groups[Blocks[Counts]]) -> None:
         columns = groups.parts.parts

@@ -21,7 +21,6 @@ from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.naive_bayes.many_alphas import scores_at_once
 from suffice.prior import Dirichlet
 from suffice.skin.experiment import Experiment
-from suffice.skin.intake import take_features
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
 
@@ -80,9 +79,7 @@ class CountRows(DiscreteNB):
     def score_samples(self, X: Any) -> Floats:
         """Return log p(x), (n_samples,): of the row's counts, given how many there are."""
         density: Floats = self._answer(scoring.log_density, X, self._word_scorer())
-        return density + log_orderings(
-            take_features(self, X, reset=False, sparse=self._takes_sparse)
-        )
+        return density + log_orderings(self._take_features(X, reset=False))
 
     def _feature_parameters(self) -> int:
         classes, words = self.feature_count_.shape

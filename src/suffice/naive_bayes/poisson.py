@@ -20,7 +20,6 @@ from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
-from suffice.skin.intake import take_features
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 
@@ -184,7 +183,7 @@ class PoissonNB(DiscreteNB):
         return super().score_samples(X) - self._log_factorials(X)
 
     def _log_factorials(self, X: Any) -> Floats:
-        array = take_features(self, X, reset=False, sparse=self._takes_sparse)
+        array = self._take_features(X, reset=False)
         return row_log_factorials(array)[1]
 
     def _feature_parameters(self) -> int:

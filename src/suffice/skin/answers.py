@@ -17,7 +17,7 @@ from suffice.model import scoring
 from suffice.model.decision import decide
 from suffice.prior import Dirichlet
 from suffice.skin.calibrates import Calibrates
-from suffice.skin.intake import names_of, owner, take_features
+from suffice.skin.intake import names_of, owner
 from suffice.tally import Counts
 from suffice.tally.tally import Floats
 
@@ -52,7 +52,7 @@ class GenerativeAnswers(Calibrates):
 
     def _answer(self, answer: Any, X: Any, scorer: scoring.Scorer | None = None) -> Any:
         check_is_fitted(self, "tally_")
-        array = take_features(self, X, reset=False, sparse=self._takes_sparse)
+        array = self._take_features(X, reset=False)
         try:
             if scorer is None:
                 return answer(self._scorer(), array, self._decision_prior())

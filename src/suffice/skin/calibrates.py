@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.calibration import Calibration, calibrated
+from suffice.saved.agreement import check_kinds, check_shapes
+from suffice.saved.refusal import refuse
 from suffice.skin.cross_validates import CrossValidates
 from suffice.tally.tally import Floats
 
@@ -21,6 +24,11 @@ class Calibrates(CrossValidates):
     """
 
     calibrate: str | None = None
+    _saved: ClassVar[tuple[str, ...]] = (
+        *CrossValidates._saved,
+        "calibration_",
+        "calibration_stale_",
+    )
 
     def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
         super()._changed(X, y, sample_weight)
@@ -72,6 +80,15 @@ class Calibrates(CrossValidates):
             f"{told} Give refresh_calibration all learned rows, or fit again.",
             StaleCalibrationWarning,
         )
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        super()._check_saved(state)
+        check_kinds(state, calibration_=Calibration, calibration_stale_=bool)
+        if "calibration_" in state:
+            found = state["calibration_"]
+            check_shapes(vars(found), offsets=(len(state["tally_"].classes),))
+            if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
+                refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
 
     def _calibrated(self, log_proba: Floats) -> Floats:
         """Return log-probabilities as they are to be believed."""

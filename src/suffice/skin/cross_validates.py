@@ -13,7 +13,6 @@ from suffice.kernels.ranges import on_all_cores
 from suffice.skin.cross_validation import CrossValidation
 from suffice.skin.experiment import Experiment
 from suffice.skin.folds import fold_numbers
-from suffice.skin.intake import take_rows
 from suffice.skin.leaves_one_out import LeavesOneOut
 from suffice.skin.left_out import binned_error
 from suffice.tally import Groups
@@ -54,16 +53,18 @@ class CrossValidates(LeavesOneOut):
         settings = list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
         models = [clone(self).set_params(**setting) for setting in settings]
         reader = clone(self)
-        classes, rows = take_rows(
-            reader, X, y, sample_weight, reset=True, sparse=self._takes_sparse
-        )
-        seen = {name: value for name, value in vars(reader).items() if name.endswith("_in_")}
+        classes, rows = reader._take_rows(X, y, sample_weight, reset=True)
+        seen = reader._taken_in()
         for model in models:
             model._validate_params()
             model.__dict__.update(seen, classes_closed_=False)
         experiment = Experiment(classes, rows, fold_numbers(folds, rows.codes, groups))
         scores = self._scores(models, experiment)
         return CrossValidation(settings, *scores, fold_weights=experiment.fold_weights)
+
+    def _taken_in(self) -> dict[str, Any]:
+        """Return what was learned of the columns when rows were taken in."""
+        return {name: value for name, value in vars(self).items() if name.endswith("_in_")}
 
     def _scores(self, models: list[Any], experiment: Experiment) -> tuple[Floats, Floats, Floats]:
         """Return log-loss, accuracy and calibration error of each model on each fold, (S, F)."""

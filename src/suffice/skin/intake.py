@@ -134,7 +134,13 @@ def take_rows(
     estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, sparse: bool
 ) -> tuple[Labels, Rows]:
     """Return the classes in y and the rows ready to count."""
-    array = take_features(estimator, X, reset=reset, sparse=sparse)
+    return labelled_rows(
+        estimator, take_features(estimator, X, reset=reset, sparse=sparse), y, sample_weight
+    )
+
+
+def labelled_rows(estimator: Any, array: Any, y: Any, sample_weight: Any) -> tuple[Labels, Rows]:
+    """Return the classes in y and the rows ready to count, given rows of numbers."""
     classes, codes = take_labels(estimator, array, y)
     weights = take_weights(sample_weight, array.shape[0])
     return classes, Rows(array, codes, len(classes), weights, names_of(estimator), owner(estimator))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,14 +12,27 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, SufficeWarning, warn_caller
+from suffice.saved.agreement import check_columns, check_kinds
+from suffice.saved.savable import Savable
+from suffice.skin.intake import take_features
 
 
-class TallyKeeper(BaseEstimator, ABC):
+class TallyKeeper(BaseEstimator, Savable, ABC):
     """An estimator whose learned state is a tally, `tally_`."""
 
     _takes_sparse: ClassVar[bool] = True
     # Parameters that decide what is tallied: models that differ in them do not merge.
     _tally_settings: ClassVar[tuple[str, ...]] = ()
+    _saved: ClassVar[tuple[str, ...]] = (
+        "tally_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_not_yet",
+    )
+
+    def _take_features(self, X: Any, *, reset: bool) -> Any:
+        """Return rows of numbers, of whatever was given, checked or learned."""
+        return take_features(self, X, reset=reset, sparse=self._takes_sparse)
 
     @abstractmethod
     def merge(self, other: Self) -> Self:
@@ -60,6 +73,22 @@ class TallyKeeper(BaseEstimator, ABC):
                     f"Cannot merge: {name} is {getattr(self, name)!r} here and "
                     f"{getattr(other, name)!r} there, so different things were counted."
                 )
+
+    # Saving: the tally and what stands beside it; the rest is read off them again.
+
+    @abstractmethod
+    def _settle(self, tally: Any) -> None:
+        """Take a tally as all that is known, and read the fitted attributes off it."""
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        check_columns(state)
+        check_kinds(state, _not_yet=str)
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        super()._restore({name: value for name, value in state.items() if name != "tally_"})
+        # A model that could not be read yet when it was saved cannot be read now.
+        with self._patiently() if "_not_yet" in state else nullcontext():
+            self._settle(state["tally_"])
 
     # Reading: `fit` insists on a model, while a stream may be too short for one at first.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from copy import copy
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, warn_caller
-from suffice.skin.intake import take_rows
+from suffice.saved.agreement import check_alike as check_tallies_alike
+from suffice.saved.agreement import check_groups, check_kinds
+from suffice.skin.intake import labelled_rows
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups, Tally
@@ -28,6 +31,8 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
     A subclass counts rows (`_count`), and reads its fitted attributes off the tally (`_read`).
     Everything that changes what was learned goes through `_settle`, all or nothing.
     """
+
+    _saved: ClassVar[tuple[str, ...]] = (*TallyKeeper._saved, "classes_closed_", "new_classes_")
 
     @abstractmethod
     def _count(self, rows: Rows) -> tuple[Floats, Tally]:
@@ -123,7 +128,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
     def _tallied(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Labels | None = None
     ) -> Groups[Any]:
-        classes, rows = take_rows(self, X, y, sample_weight, reset=reset, sparse=self._takes_sparse)
+        classes, rows = self._take_rows(X, y, sample_weight, reset=reset)
         if known is not None and self.classes_closed_:
             check_alike(classes, known)
             outside = np.setdiff1d(classes, known)
@@ -144,6 +149,11 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             )
             classes = known
         return Groups(classes, *self._count(rows))
+
+    def _take_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Labels, Rows]:
+        """Return the classes in y and the rows ready to count."""
+        array = self._take_features(X, reset=reset)
+        return labelled_rows(self, array, y, sample_weight)
 
     def _known_classes(self, classes: Any, *, first: bool) -> Labels:
         """Return the classes known before these rows."""
@@ -172,6 +182,20 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
                 "and will always answer it. Learn rows of another class too.",
                 OneClassWarning,
             )
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        super()._check_saved(state)
+        beside = {"classes_closed_": None, "new_classes_": None, **state}
+        check_kinds(beside, classes_closed_=bool, new_classes_=np.ndarray)
+        groups, columns = state["tally_"], state["n_features_in_"]
+        check_groups(groups, columns)
+        # What this model counts of one empty row says what its tally must look like.
+        row = Rows(np.zeros((1, columns)), np.zeros(1, np.int32), 1)
+        _, like = copy(self)._count(row)
+        check_tallies_alike(groups.parts, like, len(groups.classes))
+
+    def _rows_learned(self) -> float:
+        return float(self.tally_.weights.sum())
 
 
 def check_alike(classes: Labels, known: Labels) -> None:

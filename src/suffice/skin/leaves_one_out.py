@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.skin.intake import take_rows
 from suffice.skin.learner import TallyLearner, check_alike, named_alike
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally import Groups
@@ -87,7 +86,7 @@ class LeavesOneOut(TallyLearner):
 
     def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Return the rows, coded by our classes, if they are those that were learned."""
-        classes, rows = take_rows(self, X, y, sample_weight, reset=False, sparse=self._takes_sparse)
+        classes, rows = self._take_rows(X, y, sample_weight, reset=False)
         check_alike(classes, self.classes_)
         unknown = np.setdiff1d(classes, self.classes_)
         if not unknown.size:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import MultiOutputMixin, RegressorMixin
@@ -20,6 +20,8 @@ from suffice.model.regression import Line
 from suffice.prior.normal import Normal
 from suffice.prior.prior import Interval
 from suffice.prior.student_t import StudentT
+from suffice.saved.agreement import check_joint_moments, check_kinds
+from suffice.saved.refusal import refuse
 from suffice.skin.intake import names_of, owner, take_features, take_weights
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.targets import take_targets
@@ -35,6 +37,12 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     """
 
     _derived: tuple[str, ...] = ("coef_", "intercept_")
+    _saved: ClassVar[tuple[str, ...]] = (
+        *TallyKeeper._saved,
+        "n_rows_left_out_",
+        "_single_target",
+        "_target_names",
+    )
 
     @abstractmethod
     def _solve(self, tally: Moments) -> None:
@@ -162,6 +170,21 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         """Take a tally as all that is known, and read the fitted attributes off it."""
         self.tally_ = tally
         self._read_or_wait(lambda: self._solve(tally), (*self._derived, "_believed"))
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        super()._check_saved(state)
+        targets = check_joint_moments(state["tally_"], state["n_features_in_"])
+        check_kinds(state, n_rows_left_out_=int, _target_names=(tuple, type(None)))
+        single, names = state.get("_single_target"), state.get("_target_names")
+        if type(single) is not bool or (single and targets > 1):
+            refuse(f"Its {targets} targets have _single_target {single!r:.80}.")
+        if names is not None and [type(name) for name in names] != [str] * targets:
+            refuse(f"Its {targets} targets have the names {names!r:.80}.")
+        if state.get("n_rows_left_out_", -1) < 0:
+            refuse("It left out fewer than no rows.")
+
+    def _rows_learned(self) -> float:
+        return float(self.tally_.weight)
 
     def _show(self, coefficients: Floats, intercepts: Floats | float) -> None:
         """Set `coef_` and `intercept_` in the shapes that scikit-learn gives them."""

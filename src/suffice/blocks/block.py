@@ -1,0 +1,183 @@
+"""What every family of columns can do: tally a block of a table, and read the tally.
+
+A block is a family and the columns it speaks of; blocks are independent given the class. The way
+is `family.fitted(...)` once, then `tally = family.count(...)`, which adds and subtracts as rows
+come and go, then `reading = family.read(tally)`, which scores.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.labels import Codes
+from suffice.data.table import Table
+from suffice.errors import InputError, MergeError
+from suffice.tally import Tally
+from suffice.tally.tally import Floats, Index
+
+T = TypeVar("T", bound=Tally)
+# Values of columns by name: floats with NaN for gaps, or int32 codes with -1, as in `Column`.
+Cells = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Family(ABC, Generic[T]):
+    """A kind of distribution, and the columns that it is about.
+
+    Further fields are settings that were taken from rows once, by `fitted`, and are held from
+    then on: edges of bins, levels of numbers. `family_of(name, columns, **settings)` makes the
+    same family again.
+    """
+
+    columns: tuple[str, ...]
+
+    # How many columns a block of this family has: 1, or 2 for "two or more".
+    width: ClassVar[int] = 1
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name that a user gives: "normal", "normal:tied", "categorical"."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `fitted` took from rows: plain values, tuples and arrays, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "columns"}
+
+    @property
+    def column(self) -> str:
+        """The name of the block's first, or only, column."""
+        return self.columns[0]
+
+    @abstractmethod
+    def objection(self, table: Table) -> str | None:
+        """Say why this family cannot be of these columns (the fact, then the cure), or None."""
+
+    def check(self, table: Table) -> None:
+        """Refuse columns that this family cannot be of."""
+        told = self.objection(table)
+        if told is not None:
+            raise InputError(told)
+
+    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+        """Return the family with its settings taken from rows; done once, at the first fit."""
+        return self
+
+    def grown(self, table: Table) -> Self:
+        """Return the family that knows the levels of these rows too; old codes stay."""
+        return self
+
+    @abstractmethod
+    def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> T:
+        """Return the tally of the rows, its first axis the classes; rows with gaps are left out.
+
+        Parameters
+        ----------
+        table : n rows
+        codes : (n,) numbers of classes
+        classes : int
+        weights : (n,), or empty if every row weighs 1
+        """
+
+    def merged(
+        self, other: Self, tally: T, translations: Mapping[str, Index]
+    ) -> tuple[Self, T]:
+        """Return the family that knows the levels of both, and the other's tally in its codes.
+
+        `translations` says, for each category, our code of each of the other's (see
+        `Schema.translations`). Our own tally stays as it is.
+        """
+        mine, theirs = self.settings, other.settings
+        if self.name != other.name or not all(
+            np.array_equal(mine[name], theirs[name]) for name in mine
+        ):
+            raise MergeError(
+                f"The columns {', '.join(self.columns)} were tallied as {self.name!r} and as "
+                f"{other.name!r}, or with other edges. Learn one model from the settings of the "
+                "other."
+            )
+        return self, tally
+
+    @abstractmethod
+    def read(self, tally: T) -> Reading[T]:
+        """Return what a tally says, under the prior that it has most evidence for."""
+
+
+class Reading(ABC, Generic[T]):
+    """A tally with its prior: the predictive distribution of the block in every class."""
+
+    tally: T
+
+    @property
+    @abstractmethod
+    def log_evidence(self) -> float:
+        """Log density of the block's rows given their classes, parameters integrated out.
+
+        The prior is held, so this is the product of one-step predictives. Densities of one column
+        are of one measure, whatever the family: a probability of a whole number is a density a
+        unit wide, and one of another level of numbers a density as wide as the smallest gap
+        between the levels.
+        """
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """How many free parameters all classes have."""
+
+    @property
+    @abstractmethod
+    def n_settings(self) -> int:
+        """How many numbers the prior's centre and the settings took from the pooled rows."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> float:
+        """The weight of the rows in the tally."""
+
+    @property
+    def net_log_evidence(self) -> float:
+        """The log evidence less half a log of the rows for each of `n_settings`.
+
+        This compares families: bins laid where the rows are, and levels that have the shares they
+        were seen with, would otherwise be had for nothing.
+        """
+        return self.log_evidence - self.n_settings / 2 * float(np.log(max(self.weight, 1.0)))
+
+    @abstractmethod
+    def with_tally(self, tally: T) -> Self:
+        """Return another tally under the prior of this one."""
+
+    @abstractmethod
+    def scores(self, table: Table) -> Floats:
+        """Return log p(x | class), (n, C); 0 for gaps, the marginal of what is seen otherwise."""
+
+    @abstractmethod
+    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the `scores` of rows, (n, C), had each not been learned; prior and settings held.
+
+        The rows must be in the tally, with these weights (empty: 1 each).
+        """
+
+    @abstractmethod
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
+        """Draw the block's columns for rows of these classes (n,)."""
+
+    @abstractmethod
+    def impute(
+        self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
+    ) -> Cells:
+        """Return the block's columns with their gaps filled, given log p(class | row), (n, C).
+
+        Numbers are filled with their expectation, levels with the most probable one; with `rng`,
+        both with a draw.
+        """
+
+    def split(self, table: Table) -> Floats:
+        """Return what each column adds to the scores, (n, C, columns): log p(x1), log p(x2|x1)..."""
+        return self.scores(table)[:, :, None]

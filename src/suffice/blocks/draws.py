@@ -1,0 +1,50 @@
+"""Levels and classes drawn, and gaps filled, from tables of probabilities."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from suffice.data.labels import Codes
+from suffice.tally.tally import Floats
+
+
+def drawn_levels(shares: Floats, codes: Codes, rng: np.random.Generator) -> Codes:
+    """Draw a level for each of these classes (n,), from shares (C, K).
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> drawn_levels(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([1, 0, 1]), rng)
+    array([1, 0, 1], dtype=int32)
+    """
+    edges = np.cumsum(shares, axis=1)
+    draws = rng.random(len(codes)) * edges[codes, -1]
+    out = np.empty(len(codes), np.int32)
+    for c in np.unique(codes):
+        mine = codes == c
+        # Not even a draw of exactly 0 falls into a level of no width.
+        out[mine] = np.searchsorted(edges[c], draws[mine], side="right")
+    return np.minimum(out, shares.shape[1] - 1)
+
+
+def drawn_classes(log_proba: Floats, rng: np.random.Generator) -> Codes:
+    """Draw a class for each row of log p(class | row), (n, C)."""
+    edges = np.cumsum(np.exp(log_proba), axis=1)
+    draws = rng.random(len(edges)) * edges[:, -1]
+    return (edges[:, :-1] <= draws[:, None]).sum(axis=1).astype(np.int32)
+
+
+def filled_levels(shares: Floats, log_proba: Floats, rng: np.random.Generator | None) -> Codes:
+    """Return a level for each row of log p(class | row): the most probable one, or a draw."""
+    if rng is not None:
+        return drawn_levels(shares, drawn_classes(log_proba, rng), rng)
+    return np.argmax(np.exp(log_proba) @ shares, axis=1).astype(np.int32)
+
+
+def filled_numbers(
+    column: Floats, gaps: Floats, expected: Floats, log_proba: Floats
+) -> Floats:
+    """Return a column with its gaps filled by expectations (C,), or (gaps, C), over the classes."""
+    values = column.copy()
+    values[gaps] = (np.exp(log_proba[gaps]) * expected).sum(axis=1)
+    return values

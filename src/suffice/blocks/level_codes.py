@@ -1,0 +1,64 @@
+"""The level of every cell: a category's own codes, or the place of a number among known ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.columns import GAP, Column
+from suffice.data.labels import Codes
+from suffice.tally.tally import Floats
+
+# Numbers that are levels, in the order of their codes; None for a category, which has its own.
+Levels = tuple[float, ...] | None
+
+
+def level_codes(column: Column, levels: Levels) -> Codes:
+    """Return codes (n,): -1 for gaps, len(levels) for numbers that are not among the levels.
+
+    Examples
+    --------
+    >>> level_codes(Column("rooms", "integer", np.array([4.0, 2.0, np.nan, 9.0])), (2.0, 4.0))
+    array([ 1,  0, -1,  2], dtype=int32)
+    """
+    if levels is None:
+        return np.asarray(column.values)
+    known = np.array([*levels, np.inf])  # so that there is a level at or above every number
+    order = np.argsort(known)
+    place = np.minimum(np.searchsorted(known[order], column.values), len(levels))
+    codes = order[place]
+    codes[known[codes] != column.values] = len(levels)
+    codes[column.gaps] = GAP
+    return codes.astype(np.int32)
+
+
+def grown_levels(column: Column, levels: Levels = ()) -> Levels:
+    """Return the levels of numbers with new ones added last; None for a category."""
+    if column.kind == "category":
+        return None
+    new = distinct(column) if column.kind != "boolean" else np.array([0.0, 1.0])
+    return tuple(dict.fromkeys((*(levels or ()), *new.tolist())))
+
+
+def distinct(column: Column) -> Floats:
+    """Return the distinct numbers of a column, sorted."""
+    return np.asarray(np.unique(column.seen))
+
+
+def width_of(levels: Levels) -> float:
+    """Return the smallest distance of two levels of numbers: how wide a density each of them is.
+
+    It is 1 for a category and for a single level.
+
+    Examples
+    --------
+    >>> width_of((0.0, 2.0, 2.5))
+    0.5
+    """
+    gaps = np.diff(np.sort(np.array(levels or (), np.float64)))
+    return float(gaps.min()) if gaps.size else 1.0
+
+
+def cells_of(codes: Codes, levels: Levels) -> NDArray[np.float64] | Codes:
+    """Return what a column holds for these codes: themselves, or numbers."""
+    return codes if levels is None else np.array(levels)[codes]

@@ -1,0 +1,188 @@
+"""Counts of levels by class under Dirichlets that are centred on the levels of all classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from suffice.data.labels import Codes
+from suffice.kernels.level_tables import (
+    count_levels_by_class,
+    gather_left_out,
+    gather_levels,
+)
+from suffice.model.pseudocounts import best_pseudocount, digamma_rise
+from suffice.prior.gammas import log_gamma_step
+from suffice.tally.tally import ROUNDING, Floats, given
+
+# Rows that are added to the pooled ones and shared by all levels and "other" alike, so that none
+# of them has probability 0.
+SUPPOSED_ROWS = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class LevelTables:
+    """theta_c ~ Dir(strength * base), one base for all classes (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    counts : (C, K)
+    base : (K,)
+        Prior share of each level.
+    other : float
+        Prior share of all that is not among the K levels; 0 if there is nothing else.
+    strength : float
+        Rows that the base is worth.
+
+    Examples
+    --------
+    >>> tables = LevelTables.of(np.array([[8.0, 1.0], [1.0, 9.0]]), *pooled_base([9.0, 10.0]))
+    >>> np.exp(tables.log_table[:3]).sum(axis=0).round(12)  # two levels, and "other"
+    array([1., 1.])
+    """
+
+    counts: Floats
+    base: Floats
+    other: float
+    strength: float
+
+    @classmethod
+    def of(cls, counts: Floats, base: Floats, other: float) -> Self:
+        """Return the tables of the strength that the counts have most evidence for."""
+        evidence = CentredCounts.of(counts, base)
+        strength = best_pseudocount(evidence.slope, evidence.log_evidence)
+        return cls(counts, base, other, strength)
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """The log evidence of the counts, in the order in which their rows came."""
+        return CentredCounts.of(self.counts, self.base).log_evidence(self.strength)
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Rows of each class, (C,)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def log_table(self) -> Floats:
+        """Log predictive probabilities (K + 2, C): levels, other, and 0 for a gap."""
+        return self._table(self.counts, self.totals)
+
+    @cached_property
+    def log_without(self) -> Floats:
+        """The same, of a class that has not learned one row of that level, (K + 2, C)."""
+        out = self.log_table.copy()
+        held = self.counts > 0
+        left = left_of(self.counts, 1.0)
+        rest = left_of(np.broadcast_to(self.totals[:, None], left.shape), 1.0)
+        own = log_share(left + self.strength * self.base, rest + self.strength)
+        out[:-2] = np.where(held, own, out[:-2].T).T
+        return given(out)
+
+    def scores(self, codes: Codes) -> Floats:
+        """Return log p(level | class), (n, C); 0 for gaps."""
+        out = np.empty((len(codes), len(self.counts)))
+        gather_levels(codes, self.log_table, out)
+        return out
+
+    def left_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
+        """Return the scores (n, C) without each row, which weighs 1 if there are no weights."""
+        out = np.empty((len(codes), len(self.counts)))
+        if not weights.size:
+            gather_left_out(codes, own, self.log_table, self.log_without, out)
+            return out
+        gather_levels(codes, self.log_table, out)
+        rows = np.flatnonzero((codes >= 0) & (codes < len(self.base)))
+        level, c, w = codes[rows], own[rows], weights[rows]
+        left = left_of(self.counts[c, level], w) + self.strength * self.base[level]
+        out[rows, c] = log_share(left, left_of(self.totals[c], w) + self.strength)
+        return out
+
+    def shares(self) -> Floats:
+        """Return the predictive probabilities of the K levels and other, (C, K + 1)."""
+        return np.exp(self.log_table[:-1].T)
+
+    def _table(self, counts: Floats, totals: Floats) -> Floats:
+        classes, levels = counts.shape
+        table = np.zeros((levels + 2, classes))
+        whole = totals + self.strength
+        table[:-2] = log_share((counts + self.strength * self.base).T, whole)
+        # Where there is nothing else, what comes all the same says nothing of the class.
+        table[-2] = log_share(self.strength * self.other, whole) if self.other > 0 else 0.0
+        return given(table)
+
+
+@dataclass(frozen=True)
+class CentredCounts:
+    """The evidence of counts as a function of the strength of their prior.
+
+    Parameters
+    ----------
+    counts, base : (k,)
+        Counts above 0 of all classes, and the prior share of the level of each.
+    totals : (C,)
+    """
+
+    counts: Floats
+    base: Floats
+    totals: Floats
+
+    @classmethod
+    def of(cls, counts: Floats, base: Floats) -> Self:
+        """Return that of counts (C, K) about a base (K,)."""
+        own, level = np.nonzero(counts)
+        totals = counts.sum(axis=1)
+        return cls(counts[own, level], base[level], totals[totals > 0])
+
+    def log_evidence(self, strength: float) -> float:
+        """Return the log evidence at a strength."""
+        gain = log_gamma_step(strength * self.base, self.counts).sum()
+        return float(gain - log_gamma_step(strength, self.totals).sum())
+
+    def slope(self, strength: float) -> float:
+        """Return its derivative by the strength."""
+        gain = self.base @ digamma_rise(strength * self.base, self.counts)
+        return float(gain - digamma_rise(np.full_like(self.totals, strength), self.totals).sum())
+
+
+def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:
+    """Return the prior shares of K levels and of "other", from the counts of all classes.
+
+    One supposed row is shared by the levels and "other" alike: p_k = (n_k + 1/(K+1)) / (N + 1). A
+    level that has lost all its rows is then as probable as one never heard of. There is no "other"
+    if `closed`.
+
+    Examples
+    --------
+    >>> pooled_base([3.0, 5.0])
+    (array([0.37037037, 0.59259259]), 0.037037037037037035)
+    """
+    counts = np.asarray(pooled, dtype=np.float64)
+    sharers = max(len(counts) + (not closed), 1)
+    total = counts.sum() + SUPPOSED_ROWS
+    return (counts + SUPPOSED_ROWS / sharers) / total, (
+        0.0 if closed else float(SUPPOSED_ROWS / sharers / total)
+    )
+
+
+def level_counts(
+    codes: Codes, own: Codes, classes: int, weights: Floats, levels: int
+) -> tuple[Floats, int]:
+    """Return the weight of each level by class, (C, K), and a row of an unknown level, or -1."""
+    counts = np.zeros((classes, levels))
+    unknown = count_levels_by_class(codes, own, weights, counts)
+    return counts, int(unknown)
+
+
+def left_of(count: Floats, taken: Any) -> Floats:
+    """Return count - taken, and 0 where that is rounding."""
+    left = count - taken
+    return np.where(left > ROUNDING * count, left, 0.0)
+
+
+def log_share(part: Any, whole: Floats) -> Floats:
+    """Return log(part / whole)."""
+    return np.asarray(np.log(part / whole))

@@ -1,0 +1,186 @@
+"""What a classifier of tables says of rows: probabilities, densities, decisions, draws, reasons."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.blocks.block import Cells
+from suffice.classifier.combines import Combines
+from suffice.classifier.frames import as_given, filled, frame_kind
+from suffice.classifier.sheet import GAP_OF
+from suffice.data.columns import GAP
+from suffice.errors import InputError
+from suffice.model.attribution import attributed, log_odds
+from suffice.model.decision import decide
+from suffice.model.explanation import Explanation
+from suffice.skin.answers import generator
+from suffice.tally.tally import Floats
+
+
+class TableAnswers(Combines):
+    """A classifier that answers for rows of a table."""
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return log p(class | x), (n_samples, n_classes), in the order of `classes_`."""
+        check_is_fitted(self, "tally_")
+        return self._log_proba_of(self._take_features(X, reset=False))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
+        return np.asarray(np.exp(self.predict_log_proba(X)))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, (n_samples,)."""
+        best: NDArray[Any] = self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
+        return best
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(x, class), (n_samples, n_classes), of the blocks as they are, unweighted."""
+        check_is_fitted(self, "tally_")
+        sheet = self._take_features(X, reset=False)
+        return self._summed(sheet, self._log_prior(), np.ones(len(self.readings_)))
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return log p(x), (n_samples,): low for rows unlike anything learned.
+
+        Gaps are marginalised, so rows with more gaps have higher densities. Blocks count in full,
+        whatever their weights.
+        """
+        return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
+
+    def decide(self, X: Any, loss: Any = None, reject: float | None = None) -> NDArray[Any]:
+        """Return the action of least expected loss for each row.
+
+        Parameters
+        ----------
+        X : rows
+        loss : (n_actions, n_classes), or mapping from an action to its losses by class, or None
+            None counts 1 for a wrong class. The actions of a square array are the classes.
+        reject : float, optional
+            The cost of deciding nothing; such rows get None.
+        """
+        return decide(self.predict_proba(X), self.classes_, loss, reject)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw labelled rows from the model: a table like the one learned, and (n_samples,).
+
+        Columns that the model leaves out are gaps.
+        """
+        check_is_fitted(self, "tally_")
+        if n_samples < 1:
+            raise InputError(f"Cannot draw {n_samples} rows. Ask for one or more.")
+        rng = generator(random_state)
+        prior = np.exp(self._log_prior())
+        codes = rng.choice(len(prior), size=n_samples, p=prior / prior.sum()).astype(np.int32)
+        cells: Cells = {}
+        for reading in self.readings_:
+            cells |= reading.sample(codes, rng)
+        for name in self.gaps_:
+            if name + GAP_OF in cells and name in cells:
+                missing = cells.pop(name + GAP_OF) > 0
+                cells[name][missing] = np.nan if cells[name].dtype.kind == "f" else GAP
+        return as_given(cells, self.schema_, n_samples, self.frame_kind_), self.classes_[codes]
+
+    def impute(self, X: Any, draw: bool = False, random_state: Any = None) -> Any:
+        """Return X with its gaps filled, given all that is seen of each row.
+
+        Numbers get their expectation, categories their most probable level; with `draw`, both a
+        draw. Columns that the model leaves out keep their gaps.
+
+        Parameters
+        ----------
+        X : rows
+        draw : bool
+        random_state : int, Generator or None
+        """
+        check_is_fitted(self, "tally_")
+        sheet = self._take_features(X, reset=False)
+        rng = generator(random_state) if draw else None
+        log_proba = self._log_proba_of(sheet)
+        cells: Cells = {}
+        for reading in self.readings_:
+            if any(sheet.table[name].any_gap for name in reading.family.columns):
+                cells |= reading.impute(sheet.table, log_proba, rng)
+        return filled(X, cells, self.schema_)
+
+    def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
+        """Return what each column of one row adds to the log-odds of a class.
+
+        Parameters
+        ----------
+        row : a table of one row, or a mapping from columns to values
+        target : class, optional
+            The most probable one if not given.
+        against : class, optional
+            All others together if not given.
+        """
+        check_is_fitted(self, "tally_")
+        sheet = self._take_features([row] if isinstance(row, dict) else row, reset=False)
+        if len(sheet) != 1:
+            raise InputError(f"{len(sheet)} rows to explain. Give one.")
+        if len(self.classes_) == 1:
+            raise InputError("There is one class only, so there are no odds. Learn another class.")
+        if target is None:
+            at = int(np.argmax(self._log_proba_of(sheet)[0]))
+        else:
+            at = self._class_number(target)
+        others = np.array([k for k in range(len(self.classes_)) if k != at])
+        if against is not None:
+            others = np.array([self._class_number(against)])
+            if others[0] == at:
+                raise InputError(f"Class {against!r} against itself. Name another class.")
+        base = self._log_prior() + self.combination_.offsets
+        possible = np.isfinite(base)
+        others = others[possible[others]]
+        if not possible[at] or not others.size:
+            raise InputError(
+                f"No row of class {self.classes_.tolist()[at]!r}, or of those against it, was "
+                "learned. Explain a class that has rows."
+            )
+        return self._explained(sheet, base, at, others, against)
+
+    def _class_number(self, label: Any) -> int:
+        at = np.flatnonzero(self.classes_ == label)
+        if not at.size:
+            raise InputError(f"No class {label!r}; the classes are {self.classes_.tolist()}.")
+        return int(at[0])
+
+    def _explained(
+        self, sheet: Any, base: Floats, at: int, others: NDArray[np.intp], against: Any
+    ) -> Explanation:
+        names, values, parts = [], [], [np.empty((0, len(base)))]
+        for weight, reading in zip(self.combination_.weights, self.readings_, strict=True):
+            parts.append(weight * reading.split(sheet.table)[0].T)
+            names.extend(reading.family.columns)
+            values.extend(shown(sheet.table[name]) for name in reading.family.columns)
+        stacked, possible = np.concatenate(parts), np.isfinite(base)
+        # Classes of which nothing was learned have no part in it.
+        place = np.cumsum(possible) - 1
+        here = base[possible], stacked[:, possible], int(place[at]), place[others]
+        lapse = self.combination_.lapse
+        shares = attributed(*here, lapse)
+        odds = log_odds(here[0] + here[1].sum(axis=0), here[2], here[3], lapse)
+        return Explanation.of(self.classes_.tolist()[at], against, names, values, shares, odds)
+
+    def _take_features(self, X: Any, *, reset: bool) -> Any:
+        return super()._take_features(X, reset=reset)
+
+    def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Any:
+        if reset:
+            self.frame_kind_ = frame_kind(X)
+        return super()._sheet(X, reset=reset, grow=grow)
+
+
+def shown(column: Any) -> str:
+    """Return how the cell of a column of one row is shown in an explanation."""
+    if column.any_gap:
+        return f"{column.name} missing"
+    if column.kind == "category":
+        level = column.shown(column.values)[0]
+        return f"{column.name} = {'(other)' if level is None else level}"
+    return f"{column.name} = {column.values[0]:g}"

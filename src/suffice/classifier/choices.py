@@ -1,0 +1,119 @@
+"""What was chosen for each column, what else was tried, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Columns = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for one column.
+
+    Parameters
+    ----------
+    column : str
+    family : of the block that the column is in; "ignore" if it is in none
+    block : the columns of that block
+    evidence : net log evidence of each family that was tried, by name
+    why : str
+    """
+
+    column: str
+    family: str
+    block: Columns
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    why: str = ""
+
+    def __str__(self) -> str:
+        tried = sorted(self.evidence.items(), key=lambda pair: -pair[1])
+        best = tried[0][1] if tried else 0.0
+        told = ", ".join(f"{name} {value - best:+.1f}" for name, value in tried)
+        block = f" with {', '.join(c for c in self.block if c != self.column)}"
+        together = block if len(self.block) > 1 else ""
+        return f"{self.column}: {self.family}{together} ({self.why})" + (
+            f"; evidence {told}" if len(tried) > 1 else ""
+        )
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One arrangement of blocks that was tried against the one before.
+
+    Parameters
+    ----------
+    what : str
+    before, after : float
+        Left-out log-loss of a row, without and with it.
+    taken : bool
+    """
+
+    what: str
+    before: float
+    after: float
+    taken: bool
+
+    def __str__(self) -> str:
+        return (
+            f"{'taken' if self.taken else 'left'}: {self.what}, left-out log-loss "
+            f"{self.before:.4f} -> {self.after:.4f}"
+        )
+
+
+@dataclass(frozen=True)
+class Choices(Mapping[str, Choice]):
+    """The choice for each column by name, and the trials of blocks; prints as a table.
+
+    Examples
+    --------
+    >>> age = Choice("age", "normal", ("age",), {"normal": -10.0, "binned": -12.5}, "best evidence")
+    >>> print(Choices((age,)))
+    age: normal (best evidence); evidence normal +0.0, binned -2.5
+    """
+
+    columns: tuple[Choice, ...]
+    trials: tuple[Trial, ...] = ()
+
+    def __getitem__(self, column: str) -> Choice:
+        for choice in self.columns:
+            if choice.column == column:
+                return choice
+        raise KeyError(column)
+
+    def __iter__(self) -> Iterator[str]:
+        return (choice.column for choice in self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __str__(self) -> str:
+        return "\n".join(str(line) for line in (*self.columns, *self.trials))
+
+    def __rich_console__(self, console: Any, options: Any) -> Any:
+        """Print as two tables."""
+        from rich.box import SIMPLE_HEAD
+        from rich.table import Table
+
+        table = Table(box=SIMPLE_HEAD)
+        for name in ("column", "family", "with", "why", "evidence of the others"):
+            table.add_column(name)
+        for choice in self.columns:
+            tried = sorted(choice.evidence.items(), key=lambda pair: -pair[1])
+            best = tried[0][1] if tried else np.nan
+            others = ", ".join(f"{name} {value - best:+.1f}" for name, value in tried[1:])
+            together = ", ".join(name for name in choice.block if name != choice.column)
+            table.add_row(choice.column, choice.family, together, choice.why, others)
+        yield table
+        if self.trials:
+            tries = Table(box=SIMPLE_HEAD)
+            for name in ("blocks tried", "log-loss before", "after", "taken"):
+                tries.add_column(name)
+            for trial in self.trials:
+                row = f"{trial.before:.4f}", f"{trial.after:.4f}", "yes" if trial.taken else "no"
+                tries.add_row(trial.what, *row)
+            yield tries

@@ -1,0 +1,106 @@
+"""Combining blocks: weights that depend on rows, and say so when the rows have changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.classifier.learner import TableLearner
+from suffice.classifier.sheet import Sheet
+from suffice.data.rows import Rows
+from suffice.errors import StaleCalibrationWarning, warn_caller
+from suffice.model.combination import Combination
+from suffice.model.combination_choice import combined
+from suffice.model.combination_fit import LeftOutParts
+from suffice.skin.left_out import ClassesLeftOut
+from suffice.tally.tally import Floats
+
+# Log-likelihoods (rows by classes by blocks) that weights are fitted to: 256 MB. Of more rows
+# every second, third ... is taken; the weights are few.
+MOST_LIKELIHOODS = 1 << 25
+
+
+class Combines(TableLearner):
+    """A classifier whose blocks are weighted by what they say of rows they have not learned."""
+
+    combine: str
+    combination_: Combination
+
+    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
+        super()._changed(X, y, sample_weight)
+        rows = self.__dict__.pop("_at_hand", None)
+        if X is not None and rows is not None:
+            self._finish(rows)
+            return
+        self._keep_combination()
+        if not self.weights_stale_:
+            self.weights_stale_ = True
+            warn_caller(
+                "The weights of the blocks, and what was chosen for the columns, are those of the "
+                "rows learned before. Give refresh_weights all learned rows, or fit again.",
+                StaleCalibrationWarning,
+            )
+
+    def _keep_combination(self) -> None:
+        """Fit the offsets to the classes that there are now: a new one has none."""
+        old = dict(zip(self._combined.tolist(), self.combination_.offsets.tolist(), strict=True))
+        offsets = [old.get(label, 0.0) for label in self.classes_.tolist()]
+        self.combination_ = replace(self.combination_, offsets=np.array(offsets))
+        self._combined = self.classes_
+
+    def refresh_weights(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit the weights of the blocks anew, given all the rows that were learned.
+
+        What was chosen for the columns (`choices_`) stays.
+        """
+        check_is_fitted(self, "tally_")
+        self._finish(self._learned_rows(X, y, sample_weight))
+        return self
+
+    def _finishes(self) -> bool:
+        return True
+
+    def _finish(self, rows: Rows, *, always: bool = False) -> None:
+        self.__dict__.pop("_at_hand", None)
+        self.combination_ = combined(self._left_out_parts(rows, few=True), self.combine)
+        self._combined = self.classes_
+        self.weights_stale_ = False
+
+    def _left_out_parts(self, rows: Rows, *, few: bool = False) -> LeftOutParts:
+        """Return what each block says of each row without having learned it."""
+        cells = rows.shape[0] * len(self.classes_) * max(1, len(self.readings_))
+        if few and cells > MOST_LIKELIHOODS:
+            rows = rows.some(np.arange(0, rows.shape[0], -(-cells // MOST_LIKELIHOODS)))
+        parts = np.empty((rows.shape[0], len(self.classes_), len(self.readings_)))
+        for at, reading in enumerate(self.readings_):
+            parts[:, :, at] = reading.left_out(rows.X.table, rows.codes, rows.weights)
+        mass = rows.weights if rows.weights.size else np.ones(rows.shape[0])
+        return LeftOutParts(self._left_out_log_prior(rows), parts, rows.codes, mass)
+
+    def _left_out(self, rows: Rows) -> ClassesLeftOut:
+        found = self._left_out_parts(rows)
+        log_proba = self.combination_.log_proba(found.base, found.parts)
+        return ClassesLeftOut(log_proba, rows.codes, found.mass, self.classes_)
+
+    @property
+    def weights_(self) -> dict[Any, float]:
+        """How much each block counts, by its column, or the tuple of its columns."""
+        check_is_fitted(self, "tally_")
+        names = (f.columns if len(f.columns) > 1 else f.column for f in self.families_)
+        return dict(zip(names, self.combination_.weights.tolist(), strict=True))
+
+    def _log_proba_of(self, X: Sheet) -> Floats:
+        prior = self._log_prior() + self.combination_.offsets
+        return self.combination_.finished(self._summed(X, prior, self.combination_.weights))
+
+    def _summed(self, X: Sheet, prior: Floats, weights: Floats) -> Floats:
+        """Return the scores of the classes, (n, C): a prior (C,) and the blocks' weighted sum."""
+        scores = np.repeat(prior[None], len(X), axis=0)
+        for weight, reading in zip(weights.tolist(), self.readings_, strict=True):
+            said = reading.scores(X.table)
+            said *= weight
+            scores += said
+        return scores

@@ -1,0 +1,163 @@
+"""Learning a table: blocks of columns, and one tally a block."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.blocks import Family, Reading
+from suffice.classifier.arranging import arranged
+from suffice.classifier.choices import Choices
+from suffice.classifier.sheet import Sheet, first_sheet, later_sheet
+from suffice.data.rows import Rows
+from suffice.data.schema import Schema
+from suffice.errors import MergeError, ShapeError
+from suffice.skin.cross_validates import CrossValidates
+from suffice.skin.experiment import Experiment
+from suffice.skin.intake import labelled_rows
+from suffice.skin.learner import named_alike
+from suffice.skin.undo import all_or_nothing
+from suffice.tally import Blocks, Groups
+from suffice.tally.tally import Floats
+
+
+class TableLearner(CrossValidates):
+    """A classifier that learns blocks of a table's columns.
+
+    Families and their settings are chosen from the rows of the first fit and held; the tally is
+    one of `Blocks`; what is read off it are `readings_`.
+    """
+
+    _takes_sparse = False
+    _tally_settings: ClassVar[tuple[str, ...]] = ("missing",)
+
+    families: Any
+    missing: str
+    budget: int
+    schema_: Schema
+
+    # Taking in
+
+    def _take_features(self, X: Any, *, reset: bool) -> Sheet:
+        return self._sheet(X, reset=reset, grow=False)
+
+    def _take_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
+        # Rows with labels may bring new levels; whoever calls puts back what then goes wrong.
+        return labelled_rows(self, self._sheet(X, reset=reset, grow=True), y, sample_weight)
+
+    def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Sheet:
+        if reset:
+            self.__dict__.pop("families_", None)
+            self.schema_, sheet = first_sheet(self, X)
+            self.gaps_ = self._columns_with_gaps(sheet)
+            return sheet.with_gaps(self.gaps_)
+        self.schema_, sheet = later_sheet(self, X, self.schema_, grow=grow)
+        sheet = sheet.with_gaps(self.gaps_)
+        if grow:
+            self.families_ = tuple(family.grown(sheet.table) for family in self.families_)
+        return sheet
+
+    def _columns_with_gaps(self, sheet: Sheet) -> tuple[str, ...]:
+        """Return the columns whose gaps may be columns of their own."""
+        if self.missing == "ignore":
+            return ()
+        given = set(self.schema_.given)
+        return tuple(c.name for c in sheet.table if c.any_gap and c.name in given)
+
+    def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        with all_or_nothing(self):
+            rows = super()._learned_rows(X, y, sample_weight)
+        self.__dict__.pop("_at_hand", None)
+        return rows
+
+    # Counting and reading
+
+    def _count(self, rows: Rows) -> tuple[Floats, Blocks[Any]]:
+        if not hasattr(self, "families_"):
+            self._arrange(rows)
+        # Kept until `_changed`, which then need not read the rows a second time.
+        self._at_hand = rows
+        weights = rows.weights
+        total = np.bincount(
+            rows.codes, weights if weights.size else None, minlength=rows.classes
+        ).astype(np.float64)
+        given = rows.X.table, rows.codes, rows.classes, weights
+        return total, Blocks(tuple(family.count(*given) for family in self.families_))
+
+    def _arrange(self, rows: Rows) -> None:
+        """Choose the families of all columns, and which columns form blocks."""
+        self.families_: tuple[Family[Any], ...]
+        self.choices_: Choices
+        self.families_, self.choices_ = arranged(self.families, self.budget, rows)
+
+    def _read(self, groups: Groups[Any]) -> None:
+        pairs = zip(self.families_, groups.parts.parts, strict=True)
+        self.readings_: tuple[Reading[Any], ...] = tuple(family.read(t) for family, t in pairs)
+
+    def _class_prior_is_given(self) -> bool:
+        return False
+
+    def _log_prior(self) -> Floats:
+        weights = self.tally_.weights
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(weights / weights.sum()))
+
+    # Merging
+
+    def merge(self, other: Self) -> Self:
+        """Learn all that another model of the same kind has learned.
+
+        Both must have counted the same blocks: `GenerativeClassifier(families=first.families_)`
+        takes over what the first has chosen. The other model is left as it was.
+        """
+        check_is_fitted(self, "tally_")
+        self._check_mergeable(other)
+        with all_or_nothing(self):
+            self._merge(other)
+            self._changed()
+        return self
+
+    def _merge(self, other: Self) -> None:
+        try:
+            schema = self.schema_.merged(other.schema_)
+            places = other.schema_.translations(schema)
+            blocks = zip(self.families_, other.families_, other.tally_.parts.parts, strict=True)
+            found = [mine.merged(theirs, tally, places) for mine, theirs, tally in blocks]
+        except ShapeError as error:
+            raise MergeError(f"Cannot merge: {error}") from error
+        self.schema_, self.families_ = schema, tuple(family for family, _ in found)
+        tally = other.tally_
+        theirs = Groups(tally.classes, tally.weights, Blocks(tuple(part for _, part in found)))
+        groups = self.tally_ + named_alike(theirs, self.classes_)
+        self.classes_closed_ = self.classes_closed_ and other.classes_closed_
+        self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
+        self._settle(groups)
+
+    def _check_mergeable(self, other: Any) -> None:
+        super()._check_mergeable(other)
+        mine, theirs = (
+            [f"{family.name} of {', '.join(family.columns)}" for family in model.families_]
+            for model in (self, other)
+        )
+        if mine != theirs:
+            odd = next(iter([block for block in mine if block not in theirs] or theirs))
+            raise MergeError(
+                f"Cannot merge: only one of the models has a block {odd}. Learn the second with "
+                "families=first.families_."
+            )
+
+    # Validating
+
+    def _taken_in(self) -> dict[str, Any]:
+        kept = ("schema_", "gaps_")
+        return super()._taken_in() | {name: vars(self)[name] for name in kept}
+
+    def _scores(self, models: list[Any], experiment: Experiment) -> tuple[Floats, Floats, Floats]:
+        for model in models:
+            model._arrange(experiment.rows)
+        return super()._scores(models, experiment)
+
+    def _counted_by(self) -> Any:
+        return repr([(family.name, family.columns, family.settings) for family in self.families_])

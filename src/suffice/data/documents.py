@@ -1,0 +1,162 @@
+"""Documents as one run of UTF-8 bytes: what counting words takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.text_columns import as_arrow, has_bytes_under_nulls, listed
+from suffice.errors import InputError
+
+UTF8_NAMES = {"utf-8", "utf8", "u8", "ascii", "us-ascii"}
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Documents, one after the other, in UTF-8.
+
+    A document that is missing (None, NaN, null) has no words, like an empty one.
+
+    Parameters
+    ----------
+    text : (bytes,) uint8
+    begins : (documents + 1,)
+        Where each document begins in `text`.
+
+    Examples
+    --------
+    >>> documents = Documents.of(["a fox", None, "é"])
+    >>> documents.begins, documents[2]
+    (array([0, 5, 5, 7]), 'é')
+    """
+
+    text: NDArray[np.uint8]
+    begins: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, source: Any, encoding: str = "utf-8", decode_error: str = "strict") -> Self:
+        """Take a list, or a column of numpy, pandas, polars or Arrow (without a copy if it can).
+
+        Parameters
+        ----------
+        source : strings or bytes, one a document
+        encoding, decode_error : how bytes are read, as `bytes.decode` has it
+        """
+        if isinstance(source, str | bytes):
+            raise InputError(
+                "Iterable over raw text documents expected, string object received. Put the "
+                "document in a list."
+            )
+        column = as_arrow(source)
+        if column is not None:
+            return cls._of_arrow(column, encoding, decode_error)
+        source = listed(source)
+        encoded = [_encoded(d, at, encoding, decode_error) for at, d in enumerate(source)]
+        return cls.of_bytes(encoded)
+
+    @classmethod
+    def of_bytes(cls, encoded: list[bytes]) -> Self:
+        """Take documents that are UTF-8 already."""
+        begins = np.zeros(len(encoded) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=begins[1:])
+        return cls(np.frombuffer(b"".join(encoded), np.uint8), begins)
+
+    @classmethod
+    def _of_arrow(cls, column: Any, encoding: str, decode_error: str) -> Self:
+        import pyarrow as pa
+
+        kind = column.type
+        is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+        if not is_text:
+            return cls.of(column.to_pylist(), encoding, decode_error)
+        if column.null_count and has_bytes_under_nulls(column):
+            column = column.fill_null("")
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            # What says it is UTF-8 and is not is read as bytes are; broken offsets raise here.
+            column.validate()
+            narrow = pa.types.is_string(kind)
+            return cls._of_arrow(
+                column.view(pa.binary() if narrow else pa.large_binary()), encoding, decode_error
+            )
+        _, where, letters = column.buffers()
+        wide = np.int64 if pa.types.is_large_string(kind) else np.int32
+        begins = np.frombuffer(where if where is not None else bytes(8), wide)
+        begins = begins[column.offset : column.offset + len(column) + 1]
+        text = np.frombuffer(letters if letters is not None else b"", np.uint8)
+        return cls(text, begins.astype(np.int64, copy=False))
+
+    def __len__(self) -> int:
+        return len(self.begins) - 1
+
+    def __getitem__(self, at: int) -> str:
+        # Halves of surrogate pairs are no valid UTF-8, but Python's strings may hold them.
+        taken: bytes = self.text[self.begins[at] : self.begins[at + 1]].tobytes()
+        return taken.decode("utf-8", "surrogatepass")
+
+    def some(self, start: int, stop: int) -> Self:
+        """Return the documents from `start` to before `stop`, without a copy."""
+        return type(self)(self.text, self.begins[start : stop + 1])
+
+    @property
+    def letters(self) -> NDArray[np.uint8]:
+        """The bytes of these documents."""
+        return self.text[self.begins[0] : self.begins[-1]]
+
+    def ranges(self, size: int) -> list[tuple[int, int]]:
+        """Cut the documents into ranges of about this many bytes, never within a document."""
+        whole = int(self.begins[-1] - self.begins[0])
+        marks = self.begins[0] + size * np.arange(1, whole // max(size, 1) + 1)
+        cuts = np.unique(np.searchsorted(self.begins, marks, side="left"))
+        ends = [0, *(int(cut) for cut in cuts if 0 < cut < len(self)), len(self)]
+        return [pair for pair in pairwise(ends) if pair[0] < pair[1]]
+
+    def replaced(self, numbers: Iterable[int], documents: Iterable[str]) -> Self:
+        """Return the documents with some of them replaced."""
+        new = {number: _utf8(document) for number, document in zip(numbers, documents, strict=True)}
+        if not new:
+            return self
+        pieces, before = [], 0
+        lengths = np.diff(self.begins)
+        for number in sorted(new):
+            pieces += [self.text[self.begins[before] : self.begins[number]].tobytes(), new[number]]
+            lengths[number] = len(new[number])
+            before = number + 1
+        pieces.append(self.text[self.begins[before] : self.begins[-1]].tobytes())
+        begins = np.concatenate([[0], np.cumsum(lengths)])
+        return type(self)(np.frombuffer(b"".join(pieces), np.uint8), begins)
+
+
+def is_missing(document: Any) -> bool:
+    """Say whether a document is None, NaN or pandas' NA."""
+    if document is None or type(document).__name__ == "NAType":
+        return True
+    return isinstance(document, float) and document != document
+
+
+def no_text(document: Any, at: int) -> InputError:
+    """Return the error that something is no document."""
+    kind = type(document).__name__
+    return InputError(f"Document {at} is {document!r}, of type {kind}. Give strings or bytes.")
+
+
+def _utf8(document: str) -> bytes:
+    return document.encode("utf-8", "surrogatepass")
+
+
+def _encoded(document: Any, at: int, encoding: str, decode_error: str) -> bytes:
+    if isinstance(document, str):
+        return _utf8(document)
+    if isinstance(document, bytes):
+        if encoding.lower() in UTF8_NAMES and document.isascii():
+            return document
+        return _utf8(document.decode(encoding, decode_error))
+    if is_missing(document):
+        return b""
+    raise no_text(document, at)

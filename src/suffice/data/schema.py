@@ -1,0 +1,219 @@
+"""What columns a model was given when it learned, and how later rows are read the same way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.columns import GAP, NUMERIC, Column, Kind, column_of
+from suffice.data.table import CALENDAR, Named, Table, has_names
+from suffice.errors import InputError, ShapeError
+
+Index = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Field:
+    """A column's name and kind, and a category's levels in the order of their codes."""
+
+    name: str
+    kind: Kind
+    levels: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a table by name, kind and levels.
+
+    Parameters
+    ----------
+    fields : tuple of Field
+    by_place : bool
+        Whether columns are told apart by their places, as those of arrays.
+
+    Examples
+    --------
+    >>> schema = Schema.of(Table.of([{"city": "Rome"}, {"city": "Oslo"}]))
+    >>> schema.take([{"city": "Oslo"}, {"city": "Lima"}, {"city": None}])["city"].values
+    array([ 1,  2, -1], dtype=int32)
+    >>> later, table = schema.grown([{"city": "Lima"}])
+    >>> later.fields[0].levels
+    ('Rome', 'Oslo', 'Lima')
+    """
+
+    fields: tuple[Field, ...]
+    by_place: bool = False
+
+    @classmethod
+    def of(cls, table: Table) -> Self:
+        """Return the schema of a table."""
+        fields = (Field(column.name, column.kind, column.levels) for column in table.columns)
+        return cls(tuple(fields), table.by_place)
+
+    def __getitem__(self, name: str) -> Field:
+        return next(field for field in self.fields if field.name == name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all columns, those of calendars among them."""
+        return tuple(field.name for field in self.fields)
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of the columns that are to be given: weekdays and months follow from dates."""
+        dates = {field.name for field in self.fields if field.kind == "date"}
+        derived = {f"{name}:{part}" for name in dates for part in CALENDAR}
+        return tuple(field.name for field in self.fields if field.name not in derived)
+
+    def take(self, X: Any) -> Table:
+        """Return a table of our columns; a level that is not ours has the code len(levels).
+
+        A frame's columns are found by name, in any order, an array's by place. Columns that are
+        not ours are left aside, and named in `Table.extra`.
+        """
+        table = self._read(X)
+        columns = tuple(_taken(field, table[field.name]) for field in self.fields)
+        extra = tuple(name for name in table.names if name not in set(self.names))
+        return replace(table, columns=columns, extra=extra)
+
+    def grown(self, X: Any) -> tuple[Self, Table]:
+        """Return the schema with the levels that are new in X added last, and X read by it."""
+        table = self._read(X)
+        fields = tuple(_grown(field, table[field.name]) for field in self.fields)
+        wider = replace(self, fields=fields)
+        return wider, wider.take(table)
+
+    def merged(self, other: Self) -> Self:
+        """Return the schema with the levels of another one added last."""
+        self._check_same(other)
+        return replace(
+            self, fields=tuple(_joined(field, other[field.name].levels) for field in self.fields)
+        )
+
+    def translations(self, wider: Self) -> dict[str, Index]:
+        """Return, for each category, the code in `wider` of each of our codes."""
+        return {
+            field.name: _places(field.levels, wider[field.name].levels)
+            for field in self.fields
+            if field.kind == "category"
+        }
+
+    def _read(self, X: Any) -> Table:
+        """Return X as a table that has all of our columns."""
+        if isinstance(X, Table):
+            table = X
+        else:
+            if self.by_place or not has_names(X):
+                X = self._named(X)
+            texts, categories = (
+                [field.name for field in self.fields if field.kind == kind]
+                for kind in ("text", "category")
+            )
+            table = Table.of(X, texts=texts, categories=categories)
+        missing = [name for name in self.given if name not in table.names]
+        if missing:
+            raise InputError(
+                f"Column {missing[0]!r} is missing (columns: "
+                f"{', '.join(map(repr, table.names))}). Give it; all its cells may be null."
+            )
+        return table
+
+    def _named(self, X: Any) -> Named:
+        """Return the columns of X under our names, place by place."""
+        named = Named.of(X)
+        if len(self.given) != len(named.columns):
+            raise ShapeError(
+                f"X has {len(named.columns)} columns, but {len(self.given)} were learned from. "
+                "Give the same columns in the same order."
+            )
+        cells = (cells for _, cells in named.columns)
+        return replace(named, columns=tuple(zip(self.given, cells, strict=True)))
+
+    def _check_same(self, other: Self) -> None:
+        for name in sorted({*self.names} ^ {*other.names}):
+            raise ShapeError(
+                f"Only one of the two has a column {name!r}. Learn both from the same columns."
+            )
+        for field in self.fields:
+            theirs = other[field.name].kind
+            if field.kind != theirs and not (field.kind in NUMERIC and theirs in NUMERIC):
+                raise ShapeError(
+                    f"Column {field.name!r} is a {field.kind} in one and a {theirs} in the other. "
+                    "Learn both from columns of one type."
+                )
+
+
+def _places(levels: tuple[Any, ...], wider: tuple[Any, ...]) -> Index:
+    """Return the code in `wider` of each level, len(wider) of those that are not in it."""
+    code_of = {level: code for code, level in enumerate(wider)}
+    unknown = len(wider)
+    return np.array([code_of.get(level, unknown) for level in levels], np.intp)
+
+
+def _joined(field: Field, levels: tuple[Any, ...]) -> Field:
+    if set(levels) <= set(field.levels):
+        return field
+    return replace(field, levels=tuple(dict.fromkeys((*field.levels, *levels))))
+
+
+def _grown(field: Field, column: Column) -> Field:
+    if field.kind != "category":
+        return field
+    return _joined(field, _as_category(field, column).levels)
+
+
+def _taken(field: Field, column: Column) -> Column:
+    """Return a column as one of this field."""
+    if field.kind == "category":
+        given = _as_category(field, column)
+        if given.levels == field.levels:
+            return given
+        # The last place is that of gaps, whose code is -1.
+        codes = np.append(_places(given.levels, field.levels), GAP)
+        unknown = given.values >= len(given.levels)
+        found = np.where(unknown, len(field.levels), codes[np.where(unknown, GAP, given.values)])
+        return Column(field.name, "category", found.astype(np.int32), field.levels)
+    if field.kind in NUMERIC and column.numeric:
+        return column if column.kind == field.kind else replace(column, kind=field.kind)
+    if field.kind == column.kind:
+        return column
+    if field.kind == "text" and column.kind == "category":
+        return column.as_text()
+    if column.gaps.all():
+        empty = column_of(field.name, np.full(len(column), None), text=field.kind == "text")
+        return empty if field.kind != "text" else _no_text(empty)
+    cell = next(cell for cell in _shown(column) if cell is not None)
+    raise InputError(
+        f"Column {field.name!r} was learned as a {field.kind}, and now holds {cell!r}. Give cells "
+        "of the type that was learned, or null."
+    )
+
+
+def _no_text(column: Column) -> Column:
+    import pyarrow as pa
+
+    return Column(column.name, "text", pa.nulls(len(column), pa.large_string()))
+
+
+def _shown(column: Column) -> list[Any]:
+    if column.kind == "category":
+        return column.shown(column.values)
+    return list(column.values.tolist() if column.numeric else column.values.to_pylist())
+
+
+def _as_category(field: Field, column: Column) -> Column:
+    """Return a column of numbers as one of levels, named as the levels of the field are."""
+    if column.kind == "category":
+        return column
+    if column.kind == "text":
+        return column_of(column.name, column.values, text=False)
+    gaps = column.gaps
+    distinct, places = np.unique(column.values[~gaps], return_inverse=True)
+    codes = np.full(len(column), GAP, np.int32)
+    codes[~gaps] = places
+    named = any(isinstance(level, str) for level in field.levels)
+    levels = tuple(f"{level:.17g}" for level in distinct) if named else tuple(distinct.tolist())
+    return Column(column.name, "category", codes, levels)

@@ -1,0 +1,203 @@
+"""A table of named, typed columns, out of pandas, polars, Arrow, numpy or a list of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.columns import GAP, Column, column_of
+from suffice.data.frames import is_frame, with_names
+from suffice.errors import InputError, ShapeError
+
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+MONTHS = tuple(range(1, 13))
+CALENDAR: dict[str, tuple[Any, ...]] = {"weekday": WEEKDAYS, "month": MONTHS}
+# The first of January 1970 was a Thursday.
+FIRST_WEEKDAY = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns of the same rows.
+
+    A date has two columns more, of its weekday and its month ("when:weekday", "when:month").
+
+    Parameters
+    ----------
+    columns : tuple of Column
+    rows : int
+    by_place : bool
+        Whether the columns have only places (x0, x1, ...), as those of an array have.
+    extra : names of columns that were given, but not asked for
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> table = Table.of(pa.table({"age": [31, None], "city": ["Rome", "Oslo"]}))
+    >>> [(column.name, column.kind) for column in table.columns]
+    [('age', 'integer'), ('city', 'category')]
+    >>> table["age"].values, table["city"].values, table["city"].levels
+    (array([31., nan]), array([0, 1], dtype=int32), ('Rome', 'Oslo'))
+    """
+
+    columns: tuple[Column, ...]
+    rows: int
+    by_place: bool = False
+    extra: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_places", {c.name: c for c in self.columns})
+
+    @classmethod
+    def of(cls, X: Any, *, texts: Collection[str] = (), categories: Collection[str] = ()) -> Self:
+        """Take a frame, a 2-D array, a list of rows or a list of mappings.
+
+        Parameters
+        ----------
+        X : table-like
+        texts, categories : columns of strings that are so, whatever they look like
+        """
+        if isinstance(X, cls):
+            return X
+        named = X if isinstance(X, Named) else Named.of(X)
+        _refuse_repeats([name for name, _ in named.columns])
+        columns: list[Column] = []
+        for name, cells in named.columns:
+            text = True if name in texts else False if name in categories else None
+            columns += with_calendar(column_of(name, cells, text=text))
+        _refuse_repeats([column.name for column in columns])
+        return cls(tuple(columns), named.rows, named.by_place)
+
+    def __len__(self) -> int:
+        return self.rows
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        try:
+            return self._places[name]  # type: ignore[attr-defined,no-any-return]
+        except KeyError:
+            raise InputError(
+                f"No column {name!r}; the columns are {', '.join(map(repr, self.names))}. Name one "
+                "of them."
+            ) from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    def take(self, index: Any) -> Self:
+        """Return the rows at `index` (numbers or a mask)."""
+        rows = len(np.arange(self.rows)[index])
+        columns = tuple(column.take(index) for column in self.columns)
+        return type(self)(columns, rows, self.by_place, self.extra)
+
+    def having(self, *changed: Column) -> Self:
+        """Return the table with some columns replaced, by name."""
+        new = {column.name: column for column in changed}
+        columns = tuple(new.get(column.name, column) for column in self.columns)
+        return type(self)(columns, self.rows, self.by_place, self.extra)
+
+    def numbers(self, names: tuple[str, ...]) -> NDArray[np.float64]:
+        """Return numeric columns side by side, (n, d), row-major."""
+        out = np.empty((self.rows, len(names)))
+        for at, name in enumerate(names):
+            out[:, at] = self[name].values
+        return out
+
+
+def has_names(X: Any) -> bool:
+    """Say whether the columns of X have names of their own."""
+    return isinstance(X, Table) or is_frame(X) or _of_mappings(X)
+
+
+def _of_mappings(X: Any) -> bool:
+    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(row, dict) for row in X)
+
+
+@dataclass(frozen=True, eq=False)
+class Named:
+    """Columns as they were given: their names, and their cells untouched."""
+
+    columns: tuple[tuple[str, Any], ...]
+    rows: int
+    by_place: bool
+
+    @classmethod
+    def of(cls, X: Any) -> Self:
+        """Take apart a frame, an array, a list of rows or a list of mappings."""
+        if hasattr(X, "tocsr"):
+            raise InputError(
+                f"A sparse matrix of shape {X.shape}. Give a data frame or a dense array "
+                "(X.toarray())."
+            )
+        if _of_mappings(X):
+            names = dict.fromkeys(name for row in X for name in row)
+            cells = ((str(name), [row.get(name) for row in X]) for name in names)
+            return cls(tuple(cells), len(X), False)
+        if not is_frame(X):
+            array = _as_array(X)
+            places = ((f"x{at}", array[:, at]) for at in range(array.shape[1]))
+            return cls(tuple(places), len(array), True)
+        X = with_names(X)
+        home = type(X).__module__.partition(".")[0]
+        if home == "polars":
+            return cls(tuple((c.name, c) for c in X.get_columns()), len(X), False)
+        if home == "pandas":
+            columns = [(str(name), _pandas_cells(X.iloc[:, i])) for i, name in enumerate(X.columns)]
+        else:
+            columns = [(str(name), X.column(i)) for i, name in enumerate(X.column_names)]
+        return cls(tuple(columns), len(X), False)
+
+
+def _pandas_cells(series: Any) -> Any:
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
+        return series.to_numpy()
+    return series
+
+
+def _as_array(X: Any) -> NDArray[Any]:
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind not in "iufb":
+            # Numbers beside words have become words: take the cells as they were given.
+            array = np.asarray(X, dtype=object)
+    except ValueError:
+        raise ShapeError("Rows that differ in length. Give each row the same columns.") from None
+    if array.ndim != 2:
+        raise ShapeError(
+            f"Expected 2D array, got {array.ndim}D array of shape {array.shape}. Give a data frame "
+            "or an array (rows, columns); reshape(1, -1) makes a table of one row."
+        )
+    return array
+
+
+def _refuse_repeats(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        name = next(name for at, name in enumerate(names) if name in names[:at])
+        raise InputError(f"Two columns are named {name!r}. Rename one of them.")
+
+
+def with_calendar(column: Column) -> list[Column]:
+    """Return the column and, of a date, its weekday and month."""
+    if column.kind != "date":
+        return [column]
+    gaps = column.gaps
+    days = np.floor(np.where(gaps, 0.0, column.values)).astype(np.int64)
+    months = days.astype("M8[D]").astype("M8[M]").astype(np.int64) % 12
+    codes_of = {"weekday": (days + FIRST_WEEKDAY) % 7, "month": months}
+    return [column] + [
+        Column(
+            f"{column.name}:{part}",
+            "category",
+            np.where(gaps, GAP, codes_of[part]).astype(np.int32),
+            levels,
+        )
+        for part, levels in CALENDAR.items()
+    ]

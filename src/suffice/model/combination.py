@@ -1,0 +1,70 @@
+"""How much each block may speak: weights of log-likelihoods, fitted to rows left out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from suffice.tally.tally import Floats, frozen
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """(1 - lapse) softmax(base + offsets + sum_k w_k L_k) + lapse / C (docs: mathematics, 10).
+
+    Parameters
+    ----------
+    how : {"naive", "temperature", "blocks"}
+    weights : (K,)
+        How much each block's log-likelihood counts; 1 is naive Bayes, one number for all is a
+        temperature.
+    offsets : (C,)
+        What is added for each class.
+    lapse : float
+        Share of rows of which the model knows nothing, however sure it is.
+    spread : float
+        Standard deviation of the weights around their common temperature, before the rows.
+    left_out_log_loss : float
+        Mean of -log p of the own class of rows that neither blocks nor weights have learned.
+
+    Examples
+    --------
+    >>> halved = Combination("temperature", [0.5, 0.5], [0.0, 0.0])
+    >>> agreed = np.log([[[0.9, 0.9], [0.1, 0.1]]])
+    >>> np.exp(halved.log_proba(np.zeros((1, 2)), agreed)).round(2)
+    array([[0.9, 0.1]])
+    """
+
+    how: str
+    weights: Floats
+    offsets: Floats
+    lapse: float = 0.0
+    spread: float = 0.0
+    left_out_log_loss: float = np.nan
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", frozen(self.weights))
+        object.__setattr__(self, "offsets", frozen(self.offsets))
+
+    @classmethod
+    def naive(cls, blocks: int, classes: int) -> Combination:
+        """Return the combination that believes every block as it is."""
+        return cls("naive", np.ones(blocks), np.zeros(classes))
+
+    def log_proba(self, base: Floats, parts: Floats) -> Floats:
+        """Return log p(class | x), (n, C), given base (n, C) and parts (n, C, K)."""
+        return self.finished(base + self.offsets + parts @ self.weights)
+
+    def finished(self, scores: Floats) -> Floats:
+        """Return log p(class | x), (n, C), given weighted scores with their offsets."""
+        return lapsed(scores - logsumexp(scores, axis=1, keepdims=True), self.lapse)
+
+
+def lapsed(log_proba: Floats, lapse: float) -> Floats:
+    """Return log-probabilities (n, C), mixed with a share of the uniform distribution."""
+    if lapse == 0:
+        return np.asarray(log_proba)
+    anything = np.log(lapse / log_proba.shape[1])
+    return np.asarray(np.logaddexp(log_proba + np.log1p(-lapse), anything))

@@ -1,0 +1,134 @@
+"""Whether what a file holds goes together: compiled loops trust the shapes they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from suffice.saved.refusal import refuse
+from suffice.tally import Blocks, Counts, Groups, Moments, Patterns, Tally
+
+
+def check_kinds(state: Mapping[str, Any], **kinds: type | tuple[type, ...]) -> None:
+    """Refuse attributes, of those that are there, that are of another type.
+
+    Examples
+    --------
+    >>> check_kinds({"classes_closed_": 1}, classes_closed_=bool)
+    Traceback (most recent call last):
+        ...
+    suffice.errors.ModelFileError: Its 'classes_closed_' is of type int.
+    """
+    for name, kind in kinds.items():
+        if name in state and not isinstance(state[name], kind):
+            refuse(f"Its {name!r} is of type {type(state[name]).__name__}.")
+
+
+def check_shapes(state: Mapping[str, Any], **shapes: tuple[int, ...]) -> None:
+    """Refuse attributes, of those that are there, that are no finite numbers of these shapes."""
+    for name, shape in shapes.items():
+        if name not in state:
+            continue
+        values = state[name]
+        if not isinstance(values, np.ndarray) or values.dtype.kind not in "iuf":
+            refuse(f"Its {name!r} is no array of numbers.")
+        if values.shape != shape or not np.all(np.isfinite(values)):
+            refuse(f"Its {name!r} is no array of shape {shape} of finite numbers.")
+
+
+def check_columns(state: Mapping[str, Any]) -> int:
+    """Return how many columns there are, or refuse their number or their names."""
+    columns = state.get("n_features_in_")
+    if type(columns) is not int or columns < 1:
+        refuse(f"It has {columns!r:.80} columns.")
+    names = state.get("feature_names_in_")
+    if names is not None and (
+        not isinstance(names, np.ndarray) or names.dtype != object or names.shape != (columns,)
+    ):
+        refuse(f"Its names of columns are not {columns} texts.")
+    return columns
+
+
+def check_groups(groups: Any, columns: int) -> None:
+    """Refuse what is no tally of classes with rows, or too small to be one of so many columns."""
+    if type(groups) is not Groups or not isinstance(groups.parts, Tally):
+        refuse(f"Its tally is of type {type(groups).__name__}, where Groups are due.")
+    if not groups.weights.any() or not np.isfinite(groups.weights).all():
+        refuse("Its classes have no rows, or endless ones.")
+    if columns > numbers_in(groups.parts):
+        refuse(f"It has {columns} columns, and a tally of fewer numbers.")
+
+
+def check_alike(tally: Any, like: Tally, classes: int, *, any_levels: bool = False) -> None:
+    """Refuse a tally that is not of the kind and shape of `like`, with `classes` for one class.
+
+    Parameters
+    ----------
+    tally : whatever was saved
+    like : Tally with a first axis of length 1
+    classes : int
+    any_levels : bool
+        Whether counts may be of more levels, or fewer.
+    """
+    if type(tally) is not type(like):
+        refuse(f"Its tally holds {type(tally).__name__}, where {type(like).__name__} are due.")
+    if isinstance(tally, Blocks) and isinstance(like, Blocks):
+        if len(tally.parts) != len(like.parts):
+            refuse(f"Its tally has {len(tally.parts)} blocks, where {len(like.parts)} are due.")
+        for part, same in zip(tally.parts, like.parts, strict=True):
+            check_alike(part, same, classes, any_levels=True)
+        return
+    if isinstance(tally, Patterns) and isinstance(like, Patterns):
+        if tally.features != like.features:
+            refuse(f"Its tally is of {tally.features} columns, where {like.features} are due.")
+        if tally.everything not in tally.parts:
+            refuse("Its tally has no place for rows without gaps.")
+        for part in tally.parts.values():
+            if part.weight.shape != (classes,):
+                refuse(f"Its tally is of {part.weight.shape} classes, where {classes} are due.")
+            check_finite(part)
+        return
+    for name, array in vars(like).items():
+        shape, due = getattr(tally, name).shape, (classes, *array.shape[1:])
+        if isinstance(tally, Counts) and any_levels and name == "counts":
+            due = (*due[:-1], shape[-1] if shape else 0)
+        if shape != due:
+            refuse(f"Its tally has {name} of shape {shape}, where {due} is due.")
+    check_finite(tally)
+
+
+def check_finite(tally: Any) -> None:
+    """Refuse sums that are no numbers, and weights below 0."""
+    for name, array in vars(tally).items():
+        if not np.isfinite(array).all() or (name == "weight" and np.any(array < 0)):
+            refuse(f"Its tally has {name} that are no finite numbers, or below 0.")
+
+
+def check_joint_moments(tally: Any, columns: int) -> int:
+    """Return how many targets there are beside the columns, or refuse the moments of both."""
+    if type(tally) is not Moments or not tally.full or tally.weight.ndim:
+        refuse(
+            f"Its tally is of type {type(tally).__name__}, where full Moments of all rows are due."
+        )
+    check_finite(tally)
+    targets = tally.origin.size - columns
+    if targets < 1 or tally.weight == 0:
+        refuse(f"Its tally is of {tally.origin.size} columns and targets, or of no rows.")
+    return targets
+
+
+def numbers_in(tally: Tally) -> int:
+    """Return how many numbers a tally holds.
+
+    Examples
+    --------
+    >>> numbers_in(Blocks((Counts([1, 2]), Counts([3.0]))))
+    5
+    """
+    if isinstance(tally, Blocks):
+        return sum(numbers_in(part) for part in tally.parts)
+    if isinstance(tally, Patterns):
+        return sum(numbers_in(part) for part in tally.parts.values())
+    return sum(int(np.size(field)) for field in vars(tally).values())

@@ -1,0 +1,57 @@
+"""The values that a file may hold: tallies, priors and the like, a closed list of them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from suffice.saved.refusal import refuse
+
+
+class Kind(NamedTuple):
+    """A class, and the fields that make a value of it: its attributes and its arguments."""
+
+    module: str
+    fields: tuple[str, ...]
+
+
+TALLY, PRIOR = "suffice.tally", "suffice.prior"
+KINDS = {
+    "Counts": Kind(TALLY, ("counts", "log_orderings")),
+    "Events": Kind(TALLY, ("weight", "sum_x", "sum_log_factorial")),
+    "Moments": Kind(TALLY, ("weight", "origin", "sum_x", "sum_xx")),
+    "Quartics": Kind(TALLY, ("weight", "origin", "sum_z", "sum_zz")),
+    "Groups": Kind(TALLY, ("classes", "weights", "parts")),
+    "Beta": Kind(PRIOR, ("successes", "failures")),
+    "Dirichlet": Kind(PRIOR, ("concentration",)),
+    "Gamma": Kind(PRIOR, ("shape", "rate")),
+    "NormalInverseGamma": Kind(PRIOR, ("location", "pseudo_rows", "shape", "scale", "shared")),
+    "NormalInverseWishart": Kind(
+        PRIOR, ("location", "pseudo_rows", "degrees", "scale_matrix", "shared")
+    ),
+    "Calibration": Kind("suffice.model.calibration", ("sharpness", "offsets", "lapse")),
+}
+
+
+def kind_of(value: Any) -> str | None:
+    """Return the name under which a value is saved, or None if it is of no such class.
+
+    Examples
+    --------
+    >>> from suffice.tally import Counts
+    >>> kind_of(Counts([1, 2])), kind_of([1, 2])
+    ('Counts', None)
+    """
+    name = type(value).__name__
+    # Asked by where it lives, so that nothing is imported for a value that is something else.
+    if name in KINDS and type(value).__module__.startswith(KINDS[name].module):
+        return name
+    return None
+
+
+def made(name: str, fields: dict[str, Any]) -> Any:
+    """Return the value of a kind that has these fields, checked by its own constructor."""
+    kind = KINDS[name]
+    if fields.keys() != set(kind.fields):
+        refuse(f"A {name} should have {list(kind.fields)}, but has {sorted(fields)[:8]}.")
+    return getattr(import_module(kind.module), name)(**fields)

@@ -1,0 +1,48 @@
+"""Having a saved model back, or only the record of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from suffice.saved.container import Path, opened, tensors_of
+from suffice.saved.decoder import Decoder
+from suffice.saved.provenance import Provenance, checked_document, provenance_of
+from suffice.saved.refusal import refusals
+from suffice.saved.strict_json import strict_json
+
+
+def load(path: Path) -> Any:
+    """Return the model that was saved in a file: it answers, learns, forgets and merges as before.
+
+    Nothing in a file is run. A file that is cut off, changed, or made to do harm gets a
+    ModelFileError; warnings that the model gave when it learned are not given again.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    """
+    with refusals(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with opened(path) as (file, header):
+            document = checked_document(strict_json(header.document.encode(), "Its document"))
+            tensors = dict(tensors_of(file, header))
+        provenance_of(document)
+        decoder = Decoder(tensors)
+        model = decoder.model(*(document[name] for name in ("model", "settings", "state")))
+        decoder.finish()
+        return model
+
+
+def describe(path: Path) -> Provenance:
+    """Return the record in a file, whose checksum is checked, without making the model.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    """
+    with refusals(path), opened(path) as (file, header):
+        document = checked_document(strict_json(header.document.encode(), "Its document"))
+        for _ in tensors_of(file, header):
+            pass  # one tensor at a time, for the checksum
+        return provenance_of(document)

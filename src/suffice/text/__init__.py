@@ -1,0 +1,1 @@
+"""Text: documents to counted words, mail, and classifiers of documents."""

@@ -1,0 +1,228 @@
+"""The words and runs of words that are known, and their columns: counting documents by them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.documents import Documents
+from suffice.kernels import grams
+from suffice.kernels.grams import Cells, GramTable
+from suffice.kernels.ranges import cores, on_all_cores
+from suffice.kernels.words import (
+    LONGER,
+    UNKNOWN,
+    WordTable,
+    add_words,
+    cut_words,
+    is_ascii,
+    with_room,
+)
+from suffice.text.counted import Counted
+from suffice.text.letters import ascii_table, letter_table
+from suffice.text.names import Names
+
+# Bytes that are cut into words before the words are counted: few enough to stay in cache.
+CHUNK = 1 << 16
+# Bytes below which a second core is not worth starting.
+WORTH_A_CORE = 1 << 17
+
+
+@dataclass(frozen=True)
+class Cut:
+    """How documents are cut: runs of `shortest` to `longest` words of letters.
+
+    Parameters
+    ----------
+    lowercase : whether letters are lowered
+    word_letters : how many letters a word has at least
+    shortest, longest : how many words a run has
+    stop_words : words that are left out before runs are formed
+    """
+
+    lowercase: bool = True
+    word_letters: int = 2
+    shortest: int = 1
+    longest: int = 1
+    stop_words: frozenset[str] = frozenset()
+
+
+class _Part(NamedTuple):
+    """What one core counted."""
+
+    words: WordTable
+    table: GramTable
+    cells: Cells
+    row_ends: NDArray[np.int64]
+    unknown: NDArray[np.int64]
+
+
+class Lexicon:
+    """Words and runs of words by number; columns only ever come to it.
+
+    Examples
+    --------
+    >>> lexicon = Lexicon(Cut())
+    >>> counted = lexicon.learned(Documents.of(["to be or not to be", "to see"]))
+    >>> list(lexicon.names), counted.counts
+    (['to', 'be', 'or', 'not', 'see'], array([2, 2, 1, 1, 1, 1], dtype=int32))
+    >>> lexicon.counted(Documents.of(["see the sea"])).unknown
+    array([2])
+    """
+
+    def __init__(self, cut: Cut) -> None:
+        self.cut = cut
+        self._words, self._table = _empty(cut)
+
+    @classmethod
+    def of(cls, cut: Cut, names: Names) -> Lexicon:
+        """Return the lexicon with these names as columns, in their order.
+
+        A name that no document could hold is a column that stays empty.
+        """
+        lexicon = cls(cut)
+        parts = len(names) + int(np.count_nonzero(names.letters == grams.SPACE))
+        lexicon._make_room(parts, len(names.letters), parts, len(names))
+        grams.learn_names(
+            lexicon._words, lexicon._table, names.letters, names.begins, cut.shortest, cut.longest
+        )
+        return lexicon
+
+    def __len__(self) -> int:
+        return int(self._table.sizes[1])
+
+    @property
+    def names(self) -> Names:
+        """The names of all columns."""
+        words = self._words
+        begins = grams.name_lengths(self._table, words.begins)
+        letters = np.empty(begins[-1], np.uint8)
+        grams.write_names(self._table, words.begins, words.letters, begins, letters)
+        return Names(letters, begins)
+
+    def counted(self, documents: Documents) -> Counted:
+        """Count the columns there are."""
+        parts = self._parts(documents, grow=False)
+        return _together(parts)
+
+    def learned(self, documents: Documents) -> Counted:
+        """Count all there is, with new columns for what had none, in the order of first sight."""
+        parts = self._parts(documents, grow=True)
+        for part in parts:
+            letters, begins = part.words.letters, part.words.begins[: part.words.size[0] + 1]
+            runs, columns = part.table.sizes
+            self._make_room(len(begins), int(begins[-1]), int(runs), int(columns))
+            numbers = add_words(self._words, letters, begins)
+            moved = grams.merge_grams(self._table, part.table, numbers)
+            grams.move_columns(part.cells.columns[: part.cells.size[0]], moved)
+        return _together(parts)
+
+    def _make_room(self, words: int, letters: int, runs: int, columns: int) -> None:
+        """Have room for this many more of everything."""
+        self._words = with_room(self._words, words, letters)
+        known = int(self._words.size[0]) + words
+        self._table = grams.table_with_room(self._table, known, runs, columns)
+
+    def _parts(self, documents: Documents, *, grow: bool) -> list[_Part]:
+        """Count ranges of documents, one a core: by our tables, or each by growing its own."""
+        size = int(documents.begins[-1] - documents.begins[0])
+        ranges = documents.ranges(max(-(-size // cores()), WORTH_A_CORE)) or [(0, 0)]
+        if is_ascii(documents.letters):
+            letters = ascii_table(self.cut.lowercase)
+        else:
+            letters = letter_table(self.cut.lowercase)
+
+        def work(start: int, stop: int) -> _Part:
+            return self._part(documents.some(start, stop), letters, grow=grow)
+
+        return on_all_cores(work, ranges)
+
+    def _part(
+        self,
+        documents: Documents,
+        letters: NDArray[np.uint32],
+        *,
+        grow: bool,
+    ) -> _Part:
+        cut = self.cut
+        words, table = _empty(cut) if grow else (self._words, self._table)
+        cells = Cells(
+            np.empty(1024, np.int32),
+            np.empty(1024, np.int32),
+            np.full(max(len(self), 1024), -1),
+            np.zeros(1, np.int64),
+        )
+        row_ends = np.empty(len(documents), np.int64)
+        unknown = np.empty(len(documents), np.int64)
+        for start, stop in documents.ranges(CHUNK):
+            some = documents.some(start, stop)
+            size = len(some.letters)
+            # A word has one byte at least, and another that parts it from the next.
+            most = (size + len(some)) // 2
+            numbers, ends = np.empty(most, np.int32), np.empty(len(some), np.int64)
+            if grow:
+                words = with_room(words, most, LONGER * size)
+            cut_words(some.text, some.begins, letters, cut.word_letters, words, grow, numbers, ends)
+            if cut.stop_words:
+                grams.without_stop_words(numbers, ends, len(cut.stop_words))
+            found = int(ends[-1])
+            cells = grams.cells_with_room(cells, 0, found * cut.longest)
+            if grow:
+                runs, columns = found * (cut.longest - 1), found * cut.longest
+                table = grams.table_with_room(table, int(words.size[0]), runs, columns)
+                cells = grams.cells_with_room(cells, int(table.sizes[1]) + columns, 0)
+            grams.count_grams(
+                numbers,
+                ends,
+                cut.shortest,
+                cut.longest,
+                table,
+                grow,
+                cells,
+                row_ends[start:stop],
+                unknown[start:stop],
+            )
+        return _Part(words, table, cells, row_ends, unknown)
+
+
+def _empty(cut: Cut) -> tuple[WordTable, GramTable]:
+    """Return tables that know the stop words and nothing else."""
+    words = WordTable(
+        np.zeros(2048, np.uint64),
+        np.empty(1024, np.uint64),
+        np.empty(8192, np.uint8),
+        np.zeros(1025, np.int64),
+        np.zeros(1, np.int64),
+    )
+    if cut.stop_words:
+        names = Names.of(sorted(cut.stop_words))
+        words = with_room(words, len(names), len(names.letters))
+        add_words(words, names.letters, names.begins)
+    table = GramTable(
+        np.zeros(2048, np.uint64),
+        np.empty(1024, np.uint64),
+        np.empty(1024, np.int64),
+        np.empty(1024, np.int32),
+        np.full(1024, UNKNOWN, np.int32),
+        np.empty(1024, np.int32),
+        np.empty(1024, np.int64),
+        np.zeros(2, np.int64),
+    )
+    table = grams.table_with_room(table, int(words.size[0]), 0, 0)
+    return words, table
+
+
+def _together(parts: list[_Part]) -> Counted:
+    """Return the rows of all parts."""
+    cells = [part.cells for part in parts]
+    starts = np.concatenate([[0], np.cumsum([int(part.size[0]) for part in cells])])
+    ends = [part.row_ends + start for part, start in zip(parts, starts[:-1], strict=True)]
+    return Counted(
+        np.concatenate([part.columns[: part.size[0]] for part in cells]),
+        np.concatenate([part.counts[: part.size[0]] for part in cells]),
+        np.concatenate([[0], *ends]).astype(np.int64),
+        np.concatenate([part.unknown for part in parts]),
+    )

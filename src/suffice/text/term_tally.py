@@ -1,0 +1,57 @@
+"""The tally of terms by class: counts, and for tf-idf also the documents that have each term."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.tally import Blocks, Counts, Groups
+from suffice.tally.tally import Floats, given
+
+TermTally = Groups[Any]
+
+
+def term_counts(groups: TermTally) -> Floats:
+    """Return what the terms of each class's documents add up to, (C, V).
+
+    >>> term_counts(Groups(["ham"], [1.0], Blocks((Counts([[0.5, 0.5]]), Counts([[1.0, 1.0]])))))
+    array([[0.5, 0.5]])
+    """
+    return _parts(groups)[0].counts
+
+
+def document_counts(groups: TermTally) -> Floats:
+    """Return how many documents have each term, (V,), where that is tallied apart."""
+    return np.asarray(_parts(groups)[-1].counts.sum(axis=0))
+
+
+def some_terms(groups: TermTally, columns: NDArray[np.intp]) -> TermTally:
+    """Return the tally of some of the terms, in this order."""
+    return _changed(groups, lambda counts: counts[:, columns])
+
+
+def spread_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> TermTally:
+    """Return the tally with our terms at these columns among `width`."""
+
+    def spread(counts: Floats) -> Floats:
+        wide = np.zeros((len(counts), width))
+        wide[:, columns] = counts
+        return wide
+
+    return _changed(groups, spread)
+
+
+def _parts(groups: TermTally) -> tuple[Counts, ...]:
+    return groups.parts.parts if isinstance(groups.parts, Blocks) else (groups.parts,)
+
+
+def _changed(groups: TermTally, change: Callable[[Floats], Floats]) -> TermTally:
+    parts = tuple(
+        Counts(given(np.ascontiguousarray(change(part.counts))), part.log_orderings)
+        for part in _parts(groups)
+    )
+    whole = Blocks(parts) if isinstance(groups.parts, Blocks) else parts[0]
+    return Groups(groups.classes, groups.weights, whole)
