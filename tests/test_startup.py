@@ -20,6 +20,7 @@ ROOMS = (
     "prior",
     "saved",
     "tally",
+    "text",
 )
 
 

@@ -56,6 +56,7 @@ _ROOMS = {
         "searchlight",
         "select_features",
     ),
+    "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
     "saved": ("load",),
     "errors": (
         "CovarianceError",

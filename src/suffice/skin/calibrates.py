@@ -36,7 +36,7 @@ class Calibrates(CrossValidates):
             self._grow_stale()
             return
         self._drop_calibration()
-        if self.calibrate is not None and self._can_calibrate():
+        if self._finishes() and self._can_calibrate():
             self.refresh_calibration(X, y, sample_weight)
 
     def refresh_calibration(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

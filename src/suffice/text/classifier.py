@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
-from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
-from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning, warn_caller
-from suffice.skin.learner import named_alike
-from suffice.skin.undo import all_or_nothing
-from suffice.tally import Groups
-from suffice.text.counted import Counted
-from suffice.text.cutter import in_batches
+from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.model.calibration import Calibration
+from suffice.model.explanation import Explanation
+from suffice.saved.agreement import check_groups, check_kinds, check_shapes
+from suffice.saved.refusal import refuse
+from suffice.tally.tally import Floats
+from suffice.text.fading import FadedCounts, fades
+from suffice.text.learning import LearnsDocuments
 from suffice.text.names import Names
-from suffice.text.reading import EVENTS, SMOOTH, ReadsTerms
-from suffice.text.term_tally import some_terms, spread_terms, term_counts
-from suffice.text.vectorizer import CUT_SETTINGS, CountVectorizer
+from suffice.text.reading import EVENTS, SMOOTH, row_sums
+from suffice.text.reasons import explained, term_scores
+from suffice.text.refinement import Refinement
+from suffice.text.term_tally import check_term_tally
+from suffice.text.vectorizer import CountVectorizer
 from suffice.text.vocabulary import Vocabulary
 
-# Settings that decide what is counted in rows before any tally: one count serves none of the
-# others.
-ROW_SETTINGS = ("ngrams", "words", "unknown")
 
-
-class TextClassifier(ReadsTerms):
+class TextClassifier(LearnsDocuments):
     """Documents in, labels out: naive Bayes on the words of documents (docs: text).
 
     Parameters
@@ -101,6 +98,19 @@ class TextClassifier(ReadsTerms):
         "class_prior": ["array-like", None],
     }
     _tally_settings = ("event", "weighting")
+    _saved = (
+        "tally_",
+        "classes_closed_",
+        "new_classes_",
+        "calibration_",
+        "calibration_stale_",
+        "pruned_",
+        "_alpha_factor",
+        "_fading",
+        "terms",
+        "refined_weights",
+        "refined_bias",
+    )
 
     def __init__(
         self,
@@ -141,224 +151,165 @@ class TextClassifier(ReadsTerms):
         terms = self._terms.terms
         return terms.array() if isinstance(terms, Names) else np.array(terms, object)
 
-    # Taking documents in: terms get their columns when documents are learned.
+    # Answers.
 
-    def _cut_settings(self) -> CountVectorizer:
-        """Return the vectorizer that says how documents are cut."""
-        settings = CountVectorizer() if self.words is None else clone(self.words)
-        whole = isinstance(self.ngrams, Integral)
-        shortest, longest = (1, self.ngrams) if whole else self.ngrams
-        if self.words is None or not (whole and self.ngrams == 1):
-            settings.ngram_range = (int(shortest), int(longest))
-        if not 1 <= settings.ngram_range[0] <= settings.ngram_range[1]:
-            raise InputError(
-                f"ngrams={self.ngrams!r}: runs of so many words there are none. Give a number, or "
-                "two in order."
-            )
-        return settings
-
-    def _given_vocabulary(self) -> bool:
-        return self.words is not None and self.words.vocabulary is not None
-
-    def _take_features(self, X: Any, *, reset: bool) -> Any:
-        settings = self._cut_settings()
-        if reset:
-            self._terms = Vocabulary(Names.of(()))
-            if self._given_vocabulary():
-                settings._validate_vocabulary()
-                self._terms = settings._terms
-        grows = getattr(self, "_grows", reset) and not self._given_vocabulary()
-        parts = []
-        for batch in in_batches(X):
-            if grows:
-                self._terms, counted = self._terms.learned(settings, batch)
-            else:
-                counted = self._terms.counted(settings, batch)
-            parts.append(counted)
-        counted = Counted.together(parts)
-        if not len(counted.unknown):
-            raise InputError("Found no documents while a minimum of 1 is required. Give some.")
-        matrix = counted.matrix(len(self._terms))
-        if self.unknown == SMOOTH:
-            last = csr_array(counted.unknown[:, None])
-            matrix = hstack([matrix, last], format="csr")
-        self._unknown = counted.unknown
-        return matrix
-
-    def _answer(self, answer: Any, X: Any, scorer: Any = None) -> Any:
+    def predict_log_proba(self, X: Any) -> Any:
+        """Return log p(class | document), (n_documents, n_classes)."""
         check_is_fitted(self, "tally_")
-        rows = self._event_rows(self._take_features(X, reset=False))
-        if scorer is None:
-            return answer(self._scorer(), rows, self._decision_prior())
-        return answer(scorer, rows, self._log_prior())
+        return self._log_proba_of(self._take_features(X, reset=False))
 
-    def _take_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Any:
-        taken = super()._take_rows(X, y, sample_weight, reset=reset)
-        if getattr(self, "_keeps_rows", False):
-            self._recent = taken
-        return taken
+    def explain(self, document: str, target: Any = None, against: Any = None) -> Explanation:
+        """Say which terms of a document speak for and against a class.
 
-    def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        if "_recent" not in self.__dict__:
-            return super()._learned_rows(X, y, sample_weight)
-        _, rows = self._recent  # they were counted a moment ago
-        return replace(rows, X=self._narrowed(rows.X))
-
-    # Learning.
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from these documents and nothing else.
+        The terms' contributions add up, with what stands before any term (the class prior, the
+        terms that are absent under event="bernoulli", the offsets of the calibration), to the
+        log-odds of the class.
 
         Parameters
         ----------
-        X : documents, or a generator of pairs (documents, labels)
-        y : array-like of shape (n_documents,)
-            None if X gives the labels too.
-        sample_weight : array-like of shape (n_documents,), optional
+        document : str
+        target : a class, optional
+            The most probable one if not given.
+        against : another class, optional
+            All others together if not given.
+
+        Examples
+        --------
+        >>> mails = ["cheap pills", "lunch at noon", "cheap watches", "see you at lunch"]
+        >>> model = TextClassifier(calibrate=None).fit(mails, ["spam", "ham", "spam", "ham"])
+        >>> reasons = model.explain("cheap lunch", "spam")
+        >>> [name for name, share in zip(reasons.names, reasons.contributions) if share > 0]
+        ['cheap']
         """
-        if y is None and isinstance(X, Iterator):
-            return self._fit_batches(X)
-        with all_or_nothing(self):
-            self._keeps_rows = True
-            super().fit(X, y, sample_weight)
-            self._let_go()
-        return self
+        check_is_fitted(self, "tally_")
+        matrix = self._take_features([document], reset=False)
+        terms = [str(term) for term in self._terms.terms]
+        return explained(self._scores_of_one(matrix), self.classes_, terms, target, against)
 
-    def _fit_batches(self, batches: Iterator[Any]) -> Self:
-        with all_or_nothing(self):
-            self._validate_params()
-            groups: Groups[Any] | None = None
-            self._grows = True
-            for batch in batches:
-                documents, labels = _pair(batch)
-                counted = self._tallied(documents, labels, None, reset=groups is None)
-                groups = (
-                    counted if groups is None else groups + named_alike(counted, groups.classes)
-                )
-            if groups is None:
-                raise InputError("The generator gave no documents. Give some.")
-            self.classes_closed_ = False
-            self.new_classes_ = groups.classes
-            self._settle(groups)
-            self._drop_calibration()
-            self._let_go()
-        if self.calibrate is not None:
-            warn_caller(
-                "Documents that pass by once are learned, but probabilities cannot be calibrated "
-                "on them. Give refresh_calibration all documents, or use calibrate=None.",
-                StaleCalibrationWarning,
-            )
-        return self
+    def _scores_of_one(self, matrix: Any) -> Any:
+        """Return the scores of one document: before any term, and of each of its terms."""
+        if hasattr(self, "refinement_"):
+            return self.refinement_.scores(matrix)
+        rows = self._event_rows(matrix)
+        fade = float(fades(row_sums(rows), self._fading)[0])
+        return term_scores(self._model, rows, fade, getattr(self, "calibration_", None))
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further documents; new words and new labels come to be known.
+    def to_logistic(self) -> Pipeline:
+        """Return a pipeline of a CountVectorizer and a logistic regression that answers alike.
 
-        The same as `fit` on all documents so far, in any order (`terms_` may come in another).
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : array-like, optional
-            At the first call: all the classes there will ever be.
+        `calibrate="loo"` may leave what no logistic regression has (a lapse); the error says so.
         """
-        with all_or_nothing(self):
-            self._grows = True
-            super().partial_fit(X, y, classes, sample_weight)
-            self._let_go()
-        return self
+        from suffice.linear_model import LogisticRegression
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn documents that were learned: the same as `fit` on the others."""
-        with all_or_nothing(self):
-            super().forget(X, y, sample_weight)
-            self._let_go()
-        return self
-
-    def merge(self, other: Self) -> Self:
-        """Learn all that another model has learned; terms and classes are aligned by name."""
         check_is_fitted(self, "tally_")
-        self._check_mergeable(other)
-        with all_or_nothing(self):
-            self._terms, where = self._terms.united(other._terms)
-            width = len(self._terms)
-            known = term_counts(self.tally_).shape[1]
-            ours = spread_terms(self.tally_, np.arange(known), width)
-            theirs = spread_terms(named_alike(other.tally_, self.classes_), where, width)
-            groups = ours + theirs
-            self.classes_closed_ = self.classes_closed_ and other.classes_closed_
-            self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
-            self._settle(groups)
-            self._changed()
-        return self
-
-    def prune(self, min_count: float) -> Self:
-        """Forget the terms that documents have fewer than `min_count` times in all."""
-        check_is_fitted(self, "tally_")
-        if self._given_vocabulary():
-            raise InputError("The vocabulary was given. Give a smaller one instead of pruning it.")
-        totals = term_counts(self.tally_).sum(axis=0)
-        kept = np.flatnonzero(totals >= min_count)
-        if not kept.size:
+        if self.unknown == SMOOTH or self.weighting is not None or hasattr(self, "refinement_"):
             raise InputError(
-                f"No term was learned {min_count:g} times or more (the most common "
-                f"{totals.max():g} times). Prune less; nothing was changed."
+                f"With unknown={self.unknown!r}, weighting={self.weighting!r} and refine="
+                f"{self.refine!r} documents are no rows of counts of known terms. Use "
+                "unknown='ignore', weighting=None and refine=None for the bridge."
             )
-        with all_or_nothing(self):
-            self._terms = self._terms.some(kept)
-            self.pruned_ = True
-            self._settle(some_terms(self.tally_, kept))
-            self._changed()
-        return self
+        plain = super().to_logistic()
+        logistic = plain.named_steps["logistic"] if isinstance(plain, Pipeline) else plain
+        words = self._cut_settings().set_params(
+            vocabulary=self.terms_.tolist(), binary=self.event == "bernoulli"
+        )
+        if self._fading == 0.0 or not hasattr(self, "calibration_"):
+            return Pipeline([("words", words), ("logistic", logistic)])
+        form, found = self._linear_form(), self.calibration_
+        weights = found.sharpness * np.column_stack([form.weights, form.bias])
+        logistic = LogisticRegression.from_weights(weights, found.offsets, self.classes_)
+        faded = FadedCounts(self._fading)
+        return Pipeline([("words", words), ("faded", faded), ("logistic", logistic)])
 
-    def _tallied(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Any = None
-    ) -> Groups[Any]:
-        groups = super()._tallied(X, y, sample_weight, reset=reset, known=known)
-        if not (reset or getattr(self, "_grows", False)):
-            self._check_known()
-        return groups
+    def _log_proba_of(self, X: Any) -> Floats:
+        if hasattr(self, "refinement_"):
+            return self.refinement_.log_proba(self._known(X))
+        return super()._log_proba_of(X)
 
-    def _check_known(self) -> None:
-        """Refuse to forget documents with terms that were never learned."""
-        if self._given_vocabulary() or getattr(self, "pruned_", False) or not self._unknown.any():
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class of each document, (n_documents,)."""
+        if hasattr(self, "refinement_"):
+            return self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
+        return super().predict(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return p(class | document), (n_documents, n_classes), in the order of `classes_`."""
+        if hasattr(self, "refinement_"):
+            return np.asarray(np.exp(self.predict_log_proba(X)))
+        return super().predict_proba(X)
+
+    def _known(self, matrix: Any) -> Any:
+        """Return rows of the known terms alone."""
+        matrix = self._narrowed(matrix)
+        return matrix[:, :-1] if self.unknown == SMOOTH else matrix
+
+    # What depends on documents, not on the tally alone.
+
+    def _finishes(self) -> bool:
+        return self.calibrate is not None or self.refine is not None
+
+    def _finish(self, rows: Rows, *, always: bool = False) -> None:
+        if self.refine is None:
+            super()._finish(rows, always=always)
             return
-        row = int(np.argmax(self._unknown > 0))
-        raise DebtError(
-            f"Document {row} has {self._unknown[row]} terms that were never learned. Forget only "
-            "documents that were learned; nothing was changed."
+        known = Rows(self._known(rows.X), rows.codes, rows.classes, rows.weights)
+        self.refinement_ = Refinement.of(known)
+
+    def _drop_calibration(self) -> None:
+        super()._drop_calibration()
+        self.__dict__.pop("refinement_", None)
+
+    def _settle(self, groups: Any) -> None:
+        super()._settle(groups)
+        if "refinement_" in self.__dict__:
+            self.refinement_ = self.refinement_.followed(self._kept)
+
+    def _grow_stale(self) -> None:
+        if not hasattr(self, "refinement_"):
+            super()._grow_stale()
+            return
+        if len(self.refinement_.bias) != len(self.classes_):
+            self._drop_calibration()
+            told = "The classes have changed, so answers are not refined any more."
+        else:
+            told = "The refinement is that of the documents learned before."
+        warn_caller(
+            f"{told} Give refresh_calibration all learned documents, or fit again.",
+            StaleCalibrationWarning,
         )
 
-    def _let_go(self) -> None:
-        """Drop what served while documents were learned."""
-        for name in ("_grows", "_keeps_rows", "_recent", "_unknown"):
-            self.__dict__.pop(name, None)
+    # Saving.
 
-    def _check_mergeable(self, other: Any) -> None:
-        if type(other) is not type(self):
-            raise MergeError(
-                f"Cannot merge {type(other).__name__} into {type(self).__name__}. Merge models "
-                "of one class."
-            )
-        check_is_fitted(other, "tally_")
-        ours, theirs = self._cut_settings(), other._cut_settings()
-        settings = [(name, self, other) for name in self._tally_settings]
-        settings += [(name, ours, theirs) for name in (*CUT_SETTINGS, "vocabulary")]
-        for name, here, there in settings:
-            if repr(getattr(here, name)) != repr(getattr(there, name)):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(here, name)!r} here and "
-                    f"{getattr(there, name)!r} there, so different things were counted."
-                )
+    def _saved_state(self) -> dict[str, Any]:
+        state = super()._saved_state()
+        if state:
+            state["terms"] = self.terms_
+        if hasattr(self, "refinement_"):
+            state["refined_weights"] = self.refinement_.weights
+            state["refined_bias"] = self.refinement_.bias
+        return state
 
-    def _taken_in(self) -> dict[str, Any]:
-        return {"_terms": self._terms}
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        groups, terms = state["tally_"], state.get("terms")
+        if not isinstance(terms, np.ndarray) or terms.dtype != object or terms.ndim != 1:
+            refuse("Its terms are no texts.")
+        if not all(isinstance(term, str) for term in terms) or len(set(terms)) != len(terms):
+            refuse("Its terms are not all texts, each once.")
+        check_groups(groups, len(terms))
+        kinds: dict[str, Any] = {"calibration_": Calibration, "calibration_stale_": bool}
+        kinds |= {"classes_closed_": bool, "new_classes_": np.ndarray, "pruned_": bool}
+        check_kinds(state, **kinds, _alpha_factor=float, _fading=float)
+        classes = len(groups.classes)
+        check_term_tally(groups, len(terms), with_documents=self.weighting is not None)
+        if "calibration_" in state:
+            check_shapes(vars(state["calibration_"]), offsets=(classes,))
+        check_shapes(state, refined_weights=(classes, len(terms)), refined_bias=(classes,))
+        if not state.get("_alpha_factor", 1.0) > 0 or not 0 <= state.get("_fading", 0.0) <= 1:
+            refuse("Its pseudocount's factor or its fading is out of range.")
 
-
-def _pair(batch: Any) -> tuple[Any, Any]:
-    """Return the documents and labels of a batch."""
-    if not isinstance(batch, tuple) or len(batch) != 2:
-        raise InputError(
-            f"A generator gave a {type(batch).__name__} without labels. Give pairs (documents, "
-            "labels), or documents and y."
-        )
-    return batch
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._terms = Vocabulary(Names.of(state.pop("terms").tolist()))
+        weights, bias = state.pop("refined_weights", None), state.pop("refined_bias", None)
+        super()._restore(state)
+        if weights is not None and bias is not None:
+            self.refinement_ = Refinement(weights, bias)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from suffice.kernels.grams import ordered_rows
+from suffice.kernels.cells import DIGIT, add_counts, add_ones, ordered_rows
 from suffice.kernels.ranges import on_all_cores, row_ranges
 
 
@@ -41,10 +41,11 @@ class Counted(NamedTuple):
         counts = np.empty(len(self.columns), dtype if exact else np.int64)
         begins, rows = self.row_begins, len(self.unknown)
         wide = max(1, len(self.columns) // max(rows, 1))
+        digits = -(-max(width - 1, 1).bit_length() // DIGIT)
 
         def work(start: int, stop: int) -> None:
             some = begins[start : stop + 1]
-            ordered_rows(self.columns, self.counts, some, moved, columns, counts)
+            ordered_rows(self.columns, self.counts, some, moved, columns, counts, digits)
 
         on_all_cores(work, row_ranges(rows, wide))
         narrow = np.int32 if len(columns) <= np.iinfo(np.int32).max else np.int64
@@ -62,12 +63,15 @@ class Counted(NamedTuple):
 
     def totals(self, width: int) -> NDArray[np.int64]:
         """Return how often each term occurs, (width,)."""
-        sums = np.bincount(self.columns, self.counts, minlength=width)
-        return np.asarray(sums.astype(np.int64))
+        totals = np.zeros(width, np.int64)
+        add_counts(self.columns, self.counts, totals)
+        return totals
 
     def document_counts(self, width: int) -> NDArray[np.int64]:
         """Return in how many documents each term occurs, (width,)."""
-        return np.bincount(self.columns, minlength=width).astype(np.int64)
+        documents = np.zeros(width, np.int64)
+        add_ones(self.columns, documents)
+        return documents
 
     @classmethod
     def together(cls, parts: list[Counted]) -> Counted:

@@ -9,24 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.documents import Documents
-from suffice.kernels import grams
-from suffice.kernels.grams import Cells, GramTable
+from suffice.kernels import term_names
+from suffice.kernels.cells import Cells, cells_with_room, move_columns
+from suffice.kernels.grams import count_grams, without_stop_words
 from suffice.kernels.ranges import cores, on_all_cores
-from suffice.kernels.words import (
-    LONGER,
-    UNKNOWN,
-    WordTable,
-    add_words,
-    cut_words,
-    is_ascii,
-    with_room,
-)
+from suffice.kernels.run_table import RunTable, merge_runs, table_with_room
+from suffice.kernels.word_table import UNKNOWN, WordTable, add_words, with_room
+from suffice.kernels.words import LONGER, Words, cut_words, is_ascii, number_words
 from suffice.text.counted import Counted
 from suffice.text.letters import ascii_table, letter_table
 from suffice.text.names import Names
 
 # Bytes that are cut into words before the words are counted: few enough to stay in cache.
 CHUNK = 1 << 16
+# Words and runs that tables have room for at first; a power of two.
+ROOM = 1 << 10
 # Bytes below which a second core is not worth starting.
 WORTH_A_CORE = 1 << 17
 
@@ -54,7 +51,7 @@ class _Part(NamedTuple):
     """What one core counted."""
 
     words: WordTable
-    table: GramTable
+    table: RunTable
     cells: Cells
     row_ends: NDArray[np.int64]
     unknown: NDArray[np.int64]
@@ -84,9 +81,9 @@ class Lexicon:
         A name that no document could hold is a column that stays empty.
         """
         lexicon = cls(cut)
-        parts = len(names) + int(np.count_nonzero(names.letters == grams.SPACE))
+        parts = len(names) + int(np.count_nonzero(names.letters == term_names.SPACE))
         lexicon._make_room(parts, len(names.letters), parts, len(names))
-        grams.learn_names(
+        term_names.learn_names(
             lexicon._words, lexicon._table, names.letters, names.begins, cut.shortest, cut.longest
         )
         return lexicon
@@ -98,9 +95,9 @@ class Lexicon:
     def names(self) -> Names:
         """The names of all columns."""
         words = self._words
-        begins = grams.name_lengths(self._table, words.begins)
+        begins = term_names.name_lengths(self._table, words.begins)
         letters = np.empty(begins[-1], np.uint8)
-        grams.write_names(self._table, words.begins, words.letters, begins, letters)
+        term_names.write_names(self._table, words.begins, words.letters, begins, letters)
         return Names(letters, begins)
 
     def counted(self, documents: Documents) -> Counted:
@@ -112,19 +109,36 @@ class Lexicon:
         """Count all there is, with new columns for what had none, in the order of first sight."""
         parts = self._parts(documents, grow=True)
         for part in parts:
+            if not len(self):
+                self._words, self._table = part.words, part.table
+                continue
             letters, begins = part.words.letters, part.words.begins[: part.words.size[0] + 1]
             runs, columns = part.table.sizes
             self._make_room(len(begins), int(begins[-1]), int(runs), int(columns))
             numbers = add_words(self._words, letters, begins)
-            moved = grams.merge_grams(self._table, part.table, numbers)
-            grams.move_columns(part.cells.columns[: part.cells.size[0]], moved)
+            moved = merge_runs(self._table, part.table, numbers)
+            move_columns(part.cells.columns[: part.cells.size[0]], moved)
         return _together(parts)
+
+    def order(self) -> NDArray[np.intp]:
+        """Return the columns in the order of their names."""
+        words, size = self._words, int(self._words.size[0])
+        letters = words.letters[: words.begins[size]]
+        if self.cut.longest == 1 or (letters <= term_names.SPACE).any():
+            return self.names.order()
+        # A space comes before all letters, so runs stand in the order of their words.
+        ranks = np.empty(size, np.int64)
+        ranks[Names(letters, words.begins[: size + 1]).order()] = np.arange(1, size + 1)
+        by_word = term_names.words_by_rank(self._table, ranks, self.cut.longest)
+        if len(by_word) == 2:
+            return np.argsort((by_word[0] << 32) | by_word[1])
+        return np.lexsort(by_word[::-1])
 
     def _make_room(self, words: int, letters: int, runs: int, columns: int) -> None:
         """Have room for this many more of everything."""
         self._words = with_room(self._words, words, letters)
         known = int(self._words.size[0]) + words
-        self._table = grams.table_with_room(self._table, known, runs, columns)
+        self._table = table_with_room(self._table, known, runs, columns)
 
     def _parts(self, documents: Documents, *, grow: bool) -> list[_Part]:
         """Count ranges of documents, one a core: by our tables, or each by growing its own."""
@@ -150,31 +164,31 @@ class Lexicon:
         cut = self.cut
         words, table = _empty(cut) if grow else (self._words, self._table)
         cells = Cells(
-            np.empty(1024, np.int32),
-            np.empty(1024, np.int32),
-            np.full(max(len(self), 1024), -1),
+            np.empty(ROOM, np.int32),
+            np.empty(ROOM, np.int32),
+            np.full(max(len(self), ROOM), -1),
             np.zeros(1, np.int64),
         )
         row_ends = np.empty(len(documents), np.int64)
         unknown = np.empty(len(documents), np.int64)
         for start, stop in documents.ranges(CHUNK):
             some = documents.some(start, stop)
-            size = len(some.letters)
-            # A word has one byte at least, and another that parts it from the next.
-            most = (size + len(some)) // 2
-            numbers, ends = np.empty(most, np.int32), np.empty(len(some), np.int64)
-            if grow:
-                words = with_room(words, most, LONGER * size)
-            cut_words(some.text, some.begins, letters, cut.word_letters, words, grow, numbers, ends)
+            ends = np.empty(len(some), np.int64)
+            cuts = _room_for_words(len(some.letters), len(some))
+            cut_words(some.text, some.begins, letters, cut.word_letters, cuts, ends)
+            numbers, done = np.empty(ends[-1], np.int32), 0
+            while (done := number_words(cuts, words, grow, numbers, done)) < len(numbers):
+                bigger = len(words.letters) + int(cuts.begins[done + 1] - cuts.begins[done])
+                words = with_room(words, len(words.hashes), bigger)
             if cut.stop_words:
-                grams.without_stop_words(numbers, ends, len(cut.stop_words))
+                without_stop_words(numbers, ends, len(cut.stop_words))
             found = int(ends[-1])
-            cells = grams.cells_with_room(cells, 0, found * cut.longest)
+            cells = cells_with_room(cells, 0, found * cut.longest)
             if grow:
                 runs, columns = found * (cut.longest - 1), found * cut.longest
-                table = grams.table_with_room(table, int(words.size[0]), runs, columns)
-                cells = grams.cells_with_room(cells, int(table.sizes[1]) + columns, 0)
-            grams.count_grams(
+                table = table_with_room(table, int(words.size[0]), runs, columns)
+                cells = cells_with_room(cells, int(table.sizes[1]) + columns, 0)
+            count_grams(
                 numbers,
                 ends,
                 cut.shortest,
@@ -188,30 +202,40 @@ class Lexicon:
         return _Part(words, table, cells, row_ends, unknown)
 
 
-def _empty(cut: Cut) -> tuple[WordTable, GramTable]:
+def _room_for_words(size: int, documents: int) -> Words:
+    """Return room for all words that documents of so many bytes can have."""
+    # A word has one byte at least, and another that parts it from the next.
+    most = (size + documents) // 2
+    return Words(
+        np.empty(LONGER * size, np.uint8),
+        np.empty(most + 1, np.int64),
+        np.empty(most, np.uint64),
+        np.empty(most, np.uint64),
+    )
+
+
+def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
     """Return tables that know the stop words and nothing else."""
     words = WordTable(
-        np.zeros(2048, np.uint64),
-        np.empty(1024, np.uint64),
-        np.empty(8192, np.uint8),
-        np.zeros(1025, np.int64),
+        np.zeros(2 * ROOM, np.uint64),
+        np.empty(ROOM, np.uint64),
+        np.empty(ROOM, np.uint64),
+        np.empty(8 * ROOM, np.uint8),
+        np.zeros(ROOM + 1, np.int64),
         np.zeros(1, np.int64),
     )
     if cut.stop_words:
         names = Names.of(sorted(cut.stop_words))
         words = with_room(words, len(names), len(names.letters))
         add_words(words, names.letters, names.begins)
-    table = GramTable(
-        np.zeros(2048, np.uint64),
-        np.empty(1024, np.uint64),
-        np.empty(1024, np.int64),
-        np.empty(1024, np.int32),
-        np.full(1024, UNKNOWN, np.int32),
-        np.empty(1024, np.int32),
-        np.empty(1024, np.int64),
+    table = RunTable(
+        np.zeros(4 * ROOM, np.uint64),
+        np.empty(ROOM, np.uint64),
+        np.full(ROOM, UNKNOWN, np.int32),
+        np.empty(ROOM, np.int64),
         np.zeros(2, np.int64),
     )
-    table = grams.table_with_room(table, int(words.size[0]), 0, 0)
+    table = table_with_room(table, int(words.size[0]), 0, 0)
     return words, table
 
 

@@ -42,12 +42,11 @@ class OwnTerms:
         each = weights if weights.size else np.ones(size)
         whole = totals[matrix.indices]
         own = (whole - each[rows] * cells <= ROUNDING * whole).astype(np.float64)
-        return cls(
-            np.bincount(rows, own, minlength=size),
-            np.bincount(rows, own * cells, minlength=size),
-            np.bincount(rows, cells, minlength=size),
-            each,
-        )
+
+        def by_row(amounts: Floats) -> Floats:
+            return np.asarray(np.bincount(rows, amounts, minlength=size), np.float64)
+
+        return cls(by_row(own), by_row(own * cells), by_row(cells), each)
 
     def correct_words(
         self,

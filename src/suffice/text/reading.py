@@ -14,10 +14,12 @@ from suffice.count import count_words
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model import scoring
+from suffice.model.calibration import calibrated
 from suffice.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, given
+from suffice.text.fading import Believed, fades
 from suffice.text.own_terms import OwnTerms
 from suffice.text.term_tally import TermTally, document_counts, some_terms, term_counts
 from suffice.text.vocabulary import Vocabulary
@@ -31,6 +33,12 @@ EVENTS: dict[str, Callable[..., Any]] = {
     "polya": lambda **settings: MultinomialNB(estimate="predictive", **settings),
 }
 SMOOTH = "smooth"
+# What evidence's pseudocount is multiplied by, if documents left out are then told better.
+ALPHA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
+# Documents that are left out to calibrate on, and to try pseudocounts on: for a few unknowns as
+# many as suffice, evenly taken.
+MOST_CALIBRATED = 10_000
+MOST_TRIED = 3_000
 
 
 class ReadsTerms(BecomesLogistic, GenerativeAnswers):
@@ -50,6 +58,9 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
 
     _terms: Vocabulary
     _model: Any
+    # What left-out documents say of evidence's pseudocount and of long documents.
+    _alpha_factor: float = 1.0
+    _fading: float = 0.0
 
     def _count(self, rows: Rows) -> tuple[Floats, Any]:
         matrix = rows.X[:, : self._width_of(rows.X)] if self.unknown == SMOOTH else rows.X
@@ -106,6 +117,9 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         model.tally_ = Groups(groups.classes, groups.weights, parts)
         model.classes_ = groups.classes
         model._read(model.tally_)
+        if isinstance(self.alpha, str) and self._alpha_factor != 1.0:
+            model.alpha = model.alpha_ * self._alpha_factor
+            model._read(model.tally_)
         self._model = model
         self.alpha_ = model.alpha_
         self.class_count_, self.class_log_prior_ = model.class_count_, model.class_log_prior_
@@ -159,11 +173,56 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
 
     def _linear_form(self) -> LinearForm:
         form: LinearForm = self._model._linear_form()
-        return form
+        return LinearForm(form.weights, form.bias)  # rows are ready, whatever the basis
 
     def _log_proba_of(self, X: Any) -> Floats:
         rows = self._event_rows(X)
-        return self._calibrated(scoring.log_proba(self._scorer(), rows, self._decision_prior()))
+        log_proba = scoring.log_proba(self._scorer(), rows, self._decision_prior())
+        if not hasattr(self, "calibration_"):
+            return log_proba
+        return self._calibrated(log_proba * fades(row_sums(rows), self._fading)[:, None])
+
+    def _finish(self, rows: Rows, *, always: bool = False) -> None:
+        """Calibrate on documents left out: their fading, the pseudocount, and the sharpness."""
+        if self.calibrate is None and not always:
+            return
+        size = rows.shape[0]
+        some = rows.some(np.arange(0, size, max(1, size // MOST_CALIBRATED)))
+        self._alpha_factor = self._best_factor(some)
+        self._read(self.tally_)
+        left_out, lengths = self._left_out(some), row_sums(self._event_rows(some.X))
+        answers = left_out.log_proba, left_out.codes, left_out.weights
+        self._fading = Believed.of(*answers, lengths).exponent
+        faded = left_out.log_proba * fades(lengths, self._fading)[:, None]
+        self.calibration_ = calibrated(faded, left_out.codes, left_out.weights)
+        self.calibration_stale_ = False
+
+    def _best_factor(self, rows: Rows) -> float:
+        """Return what evidence's pseudocount is best multiplied by, judged by documents left out.
+
+        Evidence judges how well the words are foretold; classes are another matter.
+        """
+        self._alpha_factor = 1.0
+        if not isinstance(self.alpha, str):
+            return 1.0
+        size = rows.shape[0]
+        few = rows.some(np.arange(0, size, max(1, size // MOST_TRIED)))
+        losses = []
+        for factor in ALPHA_FACTORS:
+            self._alpha_factor = factor
+            self._read(self.tally_)
+            tried = self._left_out(few)
+            lengths = row_sums(self._event_rows(few.X))
+            answers = tried.log_proba, tried.codes, tried.weights
+            losses.append(Believed.of(*answers, lengths).log_loss)
+        return ALPHA_FACTORS[int(np.argmin(losses))]
+
+    def _drop_calibration(self) -> None:
+        super()._drop_calibration()
+        if self._alpha_factor != 1.0:
+            self._alpha_factor = 1.0
+            self._read(self.tally_)
+        self._fading = 0.0
 
     def _left_out_joint(self, rows: Rows) -> Floats | None:
         """Return log p(x, class) (n, C), up to a term that classes share, without each row.

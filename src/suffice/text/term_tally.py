@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.saved.refusal import refuse
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, given
 
@@ -42,6 +43,24 @@ def spread_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> Te
         return wide
 
     return _changed(groups, spread)
+
+
+def without_terms(groups: TermTally, gone: NDArray[np.bool_]) -> TermTally:
+    """Return the tally as if no document had had some of the terms."""
+    return _changed(groups, lambda counts: np.where(gone, 0.0, counts))
+
+
+def check_term_tally(groups: TermTally, terms: int, *, with_documents: bool) -> None:
+    """Refuse a tally from a file that is not one of so many terms."""
+    kind = Blocks if with_documents else Counts
+    if type(groups.parts) is not kind or len(_parts(groups)) != 1 + with_documents:
+        refuse(f"Its tally holds {type(groups.parts).__name__}, where {kind.__name__} are due.")
+    shape = (len(groups.classes), terms)
+    for part in _parts(groups):
+        if type(part) is not Counts or part.counts.shape != shape:
+            refuse(f"Its counts are not {shape} numbers.")
+        if not np.isfinite(part.counts).all():
+            refuse("Its counts are not all finite.")
 
 
 def _parts(groups: TermTally) -> tuple[Counts, ...]:

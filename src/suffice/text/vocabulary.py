@@ -84,6 +84,8 @@ class Vocabulary:
 
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their terms."""
+        if isinstance(self._finder, Lexicon) and len(self._finder) == len(self):
+            return self._finder.order()
         if not isinstance(self.terms, Names):
             terms = self.terms
             return np.array(sorted(range(len(terms)), key=terms.__getitem__), np.intp)

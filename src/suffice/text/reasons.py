@@ -1,0 +1,106 @@
+"""Reasons for an answer: what each term of a document adds to the log-odds of a class."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from suffice.errors import InputError
+from suffice.model.attribution import attributed, log_odds
+from suffice.model.calibration import Calibration
+from suffice.model.explanation import Explanation
+from suffice.prior.gammas import log_gamma_step
+from suffice.tally.tally import Floats
+
+
+class TermScores(NamedTuple):
+    """The scores of one document's classes, as a sum over its terms."""
+
+    terms: NDArray[Any]
+    """(J,): the columns of the document's terms"""
+    counts: Floats
+    """(J,)"""
+    parts: Floats
+    """(J, C): what each term adds to the score of each class"""
+    base: Floats
+    """(C,): the scores before any term"""
+    lapse: float = 0.0
+    one_against_all: bool = False
+    """Whether a class's score is its own log-odds against all others."""
+
+
+def term_scores(model: Any, rows: Any, fade: float, calibration: Calibration | None) -> TermScores:
+    """Return the scores of one row (CSR) under an event model, calibrated."""
+    terms, counts = rows.indices, rows.data.astype(np.float64)
+    if getattr(model, "estimate", "mean") == "predictive":
+        # Integrated out: each term by itself, and each word's share of what the length takes off.
+        believed = model.feature_count_ + model.alpha_
+        parts = log_gamma_step(believed[:, terms].T, counts[:, None])
+        length = log_gamma_step(believed.sum(axis=1), counts.sum())
+        parts = parts - counts[:, None] * length / max(counts.sum(), 1.0)
+        base = model._log_prior()
+    else:
+        form = model._linear_form()
+        parts, base = counts[:, None] * form.weights[:, terms].T, form.bias
+    if calibration is None:
+        return TermScores(terms, counts, parts, base)
+    sharpness = calibration.sharpness * fade
+    base = sharpness * base + calibration.offsets
+    return TermScores(terms, counts, sharpness * parts, base, calibration.lapse)
+
+
+def explained(
+    scores: TermScores, classes: NDArray[Any], names: list[str], target: Any, against: Any
+) -> Explanation:
+    """Return the terms' contributions to the log-odds of one class against another, or the rest."""
+    total = scores.base + scores.parts.sum(axis=0)
+    at = int(np.argmax(total)) if target is None else _number(classes, target)
+    if len(classes) < 2:
+        raise InputError(f"There is no class but {classes.tolist()[0]!r} to hold it against.")
+    others = [c for c in range(len(classes)) if c != at]
+    rest = np.array(others if against is None else [_number(classes, against)])
+    if at in rest:
+        raise InputError(f"Class {against!r} cannot be held against itself. Name another.")
+    shown = [_named(names, term) for term in scores.terms.tolist()]
+    values = [
+        f"{name} x{count:g}" for name, count in zip(shown, scores.counts.tolist(), strict=True)
+    ]
+    if scores.one_against_all:
+        shares, odds = _of_one_against_all(scores, at, rest)
+    else:
+        shares = attributed(scores.base, scores.parts, at, rest, scores.lapse)
+        odds = log_odds(total, at, rest, scores.lapse)
+    other = None if against is None else classes[rest[0]]
+    return Explanation.of(classes[at], other, shown, values, shares, odds)
+
+
+def _of_one_against_all(
+    scores: TermScores, at: int, rest: NDArray[np.intp]
+) -> tuple[Floats, float]:
+    """Return contributions where each class has log-odds of its own, made to add up to 1."""
+    if len(scores.base) == 2:
+        sign = 1.0 if at == 1 else -1.0
+        total = scores.base[1] + scores.parts[:, 1].sum()
+        return sign * scores.parts[:, 1], float(sign * total)
+    total = scores.base + scores.parts.sum(axis=0)
+    chance = expit(total)
+    odds = float(np.log(chance[at]) - np.log(chance[rest].sum()))
+    # To first order where the document stands; what is left is told with what is before any term.
+    weights = chance[rest] / chance[rest].sum()
+    slope = 1.0 - chance
+    shares = scores.parts[:, at] * slope[at] - scores.parts[:, rest] @ (weights * slope[rest])
+    return np.asarray(shares), odds
+
+
+def _number(classes: NDArray[Any], label: Any) -> int:
+    found = np.flatnonzero(classes == label)
+    if not found.size:
+        raise InputError(f"There is no class {label!r}; the classes are {classes.tolist()}.")
+    return int(found[0])
+
+
+def _named(names: list[str], term: int) -> str:
+    return names[term] if term < len(names) else "(unknown)"
