@@ -13,7 +13,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import cases, logistic, regression, searchlight, validation
+from benchmarks import cases, logistic, regression, searchlight, text, validation
 from benchmarks.measure import Result
 from benchmarks.startup import startup
 from suffice import __version__
@@ -27,6 +27,7 @@ CASES = (
     *logistic.CASES,
     *validation.CASES,
     *searchlight.CASES,
+    *text.CASES,
 )
 RESULTS = Path(__file__).parent / "results.json"
 

@@ -31,7 +31,7 @@ def columns_of(X: Any, categorical: tuple[str, ...] | None) -> tuple[Columns, Co
     return [name for name in used if name not in cats], cats
 
 
-class MixedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class MixedNB(ClassifierMixin, BaseEstimator):
     """GaussianNB and CategoricalNB with their log-likelihoods added.
 
     Gaps are filled with means and with the most frequent level. A level that training has not seen
@@ -65,16 +65,20 @@ class MixedNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 cells = cells.astype(object).where(cells.notna(), np.nan)
             filled = model[:-1].transform(cells)
             total += model[-1].predict_joint_log_proba(filled)
-        prior = np.log(np.bincount(np.searchsorted(self.classes_, self.classes_)))
         first = self.parts_[0][0][-1]
-        prior = first.class_log_prior_ if hasattr(first, "class_log_prior_") else np.log(
-            first.class_prior_
+        prior = (
+            first.class_log_prior_
+            if hasattr(first, "class_log_prior_")
+            else np.log(first.class_prior_)
         )
         return np.exp(log_softmax(total - (len(self.parts_) - 1) * prior, axis=1))
 
 
-def encoded(X: Any, categorical: tuple[str, ...] | None) -> Any:
-    """Return the usual encoder: one-hot for categories, mean and unit variance for numbers."""
+def encoded(X: Any, categorical: tuple[str, ...] | None, *, sparse: bool = False) -> Any:
+    """Return the usual encoder: one-hot for categories, mean and unit variance for numbers.
+
+    Only logistic regression takes one-hot columns as the encoder makes them, sparse.
+    """
     numbers, cats = columns_of(X, categorical)
     return ColumnTransformer(
         [
@@ -83,7 +87,7 @@ def encoded(X: Any, categorical: tuple[str, ...] | None) -> Any:
                 "categories",
                 make_pipeline(
                     SimpleImputer(strategy="constant", fill_value="(gap)"),
-                    OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+                    OneHotEncoder(handle_unknown="ignore", sparse_output=sparse),
                 ),
                 cats,
             ),
@@ -112,7 +116,7 @@ NAIVE: Mapping[str, Maker] = {
 OTHERS: Mapping[str, Maker] = {
     "LDA": lambda X, cats: make_pipeline(encoded(X, cats), LinearDiscriminantAnalysis()),
     "logistic": lambda X, cats: make_pipeline(
-        encoded(X, cats), LogisticRegression(max_iter=1000)
+        encoded(X, cats, sparse=True), LogisticRegression(max_iter=1000)
     ),
     "boosting": boosted,
 }

@@ -15,9 +15,7 @@ from numpy.typing import NDArray
 Split = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 # The folder: named by the environment, or beside the project.
-FOLDER = Path(
-    os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].joinpath("shared", "data"))
-)
+FOLDER = Path(os.environ.get("SUFFICE_DATA", Path(__file__).parents[2].joinpath("shared", "data")))
 FOLDS = 5
 
 
@@ -104,9 +102,7 @@ SETS = (
     LabelledSet(
         "titanic3/titanic3.csv", "survived", leave_out=TITANIC_LEFT_OUT, categorical=("pclass",)
     ),
-    LabelledSet(
-        "haxby_slice/haxby_slice_detrended.csv.gz", "label", groups="run", without="rest"
-    ),
+    LabelledSet("haxby_slice/haxby_slice_detrended.csv.gz", "label", groups="run", without="rest"),
     LabelledSet("spambase/spambase.csv.gz", "type"),
     LabelledSet("r8/r8.jsonl.gz", "label", split="split"),
     LabelledSet("sentence_polarity/sentence_polarity.jsonl.gz", "label"),

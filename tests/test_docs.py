@@ -48,6 +48,7 @@ def estimators():
         suffice.discriminant_analysis,
         suffice.linear_model,
         suffice.basis,
+        suffice.text,
     )
     things = [getattr(room, name) for room in rooms for name in room.__all__]
     return [thing for thing in things if hasattr(thing, "fit")]
@@ -57,7 +58,7 @@ def estimators():
 def test_every_parameter_of_an_estimator_is_documented(estimator):
     pages = [
         ROOT / "docs" / f"{name}.md"
-        for name in ("estimators", "regression", "logistic", "basis", "lab")
+        for name in ("estimators", "regression", "logistic", "basis", "lab", "text")
     ]
     missing = [name for name in estimator().get_params() if not mentioned(name, pages)]
     assert not missing

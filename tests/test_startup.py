@@ -11,6 +11,7 @@ import suffice
 HEAVY = ("matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn")
 ROOMS = (
     "basis",
+    "classifier",
     "discriminant_analysis",
     "errors",
     "gaussian",

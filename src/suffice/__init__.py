@@ -57,6 +57,7 @@ _ROOMS = {
         "select_features",
     ),
     "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
+    "classifier": ("GenerativeClassifier",),
     "saved": ("load",),
     "errors": (
         "CovarianceError",

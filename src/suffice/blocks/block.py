@@ -85,9 +85,7 @@ class Family(ABC, Generic[T]):
         weights : (n,), or empty if every row weighs 1
         """
 
-    def merged(
-        self, other: Self, tally: T, translations: Mapping[str, Index]
-    ) -> tuple[Self, T]:
+    def merged(self, other: Self, tally: T, translations: Mapping[str, Index]) -> tuple[Self, T]:
         """Return the family that knows the levels of both, and the other's tally in its codes.
 
         `translations` says, for each category, our code of each of the other's (see
@@ -121,8 +119,7 @@ class Reading(ABC, Generic[T]):
 
         The prior is held, so this is the product of one-step predictives. Densities of one column
         are of one measure, whatever the family: a probability of a whole number is a density a
-        unit wide, and one of another level of numbers a density as wide as the smallest gap
-        between the levels.
+        unit wide, and one of other levels of numbers a density as wide as the grid they lie on.
         """
 
     @property
@@ -179,5 +176,5 @@ class Reading(ABC, Generic[T]):
         """
 
     def split(self, table: Table) -> Floats:
-        """Return what each column adds to the scores, (n, C, columns): log p(x1), log p(x2|x1)..."""
+        """Return what each column adds to the scores, (n, C, d): log p(x1), log p(x2 | x1), ..."""
         return self.scores(table)[:, :, None]

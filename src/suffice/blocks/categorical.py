@@ -8,25 +8,15 @@ from typing import Self
 
 import numpy as np
 
-from suffice.blocks.block import Cells, Family, Reading
-from suffice.blocks.draws import drawn_levels, filled_levels
-from suffice.blocks.level_codes import (
-    Levels,
-    cells_of,
-    distinct,
-    grown_levels,
-    level_codes,
-    width_of,
-)
+from suffice.blocks.block import Family
+from suffice.blocks.level_codes import Levels, grown_levels, level_codes
 from suffice.blocks.level_tables import LevelTables, level_counts, pooled_base
+from suffice.blocks.levels_reading import LevelsReading
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index, given
-
-# A coin has so many sides.
-TWO = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,116 +110,3 @@ class Categorical(Family[Counts]):
         """Return the levels' shares in each class, the strength of their prior by evidence."""
         base, other = pooled_base(tally.counts.sum(axis=0), closed=self.closed)
         return LevelsReading(self, tally, LevelTables.of(tally.counts, base, other))
-
-
-@dataclass(frozen=True, eq=False)
-class Bernoulli(Categorical):
-    """Two values with beta priors centred on their shares in all classes together.
-
-    There is no "other": a third value says nothing of the class when it is scored, and is refused
-    when it is to be learned.
-
-    Examples
-    --------
-    >>> table = Table.of([{"paid": True}, {"paid": False}, {"paid": None}])
-    >>> own, everyone = np.array([0, 1, 1], np.int32), np.empty(0)
-    >>> family = Bernoulli(("paid",)).fitted(table, own, 2, everyone)
-    >>> family.levels, family.count(table, own, 2, everyone).counts.tolist()
-    ((0.0, 1.0), [[0.0, 1.0], [1.0, 0.0]])
-    """
-
-    @property
-    def name(self) -> str:
-        """The name that a user gives."""
-        return "bernoulli"
-
-    @property
-    def closed(self) -> bool:
-        """Whether there is nothing besides the known levels."""
-        return True
-
-    def objection(self, table: Table) -> str | None:
-        """Say why the column has not two values, or None."""
-        told = super().objection(table)
-        if told is not None:
-            return told
-        column = table[self.column]
-        if column.kind == "category":
-            values = list(column.levels)
-        else:
-            values = list(dict.fromkeys((*(self.levels or ()), *distinct(column).tolist())))
-        if len(values) <= TWO:
-            return None
-        return (
-            f"Column {self.column!r} has {len(values)} values ({', '.join(map(repr, values[:3]))}"
-            f"{', ...' if len(values) > TWO + 1 else ''}), and a 'bernoulli' has two. Use "
-            "'categorical'."
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class LevelsReading(Reading[Counts]):
-    """The shares of the levels in every class."""
-
-    family: Categorical
-    tally: Counts
-    tables: LevelTables
-
-    @property
-    def log_evidence(self) -> float:
-        """The log density of the rows, each level as wide as the smallest gap between them."""
-        return self.tables.log_evidence - self.weight * self._log_width
-
-    @property
-    def n_parameters(self) -> int:
-        """One share less than levels, for each class."""
-        return len(self.tally.counts) * self.n_settings
-
-    @property
-    def n_settings(self) -> int:
-        """The shares that the prior is centred on."""
-        return max(self.tally.counts.shape[1] - 1, 0)
-
-    @property
-    def weight(self) -> float:
-        """The weight of the rows in the tally."""
-        return float(self.tally.counts.sum())
-
-    @property
-    def _log_width(self) -> float:
-        return float(np.log(width_of(self.family.levels)))
-
-    def with_tally(self, tally: Counts) -> Self:
-        """Return another tally under the prior of this one."""
-        counts = tally.with_levels(len(self.tables.base)).counts
-        return replace(self, tally=tally, tables=replace(self.tables, counts=counts))
-
-    def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
-        codes = level_codes(table[self.family.column], self.family.levels)
-        return self._of_width(codes, self.tables.scores(codes))
-
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
-        """Return the scores, (n, C), without each row: a table of levels and classes."""
-        found = level_codes(table[self.family.column], self.family.levels)
-        return self._of_width(found, self.tables.left_out(found, codes, weights))
-
-    def _of_width(self, codes: Codes, scores: Floats) -> Floats:
-        if self._log_width != 0.0:
-            scores[codes >= 0] -= self._log_width
-        return scores
-
-    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
-        """Draw levels for rows of these classes; "other" is none of them."""
-        drawn = drawn_levels(self.tables.shares()[:, :-1], codes, rng)
-        return {self.family.column: cells_of(drawn, self.family.levels)}
-
-    def impute(
-        self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
-    ) -> Cells:
-        """Return the column with its gaps filled by the most probable level, or by a draw."""
-        column = table[self.family.column]
-        values = column.values.copy()
-        filled = filled_levels(self.tables.shares()[:, :-1], log_proba[column.gaps], rng)
-        values[column.gaps] = cells_of(filled, self.family.levels)
-        return {column.name: values}

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.columns import Column
 from suffice.data.labels import Codes
 from suffice.tally.tally import Floats
 
@@ -24,27 +29,34 @@ def drawn_levels(shares: Floats, codes: Codes, rng: np.random.Generator) -> Code
         mine = codes == c
         # Not even a draw of exactly 0 falls into a level of no width.
         out[mine] = np.searchsorted(edges[c], draws[mine], side="right")
-    return np.minimum(out, shares.shape[1] - 1)
+    return np.asarray(np.minimum(out, shares.shape[1] - 1))
 
 
 def drawn_classes(log_proba: Floats, rng: np.random.Generator) -> Codes:
     """Draw a class for each row of log p(class | row), (n, C)."""
     edges = np.cumsum(np.exp(log_proba), axis=1)
     draws = rng.random(len(edges)) * edges[:, -1]
-    return (edges[:, :-1] <= draws[:, None]).sum(axis=1).astype(np.int32)
+    return np.asarray((edges[:, :-1] <= draws[:, None]).sum(axis=1), np.int32)
 
 
 def filled_levels(shares: Floats, log_proba: Floats, rng: np.random.Generator | None) -> Codes:
     """Return a level for each row of log p(class | row): the most probable one, or a draw."""
     if rng is not None:
         return drawn_levels(shares, drawn_classes(log_proba, rng), rng)
-    return np.argmax(np.exp(log_proba) @ shares, axis=1).astype(np.int32)
+    return np.asarray(np.argmax(np.exp(log_proba) @ shares, axis=1), np.int32)
 
 
 def filled_numbers(
-    column: Floats, gaps: Floats, expected: Floats, log_proba: Floats
-) -> Floats:
-    """Return a column with its gaps filled by expectations (C,), or (gaps, C), over the classes."""
-    values = column.copy()
-    values[gaps] = (np.exp(log_proba[gaps]) * expected).sum(axis=1)
-    return values
+    column: Column,
+    log_proba: Floats,
+    expected: Floats,
+    sample: Callable[[Codes, np.random.Generator], Mapping[str, NDArray[Any]]],
+    rng: np.random.Generator | None,
+) -> dict[str, NDArray[Any]]:
+    """Return a column with its gaps filled by expectations (C,) over the classes, or by draws."""
+    values, gaps = column.values.copy(), column.gaps
+    if rng is None:
+        values[gaps] = np.exp(log_proba[gaps]) @ expected
+    else:
+        values[gaps] = sample(drawn_classes(log_proba[gaps], rng), rng)[column.name]
+    return {column.name: values}

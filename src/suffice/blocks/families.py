@@ -6,12 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from suffice.blocks.bernoulli import Bernoulli
 from suffice.blocks.binned import Binned
 from suffice.blocks.block import Family
-from suffice.blocks.categorical import Bernoulli, Categorical
+from suffice.blocks.categorical import Categorical
 from suffice.blocks.joint import Joint
+from suffice.blocks.lognormal import LogNormal
 from suffice.blocks.mvn import MultivariateNormal
-from suffice.blocks.normal import LogNormal, Normal
+from suffice.blocks.normal import Normal
 from suffice.blocks.poisson import Poisson
 from suffice.errors import InputError
 

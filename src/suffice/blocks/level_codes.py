@@ -11,6 +11,11 @@ from suffice.tally.tally import Floats
 
 # Numbers that are levels, in the order of their codes; None for a category, which has its own.
 Levels = tuple[float, ...] | None
+# Numbers of so many decimals lie on a grid, if they are within this part of whole ones; beyond
+# this size all floats are whole.
+MOST_DECIMALS = 6
+ROUNDED = 1e-12
+BEYOND_WHOLE = 2.0**53
 
 
 def level_codes(column: Column, levels: Levels) -> Codes:
@@ -29,7 +34,7 @@ def level_codes(column: Column, levels: Levels) -> Codes:
     codes = order[place]
     codes[known[codes] != column.values] = len(levels)
     codes[column.gaps] = GAP
-    return codes.astype(np.int32)
+    return np.asarray(codes, np.int32)
 
 
 def grown_levels(column: Column, levels: Levels = ()) -> Levels:
@@ -46,17 +51,27 @@ def distinct(column: Column) -> Floats:
 
 
 def width_of(levels: Levels) -> float:
-    """Return the smallest distance of two levels of numbers: how wide a density each of them is.
+    """Return how wide a density each level of numbers is: the grid that the levels lie on.
 
-    It is 1 for a category and for a single level.
+    Whole numbers, and numbers of a few decimals, lie on a grid as wide as the largest distance
+    that divides all theirs. For others it is the mean distance of neighbours: a histogram of as
+    many bins as levels. It is 1 for a category and for a single level.
 
     Examples
     --------
-    >>> width_of((0.0, 2.0, 2.5))
-    0.5
+    >>> width_of((0.0, 4.0, 10.0)), width_of((0.5, 0.25, 2.0)), width_of((0.0, 1 / 3, 1.0))
+    (2.0, 0.25, 0.5)
     """
-    gaps = np.diff(np.sort(np.array(levels or (), np.float64)))
-    return float(gaps.min()) if gaps.size else 1.0
+    values = np.sort(np.array(levels or (), np.float64))
+    if len(values) < 2:
+        return 1.0
+    for decimals in range(MOST_DECIMALS + 1):
+        scaled = values * 10.0**decimals
+        whole = np.rint(scaled)
+        near = np.abs(scaled - whole) <= ROUNDED * np.maximum(np.abs(whole), 1.0)
+        if near.all() and np.abs(whole).max() < BEYOND_WHOLE:
+            return float(np.gcd.reduce(np.diff(whole).astype(np.int64)) / 10.0**decimals)
+    return float(values[-1] - values[0]) / (len(values) - 1)
 
 
 def cells_of(codes: Codes, levels: Levels) -> NDArray[np.float64] | Codes:

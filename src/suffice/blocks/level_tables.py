@@ -8,19 +8,21 @@ from typing import Any, Self
 
 import numpy as np
 
+from suffice.blocks.centred_counts import CentredCounts
+from suffice.blocks.peak import highest
 from suffice.data.labels import Codes
 from suffice.kernels.level_tables import (
     count_levels_by_class,
     gather_left_out,
     gather_levels,
 )
-from suffice.model.pseudocounts import best_pseudocount, digamma_rise
-from suffice.prior.gammas import log_gamma_step
 from suffice.tally.tally import ROUNDING, Floats, given
 
 # Rows that are added to the pooled ones and shared by all levels and "other" alike, so that none
 # of them has probability 0.
 SUPPOSED_ROWS = 1.0
+# Rows that the common shares may be worth: from hardly any to as good as certain.
+WEAKEST, STRONGEST = 1e-6, 1e9
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,13 +55,17 @@ class LevelTables:
     def of(cls, counts: Floats, base: Floats, other: float) -> Self:
         """Return the tables of the strength that the counts have most evidence for."""
         evidence = CentredCounts.of(counts, base)
-        strength = best_pseudocount(evidence.slope, evidence.log_evidence)
-        return cls(counts, base, other, strength)
+        logs = highest(
+            evidence.log_evidence, evidence.slope, np.log([WEAKEST]), np.log([STRONGEST])
+        )
+        return cls(counts, base, other, float(np.exp(logs[0])))
 
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        return CentredCounts.of(self.counts, self.base).log_evidence(self.strength)
+        return float(
+            CentredCounts.of(self.counts, self.base).log_evidence(np.log([[self.strength]]))[0]
+        )
 
     @cached_property
     def totals(self) -> Floats:
@@ -113,39 +119,6 @@ class LevelTables:
         # Where there is nothing else, what comes all the same says nothing of the class.
         table[-2] = log_share(self.strength * self.other, whole) if self.other > 0 else 0.0
         return given(table)
-
-
-@dataclass(frozen=True)
-class CentredCounts:
-    """The evidence of counts as a function of the strength of their prior.
-
-    Parameters
-    ----------
-    counts, base : (k,)
-        Counts above 0 of all classes, and the prior share of the level of each.
-    totals : (C,)
-    """
-
-    counts: Floats
-    base: Floats
-    totals: Floats
-
-    @classmethod
-    def of(cls, counts: Floats, base: Floats) -> Self:
-        """Return that of counts (C, K) about a base (K,)."""
-        own, level = np.nonzero(counts)
-        totals = counts.sum(axis=1)
-        return cls(counts[own, level], base[level], totals[totals > 0])
-
-    def log_evidence(self, strength: float) -> float:
-        """Return the log evidence at a strength."""
-        gain = log_gamma_step(strength * self.base, self.counts).sum()
-        return float(gain - log_gamma_step(strength, self.totals).sum())
-
-    def slope(self, strength: float) -> float:
-        """Return its derivative by the strength."""
-        gain = self.base @ digamma_rise(strength * self.base, self.counts)
-        return float(gain - digamma_rise(np.full_like(self.totals, strength), self.totals).sum())
 
 
 def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:

@@ -76,12 +76,18 @@ class NormalEvidence:
     @classmethod
     def of(cls, moments: Moments, *, tied: bool) -> Self:
         """Return that of a tally (C, 1), centred on its pooled rows."""
-        rows, squares = moments.weight[:, 0], moments.scatter()[:, 0]
         location = moments.pooled().mean()
-        total = float(rows.sum())
-        within = spreads(squares.sum(keepdims=True) / (total if total > 0 else 1.0), location)
-        away = np.where(rows > 0, np.square(moments.mean()[:, 0] - location[0]), 0.0)
-        return cls(float(location[0]), float(within[0]), rows, squares, away, tied)
+        total = float(moments.weight.sum())
+        within = moments.scatter().sum(axis=0) / (total if total > 0 else 1.0)
+        variance = spreads(within, location)
+        return cls.about(moments, float(location[0]), float(variance[0]), tied=tied)
+
+    @classmethod
+    def about(cls, moments: Moments, location: float, variance: float, *, tied: bool) -> Self:
+        """Return that of a tally (C, 1), for a prior of this location and variance."""
+        rows, squares = moments.weight[:, 0], moments.scatter()[:, 0]
+        away = np.where(rows > 0, np.square(moments.mean()[:, 0] - location), 0.0)
+        return cls(location, variance, rows, squares, away, tied)
 
     def _parts(self, logs: Floats) -> tuple[Floats, ...]:
         """Return k, a (P, 1), and for each variance its rows and what it grows by, (P, G)."""

@@ -71,11 +71,11 @@ def _taken(
     value: Callable[[Floats], Floats], at: Floats, step: Floats, low: Floats, high: Floats
 ) -> Floats:
     """Return where the longest part of a step that leads no lower ends, within the box."""
-    parts = np.concatenate([[0.0], 0.5 ** np.arange(HALVINGS)])
-    points = np.clip(at + parts[:, None] * step, low, high)
-    values = value(points)
-    better = np.flatnonzero(values[1:] >= values[0])
-    if better.size:
-        return np.asarray(points[1 + better[0]])
+    points = np.clip(np.stack([at, at + step]), low, high)
+    here, there = value(points)
     # Near the top values differ by their rounding; the slope, which led here, is the better judge.
-    return np.asarray(points[1] if np.abs(step).max() < APART else at)
+    if there >= here or np.abs(step).max() < APART:
+        return np.asarray(points[1])
+    shorter = np.clip(at + 0.5 ** np.arange(1, HALVINGS)[:, None] * step, low, high)
+    better = np.flatnonzero(value(shorter) >= here)
+    return np.asarray(shorter[better[0]] if better.size else at)

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from suffice.blocks.block import Cells, Family, Reading
-from suffice.blocks.draws import drawn_classes, filled_numbers
+from suffice.blocks.draws import filled_numbers
 from suffice.blocks.level_tables import left_of
 from suffice.count import count_events
 from suffice.data.columns import GAP
@@ -177,10 +177,5 @@ class PoissonReading(Reading[Events]):
         """Return the column with its gaps filled by the expected number, or by a draw."""
         column = table[self.family.column]
         events, rows = self._believed
-        if rng is None:
-            values = filled_numbers(column.values, column.gaps, events / rows, log_proba)
-            return {column.name: values}
-        values = column.values.copy()
-        codes = drawn_classes(log_proba[column.gaps], rng)
-        values[column.gaps] = self.sample(codes, rng)[column.name]
-        return {column.name: values}
+        expected = events / rows
+        return filled_numbers(column, log_proba, expected, self.sample, rng)

@@ -13,7 +13,7 @@ from suffice.blocks.block import Cells
 from suffice.classifier.combines import Combines
 from suffice.classifier.frames import as_given, filled, frame_kind
 from suffice.classifier.sheet import GAP_OF
-from suffice.data.columns import GAP
+from suffice.data.columns import GAP, Column
 from suffice.errors import InputError
 from suffice.model.attribution import attributed, log_odds
 from suffice.model.decision import decide
@@ -36,8 +36,9 @@ class TableAnswers(Combines):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, (n_samples,)."""
-        best: NDArray[Any] = self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
-        return best
+        best = np.argmax(self.predict_log_proba(X), axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes), of the blocks as they are, unweighted."""
@@ -103,8 +104,8 @@ class TableAnswers(Combines):
         rng = generator(random_state) if draw else None
         log_proba = self._log_proba_of(sheet)
         cells: Cells = {}
-        for reading in self.readings_:
-            if any(sheet.table[name].any_gap for name in reading.family.columns):
+        for family, reading in zip(self.blocks_, self.readings_, strict=True):
+            if any(sheet.table[name].any_gap for name in family.columns):
                 cells |= reading.impute(sheet.table, log_proba, rng)
         return filled(X, cells, self.schema_)
 
@@ -153,11 +154,11 @@ class TableAnswers(Combines):
     def _explained(
         self, sheet: Any, base: Floats, at: int, others: NDArray[np.intp], against: Any
     ) -> Explanation:
-        names, values, parts = [], [], [np.empty((0, len(base)))]
+        parts = [np.empty((0, len(base)))]
         for weight, reading in zip(self.combination_.weights, self.readings_, strict=True):
             parts.append(weight * reading.split(sheet.table)[0].T)
-            names.extend(reading.family.columns)
-            values.extend(shown(sheet.table[name]) for name in reading.family.columns)
+        names = [name for family in self.blocks_ for name in family.columns]
+        values = [shown(sheet.table[name]) for name in names]
         stacked, possible = np.concatenate(parts), np.isfinite(base)
         # Classes of which nothing was learned have no part in it.
         place = np.cumsum(possible) - 1
@@ -167,20 +168,22 @@ class TableAnswers(Combines):
         odds = log_odds(here[0] + here[1].sum(axis=0), here[2], here[3], lapse)
         return Explanation.of(self.classes_.tolist()[at], against, names, values, shares, odds)
 
-    def _take_features(self, X: Any, *, reset: bool) -> Any:
-        return super()._take_features(X, reset=reset)
-
     def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Any:
         if reset:
             self.frame_kind_ = frame_kind(X)
         return super()._sheet(X, reset=reset, grow=grow)
 
 
-def shown(column: Any) -> str:
+def shown(column: Column) -> str:
     """Return how the cell of a column of one row is shown in an explanation."""
     if column.any_gap:
         return f"{column.name} missing"
+    value = column.values[0]
     if column.kind == "category":
         level = column.shown(column.values)[0]
         return f"{column.name} = {'(other)' if level is None else level}"
-    return f"{column.name} = {column.values[0]:g}"
+    if column.kind == "boolean":
+        return f"{column.name} = {bool(value)}"
+    if column.kind == "date":
+        return f"{column.name} = {np.datetime64(int(np.floor(value)), 'D')}"
+    return f"{column.name} = {value:g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -41,16 +41,15 @@ class Choice:
         )
 
 
-@dataclass(frozen=True)
-class Trial:
+class Trial(NamedTuple):
     """One arrangement of blocks that was tried against the one before.
 
     Parameters
     ----------
-    what : str
+    what : the block that was tried
     before, after : float
         Left-out log-loss of a row, without and with it.
-    taken : bool
+    taken : whether the block is there in the end
     """
 
     what: str

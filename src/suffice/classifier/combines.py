@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.classifier.class_prior import left_out_prior
 from suffice.classifier.learner import TableLearner
 from suffice.classifier.sheet import Sheet
 from suffice.data.rows import Rows
@@ -16,7 +18,7 @@ from suffice.model.combination import Combination
 from suffice.model.combination_choice import combined
 from suffice.model.combination_fit import LeftOutParts
 from suffice.skin.left_out import ClassesLeftOut
-from suffice.tally.tally import Floats
+from suffice.tally.tally import ROUNDING, Floats
 
 # Log-likelihoods (rows by classes by blocks) that weights are fitted to: 256 MB. Of more rows
 # every second, third ... is taken; the weights are few.
@@ -28,6 +30,9 @@ class Combines(TableLearner):
 
     combine: str
     combination_: Combination
+    weights_stale_: bool
+    # The classes that the offsets are of.
+    _combined: NDArray[Any]
 
     def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
         super()._changed(X, y, sample_weight)
@@ -65,31 +70,44 @@ class Combines(TableLearner):
 
     def _finish(self, rows: Rows, *, always: bool = False) -> None:
         self.__dict__.pop("_at_hand", None)
-        self.combination_ = combined(self._left_out_parts(rows, few=True), self.combine)
+        cells = rows.shape[0] * len(self.classes_) * max(1, len(self.readings_))
+        if cells > MOST_LIKELIHOODS:
+            rows = rows.some(np.arange(0, rows.shape[0], -(-cells // MOST_LIKELIHOODS)))
+        # A weight is so many repeats of a row, of which one is left out.
+        parts = self._left_out_parts(rows, np.minimum(weights_of(rows), 1.0))
+        self.combination_ = combined(parts, self.combine)
         self._combined = self.classes_
         self.weights_stale_ = False
 
-    def _left_out_parts(self, rows: Rows, *, few: bool = False) -> LeftOutParts:
-        """Return what each block says of each row without having learned it."""
-        cells = rows.shape[0] * len(self.classes_) * max(1, len(self.readings_))
-        if few and cells > MOST_LIKELIHOODS:
-            rows = rows.some(np.arange(0, rows.shape[0], -(-cells // MOST_LIKELIHOODS)))
+    def _left_out_parts(self, rows: Rows, out: Floats) -> LeftOutParts:
+        """Return what each block says of each row without so much (n,) of its weight."""
         parts = np.empty((rows.shape[0], len(self.classes_), len(self.readings_)))
         for at, reading in enumerate(self.readings_):
-            parts[:, :, at] = reading.left_out(rows.X.table, rows.codes, rows.weights)
-        mass = rows.weights if rows.weights.size else np.ones(rows.shape[0])
-        return LeftOutParts(self._left_out_log_prior(rows), parts, rows.codes, mass)
+            parts[:, :, at] = reading.left_out(rows.X.table, rows.codes, out)
+        base = left_out_prior(self.tally_.weights, rows.codes, out)
+        return LeftOutParts(base, parts, rows.codes, weights_of(rows))
 
     def _left_out(self, rows: Rows) -> ClassesLeftOut:
-        found = self._left_out_parts(rows)
-        log_proba = self.combination_.log_proba(found.base, found.parts)
-        return ClassesLeftOut(log_proba, rows.codes, found.mass, self.classes_)
+        found = self._left_out_parts(rows, weights_of(rows))
+        scores = found.base + found.parts @ self.combination_.weights + self.combination_.offsets
+        if not self.classes_closed_:
+            # A class of which the row was the only one is no class any more.
+            scores[self._only_one(rows)] = -np.inf
+        return ClassesLeftOut(
+            self.combination_.finished(scores), rows.codes, found.mass, self.classes_
+        )
+
+    def _only_one(self, rows: Rows) -> NDArray[np.bool_]:
+        """Say of which class (n, C) nothing is left without a row."""
+        left = np.repeat(self.tally_.weights[None], rows.shape[0], axis=0)
+        left[np.arange(rows.shape[0]), rows.codes] -= weights_of(rows)
+        return np.asarray(left <= ROUNDING * self.tally_.weights)
 
     @property
     def weights_(self) -> dict[Any, float]:
         """How much each block counts, by its column, or the tuple of its columns."""
         check_is_fitted(self, "tally_")
-        names = (f.columns if len(f.columns) > 1 else f.column for f in self.families_)
+        names = (f.columns if len(f.columns) > 1 else f.column for f in self.blocks_)
         return dict(zip(names, self.combination_.weights.tolist(), strict=True))
 
     def _log_proba_of(self, X: Sheet) -> Floats:
@@ -104,3 +122,8 @@ class Combines(TableLearner):
             said *= weight
             scores += said
         return scores
+
+
+def weights_of(rows: Rows) -> Floats:
+    """Return the weight of each row, (n,)."""
+    return rows.weights if rows.weights.size else np.ones(rows.shape[0])

@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.blocks import Family, Reading
-from suffice.classifier.arranging import arranged
+from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
-from suffice.classifier.sheet import Sheet, first_sheet, later_sheet
+from suffice.classifier.class_prior import class_log_prior
+from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import MergeError, ShapeError
@@ -37,6 +38,8 @@ class TableLearner(CrossValidates):
     missing: str
     budget: int
     schema_: Schema
+    blocks_: tuple[Family[Any], ...]
+    choices_: Choices
 
     # Taking in
 
@@ -49,22 +52,28 @@ class TableLearner(CrossValidates):
 
     def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Sheet:
         if reset:
-            self.__dict__.pop("families_", None)
+            self.__dict__.pop("blocks_", None)
             self.schema_, sheet = first_sheet(self, X)
             self.gaps_ = self._columns_with_gaps(sheet)
             return sheet.with_gaps(self.gaps_)
         self.schema_, sheet = later_sheet(self, X, self.schema_, grow=grow)
         sheet = sheet.with_gaps(self.gaps_)
         if grow:
-            self.families_ = tuple(family.grown(sheet.table) for family in self.families_)
+            self.blocks_ = tuple(family.grown(sheet.table) for family in self.blocks_)
         return sheet
 
     def _columns_with_gaps(self, sheet: Sheet) -> tuple[str, ...]:
         """Return the columns whose gaps may be columns of their own."""
         if self.missing == "ignore":
             return ()
+        asked = () if isinstance(self.families, str) else self.families
+        names = {f"{key[0] if isinstance(key, tuple) else key}" for key in asked}
         given = set(self.schema_.given)
-        return tuple(c.name for c in sheet.table if c.any_gap and c.name in given)
+        return tuple(
+            c.name
+            for c in sheet.table
+            if c.name in given and (c.any_gap or c.name + GAP_OF in names)
+        )
 
     def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         with all_or_nothing(self):
@@ -75,7 +84,7 @@ class TableLearner(CrossValidates):
     # Counting and reading
 
     def _count(self, rows: Rows) -> tuple[Floats, Blocks[Any]]:
-        if not hasattr(self, "families_"):
+        if not hasattr(self, "blocks_"):
             self._arrange(rows)
         # Kept until `_changed`, which then need not read the rows a second time.
         self._at_hand = rows
@@ -84,25 +93,31 @@ class TableLearner(CrossValidates):
             rows.codes, weights if weights.size else None, minlength=rows.classes
         ).astype(np.float64)
         given = rows.X.table, rows.codes, rows.classes, weights
-        return total, Blocks(tuple(family.count(*given) for family in self.families_))
+        return total, Blocks(tuple(family.count(*given) for family in self.blocks_))
 
     def _arrange(self, rows: Rows) -> None:
         """Choose the families of all columns, and which columns form blocks."""
-        self.families_: tuple[Family[Any], ...]
-        self.choices_: Choices
-        self.families_, self.choices_ = arranged(self.families, self.budget, rows)
+        self.blocks_, self.choices_ = arranged(self.families, self.budget, rows)
 
     def _read(self, groups: Groups[Any]) -> None:
-        pairs = zip(self.families_, groups.parts.parts, strict=True)
+        pairs = zip(self.blocks_, groups.parts.parts, strict=True)
         self.readings_: tuple[Reading[Any], ...] = tuple(family.read(t) for family, t in pairs)
 
     def _class_prior_is_given(self) -> bool:
         return False
 
     def _log_prior(self) -> Floats:
-        weights = self.tally_.weights
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(weights / weights.sum()))
+        return class_log_prior(self.tally_.weights)
+
+    @property
+    def families_(self) -> dict[Any, Any]:
+        """What to give as `families` to a model that is to count exactly what this one counts."""
+        check_is_fitted(self, "tally_")
+        found: dict[Any, Any] = {
+            family.columns: {"family": family.name, **family.settings} for family in self.blocks_
+        }
+        left_out = (c.column for c in self.choices_.columns if c.family == IGNORE)
+        return found | {(column,): IGNORE for column in left_out}
 
     # Merging
 
@@ -123,11 +138,11 @@ class TableLearner(CrossValidates):
         try:
             schema = self.schema_.merged(other.schema_)
             places = other.schema_.translations(schema)
-            blocks = zip(self.families_, other.families_, other.tally_.parts.parts, strict=True)
+            blocks = zip(self.blocks_, other.blocks_, other.tally_.parts.parts, strict=True)
             found = [mine.merged(theirs, tally, places) for mine, theirs, tally in blocks]
         except ShapeError as error:
             raise MergeError(f"Cannot merge: {error}") from error
-        self.schema_, self.families_ = schema, tuple(family for family, _ in found)
+        self.schema_, self.blocks_ = schema, tuple(family for family, _ in found)
         tally = other.tally_
         theirs = Groups(tally.classes, tally.weights, Blocks(tuple(part for _, part in found)))
         groups = self.tally_ + named_alike(theirs, self.classes_)
@@ -138,7 +153,7 @@ class TableLearner(CrossValidates):
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
         mine, theirs = (
-            [f"{family.name} of {', '.join(family.columns)}" for family in model.families_]
+            [f"{family.name} of {', '.join(family.columns)}" for family in model.blocks_]
             for model in (self, other)
         )
         if mine != theirs:
@@ -160,4 +175,4 @@ class TableLearner(CrossValidates):
         return super()._scores(models, experiment)
 
     def _counted_by(self) -> Any:
-        return repr([(family.name, family.columns, family.settings) for family in self.families_])
+        return repr([(family.name, family.columns, family.settings) for family in self.blocks_])

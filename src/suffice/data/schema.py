@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.columns import GAP, NUMERIC, Column, Kind, column_of
-from suffice.data.table import CALENDAR, Named, Table, has_names
+from suffice.data.table import CALENDAR, Named, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 
 Index = NDArray[np.intp]
@@ -119,7 +119,17 @@ class Schema:
                 f"Column {missing[0]!r} is missing (columns: "
                 f"{', '.join(map(repr, table.names))}). Give it; all its cells may be null."
             )
-        return table
+        return self._with_calendars(table)
+
+    def _with_calendars(self, table: Table) -> Table:
+        """Return a table in which numbers, or gaps, where dates are due have a calendar."""
+        added = [
+            day
+            for field in self.fields
+            if field.kind == "date" and table[field.name].kind != "date"
+            for day in with_calendar(_taken(field, table[field.name]))[1:]
+        ]
+        return replace(table, columns=(*table.columns, *added)) if added else table
 
     def _named(self, X: Any) -> Named:
         """Return the columns of X under our names, place by place."""
@@ -141,7 +151,7 @@ class Schema:
             theirs = other[field.name].kind
             if field.kind != theirs and not (field.kind in NUMERIC and theirs in NUMERIC):
                 raise ShapeError(
-                    f"Column {field.name!r} is a {field.kind} in one and a {theirs} in the other. "
+                    f"Column {field.name!r} is {field.kind!r} in one and {theirs!r} in the other. "
                     "Learn both from columns of one type."
                 )
 
@@ -187,7 +197,7 @@ def _taken(field: Field, column: Column) -> Column:
         return empty if field.kind != "text" else _no_text(empty)
     cell = next(cell for cell in _shown(column) if cell is not None)
     raise InputError(
-        f"Column {field.name!r} was learned as a {field.kind}, and now holds {cell!r}. Give cells "
+        f"Column {field.name!r} was learned as {field.kind!r}, and now holds {cell!r}. Give cells "
         "of the type that was learned, or null."
     )
 

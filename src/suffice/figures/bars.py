@@ -32,9 +32,9 @@ def draw_bars(names: Sequence[str], amounts: Floats, title: str, label: str, ax:
     ax.set_yticks(places, labels=[shortened(name) for name in names])
     ax.tick_params(axis="y", length=0)
     reach = float(np.abs(amounts).max(initial=0.0)) or 1.0
-    low, high = min(0.0, float(amounts.min(initial=0.0))), max(0.0, float(amounts.max(initial=0.0)))
     # Room for the numbers beside the bars.
-    ax.set_xlim(low - 0.2 * reach if low < 0 else low, high + 0.2 * reach if high > 0 else high)
+    low, high = float(amounts.min(initial=0.0)), float(amounts.max(initial=0.0))
+    ax.set_xlim(low - 0.2 * reach * (low < 0), high + 0.2 * reach * (high > 0 or low == 0))
     for place, amount in zip(places, amounts, strict=True):
         side = {"ha": "left" if amount >= 0 else "right", "va": "center", "fontsize": "small"}
         ax.annotate(

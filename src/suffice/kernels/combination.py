@@ -6,7 +6,7 @@ facts : (1,)
     The loss, - sum of weighted log-probabilities of the rows' own classes.
 slope : (C + K,)
     The derivatives of - loss by offsets and weights.
-curvature : (C + K, C + K), or empty
+curvature : (C + K, C + K)
     sum_i w_i sum_c p_c (x_c - mean x)(x_c - mean x)^T with x_c = (e_c, L_c), of offsets by weights
     only the lower part.
 """
@@ -67,8 +67,6 @@ def add_combination(parts, base, codes, mass, offsets, weights, facts, slope, cu
                     mean[k] += shares[c] * parts[i, c, k]
             for k in range(blocks):
                 slope[classes + k] += m * (parts[i, own, k] - mean[k])
-            if curvature.size == 0:
-                continue
             for c in range(classes):
                 h = m * shares[c]
                 for d in range(classes):
@@ -80,11 +78,9 @@ def add_combination(parts, base, codes, mass, offsets, weights, facts, slope, cu
                     gap = parts[i, c, k] - mean[k]
                     away[line, k] = root * gap
                     crossed[c, k] += h * gap
-        if curvature.size > 0:
-            np.dot(away.T, away, product)
-            curvature[classes:, classes:] += product
-    if curvature.size > 0:
-        curvature[classes:, :classes] += crossed.T
+        np.dot(away.T, away, product)
+        curvature[classes:, classes:] += product
+    curvature[classes:, :classes] += crossed.T
 
 
 @kernel
@@ -97,3 +93,25 @@ def write_scores(parts, base, offsets, weights, scores):  # type: ignore[no-unty
             for k in range(blocks):
                 total += weights[k] * parts[i, c, k]
             scores[i, c] = total
+
+
+@kernel
+def write_leverages(parts, lower, leverages):  # type: ignore[no-untyped-def]
+    """Write x_c . H^-1 x_d, x_c = (e_c, L_c), into leverages (n, C, C), given H = lower lower^T."""
+    rows, classes, blocks = parts.shape
+    size = classes + blocks
+    solved = np.zeros((classes, size))
+    for i in range(rows):
+        for c in range(classes):
+            for a in range(size):
+                total = parts[i, c, a - classes] if a >= classes else (1.0 if a == c else 0.0)
+                for b in range(a):
+                    total -= lower[a, b] * solved[c, b]
+                solved[c, a] = total / lower[a, a]
+        for c in range(classes):
+            for d in range(c + 1):
+                total = 0.0
+                for a in range(size):
+                    total += solved[c, a] * solved[d, a]
+                leverages[i, c, d] = total
+                leverages[i, d, c] = total

@@ -94,12 +94,10 @@ def _log_proba(scores: Floats, lapse: float) -> Floats:
 
 def _gradient(scores: Floats, target: int, against: NDArray[np.intp], lapse: float) -> Floats:
     """Return the derivatives of the log-odds by the scores, (C,)."""
-    shares = np.exp(scores - logsumexp(scores))
-    log_proba = _log_proba(scores, lapse)
+    log_shares = scores - logsumexp(scores)
+    shares, log_proba = np.exp(log_shares), _log_proba(scores, lapse)
     # What part of a class's probability is softmax's, not the lapse's.
-    known = (1 - lapse) * np.exp(np.minimum(scores - logsumexp(scores) - log_proba, 0.0))
-    if lapse == 0:
-        known = np.ones(len(scores))
+    known = (1 - lapse) * np.exp(log_shares - log_proba) if lapse else np.ones(len(scores))
     others = np.zeros(len(scores))
     others[against] = np.exp(log_proba[against] - logsumexp(log_proba[against]))
     slope = -others * known

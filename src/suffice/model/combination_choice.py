@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.model.combination import Combination, lapsed
-from suffice.model.combination_fit import Fit, LeftOutParts, Point
+from suffice.model.combination import Combination
+from suffice.model.combination_fit import NEARLY, SETTLED, Fit, LeftOutParts
+from suffice.model.lapse import with_lapse
+from suffice.model.weighing import Weighing, row_losses, weighing_of
 from suffice.tally.tally import Floats
 
 HOW = ("auto", "naive", "temperature", "blocks")
@@ -17,10 +19,13 @@ SPREADS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0)
 # outweigh that, and few rows that are all right do not make it certain.
 TEMPERATURE_SPREAD = 1.0
 OFFSET_SPREAD = 1.0
-# Steps of EM for a lapse, and the gain, in nats for all rows, that ends them.
-LAPSE_STEPS = 20
-LAPSE_SETTLED = 1e-3
-FIRST_LAPSE = 0.01
+# Blocks beyond which "auto" does not try a weight for each: what they cost grows with the square.
+MOST_WEIGHTS = 150
+# Multiplications in one pass over the rows, beyond which fewer spreads are tried.
+MUCH_WORK = 1 << 28
+# Rows among which is chosen: of more, every second, third ... is taken; what was chosen is then
+# fitted to all.
+CHOOSING_ROWS = 3000
 
 
 def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
@@ -30,7 +35,8 @@ def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
     the blocks' log-likelihoods are exact, the weights' by one step of Newton's method. Among
     weights for blocks, that loss also chooses how far they may be apart. A lapse is believed in
     only if it makes the classes more probable by the price of a further unknown, half the
-    logarithm of the rows' weight. Rows whose own class had no other row say nothing.
+    logarithm of the rows' weight: some rows far off must not blunt what is said of all others.
+    Rows whose own class had no other row say nothing.
 
     Parameters
     ----------
@@ -38,32 +44,94 @@ def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
     how : {"auto", "naive", "temperature", "blocks"}
     """
     classes, blocks = rows.size
-    naive = Combination.naive(blocks, classes)
-    own = rows.base[np.arange(len(rows.codes)), rows.codes]
-    kept = np.isfinite(own) & (rows.mass > 0)
-    if not kept.any() or blocks == 0:
-        return naive
-    if not kept.all():
-        rows = LeftOutParts(rows.base[kept], rows.parts[kept], rows.codes[kept], rows.mass[kept])
+    rows = telling(rows)
+    if blocks == 0 or not len(rows.codes):
+        return Combination.naive(blocks, classes)
+    few = rows.every(-(-len(rows.codes) // CHOOSING_ROWS))
+    found = best_of(few, how, SPREADS if few.parts.size * blocks < MUCH_WORK else SPREADS[:4:2])
+    return with_lapse(rows, again(rows, found)).combination
+
+
+def best_of(
+    rows: LeftOutParts,
+    how: str,
+    spreads: tuple[float, ...],
+    start: Floats | None = None,
+    settled: float = NEARLY,
+) -> Weighing:
+    """Return the weighing of least left-out log-loss among those that `how` allows."""
+    blocks = rows.size[1]
     found = []
     if how in ("auto", "naive"):
-        scores = rows.scores(np.concatenate([naive.offsets, naive.weights]))
-        found.append(replace(naive, left_out_log_loss=log_loss(rows, scores)))
-    if how in ("auto", "temperature") or blocks == 1:
-        found.append(_tempered(rows))
-    if how in ("auto", "blocks") and blocks > 1:
-        found.extend(_weighed(rows))
-    return min(found, key=lambda one: one.left_out_log_loss)
+        found.append(as_they_are(rows))
+    if how in ("auto", "temperature") or (how == "blocks" and blocks == 1):
+        found.append(tempered(rows, settled=settled))
+    if blocks > 1 and (how == "blocks" or (how == "auto" and blocks <= MOST_WEIGHTS)):
+        found.extend(weighed(rows, spreads, start, settled))
+    return min(found, key=lambda one: one.combination.left_out_log_loss)
 
 
-def log_loss(rows: LeftOutParts, scores: Floats, lapse: float = 0.0) -> float:
-    """Return the mean of -log p of the rows' own classes under scores (n, C)."""
-    top = scores.max(axis=1, keepdims=True)
-    total = top[:, 0] + np.log(np.exp(scores - top).sum(axis=1))
-    own = scores[np.arange(len(scores)), rows.codes] - total
-    if lapse > 0:
-        own = np.logaddexp(own + np.log1p(-lapse), np.log(lapse / scores.shape[1]))
-    return float(-(rows.mass @ own) / rows.mass.sum())
+def again(rows: LeftOutParts, found: Weighing) -> Weighing:
+    """Return what was chosen, perhaps from few rows, fitted to all to the last digit."""
+    if found.combination.how == "naive":
+        return as_they_are(rows)
+    assert found.point is not None
+    start = found.point.unknowns
+    if found.combination.how == "temperature":
+        return tempered(rows, start)
+    return weighed(rows, (found.combination.spread,), start)[0]
+
+
+def telling(rows: LeftOutParts) -> LeftOutParts:
+    """Return the rows that have weight, and whose own class had another row."""
+    own = rows.base[np.arange(len(rows.codes)), rows.codes]
+    kept = np.isfinite(own) & (rows.mass > 0)
+    if kept.all():
+        return rows
+    return LeftOutParts(rows.base[kept], rows.parts[kept], rows.codes[kept], rows.mass[kept])
+
+
+def as_they_are(rows: LeftOutParts) -> Weighing:
+    """Return naive Bayes."""
+    classes, blocks = rows.size
+    naive = Combination.naive(blocks, classes)
+    scores = rows.scores(np.concatenate([naive.offsets, naive.weights]))
+    return weighing_of(naive, rows, row_losses(rows, scores))
+
+
+def tempered(rows: LeftOutParts, start: Floats | None = None, settled: float = SETTLED) -> Weighing:
+    """Return the best temperature and offsets."""
+    classes, blocks = rows.size
+    centre = np.concatenate([np.zeros(classes), [1.0]])
+    scale = np.concatenate([np.full(classes, OFFSET_SPREAD), [TEMPERATURE_SPREAD]])
+    fit = Fit(rows.as_one(), centre, np.diag(scale**-2.0), settled)
+    point = fit.climbed(centre if start is None else start)
+    found = Combination(
+        "temperature", np.full(blocks, point.unknowns[-1]), point.unknowns[:classes]
+    )
+    losses = row_losses(rows, fit.left_out_scores(point))
+    return replace(weighing_of(found, rows, losses), fit=fit, point=point)
+
+
+def weighed(
+    rows: LeftOutParts,
+    spreads: tuple[float, ...],
+    start: Floats | None = None,
+    settled: float = SETTLED,
+) -> list[Weighing]:
+    """Return the best weight for each block and offsets, for each spread of the weights."""
+    classes, blocks = rows.size
+    found = []
+    for spread in spreads:
+        fit = Fit(rows, *prior_of(classes, blocks, spread), settled)
+        point = fit.climbed(fit.centre if start is None else start)
+        start = point.unknowns
+        weights = Combination(
+            "blocks", point.unknowns[classes:], point.unknowns[:classes], spread=spread
+        )
+        losses = row_losses(rows, fit.left_out_scores(point))
+        found.append(replace(weighing_of(weights, rows, losses), fit=fit, point=point))
+    return found
 
 
 def prior_of(classes: int, blocks: int, spread: float) -> tuple[Floats, Floats]:
@@ -78,39 +146,3 @@ def prior_of(classes: int, blocks: int, spread: float) -> tuple[Floats, Floats]:
     shared = common / (spread**2 + blocks * common)
     precision[classes:, classes:] = (np.eye(blocks) - shared) / spread**2
     return centre, precision
-
-
-def _tempered(rows: LeftOutParts) -> Combination:
-    classes, blocks = rows.size
-    one = rows.as_one()
-    centre = np.concatenate([np.zeros(classes), [1.0]])
-    scale = np.concatenate([np.full(classes, OFFSET_SPREAD), [TEMPERATURE_SPREAD]])
-    fit = Fit(one, centre, np.diag(scale**-2.0))
-    point = fit.climbed(centre)
-    return Combination(
-        "temperature",
-        np.full(blocks, point.unknowns[-1]),
-        point.unknowns[:classes],
-        left_out_log_loss=log_loss(one, fit.left_out_scores(point)),
-    )
-
-
-def _weighed(rows: LeftOutParts) -> list[Combination]:
-    classes, blocks = rows.size
-    found = []
-    start = prior_of(classes, blocks, 1.0)[0]
-    for spread in SPREADS:
-        fit = Fit(rows, *prior_of(classes, blocks, spread))
-        point = fit.climbed(start)
-        start = point.unknowns
-        loss = log_loss(rows, fit.left_out_scores(point))
-        found.append(
-            Combination(
-                "blocks",
-                point.unknowns[classes:],
-                point.unknowns[:classes],
-                spread=spread,
-                left_out_log_loss=loss,
-            )
-        )
-    return found

@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
+from scipy.linalg import cho_factor, cho_solve
+from scipy.special import softmax
 
-from suffice.kernels.combination import add_combination, write_scores
+from suffice.kernels.combination import add_combination, write_leverages, write_scores
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.model.combination import lapsed
 from suffice.tally.tally import Floats
 
 # Steps of Newton's method: a few suffice, since the problem is concave in few unknowns.
 MAX_STEPS = 50
-# The gain of a step, in nats for all rows together, below which there is nothing left to gain.
-SETTLED = 1e-8
+# The gain of a step, in nats for all rows together and relative to the log-likelihood, below which
+# there is nothing left to gain, or nothing but rounding; and one that will do for comparisons.
+SETTLED, ROUNDING, NEARLY = 1e-7, 1e-12, 1e-2
 MOST_HALVINGS = 40
-# Rows whose leverages are computed together.
-LEVERAGE_ROWS = 4096
 
 
 class Point(NamedTuple):
@@ -58,6 +57,14 @@ class LeftOutParts:
         """Classes and blocks."""
         return int(self.parts.shape[1]), int(self.parts.shape[2])
 
+    def every(self, step: int) -> LeftOutParts:
+        """Return every second, third ... row, or all if `step` is 1."""
+        if step <= 1:
+            return self
+        few = slice(None, None, step)
+        parts = np.ascontiguousarray(self.parts[few])
+        return LeftOutParts(self.base[few], parts, self.codes[few], self.mass[few])
+
     def as_one(self) -> LeftOutParts:
         """Return the same with all blocks added up to one."""
         total = np.ascontiguousarray(self.parts.sum(axis=2)[:, :, None])
@@ -77,22 +84,34 @@ class LeftOutParts:
         on_all_cores(work, self._ranges())
         return out
 
-    def sums(self, unknowns: Floats, *, curvature: bool = True) -> tuple[float, Floats, Floats]:
+    def leverages(self, lower: Floats) -> Floats:
+        """Return how far each row's classes pull on each other's scores, (n, C, C).
+
+        `lower` is the Cholesky factor of the curvature of the log posterior.
+        """
+        out = np.empty((len(self.codes), *2 * (self.parts.shape[1],)))
+        on_all_cores(
+            lambda start, stop: write_leverages(self.parts[start:stop], lower, out[start:stop]),
+            self._ranges(),
+        )
+        return out
+
+    def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient and minus its Hessian."""
         classes, blocks = self.size
         size = classes + blocks
 
         def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
             here = slice(start, stop)
-            found = np.zeros(1), np.zeros(size), np.zeros((size, size) if curvature else (0, 0))
+            found = np.zeros(1), np.zeros(size), np.zeros((size, size))
             rows = self.parts[here], self.base[here], self.codes[here], self.mass[here]
             add_combination(*rows, unknowns[:classes], unknowns[classes:], *found)
             return found
 
-        facts, slope, bent = (sum(part) for part in zip(*on_all_cores(work, self._ranges()), strict=True))
-        if curvature:
-            bent[:classes, classes:] = bent[classes:, :classes].T
-        return -float(facts[0]), slope, bent
+        found = zip(*on_all_cores(work, self._ranges()), strict=True)
+        facts, slope, curvature = (np.sum(part, axis=0) for part in found)
+        curvature[:classes, classes:] = curvature[classes:, :classes].T
+        return -float(facts[0]), slope, curvature
 
     def _ranges(self) -> list[tuple[int, int]]:
         return row_ranges(len(self.codes), self.parts.shape[1] * max(1, self.parts.shape[2]))
@@ -109,27 +128,33 @@ class Fit:
         Mean of the prior.
     precision : (C + K, C + K)
         Inverse covariance of the prior.
+    settled : float
+        The gain of a step, in nats for all rows, that ends the climb.
     """
 
     rows: LeftOutParts
     centre: Floats
     precision: Floats
+    settled: float = SETTLED
+
+    def log_prior(self, unknowns: Floats) -> float:
+        """Return the log density of the prior, up to a constant."""
+        away = unknowns - self.centre
+        return -float(away @ self.precision @ away) / 2
 
     def at(self, unknowns: Floats) -> Point:
         """Return the log posterior, up to a constant, and its derivatives."""
         value, slope, curvature = self.rows.sums(unknowns)
-        away = unknowns - self.centre
-        pull = self.precision @ away
-        return Point(
-            unknowns, value - float(away @ pull) / 2, slope - pull, curvature + self.precision
-        )
+        pull = self.precision @ (unknowns - self.centre)
+        value += self.log_prior(unknowns)
+        return Point(unknowns, value, slope - pull, curvature + self.precision)
 
     def climbed(self, start: Floats) -> Point:
         """Return the maximum, from `start` on."""
         now = self.at(start)
         for _ in range(MAX_STEPS):
             step = cho_solve(cho_factor(now.curvature), now.slope)
-            if float(step @ now.slope) <= SETTLED:
+            if float(step @ now.slope) <= max(self.settled, ROUNDING * abs(now.value)):
                 break
             length = 1.0
             for _ in range(MOST_HALVINGS):
@@ -148,35 +173,17 @@ class Fit:
         One step of Newton's method from all rows to all but one, with the curvature of the others
         (docs: mathematics, section 10).
         """
-        scores = self.rows.scores(point.unknowns)
-        # cholesky() gives U with curvature = U^T U
-        upper = np.linalg.cholesky(point.curvature).T
-        for low in range(0, len(scores), LEVERAGE_ROWS):
-            here = slice(low, low + LEVERAGE_ROWS)
-            scores[here] -= self._shift(scores[here], here, upper)
-        return scores
-
-    def _shift(self, scores: Floats, here: slice, upper: Floats) -> Floats:
-        classes, _ = self.rows.size
-        parts, codes, mass = self.rows.parts[here], self.rows.codes[here], self.rows.mass[here]
-        n = len(codes)
-        ones = np.broadcast_to(np.eye(classes), (n, classes, classes))
-        lines = np.concatenate([ones, parts], axis=2).reshape(n * classes, -1)
-        half = solve_triangular(upper, lines.T, trans="T", check_finite=False)
-        half = half.T.reshape(n, classes, -1)
-        leverage = half @ half.transpose(0, 2, 1)
-        log_proba = lapsed(scores - _log_total(scores), 0.0)
-        shares = np.exp(log_proba)
+        rows, classes = self.rows, self.rows.size[0]
+        scores = rows.scores(point.unknowns)
+        leverages = rows.leverages(np.asarray(np.linalg.cholesky(point.curvature), np.float64))
+        shares = softmax(scores, axis=1)
         bent = -shares[:, :, None] * shares[:, None, :]
         bent[:, np.arange(classes), np.arange(classes)] += shares
-        bent *= mass[:, None, None]
-        pull = -shares * mass[:, None]
-        pull[np.arange(n), codes] += mass
-        # A row of great leverage must not turn its own curvature into less than none.
-        hold = np.eye(classes) - bent @ leverage
-        return np.asarray((leverage @ np.linalg.solve(hold, pull[:, :, None]))[:, :, 0])
-
-
-def _log_total(scores: Floats) -> Floats:
-    top = scores.max(axis=1, keepdims=True)
-    return np.asarray(top + np.log(np.exp(scores - top).sum(axis=1, keepdims=True)))
+        # A weight is so many repeats of a row, of which one is left out.
+        out = np.minimum(rows.mass, 1.0)
+        bent *= out[:, None, None]
+        pull = -shares * out[:, None]
+        pull[np.arange(len(pull)), rows.codes] += out
+        hold = np.eye(classes) - bent @ leverages
+        away = leverages @ np.linalg.solve(hold, pull[:, :, None])
+        return np.asarray(scores - away[:, :, 0])

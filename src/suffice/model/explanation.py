@@ -90,7 +90,8 @@ class Explanation:
     @property
     def order(self) -> list[int]:
         """Numbers of the pieces, the weightiest first."""
-        return np.argsort(-np.abs(self.contributions), kind="stable").tolist()
+        order: list[int] = np.argsort(-np.abs(self.contributions), kind="stable").tolist()
+        return order
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values, the weightiest piece first."""

@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from suffice.saved.savable import Savable
 
 # The types of numbers that a model may remember having been given.
-NUMBER_TYPES = {"float32": np.float32, "float64": np.float64}
+NUMBER_TYPES = {
+    "float32": np.float32,
+    "float64": np.float64,
+    "int32": np.int32,
+    "int64": np.int64,
+}
 PLAIN = (type(None), bool, int, str)
 
 

@@ -12,20 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
-from suffice.model.calibration import Calibration
 from suffice.model.explanation import Explanation
-from suffice.saved.agreement import check_groups, check_kinds, check_shapes
-from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 from suffice.text.fading import FadedCounts, fades
 from suffice.text.learning import LearnsDocuments
 from suffice.text.names import Names
-from suffice.text.reading import EVENTS, SMOOTH, row_sums
+from suffice.text.reading import EVENTS, SMOOTH
 from suffice.text.reasons import explained, term_scores
 from suffice.text.refinement import Refinement
-from suffice.text.term_tally import check_term_tally
+from suffice.text.saved_terms import check_classifier, vocabulary_of
+from suffice.text.term_rows import row_sums
 from suffice.text.vectorizer import CountVectorizer
-from suffice.text.vocabulary import Vocabulary
 
 
 class TextClassifier(LearnsDocuments):
@@ -76,7 +73,7 @@ class TextClassifier(LearnsDocuments):
     Examples
     --------
     >>> mails = ["cheap pills cheap", "lunch at noon", "cheap watches", "see you at lunch"]
-    >>> model = TextClassifier().fit(mails, ["spam", "ham", "spam", "ham"])
+    >>> model = TextClassifier(calibrate=None).fit(mails, ["spam", "ham", "spam", "ham"])
     >>> model.predict(["pills for lunch", "cheap cheap watches"]).tolist()
     ['ham', 'spam']
     >>> model.partial_fit(["quarterly report"], ["work"]).new_classes_.tolist()
@@ -249,6 +246,8 @@ class TextClassifier(LearnsDocuments):
         return self.calibrate is not None or self.refine is not None
 
     def _finish(self, rows: Rows, *, always: bool = False) -> None:
+        if len(self.classes_) == 1:
+            return  # whatever is asked, there is one answer
         if self.refine is None:
             super()._finish(rows, always=always)
             return
@@ -278,8 +277,6 @@ class TextClassifier(LearnsDocuments):
             StaleCalibrationWarning,
         )
 
-    # Saving.
-
     def _saved_state(self) -> dict[str, Any]:
         state = super()._saved_state()
         if state:
@@ -290,26 +287,13 @@ class TextClassifier(LearnsDocuments):
         return state
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        groups, terms = state["tally_"], state.get("terms")
-        if not isinstance(terms, np.ndarray) or terms.dtype != object or terms.ndim != 1:
-            refuse("Its terms are no texts.")
-        if not all(isinstance(term, str) for term in terms) or len(set(terms)) != len(terms):
-            refuse("Its terms are not all texts, each once.")
-        check_groups(groups, len(terms))
-        kinds: dict[str, Any] = {"calibration_": Calibration, "calibration_stale_": bool}
-        kinds |= {"classes_closed_": bool, "new_classes_": np.ndarray, "pruned_": bool}
-        check_kinds(state, **kinds, _alpha_factor=float, _fading=float)
-        classes = len(groups.classes)
-        check_term_tally(groups, len(terms), with_documents=self.weighting is not None)
-        if "calibration_" in state:
-            check_shapes(vars(state["calibration_"]), offsets=(classes,))
-        check_shapes(state, refined_weights=(classes, len(terms)), refined_bias=(classes,))
-        if not state.get("_alpha_factor", 1.0) > 0 or not 0 <= state.get("_fading", 0.0) <= 1:
-            refuse("Its pseudocount's factor or its fading is out of range.")
+        self._cut_settings()  # refuses runs of words that there are none of
+        given = self._given_vocabulary()
+        check_classifier(state, event=self.event, tfidf=self.weighting is not None, given=given)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self._terms = Vocabulary(Names.of(state.pop("terms").tolist()))
-        weights, bias = state.pop("refined_weights", None), state.pop("refined_bias", None)
+        self._terms = vocabulary_of(state.pop("terms"))
+        refined = [state.pop(name) for name in ("refined_weights", "refined_bias") if name in state]
         super()._restore(state)
-        if weights is not None and bias is not None:
-            self.refinement_ = Refinement(weights, bias)
+        if refined:
+            self.refinement_ = Refinement(*refined)

@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from suffice.tally.tally import Floats
@@ -30,43 +29,65 @@ def fades(lengths: Floats, exponent: float) -> Floats:
 
 @dataclass(frozen=True)
 class Believed:
-    """Left-out answers, with how sharply and with what fading they are best believed."""
+    """Left-out answers, with how sharply and with what fading they are best believed.
+
+    Parameters
+    ----------
+    exponent : float
+        Of the fading.
+    log_loss : float
+        With it, and about the sharpness that suits it.
+    sharpness : float
+        What faded log-probabilities are then multiplied by.
+    """
 
     exponent: float
     log_loss: float
+    sharpness: float = 1.0
 
     @classmethod
     def of(cls, log_proba: Floats, codes: NDArray[Any], weights: Floats, lengths: Floats) -> Self:
-        """Return the best exponent, each with the sharpness that suits it (docs: text)."""
+        """Return the best exponent, each with the sharpness that suits it (docs: text).
+
+        Parameters
+        ----------
+        log_proba : (n, C)
+        codes, weights, lengths : (n,)
+        """
         own = log_proba[np.arange(len(codes)), codes]
         kept = np.isfinite(own) & (weights > 0)
         if not kept.any():
             return cls(0.0, np.inf)
         given, at = log_proba[kept], (np.arange(int(kept.sum())), codes[kept])
-        losses = [
-            _sharpened_loss(given * fades(lengths[kept], exponent)[:, None], at, weights[kept])
+        tried = [
+            _sharpened(given * fades(lengths[kept], exponent)[:, None], at, weights[kept])
             for exponent in EXPONENTS
         ]
+        losses = [loss for loss, _ in tried]
         best = int(np.argmin(losses))
-        return cls(EXPONENTS[best], losses[best])
+        return cls(EXPONENTS[best], *tried[best])
 
 
-def _sharpened_loss(scores: Floats, at: Any, weights: Floats) -> float:
-    """Return the log-loss of softmax(sharpness scores) at about its best sharpness."""
-    scores = np.where(np.isfinite(scores), scores, -1e300)
+def _sharpened(scores: Floats, at: Any, weights: Floats) -> tuple[float, float]:
+    """Return the log-loss of softmax(sharpness scores) at about its best sharpness, and that."""
+    possible = np.isfinite(scores)
     share = weights / weights.sum()
-    spread = np.abs(scores[np.isfinite(scores) & (scores > -1e299)])
     # Start where the largest scores are of order one, and climb on the logarithm of sharpness.
-    sharpness = 1.0 / max(float(np.quantile(spread, 0.9)) if spread.size else 1.0, 1e-12)
-    best = np.inf
+    largest = float(np.quantile(np.abs(scores[possible]), 0.9))
+    sharpness = 1.0 / largest if largest > 0 else 1.0
+    known = np.where(possible, scores, 0.0)
+    best = (np.inf, sharpness)
     for _ in range(STEPS):
-        scaled = sharpness * scores
-        log_proba = scaled - logsumexp(scaled, axis=1, keepdims=True)
-        best = min(best, float(-(share @ log_proba[at])))
-        proba = np.exp(log_proba)
-        expected = (proba * scores).sum(axis=1)
-        slope = float(share @ (scores[at] - expected))
-        curve = float(share @ ((proba * (scores - expected[:, None]) ** 2).sum(axis=1)))
+        scaled = sharpness * known
+        scaled[~possible] = -np.inf
+        scaled -= scaled.max(axis=1, keepdims=True)
+        proba = np.exp(scaled)
+        total = proba.sum(axis=1, keepdims=True)
+        best = min(best, (float(share @ (np.log(total[:, 0]) - scaled[at])), sharpness))
+        proba /= total
+        expected = np.einsum("nc,nc->n", proba, known)
+        slope = float(share @ (known[at] - expected))
+        curve = float(share @ (np.einsum("nc,nc,nc->n", proba, known, known) - expected**2))
         step = slope / curve if curve > 0 else 0.0
         # On the logarithm of sharpness no step changes it more than threefold.
         sharpness *= float(np.exp(np.clip(step / sharpness, -1.1, 1.1)))

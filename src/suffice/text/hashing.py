@@ -30,9 +30,8 @@ class HashingVectorizer(ScikitHashingVectorizer, auto_wrap_output_keys=None):  #
     r"""Count words in a fixed number of columns: scikit-learn's parameters and results.
 
     The hash of a term chooses its column, so that nothing has to be learned before documents are
-    counted. `fit` and `partial_fit` learn names: which terms fell on which column. What they
-    learn grows by about the bytes of each new term and 8 more; `transform` alone remembers
-    nothing.
+    counted. `fit` and `partial_fit` learn names: which terms fell on which column, for 100 to 200
+    bytes a term. `transform` alone remembers nothing.
 
     Parameters
     ----------
@@ -139,7 +138,7 @@ scikit-learn
                 f"This {type(self).__name__} has learned no names. Call fit or partial_fit."
             )
 
-    def _places(self, terms: Vocabulary) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _places(self, terms: Vocabulary) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the column of each term, (terms,), and its sign."""
         names = terms.terms
         if not isinstance(names, Names):
@@ -148,17 +147,16 @@ scikit-learn
         murmur(names.letters, names.begins, codes)
         # The absolute value in 64 bits: that of -2**31 is no number of 32.
         columns = np.abs(codes.astype(np.int64)) % self.n_features
-        signs = np.where(codes >= 0, 1, -1) if self.alternate_sign else np.ones(len(codes), int)
-        return columns, signs.astype(np.int64)
+        signs = np.where((codes < 0) & self.alternate_sign, np.int32(-1), np.int32(1))
+        return columns, signs
 
     def _hashed(self, terms: Vocabulary, counted: Counted) -> Any:
         """Return counts by the columns that terms fall on, (documents, n_features) CSR."""
         columns, signs = self._places(terms)
-        counts = counted.counts * signs[counted.columns]
-        shape = (len(counted.unknown), self.n_features)
-        at = columns[counted.columns]
-        found = csr_array((counts, at, counted.row_begins), shape=shape)
+        signed = counted._replace(counts=counted.counts * signs[counted.columns])
+        found = signed.matrix(self.n_features, columns, self.dtype)
         # Terms of one column may cancel: the cell stays, as a zero, as in scikit-learn.
+        found.has_canonical_format = False
         found.sum_duplicates()
         return found
 
@@ -166,9 +164,6 @@ scikit-learn
         if not sum(part.shape[0] for part in parts):
             raise InputError("Cannot vectorize empty sequence. Give at least one document.")
         found = vstack(parts, format="csr") if len(parts) > 1 else parts[0]
-        narrow = np.int32 if found.nnz <= np.iinfo(np.int32).max else np.int64
-        indices, begins = found.indices.astype(narrow), found.indptr.astype(narrow)
-        found = csr_array((found.data.astype(self.dtype), indices, begins), shape=found.shape)
         found.has_sorted_indices = found.has_canonical_format = True
         if self.binary:
             found.data.fill(1)

@@ -8,12 +8,13 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
+from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning, warn_caller
+from suffice.skin.cross_validation import CrossValidation
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -21,9 +22,13 @@ from suffice.text.counted import Counted
 from suffice.text.cutter import in_batches
 from suffice.text.names import Names
 from suffice.text.reading import SMOOTH, ReadsTerms
+from suffice.text.term_rows import with_column
 from suffice.text.term_tally import spread_terms, term_counts, without_terms
 from suffice.text.vectorizer import CUT_SETTINGS, CountVectorizer
 from suffice.text.vocabulary import Vocabulary
+
+# Parameters that decide what rows of counts are made of documents.
+ROW_SETTINGS = ("ngrams", "words", "unknown")
 
 
 class LearnsDocuments(ReadsTerms):
@@ -31,21 +36,23 @@ class LearnsDocuments(ReadsTerms):
 
     ngrams: Any
     words: CountVectorizer | None
+    refine: str | None
 
     # Taking documents in: terms get their columns when documents are learned.
 
     def _cut_settings(self) -> CountVectorizer:
         """Return the vectorizer that says how documents are cut."""
         settings = CountVectorizer() if self.words is None else clone(self.words)
-        whole = isinstance(self.ngrams, Integral)
-        shortest, longest = (1, self.ngrams) if whole else self.ngrams
-        if self.words is None or not (whole and self.ngrams == 1):
-            settings.ngram_range = (int(shortest), int(longest))
-        if not 1 <= settings.ngram_range[0] <= settings.ngram_range[1]:
+        pair = (1, self.ngrams) if isinstance(self.ngrams, Integral) else tuple(self.ngrams)
+        if self.words is not None and pair == (1, 1):
+            pair = tuple(self.words.ngram_range)
+        whole = len(pair) == 2 and all(isinstance(number, Integral) for number in pair)
+        if not whole or not 1 <= pair[0] <= pair[1]:
             raise InputError(
                 f"ngrams={self.ngrams!r}: runs of so many words there are none. Give a number, or "
                 "two in order."
             )
+        settings.ngram_range = (int(pair[0]), int(pair[1]))
         return settings
 
     def _given_vocabulary(self) -> bool:
@@ -54,6 +61,7 @@ class LearnsDocuments(ReadsTerms):
     def _take_features(self, X: Any, *, reset: bool) -> Any:
         settings = self._cut_settings()
         if reset:
+            self.__dict__.pop("refinement_", None)  # it weighs other terms
             self._terms = Vocabulary(Names.of(()))
             if self._given_vocabulary():
                 settings._validate_vocabulary()
@@ -69,11 +77,11 @@ class LearnsDocuments(ReadsTerms):
         counted = Counted.together(parts)
         if not len(counted.unknown):
             raise InputError("Found no documents while a minimum of 1 is required. Give some.")
+        if getattr(self, "_forgets", False):
+            self._check_known(counted.unknown)
         matrix = counted.matrix(len(self._terms))
         if self.unknown == SMOOTH:
-            last = csr_array(counted.unknown[:, None])
-            matrix = hstack([matrix, last], format="csr")
-        self._unknown = counted.unknown
+            matrix = with_column(matrix, counted.unknown)
         return matrix
 
     def _answer(self, answer: Any, X: Any, scorer: Any = None) -> Any:
@@ -94,6 +102,40 @@ class LearnsDocuments(ReadsTerms):
             return super()._learned_rows(X, y, sample_weight)
         _, rows = self._recent  # they were counted a moment ago
         return replace(rows, X=self._narrowed(rows.X))
+
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = 5,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        **settings_to_try: Any,
+    ) -> CrossValidation:
+        """Return how well models that learned the other folds foretell each fold.
+
+        Documents are cut once; the terms of a training set are those of its documents alone.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        folds : int, array-like of shape (n_documents,), or a splitter of scikit-learn's
+            An int is that many stratified folds.
+        groups : array-like of shape (n_documents,), optional
+            Documents of one group stay in one fold.
+        **settings_to_try : lists of values of parameters, of which all combinations are tried
+            Other than those that say how documents are cut: `ngrams`, `words`, `unknown`.
+        """
+        for name in settings_to_try:
+            if name.split("__")[0] in ROW_SETTINGS:
+                raise InputError(
+                    f"{name!r} says what is counted in documents, which are cut once. "
+                    "Cross-validate a model with each value instead."
+                )
+        return super().cross_validate(
+            X, y, folds, groups=groups, sample_weight=sample_weight, **settings_to_try
+        )
 
     # Learning.
 
@@ -133,10 +175,11 @@ class LearnsDocuments(ReadsTerms):
             self._settle(groups)
             self._drop_calibration()
             self._let_go()
-        if self.calibrate is not None:
+        if self._finishes():
+            done = "calibrated" if self.refine is None else "refined"
             warn_caller(
-                "Documents that pass by once are learned, but probabilities cannot be calibrated "
-                "on them. Give refresh_calibration all documents, or use calibrate=None.",
+                f"Documents that pass by once are learned, but answers cannot be {done} on them. "
+                "Give refresh_calibration all documents, or set calibrate and refine to None.",
                 StaleCalibrationWarning,
             )
         return self
@@ -158,9 +201,15 @@ class LearnsDocuments(ReadsTerms):
             self._let_go()
         return self
 
+    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
+        # What is read again now was learned before: no terms are to come of it.
+        self.__dict__.pop("_grows", None)
+        super()._changed(X, y, sample_weight)
+
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn documents that were learned: the same as `fit` on the others."""
         with all_or_nothing(self):
+            self._forgets = True
             super().forget(X, y, sample_weight)
             self._let_go()
         return self
@@ -203,27 +252,19 @@ class LearnsDocuments(ReadsTerms):
             self._changed()
         return self
 
-    def _tallied(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Any = None
-    ) -> Groups[Any]:
-        groups = super()._tallied(X, y, sample_weight, reset=reset, known=known)
-        if not (reset or getattr(self, "_grows", False)):
-            self._check_known()
-        return groups
-
-    def _check_known(self) -> None:
-        """Refuse to forget documents with terms that were never learned."""
-        if self._given_vocabulary() or getattr(self, "pruned_", False) or not self._unknown.any():
+    def _check_known(self, unknown: NDArray[np.int64]) -> None:
+        """Refuse to forget documents (n,) with terms that were never learned."""
+        if self._given_vocabulary() or getattr(self, "pruned_", False) or not unknown.any():
             return
-        row = int(np.argmax(self._unknown > 0))
+        row = int(np.argmax(unknown > 0))
         raise DebtError(
-            f"Document {row} has {self._unknown[row]} terms that were never learned. Forget only "
+            f"Document {row} has {unknown[row]} terms that were never learned. Forget only "
             "documents that were learned; nothing was changed."
         )
 
     def _let_go(self) -> None:
         """Drop what served while documents were learned."""
-        for name in ("_grows", "_keeps_rows", "_recent", "_unknown"):
+        for name in ("_grows", "_forgets", "_keeps_rows", "_recent"):
             self.__dict__.pop(name, None)
 
     def _check_mergeable(self, other: Any) -> None:

@@ -10,6 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.kernels.term_names import gather_names
+
 
 @dataclass(frozen=True)
 class Names:
@@ -72,9 +74,9 @@ class Names:
         numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(np.intp)
         lengths = np.diff(self.begins)[numbers]
         begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        # Byte k of name i stands at begins[i] + k, before as after.
-        source = np.repeat(self.begins[numbers] - begins[:-1], lengths) + np.arange(begins[-1])
-        return type(self)(self.letters[source], begins)
+        letters = np.empty(begins[-1], np.uint8)
+        gather_names(self.letters, self.begins, numbers, begins, letters)
+        return type(self)(letters, begins)
 
     def order(self) -> NDArray[np.intp]:
         """Return the names' numbers in the order of the names, (names,)."""

@@ -24,6 +24,8 @@ class OwnTerms:
         What they add up to in the row.
     lengths : (n,)
         What the whole row adds up to.
+    unknown : (n,)
+        How much of the document is in terms that were never learned, which are no part of the row.
     weights : (n,)
         Weight of the row in the tally.
     """
@@ -31,22 +33,29 @@ class OwnTerms:
     terms: Floats
     amounts: Floats
     lengths: Floats
+    unknown: Floats
     weights: Floats
 
     @classmethod
-    def of(cls, matrix: Any, weights: Floats, totals: Floats) -> OwnTerms:
-        """Compare rows (CSR) of given weights with the totals of all rows, (V,)."""
+    def of(
+        cls, matrix: Any, weights: Floats, totals: Floats, unknown: Floats, *, given: bool
+    ) -> OwnTerms:
+        """Compare rows (CSR) of given weights with the totals of all rows, (V,).
+
+        With a vocabulary that was given no term is any document's own.
+        """
         size = matrix.shape[0]
         rows = np.repeat(np.arange(size), np.diff(matrix.indptr))
         cells = matrix.data.astype(np.float64)
         each = weights if weights.size else np.ones(size)
         whole = totals[matrix.indices]
-        own = (whole - each[rows] * cells <= ROUNDING * whole).astype(np.float64)
+        alone = (cells > 0) & (whole - each[rows] * cells <= ROUNDING * whole)
+        own = np.where(given, 0.0, alone)
 
         def by_row(amounts: Floats) -> Floats:
             return np.asarray(np.bincount(rows, amounts, minlength=size), np.float64)
 
-        return cls(by_row(own), by_row(own * cells), by_row(cells), each)
+        return cls(by_row(own), by_row(own * cells), by_row(cells), unknown, each)
 
     def correct_words(
         self,
@@ -77,13 +86,13 @@ class OwnTerms:
         left = self._left(codes, totals, of_others=False)
         whole, fewer = left + alpha * width, left + alpha * (width - self.terms)[:, None]
         length = self.lengths[:, None]
-        known = length if smooth else (self.lengths - self.amounts)[:, None]
+        scored = self._scored(smooth=smooth)
         # Without its own terms a class may have neither terms nor pseudocounts: nothing to score.
         fewer = np.where(fewer > 0, fewer, 1.0)
         if polya:
-            joint += log_gamma_step(whole, length) - log_gamma_step(fewer, known)
+            joint += log_gamma_step(whole, length) - log_gamma_step(fewer, scored)
         else:
-            joint += length * np.log(whole) - known * np.log(fewer)
+            joint += length * np.log(whole) - scored * np.log(fewer)
 
     def correct_complements(
         self,
@@ -100,8 +109,8 @@ class OwnTerms:
         whole, fewer = left + alpha * width, left + alpha * (width - self.terms)[:, None]
         fewer = np.where(fewer > 0, fewer, 1.0)
         length = self.lengths[:, None]
-        known = length if smooth else (self.lengths - self.amounts)[:, None]
-        joint += known * np.log(fewer) - length * np.log(whole)
+        scored = self._scored(smooth=smooth)
+        joint += scored * np.log(fewer) - length * np.log(whole)
 
     def correct_presences(
         self, joint: Floats, codes: NDArray[Any], documents: Floats, alpha: float, *, smooth: bool
@@ -116,7 +125,11 @@ class OwnTerms:
         absent = np.log1p(-np.exp(present))
         joint -= self.terms[:, None] * present
         if smooth:
-            joint += (self.terms > 0)[:, None] * (present - absent)
+            joint += (self.terms + self.unknown > 0)[:, None] * (present - absent)
+
+    def _scored(self, *, smooth: bool) -> Floats:
+        """Return how much of each document is scored without its own terms, (n, 1)."""
+        return (self.lengths + self.unknown if smooth else self.lengths - self.amounts)[:, None]
 
     def _left(self, codes: NDArray[Any], totals: Floats, *, of_others: bool) -> Floats:
         """Return the classes' totals (n, C) without each row."""

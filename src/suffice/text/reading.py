@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from suffice.bridge import BecomesLogistic, LinearForm
 from suffice.count import count_words
@@ -19,8 +20,10 @@ from suffice.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, given
+from suffice.text.draws import drawn_documents
 from suffice.text.fading import Believed, fades
 from suffice.text.own_terms import OwnTerms
+from suffice.text.term_rows import presences, row_sums, with_cells, with_column
 from suffice.text.term_tally import TermTally, document_counts, some_terms, term_counts
 from suffice.text.vocabulary import Vocabulary
 from suffice.text.weighting import rarity, weighted_rows
@@ -64,16 +67,18 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
 
     def _count(self, rows: Rows) -> tuple[Floats, Any]:
         matrix = rows.X[:, : self._width_of(rows.X)] if self.unknown == SMOOTH else rows.X
-        weights, counts = count_words(replace(rows, X=self._weighted(matrix)))
+        weights, terms = count_words(replace(rows, X=self._weighted(matrix)))
+        # Words stand in one order: a document is no bag of which there are several orderings.
+        counts = Counts(terms.counts)
         if self.weighting is None:
             return weights, counts
-        _, documents = count_words(replace(rows, X=_presences(matrix)))
-        return weights, Blocks((counts, documents))
+        _, documents = count_words(replace(rows, X=presences(matrix)))
+        return weights, Blocks((counts, Counts(documents.counts)))
 
     def _weighted(self, matrix: Any) -> Any:
         """Return rows as the tally adds them up."""
         if self.event == "bernoulli":
-            return _presences(matrix)
+            return presences(matrix)
         return matrix if self.weighting is None else weighted_rows(matrix)
 
     def _width_of(self, matrix: Any) -> int:
@@ -110,6 +115,7 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
             counts = np.pad(counts, [(0, 0), (0, 1)])
         parts = Counts(given(np.ascontiguousarray(counts)))
         if self.event == "bernoulli":
+            # Weights that are fractions may leave rounding of a term that all documents have.
             absent = np.maximum(groups.weights[:, None] - counts, 0.0)
             parts = Counts(given(np.stack([absent, counts], axis=-1)))
         model.n_features_in_ = counts.shape[1]
@@ -134,7 +140,7 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         known = matrix[:, np.flatnonzero(self._kept)]
         if self.unknown != SMOOTH:
             return known
-        return _with_column(known, row_sums(matrix) - row_sums(known))
+        return with_column(known, row_sums(matrix) - row_sums(known))
 
     def _event_rows(self, matrix: Any) -> Any:
         """Return rows as the event model scores them."""
@@ -142,12 +148,11 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         known = matrix[:, :-1] if self.unknown == SMOOTH else matrix
         rows = self._weighted(known)
         if self.weighting is not None:
-            cells = rows.data * self._rarity[rows.indices]
-            rows = type(rows)((cells, rows.indices, rows.indptr), shape=rows.shape)
+            rows = with_cells(rows, rows.data * self._rarity[rows.indices])
         if self.unknown == SMOOTH:
             missed = row_sums(matrix) - row_sums(known)
             present = self.event == "bernoulli"
-            rows = _with_column(rows, np.minimum(missed, 1.0) if present else missed)
+            rows = with_column(rows, np.minimum(missed, 1.0) if present else missed)
         return rows
 
     def _scorer(self) -> scoring.Scorer:
@@ -180,21 +185,34 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         log_proba = scoring.log_proba(self._scorer(), rows, self._decision_prior())
         if not hasattr(self, "calibration_"):
             return log_proba
-        return self._calibrated(log_proba * fades(row_sums(rows), self._fading)[:, None])
+        if self._fading > 0:
+            log_proba *= fades(row_sums(rows), self._fading)[:, None]
+        return self._calibrated(log_proba)
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return log p(document), (n_documents,): of its terms one by one, whatever the class."""
+        check_is_fitted(self, "tally_")
+        words = self._model._word_scorer() if self.event == "complement" else None
+        density: Floats = self._answer(scoring.log_density, X, words)
+        return density
 
     def _finish(self, rows: Rows, *, always: bool = False) -> None:
         """Calibrate on documents left out: their fading, the pseudocount, and the sharpness."""
         if self.calibrate is None and not always:
             return
-        size = rows.shape[0]
-        some = rows.some(np.arange(0, size, max(1, size // MOST_CALIBRATED)))
-        self._alpha_factor = self._best_factor(some)
+        some = _evenly(rows, MOST_CALIBRATED)
+        self._alpha_factor = self._best_factor(_evenly(some, MOST_TRIED))
         self._read(self.tally_)
         left_out, lengths = self._left_out(some), row_sums(self._event_rows(some.X))
-        answers = left_out.log_proba, left_out.codes, left_out.weights
-        self._fading = Believed.of(*answers, lengths).exponent
-        faded = left_out.log_proba * fades(lengths, self._fading)[:, None]
-        self.calibration_ = calibrated(faded, left_out.codes, left_out.weights)
+        few = slice(None, None, max(1, len(lengths) // MOST_TRIED))
+        answers = left_out.log_proba[few], left_out.codes[few], left_out.weights[few]
+        believed = Believed.of(*answers, lengths[few])
+        self._fading = believed.exponent
+        # Where answers are too sure throughout, no document stands out for being far off.
+        blunted = min(believed.sharpness, 1.0)
+        faded = left_out.log_proba * (blunted * fades(lengths, self._fading))[:, None]
+        found = calibrated(faded, left_out.codes, left_out.weights)
+        self.calibration_ = replace(found, sharpness=found.sharpness * blunted)
         self.calibration_stale_ = False
 
     def _best_factor(self, rows: Rows) -> float:
@@ -205,14 +223,11 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         self._alpha_factor = 1.0
         if not isinstance(self.alpha, str):
             return 1.0
-        size = rows.shape[0]
-        few = rows.some(np.arange(0, size, max(1, size // MOST_TRIED)))
         losses = []
         for factor in ALPHA_FACTORS:
             self._alpha_factor = factor
             self._read(self.tally_)
-            tried = self._left_out(few)
-            lengths = row_sums(self._event_rows(few.X))
+            tried, lengths = self._left_out(rows), row_sums(self._event_rows(rows.X))
             answers = tried.log_proba, tried.codes, tried.weights
             losses.append(Believed.of(*answers, lengths).log_loss)
         return ALPHA_FACTORS[int(np.argmin(losses))]
@@ -230,61 +245,47 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         Terms that only the row has are unknown without it. What was chosen from all documents,
         `alpha_` and the rarities, is held.
         """
-        matrix = self._event_rows(rows.X)
+        matrix, unknown = self._learned_part(self._event_rows(rows.X))
         joint: Floats = self._model._left_out_joint(replace(rows, X=matrix))
-        if self._given_vocabulary():
+        smooth, given = self.unknown == SMOOTH, self._given_vocabulary()
+        if given and not smooth:
             return joint
-        smooth = self.unknown == SMOOTH
         counts = self._model.tally_.parts.counts
+        alpha = float(self.alpha_)
+        present = counts[..., 1] if self.event == "bernoulli" else counts
+        own = OwnTerms.of(matrix, rows.weights, present.sum(axis=0), unknown, given=given)
         if self.event == "bernoulli":
-            own = OwnTerms.of(matrix, rows.weights, counts[..., 1].sum(axis=0))
-            alpha = float(self.alpha_)
             own.correct_presences(joint, rows.codes, self.tally_.weights, alpha, smooth=smooth)
             return joint
-        own = OwnTerms.of(matrix, rows.weights, counts.sum(axis=0))
-        held = rows.codes, counts.sum(axis=1), float(self.alpha_), counts.shape[1]
+        held = rows.codes, counts.sum(axis=1), alpha, counts.shape[1]
         if self.event == "complement":
             own.correct_complements(joint, *held, smooth=smooth)
         else:
             own.correct_words(joint, *held, polya=self.event == "polya", smooth=smooth)
         return joint
 
+    def _learned_part(self, matrix: Any) -> tuple[Any, Floats]:
+        """Return rows without their unknown terms, which were not learned, and these, (n,).
+
+        Documents that were learned have some if the vocabulary was given or pruned.
+        """
+        unknown = np.zeros(matrix.shape[0])
+        if self.unknown != SMOOTH:
+            return matrix, unknown
+        last = matrix.indices == matrix.shape[1] - 1
+        if last.any():
+            unknown = row_sums(matrix[:, [-1]])
+            matrix = with_cells(matrix, np.where(last, 0.0, matrix.data))
+        return matrix, unknown
+
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> list[str]:
         """Draw documents: terms in no order, as many as the classes' documents have on average."""
-        weights = np.where(self.tally_.weights > 0, self.tally_.weights, 1.0)
         names = [str(term) for term in self._terms.terms]
-        counts = term_counts(self.tally_)
-        lengths = rng.poisson((counts.sum(axis=1) / weights)[codes])
-        drawn = []
-        for code, length in zip(codes.tolist(), lengths.tolist(), strict=True):
-            if self.event == "bernoulli":
-                chance = (counts[code] + self.alpha_) / (
-                    self.tally_.weights[code] + 2 * self.alpha_
-                )
-                terms = np.flatnonzero(rng.random(len(chance)) < chance)
-            else:
-                believed = counts[code] + self.alpha_
-                if self.event == "polya":
-                    believed = rng.dirichlet(believed)
-                terms = rng.choice(len(believed), length, p=believed / believed.sum())
-            drawn.append(" ".join(names[term] for term in terms))
-        return drawn
+        learned = term_counts(self.tally_), self.tally_.weights
+        return drawn_documents(codes, *learned, names, float(self.alpha_), self.event, rng)
 
 
-def _presences(matrix: Any) -> Any:
-    """Return a CSR matrix with 1 where a term is present."""
-    return type(matrix)(
-        (np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape
-    )
-
-
-def row_sums(matrix: Any) -> Floats:
-    """Return what the cells of each row add up to, (n,)."""
-    return np.asarray(matrix.sum(axis=1), np.float64).ravel()
-
-
-def _with_column(rows: Any, last: Floats) -> Any:
-    """Return CSR rows with a column more."""
-    from scipy.sparse import csr_array, hstack
-
-    return hstack([rows, csr_array(last[:, None])], format="csr")
+def _evenly(rows: Rows, most: int) -> Rows:
+    """Return about as many rows as `most`, evenly taken, or all there are."""
+    step = rows.shape[0] // most
+    return rows.some(np.arange(0, rows.shape[0], step)) if step > 1 else rows

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 from suffice.data.rows import Rows
 from suffice.tally.tally import Floats
 from suffice.text.reasons import TermScores
+from suffice.text.term_rows import presences, with_cells
 
 # Pseudocount of the documents with a term, in the log-count ratios (Wang and Manning, 2012).
 RATIO_ALPHA = 1.0
@@ -40,7 +41,7 @@ class Refinement:
     @classmethod
     def of(cls, rows: Rows) -> Refinement:
         """Fit to rows of counts (CSR) and their classes."""
-        present = _presences(rows.X)
+        present = presences(rows.X)
         with_term = _by_class(present, rows)
         classes = range(1, 2) if rows.classes == 2 else range(rows.classes)
         weights = np.zeros((rows.classes, present.shape[1]))
@@ -52,7 +53,7 @@ class Refinement:
 
     def log_proba(self, matrix: Any) -> Floats:
         """Return log p(class | row), (n, C), of rows of counts (CSR)."""
-        scores = np.asarray(_presences(matrix) @ self.weights.T) + self.bias
+        scores = np.asarray(presences(matrix) @ self.weights.T) + self.bias
         if scores.shape[1] == 2:
             yes = -np.logaddexp(0.0, -scores[:, 1])
             return np.stack([-np.logaddexp(0.0, scores[:, 1]), yes], axis=1)
@@ -83,10 +84,6 @@ def log_count_ratios(inside: Floats, outside: Floats) -> Floats:
     return np.asarray(np.log(some / some.sum()) - np.log(none / none.sum()))
 
 
-def _presences(matrix: Any) -> Any:
-    return csr_array((np.ones(len(matrix.data)), matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
 def _by_class(present: Any, rows: Rows) -> Floats:
     """Return how many rows of each class have each term, (C, V)."""
     weights = rows.weights if rows.weights.size else np.ones(rows.shape[0])
@@ -102,9 +99,7 @@ def _fitted(
     """Return the weights (V,) and the bias of one class against all others."""
     from suffice.linear_model import LogisticRegression
 
-    scaled = csr_array(
-        (ratios[present.indices], present.indices, present.indptr), shape=present.shape
-    )
+    scaled = with_cells(present, ratios[present.indices])
     model = LogisticRegression(C=C, solver="lbfgs", max_iter=1000, tol=TOLERANCE)
     model.fit(scaled, inside, sample_weight=weights if weights.size else None)
     return np.asarray(model.coef_[0] * ratios), float(model.intercept_[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,13 @@ from sklearn.feature_extraction.text import CountVectorizer as ScikitCountVector
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
+from suffice.saved.savable import Savable
 from suffice.skin.undo import all_or_nothing
 from suffice.text.counted import Counted
 from suffice.text.cutter import in_batches, takes_anything
 from suffice.text.limits import within_limits
 from suffice.text.names import Names
+from suffice.text.saved_terms import check_term_counts, vocabulary_of
 from suffice.text.sparse_kind import as_configured
 from suffice.text.vocabulary import Vocabulary
 
@@ -34,7 +36,7 @@ CUT_SETTINGS = (
 )
 
 
-class CountVectorizer(ScikitCountVectorizer):
+class CountVectorizer(Savable, ScikitCountVectorizer):
     r"""Count the words of documents: scikit-learn's parameters and results, token for token.
 
     Runs of letters (the default `token_pattern`, with or without n-grams, and a few spelled
@@ -75,6 +77,7 @@ as in scikit-learn
     """
 
     _terms: Vocabulary
+    _saved: ClassVar = ("term_counts_", "document_counts_", "n_documents_", "terms")
 
     def fit(self, raw_documents: Any, y: Any = None) -> Self:
         """Learn the terms of documents, and nothing else; rows are not kept."""
@@ -272,6 +275,22 @@ as in scikit-learn
         if self.binary:
             found.data.fill(1)
         return as_configured(found)
+
+    def _saved_state(self) -> dict[str, Any]:
+        state = super()._saved_state()
+        return state | {"terms": self.get_feature_names_out()} if state else state
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        self._validate_ngram_range()
+        check_term_counts(state)
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._validate_vocabulary()  # says whether it was given
+        self._take(vocabulary_of(state.pop("terms")))
+        super()._restore(state)
+
+    def _rows_learned(self) -> float:
+        return float(self.n_documents_)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_terms" in self.__dict__

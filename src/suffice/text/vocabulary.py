@@ -84,12 +84,12 @@ class Vocabulary:
 
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their terms."""
+        terms = self.terms
+        if not isinstance(terms, Names):
+            return np.array(sorted(range(len(terms)), key=terms.__getitem__), np.intp)
         if isinstance(self._finder, Lexicon) and len(self._finder) == len(self):
             return self._finder.order()
-        if not isinstance(self.terms, Names):
-            terms = self.terms
-            return np.array(sorted(range(len(terms)), key=terms.__getitem__), np.intp)
-        return self.terms.order()
+        return terms.order()
 
     def _listed(self) -> ListedTerms:
         if not isinstance(self._finder, ListedTerms) or len(self._finder) != len(self):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.tally.tally import Floats
+from suffice.text.term_rows import with_cells
 
 
 def weighted_rows(matrix: Any) -> Any:
@@ -24,7 +25,7 @@ def weighted_rows(matrix: Any) -> Any:
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     lengths = np.sqrt(np.bincount(rows, cells**2, minlength=matrix.shape[0]))
     cells /= lengths[rows]
-    return type(matrix)((cells, matrix.indices, matrix.indptr), shape=matrix.shape)
+    return with_cells(matrix, cells)
 
 
 def rarity(document_counts: Floats, documents: float) -> Floats:

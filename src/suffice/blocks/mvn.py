@@ -1,0 +1,197 @@
+"""Several columns of numbers with their covariance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import ClassVar, Self
+
+import numpy as np
+
+from suffice.blocks.block import Cells, Family, Reading
+from suffice.blocks.conditional import Conditional
+from suffice.count.whole_rows import whole_rows
+from suffice.data.labels import Codes
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.model.evidence import covariance_prior
+from suffice.model.laws import DenseLaw
+from suffice.model.left_out_gaussian import LeftOutGaussian
+from suffice.model.left_out_parts import posterior_parts
+from suffice.model.scoring import joint_log_proba
+from suffice.model.whitened import WhitenedScorer
+from suffice.prior import NormalInverseWishart
+from suffice.tally import Moments
+from suffice.tally.tally import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class MultivariateNormal(Family[Moments]):
+    """Rows of numbers with a normal-inverse-Wishart prior: each class predicts a Student t.
+
+    Rows without gaps are learned from; a row with gaps is scored by the marginal of what is seen.
+
+    Parameters
+    ----------
+    columns : two names or more
+    tied : bool
+        Whether all classes share one covariance.
+
+    Examples
+    --------
+    >>> table = Table.of([[1.0, 2.0], [2.0, 2.5], [9.0, 1.0], [8.0, np.nan]])
+    >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
+    >>> family = MultivariateNormal(("x0", "x1"), tied=True)
+    >>> tally = family.count(table, own, 2, everyone)
+    >>> tally.weight, family.read(tally).scores(table).argmax(axis=1)
+    (array([2., 1.]), array([0, 0, 1, 1]))
+    """
+
+    tied: bool = False
+
+    width: ClassVar[int] = 2
+
+    @property
+    def name(self) -> str:
+        """The name that a user gives."""
+        return "mvn:tied" if self.tied else "mvn"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """None: what `tied` says is in the name."""
+        return {}
+
+    def objection(self, table: Table) -> str | None:
+        """Say which column is not one of numbers, or None."""
+        for name in self.columns:
+            if not table[name].numeric:
+                return (
+                    f"Column {name!r} is a {table[name].kind}, and {self.name!r} is a family of "
+                    "numbers. Use 'joint', or make numbers of it."
+                )
+        return None
+
+    def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Moments:
+        """Return full moments (C, d, d) of the rows without gaps."""
+        self.check(table)
+        rows = Rows(table.numbers(self.columns), codes, classes, weights, self.columns)
+        whole = ~np.isnan(rows.X).any(axis=1)
+        if weights.size:
+            whole &= weights > 0  # what weighs nothing sets no origin
+        if not whole.any():
+            means = np.zeros((classes, len(self.columns)))
+            return Moments(means[:, 0], means, means, means[:, :, None] * means[:, None, :])
+        return whole_rows(rows if whole.all() else rows.some(np.flatnonzero(whole)))[1]
+
+    def read(self, tally: Moments) -> MultivariateReading:
+        """Return the Student t of each class, the strength of their prior by evidence."""
+        if tally.weight.any():
+            prior = covariance_prior(tally, tied=self.tied)
+        else:  # nothing to choose by, and nothing that a choice would change
+            shape, shared = tally.sum_x.shape, (0,) if self.tied else ()
+            prior = NormalInverseWishart(
+                np.zeros(shape), np.ones(shape[0]), shape[1] + 1.0, np.eye(shape[1]), shared
+            )
+        return MultivariateReading(self, tally, prior)
+
+
+@dataclass(frozen=True, eq=False)
+class MultivariateReading(Reading[Moments]):
+    """Student t's of several columns."""
+
+    family: MultivariateNormal
+    tally: Moments
+    prior: NormalInverseWishart
+
+    @cached_property
+    def _believed(self) -> NormalInverseWishart:
+        return self.prior.posterior(self.tally)
+
+    @cached_property
+    def _law(self) -> DenseLaw:
+        believed = self._believed
+        classes, d = believed.location.shape
+        degrees = believed.degrees - d + 1
+        matrix = np.array(believed.scale_matrix / degrees[..., None, None])
+        stretch = 1 + 1 / believed.pseudo_rows
+        wide = np.array(np.broadcast_to(degrees, classes))
+        return DenseLaw(np.array(believed.location), matrix, wide, stretch)
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """The log density of the rows without gaps."""
+        return float(np.sum(self.prior.log_evidence(self.tally)))
+
+    @property
+    def n_parameters(self) -> int:
+        """A mean for each class, and as many covariances as there are."""
+        classes, d = self.tally.sum_x.shape
+        matrices = 1 if self.family.tied else classes
+        return int(classes * d + matrices * (d * (d + 1) // 2))
+
+    @property
+    def n_settings(self) -> int:
+        """The means and variances that the prior is centred on."""
+        return 2 * len(self.family.columns)
+
+    @property
+    def weight(self) -> float:
+        """The weight of the rows in the tally."""
+        return float(self.tally.weight.sum())
+
+    def with_tally(self, tally: Moments) -> Self:
+        """Return another tally under the prior of this one."""
+        return replace(self, tally=tally)
+
+    def scores(self, table: Table) -> Floats:
+        """Return log p(x | class), (n, C), of what is seen of each row."""
+        return self._scores(table.numbers(self.family.columns))
+
+    def _scores(self, cells: Floats) -> Floats:
+        return joint_log_proba(self._law.density(), cells, np.zeros(len(self.tally.weight)))
+
+    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the scores, (n, C), without each row; those with gaps were never learned."""
+        classes = len(self.tally.weight)
+        rows = Rows(table.numbers(self.family.columns), codes, classes, weights)
+        out = self._scores(rows.X)
+        whole = np.flatnonzero(~np.isnan(rows.X).any(axis=1))
+        groups = [whole[codes[whole] == c] for c in range(classes)]
+        w = weights if weights.size else np.ones(len(codes))
+        terms = groups, w, np.ones(len(codes))
+        parts = posterior_parts(self._believed, *terms, predictive=True)
+        form = LeftOutGaussian(self._law.location, self._believed.pseudo_rows, self.family.tied)
+        doubtful = form.fill(rows, [part for part in parts if part.numbers.size], out)
+        for row in np.flatnonzero(doubtful).tolist():
+            # Too few digits are left of the class without the row: the others are counted again.
+            fellows = groups[codes[row]]
+            fellows = fellows[fellows != row]
+            own = self.family.count(table.take(fellows), codes[fellows], classes, w[fellows])
+            others = np.delete(np.arange(classes), codes[row])
+            rest = self.tally.take(others).spread(others, classes) + own
+            out[row] = self.with_tally(rest)._scores(rows.X[[row]])[0]
+        return out
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
+        """Draw rows of these classes."""
+        drawn = self._law.sample(codes.astype(np.intp), rng)
+        return {name: drawn[:, at].copy() for at, name in enumerate(self.family.columns)}
+
+    def impute(
+        self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
+    ) -> Cells:
+        """Return the columns with their gaps filled, given what is seen beside them."""
+        cells = table.numbers(self.family.columns)
+        filled = Conditional(self._law).filled(cells, log_proba, rng)
+        return {name: filled[:, at].copy() for at, name in enumerate(self.family.columns)}
+
+    def split(self, table: Table) -> Floats:
+        """Return log p(x1), log p(x2 | x1), ... of what is seen, (n, C, d)."""
+        cells = table.numbers(self.family.columns)
+        scorer, no_prior = self._law.density(), np.zeros(len(self.tally.weight))
+        assert isinstance(scorer, WhitenedScorer)
+        upto = [np.zeros((len(cells), len(no_prior)))]
+        for width in range(1, cells.shape[1] + 1):
+            first = np.ascontiguousarray(cells[:, :width])
+            upto.append(joint_log_proba(scorer.marginal(np.arange(width)), first, no_prior))
+        return np.diff(np.stack(upto, axis=2), axis=2)

@@ -1,0 +1,120 @@
+"""What the moments of one column say: a Student t in every class."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+
+from suffice.blocks.block import Cells, Reading
+from suffice.blocks.draws import filled_numbers
+from suffice.blocks.normal_left_out import fill_left_out
+from suffice.blocks.normal_prior import NormalEvidence
+from suffice.data.labels import Codes
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.model.diagonal import diagonal_law
+from suffice.model.laws import DiagonalLaw
+from suffice.model.left_out_moments import moments_without
+from suffice.model.scoring import joint_log_proba
+from suffice.prior import NormalInverseGamma
+from suffice.tally import Moments
+from suffice.tally.tally import Floats
+
+if TYPE_CHECKING:
+    from suffice.blocks.normal import Normal
+
+
+@dataclass(frozen=True, eq=False)
+class NormalReading(Reading[Moments]):
+    """Student t's of one column."""
+
+    family: Normal
+    tally: Moments
+    prior: NormalInverseGamma
+
+    @cached_property
+    def _law(self) -> DiagonalLaw:
+        t = self.prior.posterior(self.tally).predictive()
+        return diagonal_law(t.location, t.squared_scale, t.degrees)
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """The log density of the rows; that of logarithms has the sum of them as its Jacobian."""
+        k, a = float(self.prior.pseudo_rows[0, 0]), float(self.prior.shape[0, 0])
+        centre = float(self.prior.location[0, 0]), float(self.prior.scale[0, 0]) / a
+        profile = NormalEvidence.about(self.tally, *centre, tied=self.family.tied)
+        evidence = float(profile.log_evidence(np.log([[k, a]]))[0])
+        if self.family.of_logarithms:
+            evidence -= float(np.sum(self.tally.weight * self.tally.mean()))
+        return evidence
+
+    @property
+    def n_parameters(self) -> int:
+        """A mean for each class, and as many variances as there are."""
+        classes = len(self.tally.weight)
+        return classes + (1 if self.family.tied else classes)
+
+    @property
+    def n_settings(self) -> int:
+        """The mean and the variance that the prior is centred on."""
+        return 2
+
+    @property
+    def weight(self) -> float:
+        """The weight of the rows in the tally."""
+        return float(self.tally.weight.sum())
+
+    def with_tally(self, tally: Moments) -> Self:
+        """Return another tally under the prior of this one."""
+        return replace(self, tally=tally)
+
+    def scores(self, table: Table) -> Floats:
+        """Return log p(x | class), (n, C); 0 for gaps."""
+        cells = self.family.cells(table)
+        return self._of_numbers(cells, self._scores(cells))
+
+    def _scores(self, cells: Floats) -> Floats:
+        return joint_log_proba(self._law.scorer(), cells, np.zeros(len(self.tally.weight)))
+
+    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the scores, (n, C), without each row: all classes change if they are tied."""
+        rows = Rows(self.family.cells(table), codes, len(self.tally.weight), weights)
+        out = self._scores(rows.X)
+        terms = codes, weights, self.tally, self.prior
+        doubtful = fill_left_out(np.ascontiguousarray(rows.X[:, 0]), *terms, out)
+        out = self._of_numbers(rows.X, out)
+        for row in np.flatnonzero(doubtful).tolist():
+            # Too few digits are left of the class without the row: it is counted again.
+            mine = codes == codes[row]
+            mine[row] = False
+            fellows = np.flatnonzero(mine & (weights > 0) if weights.size else mine)
+            rest = moments_without(self.tally, rows, row, fellows)
+            out[row] = self.with_tally(rest).scores(table.take([row]))[0]
+        return out
+
+    def _of_numbers(self, cells: Floats, scores: Floats) -> Floats:
+        """Make densities of logarithms densities of numbers."""
+        return scores - np.nan_to_num(cells) if self.family.of_logarithms else scores
+
+    def _back(self, values: Floats) -> Floats:
+        return np.asarray(np.exp(values) if self.family.of_logarithms else values)
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
+        """Draw numbers for rows of these classes."""
+        drawn = self._law.sample(codes.astype(np.intp), rng)[:, 0]
+        return {self.family.column: self._back(drawn)}
+
+    def impute(
+        self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
+    ) -> Cells:
+        """Return the column with its gaps filled by the mean, or by a draw.
+
+        The exponential of a Student t has no mean: a gap of a lognormal has the median of each
+        class in its place.
+        """
+        column = table[self.family.column]
+        expected = self._back(self._law.location[:, 0])
+        return filled_numbers(column, log_proba, expected, self.sample, rng)

@@ -1,0 +1,169 @@
+"""Which families the columns have, and which columns form blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks import Family, family_of
+from suffice.classifier.candidates import (
+    TIED,
+    Candidate,
+    candidates_for,
+    evidence_of_classes,
+    read_by,
+    read_from,
+    tried,
+)
+from suffice.classifier.choices import Choice, Choices
+from suffice.classifier.identifiers import names_rows
+from suffice.classifier.joining import joined
+from suffice.classifier.sheet import GAP_OF
+from suffice.data.columns import Column
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.errors import InputError, SufficeWarning, warn_caller
+
+IGNORE = "ignore"
+EMPTY, CONSTANT, AS_GIVEN = "no value at all", "one value only", "as given"
+# Why a column may be left out without a warning.
+UNREMARKABLE = (EMPTY, CONSTANT, AS_GIVEN)
+TEXT = ("text", "text:bernoulli", "text:complement")
+# Rows that families and blocks are chosen from: of more, every second, third ... is taken.
+CHOOSING_ROWS = 3000
+
+Blocks = tuple[Family[Any], ...]
+
+
+def arranged(families: Any, budget: int, rows: Rows) -> tuple[Blocks, Choices]:
+    """Return the blocks, with their settings taken from the rows, and what speaks for them.
+
+    Parameters
+    ----------
+    families : "auto", or a mapping from columns to families
+    budget : int
+        Arrangements that are tried.
+    rows : Rows of a `Sheet`
+    """
+    table: Table = rows.X.table
+    few = _some(rows)
+    fixed, choices = _given({} if isinstance(families, str) else families, few)
+    named = {choice.column for choice in choices}
+    free: list[Candidate] = []
+    for column in few.X.table:
+        if column.name not in named:
+            found, choice = _chosen(column, _why_not(column, table[column.name]), few)
+            choices.append(choice)
+            free += [] if found is None else [found]
+    _warn_of_columns_left_out(choices)
+    free, trials = joined(free, fixed, few, budget)
+    order = {name: at for at, name in enumerate(table.names)}
+    blocks = sorted((one.family for one in (*fixed, *free)), key=lambda f: order[f.column])
+    block_of = {column: family for family in blocks for column in family.columns}
+    told = sorted((_told(one, block_of) for one in choices), key=lambda one: order[one.column])
+    if few is not rows:
+        # Edges of bins stay those of the few; levels are to be known all.
+        blocks = [family.grown(table) for family in blocks]
+    return tuple(blocks), Choices(tuple(told), tuple(trials))
+
+
+def _warn_of_columns_left_out(choices: list[Choice]) -> None:
+    odd = [
+        f"{one.column!r} ({one.why})"
+        for one in choices
+        if one.family == IGNORE and one.why not in UNREMARKABLE and not one.column.endswith(GAP_OF)
+    ]
+    if odd:
+        warn_caller(
+            f"Left out: {', '.join(odd)}. Give them a family in `families` to learn them, or "
+            "'ignore' to say nothing here.",
+            SufficeWarning,
+        )
+
+
+def _some(rows: Rows) -> Rows:
+    """Return the rows, of those that have weight, that are chosen from."""
+    heavy = np.flatnonzero(rows.weights) if rows.weights.size else np.arange(rows.shape[0])
+    step = -(-len(heavy) // CHOOSING_ROWS)
+    return rows if step == 1 and len(heavy) == rows.shape[0] else rows.some(heavy[::step])
+
+
+def _told(choice: Choice, block_of: dict[str, Family[Any]]) -> Choice:
+    """Return the choice with the block that its column ended in."""
+    family = block_of.get(choice.column)
+    if family is None or (family.name == choice.family and family.columns == choice.block):
+        return choice
+    why = "less left-out log-loss" if len(family.columns) > 1 else choice.why
+    return Choice(choice.column, family.name, family.columns, choice.evidence, why)
+
+
+def _given(families: Mapping[Any, Any], rows: Rows) -> tuple[list[Candidate], list[Choice]]:
+    """Return the blocks that a user named, and the choices that they are."""
+    table: Table = rows.X.table
+    blocks: list[Candidate] = []
+    choices: list[Choice] = []
+    for key, wanted in families.items():
+        columns = tuple(map(_named, key)) if isinstance(key, tuple) else (_named(key),)
+        for column in columns:
+            table[column]
+            if any(choice.column == column for choice in choices):
+                raise InputError(
+                    f"Column {column!r} is given a family twice. A column is in one block."
+                )
+        settings = dict(wanted) if isinstance(wanted, Mapping) else {"family": wanted}
+        name = settings.pop("family", None)
+        choices += [Choice(column, name, columns, {}, AS_GIVEN) for column in columns]
+        if name == IGNORE:
+            continue
+        if name in TEXT:
+            raise InputError(
+                f"Column {columns[0]!r} is given the family {name!r}, which is not there yet. Use "
+                "TextClassifier for it, or 'ignore'."
+            )
+        family = family_of(name, columns, **settings)
+        family.check(table)
+        blocks.append(read_by(family.grown(table), rows) if settings else read_from(family, rows))
+    return blocks, choices
+
+
+def _named(key: Any) -> str:
+    """Return the name of a column; one of an array may be given by its place."""
+    return f"x{key}" if isinstance(key, int | np.integer) else str(key)
+
+
+def _chosen(column: Column, why: str | None, rows: Rows) -> tuple[Candidate | None, Choice]:
+    """Return the family of most evidence for a column, or None and why it is left out."""
+    alone = (column.name,)
+    if why is not None:
+        return None, Choice(column.name, IGNORE, alone, {}, why)
+    if column.name.endswith(GAP_OF):
+        gain = evidence_of_classes("bernoulli", alone, rows)
+        if gain <= 0:
+            why = f"the gaps do not depend on the class (evidence {gain:+.1f})"
+            return None, Choice(column.name, IGNORE, alone, {}, why)
+    found = tried(candidates_for(column, rows), alone, rows)
+    best = _best(found)
+    if best in TIED:
+        found |= tried((TIED[best],), alone, rows)
+        best = _best(found)
+    evidence = {name: one.reading.net_log_evidence for name, one in found.items()}
+    why = "best evidence" if len(found) > 1 else "the only family for it"
+    return found[best], Choice(column.name, best, alone, evidence, why)
+
+
+def _best(found: dict[str, Candidate]) -> str:
+    return max(found, key=lambda name: found[name].reading.net_log_evidence)
+
+
+def _why_not(few: Column, column: Column) -> str | None:
+    """Say why a column, of which few cells are looked at first, is left out, or None."""
+    if column.kind == "text":
+        return "free text"
+    seen = few.seen
+    if not len(seen) and column.gaps.all():
+        return EMPTY
+    if bool(np.all(seen == seen[:1])) and bool(np.all(column.seen == column.seen[:1])):
+        return CONSTANT
+    return names_rows(column) if names_rows(few) is not None else None

@@ -1,0 +1,69 @@
+"""Which pairs of columns depend on each other within the classes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.columns import Column
+from suffice.data.rows import Rows
+from suffice.tally.tally import Floats
+
+Codes = NDArray[np.intp]
+# Parts of equal weight that numbers are cut into, only to find pairs worth trying.
+PARTS = 5
+
+
+def coded(column: Column) -> tuple[Codes, int]:
+    """Return a code for each cell, gaps among them, and how many codes there are.
+
+    Examples
+    --------
+    >>> coded(Column("a", "number", np.array([1.0, 2.0, np.nan, 2.0])))
+    (array([1, 2, 0, 2]), 3)
+    """
+    if not column.numeric:
+        # An unknown level has no place here: rows that are learned have known ones.
+        return np.asarray(column.values, np.intp) + 1, len(column.levels) + 1
+    values = column.seen
+    edges = np.unique(np.quantile(values, np.arange(1, PARTS) / PARTS)) if len(values) else values
+    if len(np.unique(values)) <= PARTS:
+        edges = np.unique(values)[1:]
+    codes = 1 + np.searchsorted(edges, column.values, side="right")
+    return np.where(column.gaps, 0, codes), len(edges) + 2
+
+
+def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[tuple[int, int]]:
+    """Return pairs of columns that depend on each other within classes, the most first.
+
+    The dependence of a pair is its mutual information given the class, in nats for all rows, less
+    half a log of the rows for each parameter it takes to tell it.
+    """
+    found = []
+    codes = [coded(column) for column in columns]
+    total, classes = float(mass.sum()), rows.classes
+    for a, (left, many) in enumerate(codes):
+        first = rows.codes * many + left
+        for b in range(a):
+            right, more = codes[b]
+            counts = np.bincount(first * more + right, mass, classes * many * more)
+            table = counts.reshape(classes, many, more).astype(np.float64)
+            nats, cells = _information(table)
+            score = nats - cells / 2 * np.log(max(total, 1.0))
+            if score > 0:
+                found.append((score, b, a))
+    found.sort(reverse=True)
+    return [(b, a) for _, b, a in found]
+
+
+def _information(counts: Floats) -> tuple[float, int]:
+    """Return sum n log(n n_c / (n_a n_b)), and the free cells of all classes' tables."""
+    rows, columns = counts.sum(axis=2), counts.sum(axis=1)
+    total = rows.sum(axis=1)
+    expected = (
+        rows[:, :, None] * columns[:, None, :] / np.where(total > 0, total, 1.0)[:, None, None]
+    )
+    seen = counts > 0
+    nats = float(np.sum(counts[seen] * np.log(counts[seen] / expected[seen])))
+    cells = np.maximum((rows > 0).sum(axis=1) - 1, 0) * np.maximum((columns > 0).sum(axis=1) - 1, 0)
+    return nats, int(cells.sum())

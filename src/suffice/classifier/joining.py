@@ -1,0 +1,153 @@
+"""Columns joined into blocks where that foretells left-out rows better."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from suffice.blocks import Family, family_of
+from suffice.classifier.candidates import Candidate, few_values
+from suffice.classifier.choices import Trial
+from suffice.classifier.dependence import worth_joining
+from suffice.classifier.trials import Arrangement, Blocks, Trials
+from suffice.data.rows import Rows
+
+# A pair is joined if all rows together gain this many nats, and so many standard errors.
+LEAST_GAIN, LEAST_ERRORS = 3.0, 2.0
+# Columns beyond which no pairs are looked for.
+MOST_COLUMNS = 100
+TOGETHER = ("mvn:tied", "mvn")
+# How far weights may be apart in trials; the last word has the finest choice.
+TRIED_SPREADS = (0.125, 0.5)
+# Standard errors of the gain by which one way is so far behind the other that it is not gone.
+FAR = 2.0
+# Standard errors by which the first normal distribution is so far behind that no other is tried.
+HOPELESS = 5.0
+# Columns up to which a block that was tried is told by their names.
+NAMED = 4
+# Multiplications in one pass of all trials' weighings together, beyond which no pair is tried.
+MOST_WORK = 1 << 29
+
+
+def joined(
+    free: list[Candidate], fixed: list[Candidate], rows: Rows, budget: int
+) -> tuple[list[Candidate], list[Trial]]:
+    """Return the blocks that the free columns form, and what was tried.
+
+    Two ways are gone: from one block a column, and from one normal distribution for all numbers,
+    unless one of them is far behind. On each, pairs that depend on each other within the classes
+    are joined where that foretells left-out rows better. The second way must gain something to be
+    taken, since its blocks say less of each column.
+
+    Parameters
+    ----------
+    free : a block for each column that may be joined
+    fixed : blocks that stay as they are
+    rows : Rows of a `Sheet`
+    budget : int
+        Arrangements that are tried.
+    """
+    if budget == 0 or len(free) < 2 or rows.classes < 2:
+        return free, []
+    trials = Trials(rows, (*free, *fixed))
+    stay, start = (tuple(one.family for one in blocks) for blocks in (fixed, free))
+    search = Search(trials, stay, start, budget)
+    best = search.best()
+    return [trials.read(family) for family in best.blocks], search.told_of(best)
+
+
+class Search:
+    """A search for blocks that foretell left-out rows, with a budget of trials."""
+
+    def __init__(self, trials: Trials, fixed: Blocks, blocks: Blocks, budget: int) -> None:
+        self.trials, self.fixed, self.left, self.worked = trials, fixed, budget, 0
+        self.tried: list[tuple[Family[Any], Trial]] = []
+        self.start = Arrangement(blocks, trials.weigh((*fixed, *blocks), TRIED_SPREADS))
+
+    def best(self) -> Arrangement:
+        """Return the arrangement at the end of the better way."""
+        together = self.all_together()
+        gain, error = (0.0, np.inf) if together is None else self.trials.gain(self.start, together)
+        apart = self.start if gain > FAR * error else self.pairs(self.start)
+        if together is None or gain < -FAR * error:
+            return apart
+        end = self.pairs(together)
+        return end if self.trials.gain(apart, end)[0] > LEAST_GAIN else apart
+
+    def told_of(self, best: Arrangement) -> list[Trial]:
+        """Return what was tried; taken is what the best arrangement holds."""
+        held = [(f.name, set(f.columns)) for f in best.blocks]
+        return [
+            trial._replace(taken=any(f.name == n and set(f.columns) <= c for n, c in held))
+            for f, trial in self.tried
+        ]
+
+    def all_together(self) -> Arrangement | None:
+        """Return the best arrangement with one normal distribution for many numbers, if any."""
+        table, blocks = self.trials.rows.X.table, self.start.blocks
+        numbers = [f for f in blocks if table[f.column].numeric and f.name != "bernoulli"]
+        many = [f for f in numbers if f.name not in ("categorical", "poisson")]
+        groups = dict.fromkeys(
+            tuple(f.column for f in group) for group in (numbers, many) if len(group) > 1
+        )
+        best: Arrangement | None = None
+        for name, columns in product(TOGETHER, groups):
+            rest = tuple(f for f in blocks if f.column not in columns)
+            block = family_of(name, columns)
+            then, _ = self._tried(self.start, rest, block, TRIED_SPREADS)
+            if best is None or then.loss < best.loss:
+                best = then
+            gain, error = self.trials.gain(self.start, best)
+            if gain < -HOPELESS * error:
+                break
+        return best
+
+    def pairs(self, now: Arrangement) -> Arrangement:
+        """Return the arrangement with pairs joined, the most dependent first."""
+        table = self.trials.rows.X.table
+        columns = [table[f.column] for f in now.blocks if len(f.columns) == 1][:MOST_COLUMNS]
+        for a, b in worth_joining(columns, self.trials.rows, self.trials.mass):
+            parts = [next(f for f in now.blocks if columns[at].name in f.columns) for at in (a, b)]
+            if parts[0] is parts[1]:
+                continue
+            together = tuple(dict.fromkeys((*parts[0].columns, *parts[1].columns)))
+            rest = tuple(f for f in now.blocks if f not in parts)
+            for name in _families(parts, table):
+                if self.left <= 0 or self.worked > MOST_WORK:
+                    return now
+                spread = now.weighing.combination.spread or TRIED_SPREADS[0]
+                block = family_of(name, together)
+                then, better = self._tried(now, rest, block, (spread,))
+                if better:
+                    now = then
+                    break
+        return now
+
+    def _tried(
+        self,
+        now: Arrangement,
+        rest: Blocks,
+        block: Family[Any],
+        spreads: tuple[float, ...],
+    ) -> tuple[Arrangement, bool]:
+        """Return the arrangement with a block beside the rest, and whether it is clearly better."""
+        self.left -= 1
+        blocks = (*rest, block)
+        self.worked += self.trials.work(len(self.fixed) + len(blocks)) * len(spreads)
+        then = Arrangement(blocks, self.trials.weigh((*self.fixed, *blocks), spreads))
+        gain, error = self.trials.gain(now, then)
+        many = len(block.columns) > NAMED
+        names = f"{len(block.columns)} numbers" if many else ", ".join(block.columns)
+        self.tried.append((block, Trial(f"{block.name} of {names}", now.loss, then.loss, False)))
+        return then, gain > max(LEAST_GAIN, LEAST_ERRORS * error)
+
+
+def _families(parts: list[Family[Any]], table: Any) -> tuple[str, ...]:
+    """Return the families that two blocks may be joined in."""
+    names = [name for part in parts for name in part.columns]
+    if all(part.name.startswith(("normal", "mvn")) for part in parts):
+        return TOGETHER
+    levels = all(not table[n].numeric or few_values(table[n]) for n in names)
+    return ("joint",) if levels else ()

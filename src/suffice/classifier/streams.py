@@ -1,0 +1,131 @@
+"""Streams that drift: what is old counts less, or is forgotten when it leaves a window."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.classifier.answers import TableAnswers
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.skin.learner import named_alike
+from suffice.skin.undo import all_or_nothing
+from suffice.tally import Groups
+
+Batches = tuple[tuple[Any, Rows], ...]
+
+
+class Streams(TableAnswers):
+    """A classifier that can forget with time."""
+
+    _kept: Batches
+
+    def decay(self, factor: float) -> Self:
+        """Let everything learned so far count `factor` times as much: a step towards the prior.
+
+        Rows that were learned before are to be forgotten with the weights that they have now.
+
+        Parameters
+        ----------
+        factor : float, above 0 and at most 1
+        """
+        check_is_fitted(self, "tally_")
+        if not 0 < factor <= 1:
+            raise InputError(f"A factor of {factor}. Use one above 0 and at most 1.")
+        if hasattr(self, "_window"):
+            raise InputError(
+                "The model has a window, from which rows are taken as they came. Use decay or "
+                "window, not both."
+            )
+        with all_or_nothing(self):
+            self.new_classes_ = self.classes_[:0]
+            self._settle(self.tally_.scale(factor))
+            self._changed()
+        return self
+
+    def window(self, n: int) -> Self:
+        """Learn only from the last `n` rows from now on: older ones are forgotten exactly.
+
+        Must be called before the first rows are learned. The rows in the window are kept in
+        memory, to be subtracted when they leave it; they are not saved.
+
+        Parameters
+        ----------
+        n : int
+            Rows, whatever their weights.
+        """
+        if n < 1:
+            raise InputError(f"A window of {n} rows. Use one or more.")
+        if hasattr(self, "tally_"):
+            raise InputError(
+                "Rows were learned before, and not kept, so they could not leave the window. Call "
+                "window before the first fit or partial_fit."
+            )
+        self._window, self._kept = int(n), ()
+        return self
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from these rows and nothing else.
+
+        Parameters
+        ----------
+        X : data frame (pandas, polars, Arrow), array or list of rows or mappings
+            Columns of numbers, categories, dates or truth values; gaps (NaN, null) are left out.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        """
+        with all_or_nothing(self):
+            super().fit(X, y, sample_weight)
+            if hasattr(self, "_window"):
+                self._kept = ()
+                self._slide(X, y, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows: the same as `fit` on all rows so far, in any order.
+
+        Families, bins and blocks are chosen from the rows of the first call and held.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array-like, optional
+            At the first call: all the classes there will ever be; another label is then an
+            error. Without it a new label becomes a new class (see `new_classes_`).
+        """
+        with all_or_nothing(self):
+            super().partial_fit(X, y, classes, sample_weight)
+            if hasattr(self, "_window"):
+                self._slide(X, y, sample_weight)
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows that were learned: the same as `fit` on the others.
+
+        A class of which no row is left is no class any more, unless `classes` closed the set.
+        """
+        if hasattr(self, "_window"):
+            raise InputError("The model has a window, and forgets what leaves it by itself.")
+        return super().forget(X, y, sample_weight)
+
+    def _slide(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Keep these rows, and forget the oldest until the window holds no more than it may."""
+        kept: Batches = (*self._kept, self._take_rows(X, y, sample_weight, reset=False))
+        over = sum(rows.shape[0] for _, rows in kept) - self._window
+        groups, new = self.tally_, self.new_classes_
+        while over > 0:
+            classes, rows = kept[0]
+            leaving = min(over, rows.shape[0])
+            gone = rows.some(np.arange(leaving))
+            groups = groups - named_alike(Groups(classes, *self._count(gone)), self.classes_)
+            rest = rows.some(np.arange(leaving, rows.shape[0]))
+            kept = ((classes, rest), *kept[1:]) if len(rest.codes) else kept[1:]
+            over -= leaving
+        self.__dict__.pop("_at_hand", None)
+        self._kept = kept
+        if groups is not self.tally_:
+            self._settle(groups if self.classes_closed_ else groups.without_empty())
+            self.new_classes_ = new
+            self._changed()

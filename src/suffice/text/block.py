@@ -1,0 +1,140 @@
+"""Text as a block of a table: documents of words, beside columns of numbers and levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from suffice.blocks import Family
+from suffice.count import count_words
+from suffice.data.labels import Codes
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.tally import Counts
+from suffice.tally.tally import Floats, Index, given
+from suffice.text.block_reading import TextReading
+from suffice.text.fading import Believed
+from suffice.text.names import Names
+from suffice.text.vectorizer import CountVectorizer
+from suffice.text.vocabulary import Vocabulary
+
+# Documents that the fading of long ones is chosen on.
+MOST_TRIED = 3_000
+
+
+@dataclass(frozen=True, eq=False)
+class Text(Family[Counts]):
+    """Documents of words, under one of the event models (docs: text).
+
+    The terms, and how much the words of long documents fade, are settings, held once they are
+    chosen; new terms come last. Faded scores are no densities: they say what classes differ in.
+
+    Parameters
+    ----------
+    columns : one name
+    event : "multinomial", "bernoulli" or "complement"
+    terms : array of str, Names, or None before anything is learned
+    fading : float
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> notes = pa.table({"note": ["late and rude staff", "kind and quick staff", None]})
+    >>> table, own = Table.of(notes, texts=["note"]), np.array([0, 1, 1], np.int32)
+    >>> family = Text(("note",)).fitted(table, own, 2, np.empty(0))
+    >>> family.count(table, own, 2, np.empty(0)).counts[:, 0]  # documents
+    array([1., 1.])
+    >>> family.read(family.count(table, own, 2, np.empty(0))).scores(table)[2]
+    array([0., 0.])
+    """
+
+    event: str = "multinomial"
+    terms: Any = None
+    fading: float = 0.0
+
+    def __post_init__(self) -> None:
+        named = self.terms
+        if not isinstance(named, Names):
+            named = Names.of(() if named is None else [str(term) for term in named])
+        object.__setattr__(self, "terms", named)
+        object.__setattr__(self, "_vocabulary", Vocabulary(named))
+
+    @property
+    def name(self) -> str:
+        """The name that a user gives."""
+        return "text" if self.event == "multinomial" else f"text:{self.event}"
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The terms, by column, and the fading."""
+        return {"terms": self.terms.array(), "fading": self.fading}
+
+    def objection(self, table: Table) -> str | None:
+        """Say why the column holds no documents, or None."""
+        if table[self.column].kind == "text":
+            return None
+        return f"Column {self.column!r} holds no texts. Give strings, or use another family for it."
+
+    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+        """Return the family with the terms of these documents, and their fading."""
+        self.check(table)
+        family = self.grown(table)
+        reading = family.read(family.count(table, codes, classes, weights))
+        some = np.arange(0, len(codes), max(1, len(codes) // MOST_TRIED))
+        few, own = table.take(some), codes[some]
+        heavy = weights[some] if weights.size else np.ones(len(some))
+        left_out = reading.left_out(few, own, heavy)
+        log_proba = left_out - np.logaddexp.reduce(left_out, axis=1, keepdims=True)
+        lengths = np.asarray(family.matrix(few).sum(axis=1)).ravel()
+        return replace(family, fading=Believed.of(log_proba, own, heavy, lengths).exponent)
+
+    def grown(self, table: Table) -> Self:
+        """Return the family with the terms that are new."""
+        vocabulary, _ = self._known.learned(CountVectorizer(), table[self.column].values)
+        grown = replace(self, terms=vocabulary.terms)
+        object.__setattr__(grown, "_vocabulary", vocabulary)
+        return grown
+
+    @property
+    def _known(self) -> Vocabulary:
+        vocabulary: Vocabulary = self._vocabulary  # type: ignore[attr-defined]
+        return vocabulary
+
+    def matrix(self, table: Table) -> Any:
+        """Return the rows of counts of the known terms, CSR (n, V)."""
+        counted = self._known.counted(CountVectorizer(), table[self.column].values)
+        found = counted.matrix(len(self._known))
+        if self.event == "bernoulli":
+            found.data[:] = 1
+        return found
+
+    def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
+        """Return the documents of each class and the counts of their terms, (C, 1 + V)."""
+        seen = ~table[self.column].gaps
+        rows = Rows(self.matrix(table), codes, classes, weights)
+        _, counts = count_words(rows)
+        documents = csr_array(seen.astype(np.float64)[:, None])
+        _, held = count_words(Rows(documents, codes, classes, weights))
+        together = np.concatenate([held.counts, counts.counts], axis=1)
+        return Counts(given(together), counts.log_orderings)
+
+    def merged(
+        self, other: Self, tally: Counts, translations: Mapping[str, Index]
+    ) -> tuple[Self, Counts]:
+        """Return the family with the terms of both, and the other's tally by its columns."""
+        if self.name != other.name:
+            return super().merged(other, tally, translations)
+        vocabulary, where = self._known.united(other._known)
+        wide = np.zeros((len(tally.counts), 1 + len(vocabulary)))
+        wide[:, 0] = tally.counts[:, 0]
+        wide[:, 1 + where] = tally.counts[:, 1:]
+        merged = replace(self, terms=vocabulary.terms)
+        return merged, Counts(given(wide), tally.log_orderings)
+
+    def read(self, tally: Counts) -> TextReading:
+        """Return the terms' shares in each class, the pseudocount by evidence."""
+        return TextReading.of(self, tally.with_levels(1 + len(self._known)), "evidence")

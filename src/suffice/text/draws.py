@@ -1,0 +1,55 @@
+"""Documents drawn from what was learned of each class."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.tally.tally import Floats
+
+
+def drawn_documents(
+    codes: NDArray[np.intp],
+    counts: Floats,
+    documents: Floats,
+    names: list[str],
+    alpha: float,
+    event: str,
+    rng: np.random.Generator,
+) -> list[str]:
+    """Draw documents of classes (n,): terms in no order, joined by spaces.
+
+    There are about as many as the documents of the class have on average, or, if the event is
+    "bernoulli", each with its own chance.
+
+    Parameters
+    ----------
+    codes : (n,)
+    counts : (C, V)
+        What the terms of each class add up to.
+    documents : (C,)
+        How many documents each class has.
+    names : V terms
+    alpha : pseudocount of each term
+    event : the event model
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> counts, documents = np.array([[9.0, 0.0]]), np.array([3.0])
+    >>> drawn_documents(np.array([0]), counts, documents, ["ham", "spam"], 1e-9, "polya", rng)
+    ['ham ham']
+    """
+    lengths = rng.poisson((counts.sum(axis=1) / np.where(documents > 0, documents, 1.0))[codes])
+    drawn = []
+    for code, length in zip(codes.tolist(), lengths.tolist(), strict=True):
+        believed = counts[code] + alpha
+        if event == "bernoulli":
+            chance = believed / (documents[code] + 2 * alpha)
+            terms = np.flatnonzero(rng.random(len(chance)) < chance)
+        else:
+            if event == "polya":
+                believed = rng.dirichlet(believed)
+            terms = rng.choice(len(believed), length, p=believed / believed.sum())
+        drawn.append(" ".join(names[term] for term in terms))
+    return drawn

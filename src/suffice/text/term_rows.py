@@ -1,0 +1,50 @@
+"""Rows of terms: CSR matrices of counts, made into others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from suffice.tally.tally import Floats
+
+
+def presences(matrix: Any) -> Any:
+    """Return rows (CSR) with 1 where a term is present.
+
+    >>> presences(csr_array([[0, 3, 1]])).toarray()
+    array([[0., 1., 1.]])
+    """
+    return with_cells(matrix, np.ones(len(matrix.data)))
+
+
+def with_cells(matrix: Any, cells: Any) -> Any:
+    """Return rows (CSR) with other cells in the same places."""
+    return type(matrix)((cells, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def row_sums(matrix: Any) -> Floats:
+    """Return what the cells of each row (CSR) add up to, (n,).
+
+    >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0]]))
+    array([4., 0.])
+    """
+    return np.asarray(matrix @ np.ones(matrix.shape[1]), np.float64)
+
+
+def with_column(matrix: Any, last: Any) -> Any:
+    """Return rows (CSR) with a column more, whose cells are (n,) numbers.
+
+    >>> with_column(csr_array([[0, 3], [0, 0]]), np.array([0, 2])).toarray()
+    array([[0, 3, 0],
+           [0, 0, 2]])
+    """
+    size, width = matrix.shape
+    some = np.flatnonzero(last)
+    ends = matrix.indptr[1:][some]
+    cells = np.insert(matrix.data, ends, last[some])
+    columns = np.insert(matrix.indices, ends, width)
+    begins = matrix.indptr.copy()
+    begins[1:] += np.cumsum(last != 0, dtype=begins.dtype)
+    return csr_array((cells, columns, begins), shape=(size, width + 1))

@@ -1,0 +1,229 @@
+"""Weights of blocks: the best there are, honestly validated, and blunted by no outlier."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from suffice.model.combination import Combination, lapsed
+from suffice.model.combination_choice import (
+    OFFSET_SPREAD,
+    SPREADS,
+    TEMPERATURE_SPREAD,
+    as_they_are,
+    combined,
+    prior_of,
+    telling,
+    tempered,
+    weighed,
+)
+from suffice.model.combination_fit import Fit, LeftOutParts
+from suffice.model.lapse import with_lapse
+from suffice.model.weighing import row_losses
+
+
+def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
+    """Return log-likelihoods of independent normal columns, each counted `copies` times."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, classes, n)
+    means = rng.normal(scale=1.2, size=(classes, blocks))
+    x = means[y] + rng.normal(size=(n, blocks))
+    parts = -((x[:, None, :] - means) ** 2) / 2
+    codes = np.where(rng.random(n) < wrong, rng.integers(0, classes, n), y)
+    parts = np.repeat(parts, copies, axis=2)
+    base = np.log(np.full((n, classes), 1 / classes))
+    return LeftOutParts(base, parts, codes.astype(np.int32), rng.uniform(0.5, 2.0, n))
+
+
+def objective(rows, centre, precision):
+    classes = rows.size[0]
+
+    def value(unknowns):
+        scores = rows.base + unknowns[:classes] + rows.parts @ unknowns[classes:]
+        own = log_softmax(scores, axis=1)[np.arange(len(rows.codes)), rows.codes]
+        away = unknowns - centre
+        return -(rows.mass @ own) + away @ precision @ away / 2
+
+    return value
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_gradient_and_curvature_are_those_of_finite_differences(classes):
+    rows = drawn(classes=classes, blocks=3)
+    fit = Fit(rows, *prior_of(classes, 3, 0.5))
+    at = np.random.default_rng(1).normal(size=classes + 3) / 3 + fit.centre
+    point, h = fit.at(at), 1e-5
+    steps = h * np.eye(len(at))
+    slope = [(fit.at(at + e).value - fit.at(at - e).value) / (2 * h) for e in steps]
+    np.testing.assert_allclose(point.slope, slope, rtol=1e-6, atol=1e-6)
+    bend = [(fit.at(at - e).slope - fit.at(at + e).slope) / (2 * h) for e in steps]
+    np.testing.assert_allclose(point.curvature, bend, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("spread", [0.125, 2.0])
+def test_weights_are_those_that_a_general_optimiser_finds(classes, spread):
+    rows = drawn(classes=classes, copies=2)
+    fit = Fit(rows, *prior_of(classes, 8, spread))
+    value = objective(rows, fit.centre, fit.precision)
+    found = minimize(value, fit.centre, method="BFGS", options={"gtol": 1e-7})
+    point = fit.climbed(fit.centre)
+    assert -point.value == pytest.approx(found.fun, abs=1e-6)
+    np.testing.assert_allclose(point.unknowns, found.x, atol=1e-4)
+
+
+def test_the_prior_of_the_weights_is_normal_around_a_normal_temperature():
+    rng = np.random.default_rng(3)
+    draws = 200_000
+    t = rng.normal(1.0, TEMPERATURE_SPREAD, (draws, 1))
+    weights = t + rng.normal(scale=0.7, size=(draws, 3))
+    centre, precision = prior_of(2, 3, 0.7)
+    covariance = np.linalg.inv(precision)[2:, 2:]
+    # Five standard errors of a covariance, which is about 1.5 at most.
+    np.testing.assert_allclose(np.cov(weights.T), covariance, atol=5 * 1.5 * np.sqrt(2 / draws))
+    np.testing.assert_allclose(centre, [0, 0, 1, 1, 1])
+    np.testing.assert_allclose(np.diag(precision)[:2], OFFSET_SPREAD**-2)
+
+
+def test_left_out_scores_are_nearly_those_of_real_refits():
+    rows = drawn(n=150, copies=2)
+    rows = LeftOutParts(rows.base, rows.parts, rows.codes, np.ones(150))
+    fit = Fit(rows, *prior_of(3, 8, 0.5))
+    point = fit.climbed(fit.centre)
+    near = fit.left_out_scores(point)
+    moved = []
+    for i in range(0, 150, 10):
+        kept = np.arange(150) != i
+        others = LeftOutParts(rows.base[kept], rows.parts[kept], rows.codes[kept], np.ones(149))
+        real = Fit(others, fit.centre, fit.precision).climbed(point.unknowns).unknowns
+        scores = rows.base[i] + real[:3] + rows.parts[i] @ real[3:]
+        far = softmax(rows.scores(point.unknowns)[i]) - softmax(scores)
+        np.testing.assert_allclose(
+            softmax(near[i]), softmax(scores), atol=0.1 * abs(far).max() + 1e-5
+        )
+        moved.append(abs(far).max())
+    assert max(moved) > 1e-3
+
+
+def test_a_weight_is_so_many_repeats():
+    rows = drawn(n=60)
+    repeats = np.random.default_rng(4).integers(1, 4, 60)
+    again = np.repeat(np.arange(60), repeats)
+    heavy = LeftOutParts(rows.base, rows.parts, rows.codes, repeats.astype(float))
+    many = LeftOutParts(rows.base[again], rows.parts[again], rows.codes[again], np.ones(len(again)))
+    a, b = combined(heavy), combined(many)
+    assert a.how == b.how
+    np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6)
+    assert a.left_out_log_loss == pytest.approx(b.left_out_log_loss, rel=1e-6)
+
+
+def test_blocks_that_are_independent_are_believed_as_they_are():
+    found = combined(drawn(n=3000, seed=5))
+    np.testing.assert_allclose(found.weights, 1.0, atol=0.15)
+
+
+def test_what_is_counted_three_times_is_believed_a_third():
+    found = combined(drawn(n=3000, seed=6, copies=3))
+    np.testing.assert_allclose(found.weights.reshape(4, 3).sum(axis=1), 1.0, atol=0.4)
+    assert found.how != "naive"
+
+
+def test_blocks_that_say_nothing_lose_their_weight():
+    rows = drawn(n=2000, seed=7, blocks=3)
+    noise = np.random.default_rng(8).normal(scale=2.0, size=(2000, 3, 3))
+    parts = np.concatenate([rows.parts, noise], axis=2)
+    found = combined(LeftOutParts(rows.base, parts, rows.codes, rows.mass))
+    assert found.how == "blocks"
+    np.testing.assert_allclose(found.weights, [1, 1, 1, 0, 0, 0], atol=0.3)
+
+
+def test_auto_takes_the_least_left_out_log_loss():
+    rows = drawn(copies=2)
+    one = {how: combined(rows, how) for how in ("naive", "temperature", "blocks", "auto")}
+    assert [one[how].how for how in ("naive", "temperature", "blocks")] == list(one)[:3]
+    best = min(one[how].left_out_log_loss for how in ("naive", "temperature", "blocks"))
+    assert one["auto"].left_out_log_loss == pytest.approx(best, abs=1e-9)
+    assert set(one["naive"].weights) == {1.0}
+    assert len(set(one["temperature"].weights)) == 1
+
+
+def test_among_spreads_the_left_out_log_loss_decides():
+    rows = drawn(n=60, copies=5, seed=9)
+    losses = [one.combination.left_out_log_loss for one in weighed(rows, SPREADS)]
+    assert combined(rows, "blocks").left_out_log_loss == pytest.approx(min(losses), abs=1e-6)
+
+
+def test_left_out_log_loss_is_honest_for_few_rows():
+    """With many weights and few rows it is no smaller than the loss on new rows, on average."""
+    gaps = []
+    for seed in range(12):
+        rows = drawn(n=240, seed=seed, copies=4)
+        first = LeftOutParts(rows.base[:40], rows.parts[:40], rows.codes[:40], np.ones(40))
+        found = combined(first)
+        fresh = found.log_proba(rows.base[40:], rows.parts[40:])
+        loss = -fresh[np.arange(200), rows.codes[40:]].mean()
+        gaps.append(found.left_out_log_loss - loss)
+    error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+    assert abs(np.mean(gaps)) < 5 * error + 0.03
+
+
+def test_rows_far_off_blunt_nothing_but_themselves():
+    clean, dirty = drawn(n=2000, seed=10, blocks=8), drawn(n=2000, seed=10, blocks=8, wrong=0.05)
+    found = combined(dirty)
+    assert found.lapse == pytest.approx(0.05, abs=0.02)
+    np.testing.assert_allclose(found.weights.mean(), combined(clean).weights.mean(), atol=0.2)
+    without = tempered(dirty)
+    assert without.combination.weights[0] < 0.8
+    assert found.left_out_log_loss < without.combination.left_out_log_loss
+
+
+def test_no_lapse_is_believed_in_without_need():
+    assert combined(drawn(n=500, seed=11)).lapse == 0
+
+
+def test_a_lapse_mixes_with_the_uniform_distribution():
+    p = np.array([[0.9, 0.1, 0.0]])
+    with np.errstate(divide="ignore"):
+        mixed = np.exp(lapsed(np.log(p), 0.3))
+    np.testing.assert_allclose(mixed, 0.7 * p + 0.1)
+    assert with_lapse(drawn(), as_they_are(drawn())).combination.lapse == 0
+
+
+def test_rows_that_say_nothing_are_left_out_of_the_fit():
+    rows = drawn(n=100)
+    base = rows.base.copy()
+    base[0, rows.codes[0]] = -np.inf
+    mass = rows.mass.copy()
+    mass[1] = 0.0
+    kept = telling(LeftOutParts(base, rows.parts, rows.codes, mass))
+    assert len(kept.codes) == 98
+    assert telling(rows) is rows
+    assert np.isfinite(combined(LeftOutParts(base, rows.parts, rows.codes, mass)).weights).all()
+
+
+@pytest.mark.parametrize("how", ["auto", "naive", "temperature", "blocks"])
+def test_without_blocks_or_rows_there_is_nothing_to_weigh(how):
+    empty = LeftOutParts(np.zeros((3, 2)), np.zeros((3, 2, 0)), np.zeros(3, np.int32), np.ones(3))
+    assert combined(empty, how).weights.shape == (0,)
+    none = LeftOutParts(np.zeros((0, 2)), np.zeros((0, 2, 4)), np.zeros(0, np.int32), np.ones(0))
+    assert combined(none, how).weights.tolist() == [1.0] * 4
+
+
+def test_one_block_has_a_temperature():
+    rows = drawn(blocks=1)
+    assert combined(rows, "blocks").how == "temperature"
+
+
+def test_many_rows_are_chosen_from_few_and_fitted_to_all():
+    rows = drawn(n=9000, seed=12, copies=2)
+    found = combined(rows, "blocks")
+    fit = Fit(rows, *prior_of(3, 8, found.spread))
+    np.testing.assert_allclose(found.weights, fit.climbed(fit.centre).unknowns[3:], atol=1e-5)
+    losses = row_losses(rows, fit.left_out_scores(fit.climbed(fit.centre)))
+    assert found.left_out_log_loss == pytest.approx(rows.mass @ losses / rows.mass.sum())
+
+
+def test_a_combination_cannot_be_written_to():
+    found = Combination.naive(2, 2)
+    with pytest.raises(ValueError, match="read-only"):
+        found.weights[0] = 2.0

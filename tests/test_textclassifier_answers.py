@@ -1,0 +1,193 @@
+"""What a text classifier can be asked: decisions, densities, draws and the bridge."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.base import clone
+
+from suffice import CountVectorizer, TextClassifier
+from suffice.errors import InputError
+from textclassifier_cases import EVENTS, LABELS, MAILS, corpus, event_cases
+
+NEW = ["cheap lunch at noon", "quarterly pills", "never seen", ""]
+DRAWS = 4000
+
+
+@pytest.mark.parametrize("settings", [{}, {"refine": "logistic"}, {"calibrate": None}], ids=str)
+def test_probabilities_are_probabilities_and_the_best_is_predicted(settings):
+    documents, y = corpus(90, 3)
+    model = TextClassifier(**settings).fit(documents, y)
+    proba = model.predict_proba([*documents, *NEW])
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0, rtol=1e-12)
+    np.testing.assert_allclose(
+        np.log(proba), model.predict_log_proba([*documents, *NEW]), rtol=1e-7, atol=1e-12
+    )
+    best = model.classes_[proba.argmax(axis=1)]
+    assert model.predict([*documents, *NEW]).tolist() == best.tolist()
+    assert model.score(documents, y) == np.mean(best[: len(y)] == y)
+
+
+def test_a_decision_leaves_the_unsure_ones_open():
+    documents, y = corpus(90, 2)
+    model = TextClassifier().fit(documents, y)
+    proba = model.predict_proba(documents)
+    decided = model.decide(documents, reject=0.2)
+    sure = 1 - proba.max(axis=1) < 0.2
+    assert [one is not None for one in decided] == sure.tolist()
+    assert sure.any()
+    assert not sure.all()
+    best = model.classes_[proba.argmax(axis=1)]
+    assert decided[sure].tolist() == best[sure].tolist()
+
+
+def test_a_loss_that_fears_lost_mail_moves_the_decision():
+    documents, y = corpus(90, 2)
+    model = TextClassifier().fit(documents, y)
+    loss = {"keep": [1.0, 0.0], "delete": [0.0, 20.0]}
+    decided = model.decide(documents, loss=loss)
+    expected = np.where(model.predict_proba(documents) @ [-1.0, 20.0] > 0, "keep", "delete")
+    assert decided.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_words_are_drawn_as_often_as_the_model_believes(event):
+    documents, y = corpus(150, 2, seed=1)
+    model = TextClassifier(event=event, alpha=0.5, calibrate=None).fit(documents, y)
+    drawn, labels = model.sample(DRAWS, random_state=0)
+    assert len(drawn) == len(labels) == DRAWS
+    counts = CountVectorizer(vocabulary=model.terms_.tolist()).fit_transform(drawn).toarray()
+    learned = model.tally_.parts.counts
+    for code, label in enumerate(model.classes_):
+        rows = counts[labels == label]
+        share = model.tally_.weights[code] / model.tally_.weights.sum()
+        assert abs(len(rows) / DRAWS - share) < 5 * np.sqrt(share * (1 - share) / DRAWS)
+        if event == "bernoulli":
+            chance = (learned[code] + 0.5) / (model.tally_.weights[code] + 1.0)
+            error = np.sqrt(chance * (1 - chance) / len(rows))
+            assert np.abs(rows.mean(axis=0) - chance).max() < 5 * error.max()
+            continue
+        believed = learned[code] + 0.5
+        shares = believed / believed.sum()
+        mean = learned[code].sum() / model.tally_.weights[code]
+        assert abs(rows.sum(axis=1).mean() - mean) < 5 * np.sqrt(mean / len(rows))
+        if event == "polya":
+            # Words of one document come together, so that their counts vary more.
+            total, strength = rows.sum(axis=1), believed.sum()
+            spread = (total * (total + strength) / (1 + strength)).mean()
+            error = np.sqrt(spread * shares * (1 - shares) / len(rows))
+            assert (np.abs((rows - total[:, None] * shares).mean(axis=0)) < 5 * error).all()
+            continue
+        seen, expected = rows.sum(axis=0), rows.sum() * shares
+        found = ((seen - expected) ** 2 / expected).sum()
+        assert found < stats.chi2.isf(1e-6, len(shares) - 1)
+
+
+def test_the_same_seed_draws_the_same_documents():
+    model = TextClassifier().fit(MAILS, LABELS)
+    one, two = (model.sample(20, random_state=3) for _ in range(2))
+    assert one[0] == two[0]
+    assert one[1].tolist() == two[1].tolist()
+
+
+@pytest.mark.parametrize(("event", "unknown"), event_cases)
+def test_the_density_of_a_document_is_the_sum_over_classes(event, unknown):
+    model = TextClassifier(event=event, unknown=unknown, alpha=1.0).fit(MAILS, LABELS)
+    joint = model.predict_joint_log_proba(NEW)
+    density = model.score_samples(NEW)
+    assert np.isfinite(density).all()
+    if event != "bernoulli":
+        weights, counts = model.tally_.weights, model.tally_.parts.counts
+        width = counts.shape[1] + (unknown == "smooth")
+        prior = np.log(weights / weights.sum())
+        believed = counts.sum(axis=1) + width
+        cheap = counts[:, model.terms_ == "cheap"][:, 0] + 1
+        np.testing.assert_allclose(
+            model.score_samples(["cheap"])[0], np.logaddexp.reduce(prior + np.log(cheap / believed))
+        )
+    if event != "complement":
+        np.testing.assert_allclose(
+            density, np.logaddexp.reduce(joint, axis=1), rtol=1e-9, atol=1e-12
+        )
+
+
+@pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement"])
+@pytest.mark.parametrize("calibrate", [None, "loo"])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("ngrams", [1, 2])
+def test_the_bridge_answers_alike(event, calibrate, classes, ngrams):
+    documents, y = corpus(100, classes, seed=6)
+    model = TextClassifier(event=event, calibrate=calibrate, ngrams=ngrams).fit(documents, y)
+    if calibrate is not None and model.calibration_.lapse > 0:
+        with pytest.raises(InputError, match="calibrated with a lapse"):
+            model.to_logistic()
+        return
+    bridge = model.to_logistic()
+    asked = [*documents, *NEW]
+    np.testing.assert_allclose(
+        bridge.predict_proba(asked), model.predict_proba(asked), rtol=1e-9, atol=1e-12
+    )
+    assert bridge.classes_.tolist() == model.classes_.tolist()
+
+
+def test_some_bridge_fades_long_documents():
+    documents, y = corpus(100, 2, seed=6)
+    model = TextClassifier().fit(documents, y)
+    model._fading = 0.5
+    np.testing.assert_allclose(
+        model.to_logistic().predict_proba(documents), model.predict_proba(documents), rtol=1e-9
+    )
+    assert "faded" in model.to_logistic().named_steps
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"unknown": "smooth"}, "unknown='smooth'"),
+        ({"weighting": "tfidf"}, "weighting='tfidf'"),
+        ({"refine": "logistic"}, "refine='logistic'"),
+        ({"event": "polya"}, "Polya"),
+    ],
+)
+def test_what_is_no_linear_form_of_counts_has_no_bridge(settings, told):
+    documents, y = corpus(60, 2)
+    with pytest.raises(InputError, match=told):
+        TextClassifier(**settings).fit(documents, y).to_logistic()
+
+
+def test_parameters_are_counted_and_evidence_is_that_of_the_words():
+    model = TextClassifier(alpha=1.0, calibrate=None).fit(MAILS, LABELS)
+    assert model.n_parameters_ == 2 + 3 * (len(model.terms_) - 1)
+    # Evidence is the product of what was foretold of each word, one after the other.
+    told, counts, totals = 0.0, {}, dict.fromkeys(model.classes_, len(model.terms_))
+    analyze = CountVectorizer().build_analyzer()
+    for text, label in zip(MAILS, LABELS, strict=True):
+        for word in analyze(text):
+            told += np.log((counts.get((label, word), 0) + 1) / totals[label])
+            counts[label, word] = counts.get((label, word), 0) + 1
+            totals[label] += 1
+    seen, classes = {}, 0
+    for label in LABELS:
+        classes += np.log((seen.get(label, 0) + 1) / (sum(seen.values()) + 3))
+        seen[label] = seen.get(label, 0) + 1
+    assert model.log_evidence_ == pytest.approx(told + classes)
+
+
+def test_a_clone_is_unfitted_and_asking_it_says_so():
+    model = clone(TextClassifier(words=CountVectorizer(lowercase=False)).fit(MAILS, LABELS))
+    for act in (model.predict, model.predict_proba, model.score_samples, model.explain):
+        with pytest.raises(ValueError, match="not fitted yet"):
+            act(NEW)
+    with pytest.raises(ValueError, match="not fitted yet"):
+        _ = model.terms_
+    assert not model.words.lowercase
+
+
+def test_asking_changes_nothing():
+    model = TextClassifier().fit(MAILS, LABELS)
+    before = dict(vars(model))
+    model.predict(NEW)
+    model.explain(NEW[0])
+    model.leave_one_out(MAILS, LABELS)
+    model.cross_validate(MAILS * 2, LABELS * 2, 2)
+    assert vars(model).keys() == before.keys()
+    assert all(vars(model)[name] is thing for name, thing in before.items())
