@@ -7,7 +7,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench ng-jordan clean
+.PHONY: help demo test check format bench quality ng-jordan clean
 
 help:
 	@echo "make demo    install, and show what suffice does on data that ships with scikit-learn"
@@ -15,6 +15,7 @@ help:
 	@echo "make check   formatting, lint, types and architecture"
 	@echo "make format  let ruff format and fix what it can"
 	@echo "make bench   time suffice against scikit-learn, side by side"
+	@echo "make quality log-loss and accuracy beside scikit-learn's, on a folder of data sets"
 	@echo "make ng-jordan   naive Bayes against logistic regression as rows grow (REPEATS=100)"
 	@echo "make clean   remove the environment, caches and built files"
 
@@ -22,7 +23,7 @@ demo: .venv/installed
 	$(BIN)/python -m suffice.demo
 
 test: .venv/installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 check: .venv/installed-dev
 	$(BIN)/ruff format --check
@@ -36,6 +37,9 @@ format: .venv/installed-dev
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
+
+quality: .venv/installed-dev
+	$(BIN)/python -m benchmarks.quality
 
 ng-jordan: .venv/installed-dev
 	$(BIN)/python -m suffice.lab.ng_jordan --repeats $(REPEATS)

@@ -61,7 +61,8 @@ def test_every_estimator_of_the_library_is_among_the_cases():
 
 def new_estimators():
     """Return the classes whose own tests save them."""
-    return {kind for kind in public_estimators() if kind.__module__.startswith("suffice.text")}
+    rooms = ("suffice.text", "suffice.classifier")
+    return {kind for kind in public_estimators() if kind.__module__.startswith(rooms)}
 
 
 @by_name(CLASSIFIERS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from suffice.classifier.combines import Combines
 from suffice.classifier.frames import as_given, filled, frame_kind
 from suffice.classifier.sheet import GAP_OF
 from suffice.data.columns import GAP, Column
+from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.model.attribution import attributed, log_odds
 from suffice.model.decision import decide
@@ -154,11 +155,12 @@ class TableAnswers(Combines):
     def _explained(
         self, sheet: Any, base: Floats, at: int, others: NDArray[np.intp], against: Any
     ) -> Explanation:
-        parts = [np.empty((0, len(base)))]
+        names, values, parts = [], [], [np.empty((0, len(base)))]
         for weight, reading in zip(self.combination_.weights, self.readings_, strict=True):
-            parts.append(weight * reading.split(sheet.table)[0].T)
-        names = [name for family in self.blocks_ for name in family.columns]
-        values = [shown(sheet.table[name]) for name in names]
+            told = pieces_of(reading, sheet.table)
+            parts.append(weight * told.scores)
+            names.extend(told.names)
+            values.extend(told.values)
         stacked, possible = np.concatenate(parts), np.isfinite(base)
         # Classes of which nothing was learned have no part in it.
         place = np.cumsum(possible) - 1
@@ -172,6 +174,27 @@ class TableAnswers(Combines):
         if reset:
             self.frame_kind_ = frame_kind(X)
         return super()._sheet(X, reset=reset, grow=grow)
+
+
+class Pieces(NamedTuple):
+    """What is told of one block of one row."""
+
+    names: list[str]
+    values: list[str]
+    scores: Floats
+    """(J, C): what each piece adds to the scores"""
+
+
+def pieces_of(reading: Any, table: Table) -> Pieces:
+    """Return the pieces of a block: the terms of a text, the columns of any other."""
+    columns = reading.family.columns
+    if not hasattr(reading, "pieces"):
+        scores = reading.split(table)[0].T
+        return Pieces(list(columns), [shown(table[name]) for name in columns], scores)
+    told = reading.pieces(table)
+    # What a text says by the terms it lacks stands under the name of its column.
+    names, values = [*told.names, columns[0]], [*told.values, f"{columns[0]}: other terms"]
+    return Pieces(names, values, np.concatenate([told.scores, told.base[None]]))
 
 
 def shown(column: Column) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Family, family_of
+from suffice.blocks import Family
 from suffice.classifier.candidates import (
     TIED,
     Candidate,
@@ -18,6 +18,7 @@ from suffice.classifier.candidates import (
     tried,
 )
 from suffice.classifier.choices import Choice, Choices
+from suffice.classifier.families import TEXTS, family_of
 from suffice.classifier.identifiers import names_rows
 from suffice.classifier.joining import joined
 from suffice.classifier.sheet import GAP_OF
@@ -30,7 +31,6 @@ IGNORE = "ignore"
 EMPTY, CONSTANT, AS_GIVEN = "no value at all", "one value only", "as given"
 # Why a column may be left out without a warning.
 UNREMARKABLE = (EMPTY, CONSTANT, AS_GIVEN)
-TEXT = ("text", "text:bernoulli", "text:complement")
 # Rows that families and blocks are chosen from: of more, every second, third ... is taken.
 CHOOSING_ROWS = 3000
 
@@ -58,7 +58,9 @@ def arranged(families: Any, budget: int, rows: Rows) -> tuple[Blocks, Choices]:
             choices.append(choice)
             free += [] if found is None else [found]
     _warn_of_columns_left_out(choices)
-    free, trials = joined(free, fixed, few, budget)
+    # Texts are joined with nothing.
+    fixed += [one for one in free if one.family.name in TEXTS]
+    free, trials = joined([one for one in free if one not in fixed], fixed, few, budget)
     order = {name: at for at, name in enumerate(table.names)}
     blocks = sorted((one.family for one in (*fixed, *free)), key=lambda f: order[f.column])
     block_of = {column: family for family in blocks for column in family.columns}
@@ -117,11 +119,6 @@ def _given(families: Mapping[Any, Any], rows: Rows) -> tuple[list[Candidate], li
         choices += [Choice(column, name, columns, {}, AS_GIVEN) for column in columns]
         if name == IGNORE:
             continue
-        if name in TEXT:
-            raise InputError(
-                f"Column {columns[0]!r} is given the family {name!r}, which is not there yet. Use "
-                "TextClassifier for it, or 'ignore'."
-            )
         family = family_of(name, columns, **settings)
         family.check(table)
         blocks.append(read_by(family.grown(table), rows) if settings else read_from(family, rows))
@@ -160,7 +157,7 @@ def _best(found: dict[str, Candidate]) -> str:
 def _why_not(few: Column, column: Column) -> str | None:
     """Say why a column, of which few cells are looked at first, is left out, or None."""
     if column.kind == "text":
-        return "free text"
+        return EMPTY if column.gaps.all() else None
     seen = few.seen
     if not len(seen) and column.gaps.all():
         return EMPTY

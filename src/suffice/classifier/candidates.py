@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.blocks import Family, Reading, family_of
+from suffice.blocks import Family, Reading
+from suffice.classifier.families import family_of
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -41,6 +42,8 @@ def candidates_for(column: Column, rows: Rows) -> tuple[str, ...]:
     """Return the names of the families that may suit a column, each with its own variances."""
     if column.kind == "category":
         return ("categorical",)
+    if column.kind == "text":
+        return ("text",)
     if column.kind == "boolean":
         return ("bernoulli",)
     few = few_values(column)

@@ -23,7 +23,8 @@ class GenerativeClassifier(SavesTables):
     families : "auto" or mapping, default="auto"
         "auto" chooses for every column. A mapping gives the family of some columns, or tuples of
         columns: "normal", "normal:tied", "lognormal", "lognormal:tied", "binned", "poisson",
-        "bernoulli", "categorical", "joint", "mvn", "mvn:tied" or "ignore"; the others are chosen.
+        "bernoulli", "categorical", "joint", "mvn", "mvn:tied", "text", "text:bernoulli",
+        "text:complement" or "ignore"; the others are chosen.
         The `families_` of another model count exactly what that model counts, bins included, so
         that the two can be merged.
     combine : {"auto", "naive", "temperature", "blocks"}, default="auto"

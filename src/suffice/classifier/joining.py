@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.blocks import Family, family_of
+from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, few_values
 from suffice.classifier.choices import Trial
 from suffice.classifier.dependence import worth_joining
+from suffice.classifier.families import family_of
 from suffice.classifier.trials import Arrangement, Blocks, Trials
 from suffice.data.rows import Rows
 

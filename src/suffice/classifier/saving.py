@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.blocks import Family, family_of
+from suffice.blocks import Family
 from suffice.classifier.choices import Choice, Choices, Trial
+from suffice.classifier.families import family_of
 from suffice.classifier.sheet import Sheet
 from suffice.classifier.streams import Streams
 from suffice.data.columns import GAP, Column

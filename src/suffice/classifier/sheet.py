@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
+from suffice.classifier.families import texts_of
 from suffice.data.columns import Column
 from suffice.data.frames import is_frame, with_names
 from suffice.data.schema import Schema
@@ -87,7 +88,7 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:
     """Return the schema of the first rows, and the rows."""
-    table = Table.of(checked(estimator, X, reset=True))
+    table = Table.of(checked(estimator, X, reset=True), texts=texts_of(estimator.families))
     return Schema.of(table), Sheet(table)
 
 
