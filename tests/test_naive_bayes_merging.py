@@ -29,7 +29,7 @@ def make(request):
 
 
 @given(histories, st.data())
-@settings(max_examples=15)
+@settings(max_examples=25)
 def check_merging(make, history, data):
     seed, size = history
     X, y, w = history_of(seed, size, make)

@@ -37,7 +37,7 @@ def law(check):
 
     run.__name__ = run.__qualname__ = check.__name__
     over_kinds = pytest.mark.parametrize("kind", prior_classes(), ids=lambda kind: kind.__name__)
-    return over_kinds(settings(max_examples=20)(given(data=st.data())(run)))
+    return over_kinds(settings(max_examples=30)(given(data=st.data())(run)))
 
 
 def for_examples(check, which="examples"):

@@ -274,7 +274,7 @@ while True:
 
 def test_a_killed_writer_leaves_one_model_or_the_other(path):
     dice = random.Random(7)
-    for _ in range(3):
+    for _ in range(5):
         with subprocess.Popen(
             [sys.executable, "-c", SAVES_FOR_EVER, str(path)], stdout=subprocess.PIPE
         ) as writer:

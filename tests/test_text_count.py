@@ -144,9 +144,7 @@ def test_runs_of_characters_are_scikit_learns(learned, analyzer, ngram_range):
 
 @pytest.mark.parametrize(("form", "lowercase"), [("a{}b", True), ("a{}b", False), ("Σ{}", True)])
 def test_every_code_point_is_cut_and_lowered_as_python_does(form, lowercase):
-    # Beyond the third plane no letters are assigned: every 16th stands for them.
-    points = [*range(0x40000), *range(0x40000, 0x110000, 16)]
-    whole = [form.format(chr(point)) for point in points]
+    whole = [form.format(chr(point)) for point in range(0x110000)]
     ours = CountVectorizer(lowercase=lowercase, token_pattern=r"\w+")
     found = ours.fit_transform(whole)
     names = ours.get_feature_names_out()
