@@ -17,13 +17,13 @@ from suffice.data.columns import GAP, Column
 from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.model.attribution import attributed, log_odds
-from suffice.model.decision import decide
 from suffice.model.explanation import Explanation
 from suffice.skin.answers import generator
+from suffice.skin.decides import Decides
 from suffice.tally.tally import Floats
 
 
-class TableAnswers(Combines):
+class TableAnswers(Decides, Combines):
     """A classifier that answers for rows of a table."""
 
     def predict_log_proba(self, X: Any) -> Floats:
@@ -54,19 +54,6 @@ class TableAnswers(Combines):
         whatever their weights.
         """
         return np.asarray(logsumexp(self.predict_joint_log_proba(X), axis=1))
-
-    def decide(self, X: Any, loss: Any = None, reject: float | None = None) -> NDArray[Any]:
-        """Return the action of least expected loss for each row.
-
-        Parameters
-        ----------
-        X : rows
-        loss : (n_actions, n_classes), or mapping from an action to its losses by class, or None
-            None counts 1 for a wrong class. The actions of a square array are the classes.
-        reject : float, optional
-            The cost of deciding nothing; such rows get None.
-        """
-        return decide(self.predict_proba(X), self.classes_, loss, reject)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw labelled rows from the model: a table like the one learned, and (n_samples,).

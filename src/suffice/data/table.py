@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -48,6 +48,7 @@ class Table:
     rows: int
     by_place: bool = False
     extra: tuple[str, ...] = ()
+    _places: dict[str, Column] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_places", {c.name: c for c in self.columns})
@@ -80,7 +81,7 @@ class Table:
 
     def __getitem__(self, name: str) -> Column:
         try:
-            return self._places[name]  # type: ignore[attr-defined,no-any-return]
+            return self._places[name]
         except KeyError:
             raise InputError(
                 f"No column {name!r}; the columns are {', '.join(map(repr, self.names))}. Name one "

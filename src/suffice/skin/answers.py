@@ -14,15 +14,15 @@ from suffice.count.refusal import refused
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model import scoring
-from suffice.model.decision import decide
 from suffice.prior import Dirichlet
 from suffice.skin.calibrates import Calibrates
+from suffice.skin.decides import Decides
 from suffice.skin.intake import names_of, owner
 from suffice.tally import Counts
 from suffice.tally.tally import Floats
 
 
-class GenerativeAnswers(Calibrates):
+class GenerativeAnswers(Decides, Calibrates):
     """A classifier that knows p(x | class) and p(class).
 
     A subclass gives a scorer (`_scorer`), the log prior of its classes (`_log_prior`), draws of
@@ -97,19 +97,6 @@ class GenerativeAnswers(Calibrates):
         """
         density: Floats = self._answer(scoring.log_density, X)
         return density
-
-    def decide(self, X: Any, loss: Any = None, reject: float | None = None) -> NDArray[Any]:
-        """Return the action of least expected loss for each row.
-
-        Parameters
-        ----------
-        X : rows
-        loss : (n_actions, n_classes), or mapping from an action to its losses by class, or None
-            None counts 1 for a wrong class. The actions of a square array are the classes.
-        reject : float, optional
-            The cost of deciding nothing; such rows get None.
-        """
-        return decide(self.predict_proba(X), self.classes_, loss, reject)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw labelled rows from the model: (n_samples, n_features) and (n_samples,)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +19,7 @@ from suffice.tally.tally import Floats, Index, given
 from suffice.text.block_reading import TextReading
 from suffice.text.fading import Believed
 from suffice.text.names import Names
+from suffice.text.term_rows import presences, row_sums
 from suffice.text.vectorizer import CountVectorizer
 from suffice.text.vocabulary import Vocabulary
 
@@ -55,13 +56,15 @@ class Text(Family[Counts]):
     event: str = "multinomial"
     terms: Any = None
     fading: float = 0.0
+    # What finds the terms in documents; handed on to the family that grows out of this one.
+    _known: Vocabulary = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         named = self.terms
         if not isinstance(named, Names):
             named = Names.of(() if named is None else [str(term) for term in named])
         object.__setattr__(self, "terms", named)
-        object.__setattr__(self, "_vocabulary", Vocabulary(named))
+        object.__setattr__(self, "_known", Vocabulary(named))
 
     @property
     def name(self) -> str:
@@ -89,28 +92,21 @@ class Text(Family[Counts]):
         heavy = weights[some] if weights.size else np.ones(len(some))
         left_out = reading.left_out(few, own, heavy)
         log_proba = left_out - np.logaddexp.reduce(left_out, axis=1, keepdims=True)
-        lengths = np.asarray(family.matrix(few).sum(axis=1)).ravel()
+        lengths = row_sums(family.matrix(few))
         return replace(family, fading=Believed.of(log_proba, own, heavy, lengths).exponent)
 
     def grown(self, table: Table) -> Self:
         """Return the family with the terms that are new."""
         vocabulary, _ = self._known.learned(CountVectorizer(), table[self.column].values)
         grown = replace(self, terms=vocabulary.terms)
-        object.__setattr__(grown, "_vocabulary", vocabulary)
+        object.__setattr__(grown, "_known", vocabulary)
         return grown
-
-    @property
-    def _known(self) -> Vocabulary:
-        vocabulary: Vocabulary = self._vocabulary  # type: ignore[attr-defined]
-        return vocabulary
 
     def matrix(self, table: Table) -> Any:
         """Return the rows of counts of the known terms, CSR (n, V)."""
         counted = self._known.counted(CountVectorizer(), table[self.column].values)
         found = counted.matrix(len(self._known))
-        if self.event == "bernoulli":
-            found.data[:] = 1
-        return found
+        return presences(found) if self.event == "bernoulli" else found
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
         """Return the documents of each class and the counts of their terms, (C, 1 + V)."""

@@ -11,11 +11,13 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.model import scoring
-from suffice.tally import Counts, Groups
-from suffice.tally.tally import Floats, given
+from suffice.tally import Counts
+from suffice.tally.tally import Floats
+from suffice.text.draws import drawn_documents
+from suffice.text.event_model import event_model
 from suffice.text.fading import fades
-from suffice.text.reading import EVENTS
 from suffice.text.reasons import term_scores
+from suffice.text.term_rows import row_sums
 
 if TYPE_CHECKING:
     from suffice.text.block import Text
@@ -42,16 +44,10 @@ class TextReading(Reading[Counts]):
     def of(cls, family: Text, tally: Counts, alpha: Any) -> TextReading:
         """Read a tally of documents and their terms, (C, 1 + V), with a pseudocount."""
         documents, counts = tally.counts[:, 0], np.ascontiguousarray(tally.counts[:, 1:])
-        model = EVENTS[family.event](alpha=alpha, fit_prior=False)
-        parts = Counts(given(counts), tally.log_orderings)
-        if family.event == "bernoulli":
-            absent = np.maximum(documents[:, None] - counts, 0.0)
-            parts = Counts(given(np.stack([absent, counts], axis=-1)))
-        model.n_features_in_ = counts.shape[1]
-        model.classes_closed_ = True
-        model.classes_ = np.arange(len(counts))
-        model.tally_ = Groups(model.classes_, documents, parts)
-        model._read(model.tally_)
+        classes = np.arange(len(counts))
+        model = event_model(
+            family.event, classes, documents, counts, closed=True, alpha=alpha, fit_prior=False
+        )
         return cls(family, tally, model)
 
     @property
@@ -93,8 +89,7 @@ class TextReading(Reading[Counts]):
         return self._told(self.model._left_out_scores(rows), matrix, table)
 
     def _told(self, scores: Floats, matrix: Any, table: Table) -> Floats:
-        lengths = np.asarray(matrix.sum(axis=1), np.float64).ravel()
-        faded = scores * fades(lengths, self.family.fading)[:, None]
+        faded = scores * fades(row_sums(matrix), self.family.fading)[:, None]
         faded[table[self.family.column].gaps] = 0.0
         return np.asarray(faded)
 
@@ -102,9 +97,7 @@ class TextReading(Reading[Counts]):
         """Return what each term of the first document adds to the scores."""
         matrix = self.family.matrix(table)[[0]]
         missing = bool(table[self.family.column].gaps[0])
-        fade = float(
-            fades(np.asarray(matrix.sum(axis=1), np.float64).ravel(), self.family.fading)[0]
-        )
+        fade = float(fades(row_sums(matrix), self.family.fading)[0])
         found = term_scores(self.model, matrix, 1.0, None)
         names = [self.family.terms[int(term)] for term in found.terms]
         values = [f"{n} x{c:g}" for n, c in zip(names, found.counts.tolist(), strict=True)]
@@ -115,20 +108,10 @@ class TextReading(Reading[Counts]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> dict[str, Any]:
         """Draw documents: terms in no order."""
-        documents, counts = self.tally.counts[:, 0], self.tally.counts[:, 1:]
-        alpha, names = float(self.model.alpha_), self.family.terms.strings()
-        lengths = counts.sum(axis=1) / np.maximum(documents, 1.0)
+        learned = self.tally.counts[:, 1:], self.tally.counts[:, 0]
+        names, alpha = self.family.terms.strings(), float(self.model.alpha_)
         drawn = np.empty(len(codes), object)
-        for row, code in enumerate(codes.tolist()):
-            if self.family.event == "bernoulli":
-                chance = (counts[code] + alpha) / (documents[code] + 2 * alpha)
-                terms = np.flatnonzero(rng.random(len(chance)) < chance)
-            else:
-                believed = counts[code] + alpha
-                terms = rng.choice(
-                    len(names), rng.poisson(lengths[code]), p=believed / believed.sum()
-                )
-            drawn[row] = " ".join(names[term] for term in terms)
+        drawn[:] = drawn_documents(codes, *learned, names, alpha, self.family.event, rng)
         return {self.family.column: drawn}
 
     def impute(

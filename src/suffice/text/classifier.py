@@ -14,10 +14,11 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
 from suffice.model.explanation import Explanation
 from suffice.tally.tally import Floats
+from suffice.text.event_model import EVENTS
 from suffice.text.fading import FadedCounts, fades
 from suffice.text.learning import LearnsDocuments
 from suffice.text.names import Names
-from suffice.text.reading import EVENTS, SMOOTH
+from suffice.text.reading import SMOOTH
 from suffice.text.reasons import explained, term_scores
 from suffice.text.refinement import Refinement
 from suffice.text.saved_terms import check_classifier, vocabulary_of

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from suffice.tally.tally import Floats
 
 
 def drawn_documents(
-    codes: NDArray[np.intp],
+    codes: NDArray[Any],
     counts: Floats,
     documents: Floats,
     names: list[str],

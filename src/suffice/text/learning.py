@@ -19,7 +19,7 @@ from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
 from suffice.text.counted import Counted
-from suffice.text.cutter import in_batches
+from suffice.text.cutter import in_batches, takes_anything
 from suffice.text.names import Names
 from suffice.text.reading import SMOOTH, ReadsTerms
 from suffice.text.term_rows import with_column
@@ -66,9 +66,12 @@ class LearnsDocuments(ReadsTerms):
             if self._given_vocabulary():
                 settings._validate_vocabulary()
                 self._terms = settings._terms
+        else:
+            # scikit-learn warns of odd stop words once: when documents are first learned.
+            settings._stop_words_id = id(settings.stop_words)
         grows = getattr(self, "_grows", reset) and not self._given_vocabulary()
         parts = []
-        for batch in in_batches(X):
+        for batch in in_batches(X, anything=takes_anything(settings)):
             if grows:
                 self._terms, counted = self._terms.learned(settings, batch)
             else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,11 +15,11 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.calibration import calibrated
-from suffice.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from suffice.skin.answers import GenerativeAnswers
-from suffice.tally import Blocks, Counts, Groups
-from suffice.tally.tally import Floats, given
+from suffice.tally import Blocks, Counts
+from suffice.tally.tally import Floats
 from suffice.text.draws import drawn_documents
+from suffice.text.event_model import event_model
 from suffice.text.fading import Believed, fades
 from suffice.text.own_terms import OwnTerms
 from suffice.text.term_rows import presences, row_sums, with_cells, with_column
@@ -28,13 +27,6 @@ from suffice.text.term_tally import TermTally, document_counts, some_terms, term
 from suffice.text.vocabulary import Vocabulary
 from suffice.text.weighting import rarity, weighted_rows
 
-# The event models, and how each reads the tally of terms.
-EVENTS: dict[str, Callable[..., Any]] = {
-    "multinomial": MultinomialNB,
-    "bernoulli": BernoulliNB,
-    "complement": ComplementNB,
-    "polya": lambda **settings: MultinomialNB(estimate="predictive", **settings),
-}
 SMOOTH = "smooth"
 # What evidence's pseudocount is multiplied by, if documents left out are then told better.
 ALPHA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -103,9 +95,6 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         super()._settle(groups)
 
     def _read(self, groups: TermTally) -> None:
-        model = EVENTS[self.event](
-            alpha=self.alpha, fit_prior=self.fit_prior, class_prior=self.class_prior
-        )
         counts = term_counts(groups)
         self._rarity = np.ones(counts.shape[1])
         if self.weighting is not None:
@@ -113,16 +102,16 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
             counts = counts * self._rarity
         if self.unknown == SMOOTH:
             counts = np.pad(counts, [(0, 0), (0, 1)])
-        parts = Counts(given(np.ascontiguousarray(counts)))
-        if self.event == "bernoulli":
-            # Weights that are fractions may leave rounding of a term that all documents have.
-            absent = np.maximum(groups.weights[:, None] - counts, 0.0)
-            parts = Counts(given(np.stack([absent, counts], axis=-1)))
-        model.n_features_in_ = counts.shape[1]
-        model.classes_closed_ = self.classes_closed_
-        model.tally_ = Groups(groups.classes, groups.weights, parts)
-        model.classes_ = groups.classes
-        model._read(model.tally_)
+        model = event_model(
+            self.event,
+            groups.classes,
+            groups.weights,
+            counts,
+            closed=self.classes_closed_,
+            alpha=self.alpha,
+            fit_prior=self.fit_prior,
+            class_prior=self.class_prior,
+        )
         if isinstance(self.alpha, str) and self._alpha_factor != 1.0:
             model.alpha = model.alpha_ * self._alpha_factor
             model._read(model.tally_)

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.integrate import quad_vec
 from scipy.special import expit
 
 from suffice.errors import InputError
-from suffice.model.attribution import attributed, log_odds
+from suffice.model.attribution import SLOPE_ERROR, attributed, log_odds
 from suffice.model.calibration import Calibration
 from suffice.model.explanation import Explanation
 from suffice.prior.gammas import log_gamma_step
@@ -88,11 +89,17 @@ def _of_one_against_all(
     total = scores.base + scores.parts.sum(axis=0)
     chance = expit(total)
     odds = float(np.log(chance[at]) - np.log(chance[rest].sum()))
-    # To first order where the document stands; what is left is told with what is before any term.
-    weights = chance[rest] / chance[rest].sum()
-    slope = 1.0 - chance
-    shares = scores.parts[:, at] * slope[at] - scores.parts[:, rest] @ (weights * slope[rest])
-    return np.asarray(shares), odds
+
+    def slope(t: float) -> Floats:
+        here = expit(scores.base + t * (total - scores.base))
+        found = np.zeros(len(here))
+        found[at] = 1.0 - here[at]
+        found[rest] = -here[rest] * (1.0 - here[rest]) / here[rest].sum()
+        return found
+
+    # All terms are put on together, as in `attributed`: each has its share of the slope.
+    mean_slope = quad_vec(slope, 0.0, 1.0, epsabs=SLOPE_ERROR, epsrel=SLOPE_ERROR)[0]
+    return np.asarray(scores.parts @ mean_slope), odds
 
 
 def _number(classes: NDArray[Any], label: Any) -> int:
