@@ -59,10 +59,11 @@ def test_reasons_add_up_to_the_log_odds(settings, classes):
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_reasons_start_from_what_an_empty_document_is_told(settings):
-    documents, y = corpus(80, 2, seed=2)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_reasons_start_from_what_an_empty_document_is_told(settings, classes):
+    documents, y = corpus(80, classes, seed=2)
     model = TextClassifier(**settings | {"calibrate": None}).fit(documents, y)
-    nothing = model.explain("", "ham").log_odds
+    nothing = log_odds(model, "", "ham", None)
     assert model.explain("cheap pills", "ham").base == pytest.approx(nothing)
 
 
