@@ -44,6 +44,7 @@ BLOCKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "tied": ("normal:tied", ("x",)),
     "lognormal": ("lognormal", ("money",)),
     "tied lognormal": ("lognormal:tied", ("money",)),
+    "student": ("student", ("x",)),
     "binned": ("binned", ("x",)),
     "poisson": ("poisson", ("calls",)),
     "bernoulli": ("bernoulli", ("paid",)),

@@ -1,6 +1,12 @@
 """What all tests share: hypothesis runs the same examples every time, without a clock."""
 
+import os
+
 from hypothesis import HealthCheck, settings
+
+# Each worker of pytest has a core. More threads of BLAS than that wait for each other, at a third
+# of the whole run. Set before numpy is imported; workers and processes that tests start inherit it.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile(
     "laws",

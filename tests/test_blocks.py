@@ -9,6 +9,8 @@ from block_cases import BLOCKS, CLASSES, EVERYONE, learned, rows, seen_of
 from suffice.blocks import family_of
 
 EVERY = pytest.mark.parametrize("case", BLOCKS)
+# The evidence of a "student" is a bound; tests/test_student.py holds it against quadrature.
+EXACT = pytest.mark.parametrize("case", [case for case in BLOCKS if case != "student"])
 
 
 def heavy(case: str) -> np.ndarray:
@@ -16,7 +18,7 @@ def heavy(case: str) -> np.ndarray:
     return np.random.default_rng(len(case)).choice([0.0, 0.5, 1.0, 2.0, 3.25], 60)
 
 
-@EVERY
+@EXACT
 def test_the_evidence_is_the_product_of_one_step_predictives(case: str) -> None:
     block = learned(case)
     order = np.random.default_rng(1).permutation(np.flatnonzero(seen_of(block.table, block.family)))

@@ -47,7 +47,7 @@ def line_of(case: str) -> tuple[Learned, np.ndarray, np.ndarray]:
     return block, points, lengths
 
 
-NUMBERS = ["normal", "tied", "lognormal", "tied lognormal", "binned"]
+NUMBERS = ["normal", "tied", "lognormal", "tied lognormal", "student", "binned"]
 # Of a piecewise density, sums over points miss up to a point at each edge.
 CLOSE = {"binned": 1e-3}
 
@@ -170,7 +170,7 @@ def test_draws_of_rows_fit_their_marginals(case: str) -> None:
     assert np.corrcoef(drawn["x"], drawn["z"])[0, 1] > 0.3
 
 
-@pytest.mark.parametrize("case", ["normal", "tied", "binned"])
+@pytest.mark.parametrize("case", ["normal", "tied", "student", "binned"])
 def test_filled_numbers_are_expectations(case: str) -> None:
     block, points, lengths = line_of(case)
     name = block.family.column
@@ -299,7 +299,7 @@ def test_the_prior_of_levels_has_most_evidence(seed: int) -> None:
     family = family_of("categorical", ("c",))
     reading = family.read(Counts(counts))
     pooled = counts.sum(axis=0)
-    base = np.append(pooled + 0.2, 0.2) / (pooled.sum() + 1)
+    base = np.append(pooled + 1.0, 1.0) / (pooled.sum() + 5)
 
     def loss(logs: np.ndarray) -> float:
         strength = np.exp(np.clip(logs[0], -13.8, 13.8))

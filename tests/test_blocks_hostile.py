@@ -14,7 +14,7 @@ from suffice.data.schema import Schema
 from suffice.data.table import Table
 from suffice.errors import DebtError, InputError, MergeError
 
-OF_NUMBERS = ["normal", "normal:tied", "binned", "mvn", "mvn:tied"]
+OF_NUMBERS = ["normal", "normal:tied", "student", "binned", "mvn", "mvn:tied"]
 
 
 def read(name: str, table: Table, codes: Any, classes: int = 2) -> tuple[Family[Any], Reading[Any]]:
@@ -45,7 +45,7 @@ def test_an_offset_of_1e8_changes_little(name: str) -> None:
     assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", ["normal", "normal:tied", "mvn", "mvn:tied"])
+@pytest.mark.parametrize("name", ["normal", "normal:tied", "student", "mvn", "mvn:tied"])
 @pytest.mark.parametrize("value", [0.0, 1.0, 1e8])
 def test_a_constant_column_tells_no_classes_apart(name: str, value: float) -> None:
     codes = np.arange(40, dtype=np.int32) % 2
@@ -162,7 +162,7 @@ def test_families_of_one_column_are_compared_on_one_measure() -> None:
 def test_units_change_the_evidence_of_all_families_alike() -> None:
     rng = np.random.default_rng(9)
     x, codes = np.exp(rng.normal(size=300)), rng.integers(0, 2, 300)
-    for name in ("normal", "normal:tied", "lognormal", "binned"):
+    for name in ("normal", "normal:tied", "lognormal", "student", "binned"):
         one, thousand = (
             read(name, Table.of(unit * x[:, None]), codes)[1].log_evidence for unit in (1.0, 1e3)
         )
@@ -298,6 +298,7 @@ def test_events_beyond_any_table_are_scored_and_left_out() -> None:
 
 REFUSED = [
     ("normal", "city", "Column 'city' is a category, and 'normal' is a family of numbers"),
+    ("student", "city", "Column 'city' is a category, and 'student' is a family of numbers"),
     ("binned", "city", "Column 'city' is a category, and 'binned' is a family of numbers"),
     ("binned", "flat", "Column 'flat' holds no number but 3, so there is nothing to cut"),
     ("lognormal", "x", "Column 'x' holds -1, and a 'lognormal' is of numbers above 0"),
@@ -344,6 +345,8 @@ def test_families_are_found_by_name_and_number_of_columns() -> None:
 def test_bins_without_edges_say_so() -> None:
     with pytest.raises(InputError, match=r"The bins of column 'x' have no edges yet"):
         family_of("binned", ("x",)).count(mixed(), np.zeros(4, np.int32), 1, EVERYONE)
+    with pytest.raises(InputError, match=r"The cells of column 'x' have no edges yet"):
+        family_of("student", ("x",)).count(mixed(), np.zeros(4, np.int32), 1, EVERYONE)
 
 
 def test_joint_tables_of_many_levels_are_searched() -> None:

@@ -15,7 +15,7 @@ NUMBERS = st.one_of(
     st.just(np.nan), st.integers(0, 4).map(float), st.floats(0.01, 1e6).map(lambda x: round(x, 3))
 )
 EVENTS = st.one_of(st.just(np.nan), st.integers(0, 50).map(float))
-ONE = ["normal", "normal:tied", "binned", "poisson", "categorical"]
+ONE = ["normal", "normal:tied", "student", "binned", "poisson", "categorical"]
 
 
 @st.composite

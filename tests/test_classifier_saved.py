@@ -60,7 +60,7 @@ def test_what_has_learned_nothing_is_not_saved(path):
         (lambda s: s.update(frame_kind_="excel"), "a kind of table, that there are none of"),
         (lambda s: s["blocks"].pop(), "Its tally is not one of"),
         (lambda s: s["blocks"].append(s["blocks"][0]), "a column in two blocks"),
-        (lambda s: s["schema"][1].append(s["schema"][1][0]), "It has a column 'weight' of kind"),
+        (lambda s: s["schema"][1].append(s["schema"][1][0]), "It has two columns named 'weight'"),
         (lambda s: s["schema"][1][0].__setitem__(1, "colour"), "of kind 'colour'"),
         (lambda s: s["combination"].update(lapse=2.0), "with a lapse of 2.0"),
         (lambda s: s["combination"].update(weights=np.ones(2)), "'weights' is no array of shape"),

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
+from suffice.kernels.combination import add_combination, write_left_out
 from suffice.model.combination import Combination, lapsed
 from suffice.model.combination_choice import (
     OFFSET_SPREAD,
@@ -18,6 +19,7 @@ from suffice.model.combination_choice import (
     weighed,
 )
 from suffice.model.combination_fit import Fit, LeftOutParts
+from suffice.model.contrast import Contrast
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import row_losses
 
@@ -149,7 +151,7 @@ def test_auto_takes_the_least_left_out_log_loss():
 
 def test_among_spreads_the_left_out_log_loss_decides():
     rows = drawn(n=60, copies=5, seed=9)
-    losses = [one.combination.left_out_log_loss for one in weighed(rows, SPREADS)]
+    losses = [weighed(rows, spread).combination.left_out_log_loss for spread in SPREADS]
     assert combined(rows, "blocks").left_out_log_loss == pytest.approx(min(losses), abs=1e-6)
 
 
@@ -227,3 +229,26 @@ def test_a_combination_cannot_be_written_to():
     found = Combination.naive(2, 2)
     with pytest.raises(ValueError, match="read-only"):
         found.weights[0] = 2.0
+
+
+@pytest.mark.parametrize("blocks", [1, 5, 70])
+def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
+    rng = np.random.default_rng(blocks)
+    n, size = 333, 2 + blocks
+    parts = np.ascontiguousarray(rng.normal(size=(n, 2, blocks)))
+    base, codes = rng.normal(size=(n, 2)), rng.integers(0, 2, n).astype(np.int32)
+    mass, unknowns = rng.uniform(0.2, 3.0, n), rng.normal(size=size) / size
+    contrast = Contrast.of(base, parts, codes, mass)
+    facts, slope, curvature = np.zeros(1), np.zeros(size), np.zeros((size, size))
+    add_combination(parts, base, codes, mass, unknowns[:2], unknowns[2:], facts, slope, curvature)
+    curvature[:2, 2:] = curvature[2:, :2].T
+    value, rise, bend = contrast.sums(unknowns)
+    assert value == pytest.approx(-facts[0], rel=1e-12)
+    np.testing.assert_allclose(rise, slope, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(bend, curvature, rtol=1e-10, atol=1e-10)
+    lower = np.linalg.cholesky(curvature + np.eye(size))
+    scores = base + unknowns[:2] + parts @ unknowns[2:]
+    np.testing.assert_allclose(contrast.margins(unknowns), scores[:, 1] - scores[:, 0])
+    out = np.empty_like(scores)
+    write_left_out(parts, lower, codes, mass, scores, out)
+    np.testing.assert_allclose(contrast.left_out(unknowns, lower), out[:, 1] - out[:, 0])

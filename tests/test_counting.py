@@ -7,8 +7,10 @@ import scipy.sparse as sp
 import suffice.count.runs
 import suffice.kernels.ranges
 from counting_cases import KINDS, SPARSE_KINDS, cells, check, counted
-from suffice.count import count_words
+from suffice.count import count_pairs, count_words
 from suffice.count.runs import ranges_with_sums
+from suffice.count.whole_rows import whole_rows
+from suffice.data.pairs import PairedRows
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
 from suffice.kernels.ranges import RANGE_CELLS, row_ranges
@@ -120,6 +122,30 @@ def test_patterns_of_narrow_and_wide_rows_in_several_blocks(columns, gappy_block
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_row_is_enough(kind):
     check(kind, np.array([[1.0, 0.0, 3.0]]), [0], 1)
+
+
+@pytest.mark.parametrize("columns", [2, 40])
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_rows_are_counted_as_nothing(kind, columns):
+    forms = [np.empty((0, columns)), np.empty((0, columns), np.float32)]
+    forms += [sp.csr_array((0, columns))] if kind in SPARSE_KINDS else []
+    rng = np.random.default_rng(6)
+    _, tally = counted(kind, cells(rng, 12, columns), np.arange(12) % 3, 3)
+    for nothing in forms:
+        weights, empty = counted(kind, nothing, [], 3)
+        assert weights.tolist() == [0.0] * 3
+        assert (empty + tally).agrees(tally, 1e-12)
+        assert (tally - empty).agrees(tally, 1e-12)
+
+
+def test_no_whole_rows_and_no_pairs_are_counted_as_nothing():
+    for columns in (2, 40):
+        weight, moments, others = whole_rows(Rows(np.empty((0, columns)), np.empty(0, np.int32), 3))
+        assert weight.tolist() == moments.weight.tolist() == [0.0] * 3
+        assert not moments.sum_xx.any()
+        assert not others.size
+    pairs = count_pairs(PairedRows.of(np.empty((0, 2)), np.empty((0, 1))))
+    assert (pairs.tally.weight, pairs.left_out) == (0.0, 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)

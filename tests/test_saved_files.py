@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import stat
 import subprocess
 import sys
@@ -259,33 +260,41 @@ def test_a_system_that_opens_no_folders_still_saves(path, monkeypatch):
     assert_same(small(), suffice.load(path))
 
 
-SAVES_FOR_EVER = """
-import sys
+# Starts a writer for every line it reads, a process of its own, and tells how each of them ended.
+WRITERS = """
+import os, sys
 import numpy as np
 from suffice import Quadratic
 models = [Quadratic().fit(np.zeros((1, columns))) for columns in (700, 800)]
 models[0].save(sys.argv[1])
-while True:
-    for model in models:
-        print("saving", flush=True)
-        model.save(sys.argv[1])
+for _ in sys.stdin:
+    if not (writer := os.fork()):
+        print(os.getpid(), flush=True)
+        while True:
+            for model in models:
+                print("saving", flush=True)
+                model.save(sys.argv[1])
+    print("ended", os.waitstatus_to_exitcode(os.waitpid(writer, 0)[1]), flush=True)
 """
 
 
 def test_a_killed_writer_leaves_one_model_or_the_other(path):
     dice = random.Random(7)
-    for _ in range(5):
-        with subprocess.Popen(
-            [sys.executable, "-c", SAVES_FOR_EVER, str(path)], stdout=subprocess.PIPE
-        ) as writer:
+    command = [sys.executable, "-c", WRITERS, str(path)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, bufsize=1) as writers:
+        for _ in range(5):
+            writers.stdin.write("start\n")
+            writer = int(writers.stdout.readline())
             for _ in range(dice.randint(1, 6)):
-                assert writer.stdout.readline() == b"saving\n"
+                assert writers.stdout.readline() == "saving\n"
             # Somewhere within the writing, or after it.
             for _ in range(dice.randint(0, 200_000)):
                 pass
-            writer.kill()
-        assert writer.returncode == -9
-        assert suffice.load(path).n_features_in_ in (700, 800)
+            os.kill(writer, signal.SIGKILL)
+            assert next(line for line in writers.stdout if line != "saving\n") == "ended -9\n"
+            assert suffice.load(path).n_features_in_ in (700, 800)
+    assert writers.returncode == 0
 
 
 def test_a_file_that_shrinks_while_it_is_read_is_refused(path, monkeypatch):

@@ -150,6 +150,13 @@ class Reading(ABC, Generic[T]):
     def with_tally(self, tally: T) -> Self:
         """Return another tally under the prior of this one."""
 
+    def plugged_in(self) -> Self:
+        """Return the reading that scores by expected parameters, which it does not integrate out.
+
+        Evidence is that of before. For shares of levels the two are the same.
+        """
+        return self
+
     @abstractmethod
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C); 0 for gaps, the marginal of what is seen otherwise."""

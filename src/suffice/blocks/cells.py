@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.data.columns import GAP
 from suffice.errors import InputError
+from suffice.kernels.combinations import within, write_keys
 from suffice.tally.tally import Floats, Index
 
 Numbers = NDArray[Any]
@@ -57,10 +58,10 @@ class Combinations:
         return steps
 
     def keys(self, codes: Numbers) -> NDArray[np.int64]:
-        """Return one number for each row of codes (n, d) without gaps."""
-        out = np.zeros(len(codes), np.int64)
-        for at, size in enumerate(self.sizes):
-            out += np.minimum(codes[:, at], size).astype(np.int64) * self._steps[at]
+        """Return one number for each row of codes (n, d), -1 for a row with a gap."""
+        out = np.empty(len(codes), np.int64)
+        sizes, steps = (np.array(part, np.int64) for part in (self.sizes, self._steps[:-1]))
+        write_keys(np.ascontiguousarray(codes, np.int32), sizes, steps, out)
         return out
 
     @cached_property
@@ -71,19 +72,15 @@ class Combinations:
 
     @cached_property
     def _table(self) -> NDArray[np.int32]:
-        table = np.full(self._steps[-1], GAP, np.int32)
+        table = np.full(self._steps[-1] + 1, GAP, np.int32)
         table[self.keys(self.cells)] = np.arange(len(self.cells))
         return table
 
     def places(self, codes: Numbers) -> NDArray[np.int32]:
         """Return the number of each row's combination, -1 if it is new or has a gap."""
-        whole = (codes != GAP).all(axis=1)
-        if not whole.all():
-            out = np.full(len(codes), GAP, np.int32)
-            out[whole] = self.places(codes[whole])
-            return out
         wanted = self.keys(codes)
         if self._steps[-1] <= IN_A_TABLE:
+            # A row with a gap has the key -1, and the last place is kept for it.
             return self._table[wanted]
         keys, order = self._sorted
         if not len(keys):
@@ -97,7 +94,8 @@ class Combinations:
         Rows with gaps, or with levels beyond the sizes, are none.
         """
         wider = Combinations(self.cells, sizes)
-        known = ((codes != GAP) & (codes < np.array(sizes))).all(axis=1)
+        known = np.empty(len(codes), np.bool_)
+        within(np.ascontiguousarray(codes, np.int32), np.array(sizes, np.int64), known)
         new = codes[known & (wider.places(codes) < 0)]
         first = np.unique(wider.keys(new), return_index=True)[1]
         return Combinations(np.concatenate([self.cells, new[first]]), sizes)

@@ -15,6 +15,7 @@ from suffice.blocks.lognormal import LogNormal
 from suffice.blocks.mvn import MultivariateNormal
 from suffice.blocks.normal import Normal
 from suffice.blocks.poisson import Poisson
+from suffice.blocks.student import Student
 from suffice.errors import InputError
 
 FAMILIES: dict[str, Callable[..., Family[Any]]] = {
@@ -22,6 +23,7 @@ FAMILIES: dict[str, Callable[..., Family[Any]]] = {
     "normal:tied": partial(Normal, tied=True),
     "lognormal": LogNormal,
     "lognormal:tied": partial(LogNormal, tied=True),
+    "student": Student,
     "binned": Binned,
     "poisson": Poisson,
     "bernoulli": Bernoulli,

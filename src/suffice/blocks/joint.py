@@ -101,7 +101,8 @@ class Joint(Family[Counts]):
         """Return the weight of each combination by class, (C, M)."""
         found = self.codes_of(table)
         places = self.combinations.places(found)
-        new = np.flatnonzero((places < 0) & (found != GAP).all(axis=1))
+        missing = np.flatnonzero(places < 0)
+        new = missing[(found[missing] != GAP).all(axis=1)]
         if new.size:
             raise InputError(
                 f"Row {new[0]} has a combination of {', '.join(self.columns)} that is not known. "

@@ -8,9 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from suffice.blocks.centred_counts import CentredCounts
-from suffice.blocks.peak import highest
 from suffice.data.labels import Codes
+from suffice.kernels.level_strength import best_level_strength, level_evidence
 from suffice.kernels.level_tables import (
     count_levels_by_class,
     gather_left_out,
@@ -18,8 +17,8 @@ from suffice.kernels.level_tables import (
 )
 from suffice.tally.tally import ROUNDING, Floats, given
 
-# Rows that are added to the pooled ones and shared by all levels and "other" alike, so that none
-# of them has probability 0.
+# Rows that are added to the pooled ones of each level and of "other", so that none of them has
+# probability 0.
 SUPPOSED_ROWS = 1.0
 # Rows that the common shares may be worth: from hardly any to as good as certain.
 WEAKEST, STRONGEST = 1e-6, 1e9
@@ -54,18 +53,13 @@ class LevelTables:
     @classmethod
     def of(cls, counts: Floats, base: Floats, other: float) -> Self:
         """Return the tables of the strength that the counts have most evidence for."""
-        evidence = CentredCounts.of(counts, base)
-        logs = highest(
-            evidence.log_evidence, evidence.slope, np.log([WEAKEST]), np.log([STRONGEST])
-        )
-        return cls(counts, base, other, float(np.exp(logs[0])))
+        log = best_level_strength(*_copies(counts, base), np.log(WEAKEST), np.log(STRONGEST))
+        return cls(counts, base, other, float(np.exp(log)))
 
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        return float(
-            CentredCounts.of(self.counts, self.base).log_evidence(np.log([[self.strength]]))[0]
-        )
+        return float(level_evidence(*_copies(self.counts, self.base), np.log(self.strength)))
 
     @cached_property
     def totals(self) -> Floats:
@@ -124,21 +118,24 @@ class LevelTables:
 def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:
     """Return the prior shares of K levels and of "other", from the counts of all classes.
 
-    One supposed row is shared by the levels and "other" alike: p_k = (n_k + 1/(K+1)) / (N + 1). A
-    level that has lost all its rows is then as probable as one never heard of. There is no "other"
-    if `closed`.
+    One supposed row is given to each level and to "other": p_k = (n_k + 1) / (N + K + 1), as if all
+    divisions of the rows among them had been equally probable. A level that has lost all its rows
+    is then as probable as one never heard of. There is no "other" if `closed`.
 
     Examples
     --------
     >>> pooled_base([3.0, 5.0])
-    (array([0.37037037, 0.59259259]), 0.037037037037037035)
+    (array([0.36363636, 0.54545455]), 0.09090909090909091)
     """
     counts = np.asarray(pooled, dtype=np.float64)
     sharers = max(len(counts) + (not closed), 1)
-    total = counts.sum() + SUPPOSED_ROWS
-    return (counts + SUPPOSED_ROWS / sharers) / total, (
-        0.0 if closed else float(SUPPOSED_ROWS / sharers / total)
-    )
+    total = counts.sum() + SUPPOSED_ROWS * sharers
+    return (counts + SUPPOSED_ROWS) / total, 0.0 if closed else float(SUPPOSED_ROWS / total)
+
+
+def _copies(counts: Floats, base: Floats) -> tuple[Floats, Floats]:
+    """Return both as arrays of one kind, so that one compiled kernel does for all."""
+    return np.array(counts, np.float64, order="C"), np.array(base, np.float64)
 
 
 def level_counts(

@@ -24,6 +24,9 @@ from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
+# A t of so many degrees of freedom is a normal to the last digit.
+AS_GOOD_AS_NORMAL = 1e18
+
 
 @dataclass(frozen=True, eq=False)
 class MultivariateNormal(Family[Moments]):
@@ -97,11 +100,12 @@ class MultivariateNormal(Family[Moments]):
 
 @dataclass(frozen=True, eq=False)
 class MultivariateReading(Reading[Moments]):
-    """Student t's of several columns."""
+    """Student t's of several columns, or normals if the expected parameters are plugged in."""
 
     family: MultivariateNormal
     tally: Moments
     prior: NormalInverseWishart
+    plugged: bool = False
 
     @cached_property
     def _believed(self) -> NormalInverseWishart:
@@ -111,6 +115,9 @@ class MultivariateReading(Reading[Moments]):
     def _law(self) -> DenseLaw:
         believed = self._believed
         classes, d = believed.location.shape
+        if self.plugged:
+            covariance = np.array(believed.scale_matrix / believed.degrees[..., None, None])
+            return DenseLaw(np.array(believed.location), covariance, stretch=np.ones(classes))
         degrees = believed.degrees - d + 1
         matrix = np.array(believed.scale_matrix / degrees[..., None, None])
         stretch = 1 + 1 / believed.pseudo_rows
@@ -143,6 +150,10 @@ class MultivariateReading(Reading[Moments]):
         """Return another tally under the prior of this one."""
         return replace(self, tally=tally)
 
+    def plugged_in(self) -> Self:
+        """Return the normals of the expected mean and precision."""
+        return replace(self, plugged=True)
+
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row."""
         return self._scores(table.numbers(self.family.columns))
@@ -158,8 +169,11 @@ class MultivariateReading(Reading[Moments]):
         whole = np.flatnonzero(~np.isnan(rows.X).any(axis=1))
         groups = [whole[codes[whole] == c] for c in range(classes)]
         w = weights if weights.size else np.ones(len(codes))
-        terms = groups, w, np.ones(len(codes))
-        parts = posterior_parts(self._believed, *terms, predictive=True)
+        # A most probable covariance is divided by d + 1 and its sharers more than the inverse of
+        # the expected precision is.
+        sharers = np.full(len(codes), -(len(self.family.columns) + 1.0))
+        terms = groups, w, sharers
+        parts = posterior_parts(self._believed, *terms, predictive=not self.plugged)
         form = LeftOutGaussian(self._law.location, self._believed.pseudo_rows, self.family.tied)
         doubtful = form.fill(rows, [part for part in parts if part.numbers.size], out)
         for row in np.flatnonzero(doubtful).tolist():
@@ -182,7 +196,10 @@ class MultivariateReading(Reading[Moments]):
     ) -> Cells:
         """Return the columns with their gaps filled, given what is seen beside them."""
         cells = table.numbers(self.family.columns)
-        filled = Conditional(self._law).filled(cells, log_proba, rng)
+        law = self._law
+        if self.plugged:
+            law = replace(law, degrees=np.full(len(law.location), AS_GOOD_AS_NORMAL))
+        filled = Conditional(law).filled(cells, log_proba, rng)
         return {name: filled[:, at].copy() for at, name in enumerate(self.family.columns)}
 
     def split(self, table: Table) -> Floats:

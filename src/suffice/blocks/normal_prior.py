@@ -7,11 +7,9 @@ from typing import Self
 
 import numpy as np
 
-from suffice.blocks.peak import highest
-from suffice.model.pseudocounts import digamma_rise
+from suffice.kernels.normal_strength import best_normal_strengths, normal_evidence
 from suffice.model.strength import spreads
 from suffice.prior import NormalInverseGamma
-from suffice.prior.gammas import log_gamma_step
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
@@ -19,7 +17,6 @@ from suffice.tally.tally import Floats
 WEAKEST_MEAN, STRONGEST = 1e-4, 1e9
 # A variance known by less than one row's worth would have tails heavier than Cauchy's.
 WEAKEST_VARIANCE = 0.5
-LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 def normal_prior(moments: Moments, *, tied: bool) -> NormalInverseGamma:
@@ -39,7 +36,7 @@ def normal_prior(moments: Moments, *, tied: bool) -> NormalInverseGamma:
     """
     evidence = NormalEvidence.of(moments, tied=tied)
     low = np.log([WEAKEST_MEAN, WEAKEST_VARIANCE])
-    k, a = np.exp(highest(evidence.log_evidence, evidence.slope, low, np.log([STRONGEST] * 2)))
+    k, a = np.exp(best_normal_strengths(*evidence.facts, low, np.log([STRONGEST] * 2)))
     classes = len(moments.weight)
     shape = (1 if tied else classes, 1)
     return NormalInverseGamma(
@@ -53,7 +50,7 @@ def normal_prior(moments: Moments, *, tied: bool) -> NormalInverseGamma:
 
 @dataclass(frozen=True)
 class NormalEvidence:
-    """Log evidence and slope at many (log k, log a) at once (docs: mathematics, section 2).
+    """The evidence of one column's tally (docs: mathematics, section 2).
 
     The prior is NIG(location, k, a, a * variance).
 
@@ -85,36 +82,16 @@ class NormalEvidence:
     @classmethod
     def about(cls, moments: Moments, location: float, variance: float, *, tied: bool) -> Self:
         """Return that of a tally (C, 1), for a prior of this location and variance."""
-        rows, squares = moments.weight[:, 0], moments.scatter()[:, 0]
+        # Copies: arrays of one kind, so that one compiled kernel does for all.
+        rows, squares = moments.weight[:, 0].copy(), moments.scatter()[:, 0].copy()
         away = np.where(rows > 0, np.square(moments.mean()[:, 0] - location), 0.0)
         return cls(location, variance, rows, squares, away, tied)
 
-    def _parts(self, logs: Floats) -> tuple[Floats, ...]:
-        """Return k, a (P, 1), and for each variance its rows and what it grows by, (P, G)."""
-        k, a = np.exp(logs[:, :1]), np.exp(logs[:, 1:])
-        grown = (self.squares + k * self.rows / (k + self.rows) * self.away) / 2
-        rows = np.broadcast_to(self.rows, grown.shape)
-        if self.tied:
-            grown, rows = (part.sum(axis=1, keepdims=True) for part in (grown, rows))
-        return k, a, rows, grown
+    @property
+    def facts(self) -> tuple[Floats, Floats, Floats, float, bool]:
+        """What the kernels of `normal_strength` take."""
+        return self.rows, self.squares, self.away, self.variance, self.tied
 
-    def log_evidence(self, logs: Floats) -> Floats:
-        """Return the log evidence at points (P, 2)."""
-        k, a, rows, grown = self._parts(logs)
-        before = a * self.variance
-        gain = log_gamma_step(a, rows / 2) - a * np.log1p(grown / before)
-        gain = gain - rows / 2 * (np.log(before + grown) + LOG_TWO_PI)
-        return np.asarray(gain.sum(axis=1) - np.log1p(self.rows / k).sum(axis=1) / 2)
-
-    def slope(self, logs: Floats) -> Floats:
-        """Return the derivatives by log k and log a, (P, 2)."""
-        k, a, rows, grown = self._parts(logs)
-        before = a * self.variance
-        after = before + grown
-        pull = (a + rows / 2) / after
-        part = self.rows / (k + self.rows)
-        by_k = (part - pull * k * part**2 * self.away).sum(axis=1) / 2
-        wide = np.broadcast_to(a, rows.shape)
-        inner = digamma_rise(wide, rows / 2) - np.log1p(grown / before)
-        by_a = a[:, 0] * (inner + (grown - rows * self.variance / 2) / after).sum(axis=1)
-        return np.stack([by_k, by_a], axis=1)
+    def log_evidence(self, pseudo_rows: float, shape: float) -> float:
+        """Return the log evidence of a prior of this strength."""
+        return float(normal_evidence(*self.facts, np.log(pseudo_rows), np.log(shape))[0])

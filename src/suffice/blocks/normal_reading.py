@@ -1,4 +1,4 @@
-"""What the moments of one column say: a Student t in every class."""
+"""What the moments of one column say: a Student t, or a normal, in every class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.blocks.block import Cells, Reading
 from suffice.blocks.draws import filled_numbers
-from suffice.blocks.normal_left_out import fill_left_out
+from suffice.blocks.normal_left_out import fill_left_out, fill_plugged_in
 from suffice.blocks.normal_prior import NormalEvidence
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
@@ -29,15 +29,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NormalReading(Reading[Moments]):
-    """Student t's of one column."""
+    """Student t's of one column, or normals if the expected parameters are plugged in."""
 
     family: Normal
     tally: Moments
     prior: NormalInverseGamma
+    plugged: bool = False
 
     @cached_property
     def _law(self) -> DiagonalLaw:
-        t = self.prior.posterior(self.tally).predictive()
+        believed = self.prior.posterior(self.tally)
+        if self.plugged:
+            return diagonal_law(believed.location, believed.scale / believed.shape)
+        t = believed.predictive()
         return diagonal_law(t.location, t.squared_scale, t.degrees)
 
     @cached_property
@@ -46,7 +50,7 @@ class NormalReading(Reading[Moments]):
         k, a = float(self.prior.pseudo_rows[0, 0]), float(self.prior.shape[0, 0])
         centre = float(self.prior.location[0, 0]), float(self.prior.scale[0, 0]) / a
         profile = NormalEvidence.about(self.tally, *centre, tied=self.family.tied)
-        evidence = float(profile.log_evidence(np.log([[k, a]]))[0])
+        evidence = profile.log_evidence(k, a)
         if self.family.of_logarithms:
             evidence -= float(np.sum(self.tally.weight * self.tally.mean()))
         return evidence
@@ -71,6 +75,10 @@ class NormalReading(Reading[Moments]):
         """Return another tally under the prior of this one."""
         return replace(self, tally=tally)
 
+    def plugged_in(self) -> Self:
+        """Return the normals of the expected mean and precision."""
+        return replace(self, plugged=True)
+
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C); 0 for gaps."""
         cells = self.family.cells(table)
@@ -84,7 +92,8 @@ class NormalReading(Reading[Moments]):
         rows = Rows(self.family.cells(table), codes, len(self.tally.weight), weights)
         out = self._scores(rows.X)
         terms = codes, weights, self.tally, self.prior
-        doubtful = fill_left_out(np.ascontiguousarray(rows.X[:, 0]), *terms, out)
+        fill = fill_plugged_in if self.plugged else fill_left_out
+        doubtful = fill(np.ascontiguousarray(rows.X[:, 0]), *terms, out)
         out = self._of_numbers(rows.X, out)
         for row in np.flatnonzero(doubtful).tolist():
             # Too few digits are left of the class without the row: it is counted again.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import gammaln, xlogy
 
 from suffice.blocks.block import Cells, Family, Reading
 from suffice.blocks.draws import filled_numbers
@@ -79,11 +80,12 @@ class Poisson(Family[Events]):
 
 @dataclass(frozen=True, eq=False)
 class PoissonReading(Reading[Events]):
-    """Negative binomials of one column."""
+    """Negative binomials of one column, or Poissons if the expected rates are plugged in."""
 
     family: Poisson
     tally: Events
     prior: Gamma
+    plugged: bool = False
 
     @property
     def log_evidence(self) -> float:
@@ -109,6 +111,10 @@ class PoissonReading(Reading[Events]):
         """Return another tally under the prior of this one."""
         return replace(self, tally=tally)
 
+    def plugged_in(self) -> Self:
+        """Return the Poissons of the expected rates."""
+        return replace(self, plugged=True)
+
     @property
     def _believed(self) -> tuple[Floats, Floats]:
         """Pseudo-events and pseudo-rows of each class, (C,)."""
@@ -117,13 +123,20 @@ class PoissonReading(Reading[Events]):
 
     def _log_density(self, x: Floats) -> Floats:
         """Return log p(x | class), (n, C)."""
-        return NegativeBinomial(*self._believed).log_density(x[:, None])
+        return self._foretold(x[:, None], *self._believed)
+
+    def _foretold(self, x: Floats, events: Floats, rows: Floats) -> Floats:
+        """Return log p(x) given pseudo-events and pseudo-rows; all broadcast."""
+        if not self.plugged:
+            return NegativeBinomial(events, rows).log_density(x)
+        rate = events / rows
+        return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))
 
     def _without(self, x: Floats, own: Any, w: Any) -> Floats:
         """Return log p(x | own class), without a row of x events and weight w; all broadcast."""
         events = left_of(self.tally.sum_x[own, 0], w * x) + self.prior.shape[0]
         rows = left_of(self.tally.weight[own, 0], w) + self.prior.rate[0]
-        return NegativeBinomial(events, rows).log_density(x)
+        return self._foretold(x, events, rows)
 
     def _numbers(self, table: Table) -> tuple[Floats, Any]:
         """Return the cells that are numbers of events, and which they are, (n,)."""
@@ -168,8 +181,10 @@ class PoissonReading(Reading[Events]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers of events for rows of these classes."""
-        events, rows = self._believed
-        return {self.family.column: NegativeBinomial(events[codes], rows[codes]).sample(rng)}
+        events, rows = (part[codes] for part in self._believed)
+        if self.plugged:
+            return {self.family.column: rng.poisson(events / rows).astype(np.float64)}
+        return {self.family.column: NegativeBinomial(events, rows).sample(rng)}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None

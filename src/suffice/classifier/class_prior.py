@@ -23,12 +23,14 @@ def class_log_prior(totals: Floats) -> Floats:
     return np.asarray(np.log(counts / counts.sum()))
 
 
-def left_out_prior(totals: Floats, codes: Codes, weights: Floats) -> Floats:
+def left_out_prior(totals: Floats, codes: Codes, weights: Floats | float) -> Floats:
     """Return the log prior of the classes, (n, C), each row taken out of its own class.
+
+    The weights are (n,), or one for all.
 
     Examples
     --------
-    >>> np.exp(left_out_prior(np.array([1.0, 2.0]), np.array([0, 1]), np.ones(2)))
+    >>> np.exp(left_out_prior(np.array([1.0, 2.0]), np.array([0, 1]), 1.0))
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """

@@ -22,9 +22,10 @@ class GenerativeClassifier(SavesTables):
     ----------
     families : "auto" or mapping, default="auto"
         "auto" chooses for every column. A mapping gives the family of some columns, or tuples of
-        columns: "normal", "normal:tied", "lognormal", "lognormal:tied", "binned", "poisson",
-        "bernoulli", "categorical", "joint", "mvn", "mvn:tied", "text", "text:bernoulli",
-        "text:complement" or "ignore"; the others are chosen.
+        columns: "normal", "normal:tied", "lognormal", "lognormal:tied", "student", "binned",
+        "poisson", "bernoulli", "categorical", "joint", "mvn", "mvn:tied", "text",
+        "text:bernoulli", "text:complement" or "ignore"; the others are chosen. "student", which
+        far-off numbers hardly move, is never chosen: it takes its time, and is there by name.
         The `families_` of another model count exactly what that model counts, bins included, so
         that the two can be merged.
     combine : {"auto", "naive", "temperature", "blocks"}, default="auto"
@@ -35,6 +36,10 @@ class GenerativeClassifier(SavesTables):
         itself a feature where it depends on the class.
     budget : int, default=60
         How many arrangements of columns into blocks are tried.
+    estimate : {"predictive", "mean"}, default="predictive"
+        "predictive" integrates the parameters of every block out; "mean" plugs their posterior
+        expectations in, which is surer of itself where rows are few. Families and blocks are
+        chosen by predictives in either case.
 
     Attributes
     ----------
@@ -68,6 +73,7 @@ class GenerativeClassifier(SavesTables):
         "combine": [StrOptions(set(HOW))],
         "missing": [StrOptions({"ignore", "informative"})],
         "budget": [Interval(Integral, 0, None, closed="left")],
+        "estimate": [StrOptions({"predictive", "mean"})],
     }
 
     def __init__(
@@ -77,11 +83,13 @@ class GenerativeClassifier(SavesTables):
         combine: str = "auto",
         missing: str = "ignore",
         budget: int = 60,
+        estimate: str = "predictive",
     ) -> None:
         self.families = families
         self.combine = combine
         self.missing = missing
         self.budget = budget
+        self.estimate = estimate
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn should know: gaps, categories and text may be given."""

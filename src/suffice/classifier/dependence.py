@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
+from suffice.kernels.combinations import pair_information
 from suffice.tally.tally import Floats
 
 Codes = NDArray[np.intp]
@@ -43,27 +44,12 @@ def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[tuple
     codes = [coded(column) for column in columns]
     total, classes = float(mass.sum()), rows.classes
     for a, (left, many) in enumerate(codes):
-        first = rows.codes * many + left
         for b in range(a):
             right, more = codes[b]
-            counts = np.bincount(first * more + right, mass, classes * many * more)
-            table = counts.reshape(classes, many, more).astype(np.float64)
-            nats, cells = _information(table)
+            room = np.empty((classes, many, more))
+            nats, cells = pair_information(rows.codes, left, right, mass, room)
             score = nats - cells / 2 * np.log(max(total, 1.0))
             if score > 0:
                 found.append((score, b, a))
     found.sort(reverse=True)
     return [(b, a) for _, b, a in found]
-
-
-def _information(counts: Floats) -> tuple[float, int]:
-    """Return sum n log(n n_c / (n_a n_b)), and the free cells of all classes' tables."""
-    rows, columns = counts.sum(axis=2), counts.sum(axis=1)
-    total = rows.sum(axis=1)
-    expected = (
-        rows[:, :, None] * columns[:, None, :] / np.where(total > 0, total, 1.0)[:, None, None]
-    )
-    seen = counts > 0
-    nats = float(np.sum(counts[seen] * np.log(counts[seen] / expected[seen])))
-    cells = np.maximum((rows > 0).sum(axis=1) - 1, 0) * np.maximum((columns > 0).sum(axis=1) - 1, 0)
-    return nats, int(cells.sum())

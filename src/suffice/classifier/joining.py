@@ -14,6 +14,7 @@ from suffice.classifier.dependence import worth_joining
 from suffice.classifier.families import family_of
 from suffice.classifier.trials import Arrangement, Blocks, Trials
 from suffice.data.rows import Rows
+from suffice.tally.tally import Floats
 
 # A pair is joined if all rows together gain this many nats, and so many standard errors.
 LEAST_GAIN, LEAST_ERRORS = 3.0, 2.0
@@ -94,7 +95,11 @@ class Search:
             tuple(f.column for f in group) for group in (numbers, many) if len(group) > 1
         )
         best: Arrangement | None = None
+        rows = self.trials.rows
         for name, columns in product(TOGETHER, groups):
+            # With fewer rows than columns, a class's own covariance is little but its prior.
+            if name == "mvn" and len(columns) * rows.classes > rows.shape[0]:
+                continue
             rest = tuple(f for f in blocks if f.column not in columns)
             block = family_of(name, columns)
             then, _ = self._tried(self.start, rest, block, TRIED_SPREADS)
@@ -137,12 +142,23 @@ class Search:
         self.left -= 1
         blocks = (*rest, block)
         self.worked += self.trials.work(len(self.fixed) + len(blocks)) * len(spreads)
-        then = Arrangement(blocks, self.trials.weigh((*self.fixed, *blocks), spreads))
+        start = self._near(now, rest)
+        then = Arrangement(blocks, self.trials.weigh((*self.fixed, *blocks), spreads, start))
         gain, error = self.trials.gain(now, then)
         many = len(block.columns) > NAMED
         names = f"{len(block.columns)} numbers" if many else ", ".join(block.columns)
         self.tried.append((block, Trial(f"{block.name} of {names}", now.loss, then.loss, False)))
         return then, gain > max(LEAST_GAIN, LEAST_ERRORS * error)
+
+    def _near(self, now: Arrangement, rest: Blocks) -> Floats:
+        """Return offsets and weights near those of the rest and a further block."""
+        found = now.weighing.combination
+        stay, weights = len(self.fixed), found.weights
+        held = [at for at, block in enumerate(now.blocks, stay) if block in rest]
+        joined = np.setdiff1d(np.arange(stay, len(weights)), held)
+        return np.concatenate(
+            [found.offsets, weights[:stay], weights[held], [weights[joined].mean()]]
+        )
 
 
 def _families(parts: list[Family[Any]], table: Any) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ class TableLearner(CrossValidates):
     families: Any
     missing: str
     budget: int
+    estimate: str
     schema_: Schema
     blocks_: tuple[Family[Any], ...]
     choices_: Choices
@@ -101,7 +102,11 @@ class TableLearner(CrossValidates):
 
     def _read(self, groups: Groups[Any]) -> None:
         pairs = zip(self.blocks_, groups.parts.parts, strict=True)
-        self.readings_: tuple[Reading[Any], ...] = tuple(family.read(t) for family, t in pairs)
+        found = (family.read(t) for family, t in pairs)
+        plug = self.estimate == "mean"
+        self.readings_: tuple[Reading[Any], ...] = tuple(
+            reading.plugged_in() if plug else reading for reading in found
+        )
 
     def _class_prior_is_given(self) -> bool:
         return False

@@ -51,9 +51,9 @@ class Trials:
         self.rows = rows
         self.mass = rows.weights if rows.weights.size else np.ones(rows.shape[0])
         total = np.bincount(rows.codes, self.mass, rows.classes).astype(np.float64)
-        # A weight is so many repeats of a row, of which one is left out.
-        self.out = np.minimum(self.mass, 1.0)
-        self.base = left_out_prior(total, rows.codes, self.out)
+        # A weight is so many repeats of a row, of which one is left out; (0,) if all are 1.
+        self.out = np.minimum(rows.weights, 1.0)
+        self.base = left_out_prior(total, rows.codes, np.minimum(self.mass, 1.0))
         self._read = {_key(one.family): one for one in known}
         self._said: dict[Key, Floats] = {}
 
@@ -77,15 +77,18 @@ class Trials:
         """Return how many multiplications a pass over the rows takes for so many blocks."""
         return int(self.base.size) * blocks**2
 
-    def weigh(self, blocks: Blocks, spreads: tuple[float, ...]) -> Weighing:
+    def weigh(
+        self, blocks: Blocks, spreads: tuple[float, ...], start: Floats | None = None
+    ) -> Weighing:
         """Return the best weights for these blocks, with the loss of each row.
 
         A weight for each, unless they are too many; weights close together are a temperature.
+        `start` are offsets and weights that may be near.
         """
         parts = np.stack([self.said(family) for family in blocks], axis=2)
         rows = telling(LeftOutParts(self.base, parts, self.rows.codes, self.mass))
         how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
-        return best_of(rows, how, spreads)
+        return best_of(rows, how, spreads, start)
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""

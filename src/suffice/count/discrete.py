@@ -130,7 +130,8 @@ def _highest(rows: Rows) -> Any:
                 SufficeWarning,
             )
             break
-    return np.max([highest for _, highest, _ in answers], axis=0)
+    none = np.full(columns, -1, np.int64)
+    return np.max([none, *(highest for _, highest, _ in answers)], axis=0)
 
 
 def _seen(weights: Floats, gaps: Floats) -> Floats:

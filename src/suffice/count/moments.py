@@ -91,6 +91,8 @@ def check_squares(rows: Rows, sum_xx: Floats) -> None:
 
 def origins(rows: Rows) -> Floats:
     """Return a point near the middle of each class, (C, d): the origin of its sums."""
+    if not rows.shape[0]:
+        return np.zeros((rows.classes, rows.shape[1]))
     at = first_rows(rows.codes, rows.classes, ROWS_FOR_ORIGIN)
     cells = rows.sample(np.maximum(at, 0).ravel()).reshape(rows.classes, ROWS_FOR_ORIGIN, -1)
     cells[at < 0] = np.nan

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.documents import is_missing
+from suffice.data.objects import DAY, arrow_of_objects
 from suffice.errors import InputError
 
 Kind = Literal["number", "integer", "boolean", "date", "category", "text"]
@@ -27,6 +27,9 @@ GAP = -1
 MOSTLY_DIFFERENT = 0.5
 WORDS_OF_A_TEXT = 4.0
 LOOKED_AT = 1000
+# Arrow's ticks in a second, and the bits of its shorter times.
+TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+INT32 = 32
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,28 +161,23 @@ def arrow_of(name: str, cells: Any) -> Any:
     if hasattr(cells, "to_arrow"):
         cells = cells.to_arrow()
     if not isinstance(cells, pa.Array | pa.ChunkedArray):
-        try:
-            cells = pa.array(cells, from_pandas=True)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError):
-            cells = _as_strings(name, cells)
+        cells = _of_library(name, cells)
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     # Older and newer Arrows combine no chunks, or several dictionaries, into chunks.
     return pa.concat_arrays(cells.chunks) if isinstance(cells, pa.ChunkedArray) else cells
 
 
-def _as_strings(name: str, cells: Any) -> Any:
-    """Return cells of several types by what they print as."""
+def _of_library(name: str, cells: Any) -> Any:
+    """Return cells of pandas, numpy or a list as an Arrow array, or one in chunks."""
     import pyarrow as pa
 
-    listed = list(cells)
-    for row, cell in enumerate(listed):
-        if isinstance(cell, list | tuple | set | dict | np.ndarray):
-            raise InputError(
-                f"Column {name!r} holds a {type(cell).__name__} in row {row}. Give it a column for "
-                "each of its entries, or leave it out."
-            )
-    return pa.array([None if is_missing(cell) else str(cell) for cell in listed], pa.string())
+    if str(getattr(cells, "dtype", "object")) != "object":
+        try:
+            return pa.array(cells, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
+            pass  # Arrow lacks some of numpy's types of times
+    return arrow_of_objects(name, list(cells))
 
 
 def _of_arrow(name: str, cells: Any, text: bool | None) -> Column:
@@ -200,12 +198,11 @@ def _of_arrow(name: str, cells: Any, text: bool | None) -> Column:
     if types.is_timestamp(kind) or types.is_date(kind):
         return Column(name, "date", _days(cells))
     if types.is_duration(kind) or types.is_time(kind):
-        ticks = cells.cast(pa.int32() if kind.bit_width == 32 else pa.int64())
-        return numbers_of(name, ticks.cast(pa.float64()).to_numpy(zero_copy_only=False))
+        return numbers_of(name, _ticks(cells) / (DAY * TICKS[kind.unit]))
     texts = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
     cells = cells.cast(texts.get(kind, kind))
     if types.is_binary(cells.type) or types.is_large_binary(cells.type):
-        cells = cells.cast(pa.large_string())
+        cells = _decoded(name, cells)
     if not (types.is_string(cells.type) or types.is_large_string(cells.type)):
         raise InputError(
             f"Column {name!r} is of Arrow's type {kind}. Make numbers, dates or strings of it, or "
@@ -244,13 +241,42 @@ def _without_level(column: Column, gap: int) -> Column:
     return Column(column.name, "category", codes.astype(np.int32), levels)
 
 
+def _decoded(name: str, cells: Any) -> Any:
+    """Return bytes as the texts that they are in UTF-8."""
+    import pyarrow as pa
+
+    try:
+        return cells.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        for row, cell in enumerate(cells.to_pylist()):
+            try:
+                (cell or b"").decode()
+            except UnicodeDecodeError:
+                raise InputError(
+                    f"Column {name!r} holds {cell!r} in row {row}, which is no text in UTF-8. "
+                    "Decode the column, or leave it out."
+                ) from None
+        raise
+
+
 def _days(cells: Any) -> Floats:
     """Return days since 1970 on the clock of the place, (n,)."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_timestamp(cells.type) and cells.type.tz is not None:
+    if pa.types.is_date32(cells.type):
+        return _ticks(cells)
+    if pa.types.is_date64(cells.type):
+        return _ticks(cells) / (DAY * TICKS["ms"])
+    if cells.type.tz is not None:
         cells = pc.local_timestamp(cells)
-    ticks = cells.cast(pa.timestamp("us")).to_numpy(zero_copy_only=False)
-    days = ticks.astype(np.int64) / (86400 * 1e6)
-    return np.where(np.isnat(ticks), np.nan, days)
+    return _ticks(cells) / (DAY * TICKS[cells.type.unit])
+
+
+def _ticks(cells: Any) -> Floats:
+    """Return times in their own units, NaN for gaps, (n,)."""
+    import pyarrow as pa
+
+    whole = cells.cast(pa.int32() if cells.type.bit_width == INT32 else pa.int64())
+    # Beyond 2^53 nanoseconds floats round, by less than a millionth of a second.
+    return np.asarray(whole.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))

@@ -165,8 +165,8 @@ def _pandas_cells(series: Any) -> Any:
 
 def _as_array(X: Any) -> NDArray[Any]:
     try:
-        array = np.asarray(X)
-        if array.dtype.kind not in "iufb":
+        array = np.asarray(X) if isinstance(X, np.ndarray) else _as_numbers(X)
+        if array.dtype.kind not in "iufbmM":
             # Numbers beside words have become words: take the cells as they were given.
             array = np.asarray(X, dtype=object)
     except ValueError:
@@ -177,6 +177,16 @@ def _as_array(X: Any) -> NDArray[Any]:
             "or an array (rows, columns); reshape(1, -1) makes a table of one row."
         )
     return array
+
+
+def _as_numbers(X: Any) -> NDArray[Any]:
+    """Return rows as numpy likes best to have them, or cell by cell if they hold times."""
+    try:
+        array = np.asarray(X)
+    except TypeError:  # dates beside numbers
+        return np.asarray(X, dtype=object)
+    # Numbers beside spans have become spans.
+    return np.asarray(X, dtype=object) if array.dtype.kind in "mM" else array
 
 
 def _refuse_repeats(names: list[str]) -> None:

@@ -13,7 +13,7 @@ curvature : (C + K, C + K)
 
 from __future__ import annotations
 
-from math import exp, log
+from math import exp, log, sqrt
 
 import numpy as np
 
@@ -72,7 +72,7 @@ def add_combination(parts, base, codes, mass, offsets, weights, facts, slope, cu
                 for d in range(classes):
                     curvature[c, d] -= h * shares[d]
                 curvature[c, c] += h
-                root = h**0.5
+                root = sqrt(h)
                 line = (i - low) * classes + c
                 for k in range(blocks):
                     gap = parts[i, c, k] - mean[k]
@@ -96,22 +96,100 @@ def write_scores(parts, base, offsets, weights, scores):  # type: ignore[no-unty
 
 
 @kernel
-def write_leverages(parts, lower, leverages):  # type: ignore[no-untyped-def]
-    """Write x_c . H^-1 x_d, x_c = (e_c, L_c), into leverages (n, C, C), given H = lower lower^T."""
+def write_left_out(parts, lower, codes, mass, scores, out):  # type: ignore[no-untyped-def]
+    """Write the scores of each row, (n, C), under weights that were fitted without it into out.
+
+    One step of Newton's method from all rows to all but one: scores - G (I - B G)^-1 u, where
+    G is x_c . H^-1 x_d with x_c = (e_c, L_c) and H = lower lower^T, B = w (diag p - p p^T), and
+    u = w (e_own - p). A weight is so many repeats of a row, of which one is left out.
+    """
     rows, classes, blocks = parts.shape
-    size = classes + blocks
-    solved = np.zeros((classes, size))
+    chunk = max(1, CHUNK_LINES // classes)
+    solved = np.zeros((classes + blocks, chunk * classes))
+    reach, hold = np.empty((classes, classes)), np.empty((classes, classes))
+    shares, step = np.empty(classes), np.empty(classes)
+    for low in range(0, rows, chunk):
+        high = min(low + chunk, rows)
+        set_lines(parts[low:high], solved)
+        solve_forward(lower, solved)
+        for i in range(low, high):
+            first = (i - low) * classes
+            shares_of(scores[i], shares)
+            w = min(mass[i], 1.0)
+            for c in range(classes):
+                step[c] = w * ((1.0 if c == codes[i] else 0.0) - shares[c])
+            set_products(solved[:, first : first + classes], reach)
+            for d in range(classes):
+                mean = 0.0
+                for c in range(classes):
+                    mean += shares[c] * reach[c, d]
+                for c in range(classes):
+                    hold[c, d] = (1.0 if c == d else 0.0) - w * shares[c] * (reach[c, d] - mean)
+            solve_in_place(hold, step)
+            for c in range(classes):
+                total = scores[i, c]
+                for d in range(classes):
+                    total -= reach[c, d] * step[d]
+                out[i, c] = total
+
+
+@kernel
+def set_lines(parts, lines):  # type: ignore[no-untyped-def]
+    """Write x_c = (e_c, L_c) of rows into columns of lines (C + K, m)."""
+    rows, classes, blocks = parts.shape
+    lines[:] = 0.0
     for i in range(rows):
         for c in range(classes):
-            for a in range(size):
-                total = parts[i, c, a - classes] if a >= classes else (1.0 if a == c else 0.0)
-                for b in range(a):
-                    total -= lower[a, b] * solved[c, b]
-                solved[c, a] = total / lower[a, a]
+            lines[c, i * classes + c] = 1.0
+            for k in range(blocks):
+                lines[classes + k, i * classes + c] = parts[i, c, k]
+
+
+@kernel
+def solve_forward(lower, lines):  # type: ignore[no-untyped-def]
+    """Replace all columns x of lines by lower^-1 x, side by side."""
+    for a in range(lines.shape[0]):
+        for b in range(a):
+            factor = lower[a, b]
+            for j in range(lines.shape[1]):
+                lines[a, j] -= factor * lines[b, j]
+        for j in range(lines.shape[1]):
+            lines[a, j] /= lower[a, a]
+
+
+@kernel
+def set_products(lines, products):  # type: ignore[no-untyped-def]
+    """Write the products of all pairs of columns of lines (m, C) into products (C, C)."""
+    classes = lines.shape[1]
+    products[:] = 0.0
+    for a in range(lines.shape[0]):
         for c in range(classes):
-            for d in range(c + 1):
-                total = 0.0
-                for a in range(size):
-                    total += solved[c, a] * solved[d, a]
-                leverages[i, c, d] = total
-                leverages[i, d, c] = total
+            factor = lines[a, c]
+            for d in range(classes):
+                products[c, d] += factor * lines[a, d]
+
+
+@kernel
+def solve_in_place(matrix, answer):  # type: ignore[no-untyped-def]
+    """Solve matrix x = answer by elimination with row exchanges; both are written over."""
+    size = answer.size
+    for a in range(size):
+        best = a
+        for b in range(a + 1, size):
+            if abs(matrix[b, a]) > abs(matrix[best, a]):
+                best = b
+        if best != a:
+            for j in range(a, size):
+                matrix[a, j], matrix[best, j] = matrix[best, j], matrix[a, j]
+            answer[a], answer[best] = answer[best], answer[a]
+        for b in range(a + 1, size):
+            factor = matrix[b, a] / matrix[a, a]
+            if factor != 0.0:
+                for j in range(a + 1, size):
+                    matrix[b, j] -= factor * matrix[a, j]
+                answer[b] -= factor * answer[a]
+    for a in range(size - 1, -1, -1):
+        total = answer[a]
+        for j in range(a + 1, size):
+            total -= matrix[a, j] * answer[j]
+        answer[a] = total / matrix[a, a]

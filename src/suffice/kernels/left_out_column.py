@@ -7,8 +7,8 @@ from math import log, log1p, pi
 import numpy as np
 
 from suffice.kernels.compiled import exact_kernel
+from suffice.kernels.gammas import log_gamma_step
 from suffice.kernels.left_out_cells import KEPT
-from suffice.kernels.left_out_student import log_gamma_step
 
 
 @exact_kernel

@@ -2,31 +2,13 @@
 
 from __future__ import annotations
 
-from math import lgamma, log, log1p, pi
+from math import log, log1p, pi
 
 import numpy as np
 
 from suffice.kernels.compiled import exact_kernel
+from suffice.kernels.gammas import log_gamma_step
 from suffice.kernels.left_out_cells import HIGH, LOW, is_doubtful, numerators, take_out
-
-# From here on Stirling's series, to the seventh power, has all digits.
-LARGE = 20.0
-
-
-@exact_kernel
-def stirling_rest(z):  # type: ignore[no-untyped-def]
-    """Return log G(z) - (z - 1/2) log z + z - log(2 pi) / 2, of a large z."""
-    w = 1.0 / (z * z)
-    return (1.0 / 12.0 - w * (1.0 / 360.0 - w * (1.0 / 1260.0 - w / 1680.0))) / z
-
-
-@exact_kernel
-def log_gamma_step(half, step):  # type: ignore[no-untyped-def]
-    """Return log G(half + step) - log G(half), whose digits cancel if both are large."""
-    if half < LARGE:
-        return lgamma(half + step) - lgamma(half)
-    growth = (half + step - 0.5) * log1p(step / half) + step * (log(half) - 1.0)
-    return growth + stirling_rest(half + step) - stirling_rest(half)
 
 
 @exact_kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
+from suffice.kernels.finish import finish_log_proba
 from suffice.tally.tally import Floats, frozen
 
 
@@ -59,7 +59,10 @@ class Combination:
 
     def finished(self, scores: Floats) -> Floats:
         """Return log p(class | x), (n, C), given weighted scores with their offsets."""
-        return lapsed(scores - logsumexp(scores, axis=1, keepdims=True), self.lapse)
+        out = np.array(scores, np.float64)
+        # Rows that no class has are anyone's.
+        finish_log_proba(out, np.full(out.shape[1], -np.log(out.shape[1])))
+        return lapsed(out, self.lapse)
 
 
 def lapsed(log_proba: Floats, lapse: float) -> Floats:

@@ -64,11 +64,38 @@ def best_of(
     found = []
     if how in ("auto", "naive"):
         found.append(as_they_are(rows))
-    if how in ("auto", "temperature") or (how == "blocks" and blocks == 1):
+    if how in ("auto", "temperature") or (how == "blocks" and (blocks == 1 or start is None)):
         found.append(tempered(rows, settled=settled))
+        start = _each(found[-1], blocks) if start is None else start
+    if blocks > 1 and how == "blocks":
+        found = []  # a temperature was but the start
     if blocks > 1 and (how == "blocks" or (how == "auto" and blocks <= MOST_WEIGHTS)):
-        found.extend(weighed(rows, spreads, start, settled))
+        found.append(best_spread(rows, spreads, start, settled))
     return min(found, key=lambda one: one.combination.left_out_log_loss)
+
+
+def _each(one: Weighing, blocks: int) -> Floats:
+    """Return offsets and weights (C + K,) of a temperature."""
+    return np.concatenate([one.combination.offsets, np.full(blocks, one.combination.weights[0])])
+
+
+def best_spread(
+    rows: LeftOutParts, spreads: tuple[float, ...], start: Floats | None, settled: float
+) -> Weighing:
+    """Return the weights for blocks whose spread has the least left-out log-loss.
+
+    From the middle one upwards, then downwards, as long as the loss falls.
+    """
+    middle = len(spreads) // 2
+    best = weighed(rows, spreads[middle], start, settled)
+    for way in (spreads[middle + 1 :], spreads[:middle][::-1]):
+        for spread in way:
+            assert best.point is not None
+            tried = weighed(rows, spread, best.point.unknowns, settled)
+            if tried.combination.left_out_log_loss >= best.combination.left_out_log_loss:
+                break
+            best = tried
+    return best
 
 
 def again(rows: LeftOutParts, found: Weighing) -> Weighing:
@@ -79,7 +106,7 @@ def again(rows: LeftOutParts, found: Weighing) -> Weighing:
     start = found.point.unknowns
     if found.combination.how == "temperature":
         return tempered(rows, start)
-    return weighed(rows, (found.combination.spread,), start)[0]
+    return weighed(rows, found.combination.spread, start)
 
 
 def telling(rows: LeftOutParts) -> LeftOutParts:
@@ -114,24 +141,17 @@ def tempered(rows: LeftOutParts, start: Floats | None = None, settled: float = S
 
 
 def weighed(
-    rows: LeftOutParts,
-    spreads: tuple[float, ...],
-    start: Floats | None = None,
-    settled: float = SETTLED,
-) -> list[Weighing]:
-    """Return the best weight for each block and offsets, for each spread of the weights."""
+    rows: LeftOutParts, spread: float, start: Floats | None = None, settled: float = SETTLED
+) -> Weighing:
+    """Return the best weight for each block and offsets, for a spread of the weights."""
     classes, blocks = rows.size
-    found = []
-    for spread in spreads:
-        fit = Fit(rows, *prior_of(classes, blocks, spread), settled)
-        point = fit.climbed(fit.centre if start is None else start)
-        start = point.unknowns
-        weights = Combination(
-            "blocks", point.unknowns[classes:], point.unknowns[:classes], spread=spread
-        )
-        losses = row_losses(rows, fit.left_out_scores(point))
-        found.append(replace(weighing_of(weights, rows, losses), fit=fit, point=point))
-    return found
+    fit = Fit(rows, *prior_of(classes, blocks, spread), settled)
+    point = fit.climbed(fit.centre if start is None else start)
+    weights = Combination(
+        "blocks", point.unknowns[classes:], point.unknowns[:classes], spread=spread
+    )
+    losses = row_losses(rows, fit.left_out_scores(point))
+    return replace(weighing_of(weights, rows, losses), fit=fit, point=point)
 
 
 def prior_of(classes: int, blocks: int, spread: float) -> tuple[Floats, Floats]:

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
-from scipy.special import softmax
 
-from suffice.kernels.combination import add_combination, write_leverages, write_scores
+from suffice.kernels.combination import add_combination, write_left_out, write_scores
 from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.model.contrast import Contrast
 from suffice.tally.tally import Floats
 
 # Steps of Newton's method: a few suffice, since the problem is concave in few unknowns.
 MAX_STEPS = 50
 # The gain of a step, in nats for all rows together and relative to the log-likelihood, below which
 # there is nothing left to gain, or nothing but rounding; and one that will do for comparisons.
-SETTLED, ROUNDING, NEARLY = 1e-7, 1e-12, 1e-2
+SETTLED, ROUNDING, NEARLY = 1e-10, 1e-12, 1e-2
 MOST_HALVINGS = 40
+TWO = 2
 
 
 class Point(NamedTuple):
@@ -57,6 +59,13 @@ class LeftOutParts:
         """Classes and blocks."""
         return int(self.parts.shape[1]), int(self.parts.shape[2])
 
+    @cached_property
+    def _contrast(self) -> Contrast | None:
+        """The same rows if there are two classes: their difference is all that is needed."""
+        if self.parts.shape[1] != TWO:
+            return None
+        return Contrast.of(self.base, self.parts, self.codes, self.mass)
+
     def every(self, step: int) -> LeftOutParts:
         """Return every second, third ... row, or all if `step` is 1."""
         if step <= 1:
@@ -84,20 +93,31 @@ class LeftOutParts:
         on_all_cores(work, self._ranges())
         return out
 
-    def leverages(self, lower: Floats) -> Floats:
-        """Return how far each row's classes pull on each other's scores, (n, C, C).
+    def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
+        """Return the scores (n, C) under offsets and weights that were fitted without the row.
+
+        A number that all classes of a row have in common is left open.
 
         `lower` is the Cholesky factor of the curvature of the log posterior.
         """
-        out = np.empty((len(self.codes), *2 * (self.parts.shape[1],)))
-        on_all_cores(
-            lambda start, stop: write_leverages(self.parts[start:stop], lower, out[start:stop]),
-            self._ranges(),
-        )
+        out = np.zeros(self.base.shape)
+        if self._contrast is not None:
+            out[:, 1] = self._contrast.left_out(unknowns, lower)
+            return out
+        scores = self.scores(unknowns)
+
+        def work(start: int, stop: int) -> None:
+            here = slice(start, stop)
+            rows = self.parts[here], lower, self.codes[here], self.mass[here]
+            write_left_out(*rows, scores[here], out[here])
+
+        on_all_cores(work, self._ranges())
         return out
 
     def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient and minus its Hessian."""
+        if self._contrast is not None:
+            return self._contrast.sums(unknowns)
         classes, blocks = self.size
         size = classes + blocks
 
@@ -173,17 +193,5 @@ class Fit:
         One step of Newton's method from all rows to all but one, with the curvature of the others
         (docs: mathematics, section 10).
         """
-        rows, classes = self.rows, self.rows.size[0]
-        scores = rows.scores(point.unknowns)
-        leverages = rows.leverages(np.asarray(np.linalg.cholesky(point.curvature), np.float64))
-        shares = softmax(scores, axis=1)
-        bent = -shares[:, :, None] * shares[:, None, :]
-        bent[:, np.arange(classes), np.arange(classes)] += shares
-        # A weight is so many repeats of a row, of which one is left out.
-        out = np.minimum(rows.mass, 1.0)
-        bent *= out[:, None, None]
-        pull = -shares * out[:, None]
-        pull[np.arange(len(pull)), rows.codes] += out
-        hold = np.eye(classes) - bent @ leverages
-        away = leverages @ np.linalg.solve(hold, pull[:, :, None])
-        return np.asarray(scores - away[:, :, 0])
+        lower = np.linalg.cholesky(point.curvature)
+        return self.rows.left_out_scores(point.unknowns, np.ascontiguousarray(lower, np.float64))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
 
+from suffice.kernels.covariance_strength import covariance_evidence
 from suffice.model.strength import spreads, strongest
 from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
@@ -67,37 +67,19 @@ class Profile:
         spread = np.sqrt(variance)
         scatter = moments.scatter() / np.outer(spread, spread)
         away = (moments.mean() - location) / spread
-        self.rows = moments.weight
+        self.rows = np.array(moments.weight)
         self.tied = tied
-        self.features = len(variance)
         self.log_unit = float(self.rows.sum() * np.log(variance * np.pi).sum() / 2)
         if tied:
-            values, vectors = np.linalg.eigh(scatter.sum(axis=0))
-            self.away = away @ vectors
+            values, vectors = np.linalg.eigh(scatter.sum(axis=0, keepdims=True))
+            self.away = away @ vectors[0]
         else:
             values, vectors = np.linalg.eigh(scatter)
             self.away = np.einsum("cj,cjk->ck", away, vectors)
-        self.values = np.maximum(values, 0.0)  # (d,) or (C, d)
+        self.values = np.maximum(values, 0.0)  # (1, d) or (C, d)
 
     def log_evidence(self, logs: Floats) -> float:
         """Return the log evidence at (log pseudo_rows, log f/2)."""
         k, half = np.exp(logs)
-        f, n, d = 2 * half, self.rows, self.features
-        pull = k * n / (k + n)
-        spread = f + self.values
-        if self.tied:
-            roots = np.sqrt(pull)[:, None] * self.away
-            inner = np.eye(len(n)) + (roots / spread) @ roots.T
-            extra, learned = np.linalg.slogdet(inner)[1], n.sum()
-        else:
-            extra = np.log1p(pull * (self.away**2 / spread).sum(axis=-1))
-            learned = n
-        before = f + d - 1
-        after = before + np.asarray(learned)[..., None]
-        j = np.arange(d)
-        gain = (gammaln((after - j) / 2) - gammaln((before - j) / 2)).sum(axis=-1)
-        # v/2 ln|S| - v'/2 ln|S'|, with the part that cancels left out
-        gain = gain - before / 2 * np.log1p(self.values / f).sum(axis=-1)
-        gain = gain - learned / 2 * np.log(spread).sum(axis=-1) - after[..., 0] / 2 * extra
-        means = d / 2 * np.log1p(n / k)
-        return float(np.sum(gain) - np.sum(means) - self.log_unit)
+        facts = self.values, self.away, self.rows, self.tied
+        return float(covariance_evidence(*facts, k, 2 * half)) - self.log_unit

@@ -11,8 +11,9 @@ from typing import Self
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import digamma, gammaln, xlogy
+from scipy.special import digamma, gammaln
 
+from suffice.kernels.event_strength import event_evidence, event_slope
 from suffice.tally import Events
 from suffice.tally.tally import Floats
 
@@ -117,19 +118,11 @@ class CentredEvidence:
 
     def log_evidence(self, rows: float) -> float:
         """Return the log evidence, but for the factorials."""
-        shape, seen, events = rows * self.centre, self.tally.weight, self.tally.sum_x
-        gain = gammaln(shape + events) - gammaln(shape) - shape * np.log1p(seen / rows)
-        return float(np.sum(gain - xlogy(events, rows + seen)))
+        return float(event_evidence(self.tally.weight, self.tally.sum_x, self.centre, rows))
 
     def slope(self, rows: float) -> float:
         """Return the derivative of the log evidence by the rows that the centre is worth."""
-        seen, events = self.tally.weight, self.tally.sum_x
-        had = np.nonzero(events)
-        centre = np.broadcast_to(self.centre, events.shape)[had]
-        gain = centre @ digamma_rise(rows * centre, events[had])
-        # log(1 + n/b) - n/(b + n), and what events there are of that
-        over = np.log1p(seen / rows) - seen / (rows + seen)
-        return float(gain - np.sum(over * self.centre) - np.sum(events / (rows + seen)))
+        return float(event_slope(self.tally.weight, self.tally.sum_x, self.centre, rows))
 
 
 def best_pseudocount(

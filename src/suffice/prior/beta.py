@@ -13,6 +13,7 @@ from scipy.special import betaincinv, betaln, xlog1py, xlogy
 from suffice.errors import PriorError, ShapeError
 from suffice.figures.beliefs import draw_densities
 from suffice.prior.estimates import check_seen
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
@@ -110,7 +111,8 @@ class Beta(Prior):
         tally = self.tallied(data)
         successes, failures = self._seen(tally)
         a, b = self.successes, self.failures
-        gain = betaln(a + successes, b + failures) - betaln(a, b)
+        gain = log_gamma_step(a, successes) + log_gamma_step(b, failures)
+        gain -= log_gamma_step(a + b, successes + failures)
         return np.asarray(gain + tally.log_orderings)
 
     def log_density(self, parameter: ArrayLike) -> Floats:

@@ -7,12 +7,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, gammaln, xlogy
+from scipy.special import betaincinv, xlogy
 
 from suffice.errors import PriorError, ShapeError
 from suffice.figures.beliefs import draw_levels
 from suffice.prior.beta import Beta, probabilities
 from suffice.prior.estimates import check_seen
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import check_single, densities, marks_of
 from suffice.prior.polya import Polya, log_multivariate_beta, simplex_sample
 from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, tails
@@ -122,9 +123,8 @@ class Dirichlet(Prior):
         tally = self.tallied(data)
         counts, alpha = self._seen(tally), self.concentration
         # Level by level, so that levels never seen cancel exactly.
-        gain = (gammaln(alpha + counts) - gammaln(alpha)).sum(axis=-1)
-        total = alpha.sum(axis=-1)
-        gain -= gammaln(total + counts.sum(axis=-1)) - gammaln(total)
+        gain = log_gamma_step(alpha, counts).sum(axis=-1)
+        gain -= log_gamma_step(alpha.sum(axis=-1), counts.sum(axis=-1))
         return np.asarray(gain + tally.log_orderings)
 
     def log_density(self, parameter: ArrayLike) -> Floats:

@@ -11,6 +11,7 @@ from scipy.special import gammaincinv, gammaln, xlogy
 
 from suffice.figures.beliefs import draw_densities
 from suffice.prior.estimates import check_seen
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import NegativeBinomial
 from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
@@ -88,7 +89,7 @@ class Gamma(Prior):
         """Return a ln b - ln G(a) + ln G(a') - a' ln b' - sum ln x!."""
         tally = self.tallied(data)
         broadcast("Gamma", self.shape.shape, tally.weight.shape)
-        gain = gammaln(self.shape + tally.sum_x) - gammaln(self.shape)
+        gain = log_gamma_step(self.shape, tally.sum_x)
         # a ln b - a' ln b', with the part that cancels left out
         gain -= self.shape * np.log1p(tally.weight / self.rate)
         gain -= xlogy(tally.sum_x, self.rate + tally.weight)

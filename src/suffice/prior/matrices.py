@@ -40,3 +40,16 @@ def cholesky(owner: str, name: str, matrix: Floats) -> Floats:
 def half_log_determinant(root: Floats) -> Floats:
     """Return half the log determinant of the matrices whose lower factors these are."""
     return np.asarray(np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1))
+
+
+def half_log_growth(root: Floats, added: Floats, now: Floats) -> Floats:
+    """Return half of ln|S + A| - ln|S|, for S by its lower factor, A >= 0, `now` = ln|S + A| / 2.
+
+    Of an A that is small beside S, the two determinants would have no digit left.
+    """
+    half = np.linalg.solve(root, added)
+    white = np.linalg.solve(root, np.swapaxes(half, -1, -2))
+    small = np.trace(white, axis1=-2, axis2=-1) < 1
+    values = np.linalg.eigvalsh(np.where(small[..., None, None], white, 0.0))
+    by_values = np.log1p(np.maximum(values, 0.0)).sum(axis=-1) / 2
+    return np.where(small, by_values, now - half_log_determinant(root))

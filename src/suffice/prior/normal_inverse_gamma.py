@@ -12,6 +12,7 @@ from scipy.special import gammainccinv, gammaln, stdtrit
 
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.estimates import check_seen
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positive, sizes, tails
 from suffice.prior.student_t import StudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
@@ -112,21 +113,23 @@ class NormalInverseGamma(Prior):
     def _shared_in(self, tally: Moments) -> Axes:
         return self._met(tally)[2]
 
-    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+    def _updated(self, tally: Moments) -> tuple[Self, Floats, Floats, Axes]:
+        """Return the posterior, the rows, what was added to the scale, and the shared axes."""
         full, kept, shared = self._met(tally)
         rows = np.broadcast_to(tally.weight, full)
         pseudo_rows = self.pseudo_rows + rows
         shift = (tally.mean() - self.location) * rows / pseudo_rows
         away = (tally.mean() - self.location) * self.pseudo_rows * shift
         squares = np.broadcast_to(tally.scatter() + away, full)
+        added = gathered(squares, shared) / 2
         believed = type(self)(
             np.broadcast_to(self.location + shift, full),
             pseudo_rows,
             np.broadcast_to(self.shape + gathered(rows, shared) / 2, kept),
-            np.broadcast_to(self.scale + gathered(squares, shared) / 2, kept),
+            np.broadcast_to(self.scale + added, kept),
             shared,
         )
-        return believed, rows, shared
+        return believed, rows, added, shared
 
     def posterior(self, data: Moments | ArrayLike) -> Self:
         """Return NIG(m', k', a', b'); its `shared` axes are counted from the end.
@@ -186,13 +189,13 @@ class NormalInverseGamma(Prior):
 
     def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log evidence of each variance, in its shape (length 1 if shared)."""
-        after, rows, shared = self._updated(self.tallied(data))
+        after, rows, added, shared = self._updated(self.tallied(data))
         means = np.log1p(rows / self.pseudo_rows) + rows * LOG_TWO_PI
-        # a ln b - a' ln b', with the part that cancels left out
-        growth = (after.scale - self.scale) / self.scale
-        gain = gammaln(after.shape) - gammaln(self.shape) - self.shape * np.log1p(growth)
-        gain = gain - (after.shape - self.shape) * np.log(after.scale)
-        return np.asarray(gain - gathered(means, shared) / 2)
+        # Differences with a prior of a billion rows are taken before its size is added to them:
+        # ln G(a') - ln G(a), and a ln b - a' ln b' = -a ln(b'/b) - (a' - a) ln b'.
+        half = gathered(rows, shared) / 2
+        gain = log_gamma_step(self.shape, half) - self.shape * np.log1p(added / self.scale)
+        return np.asarray(gain - half * np.log(after.scale) - gathered(means, shared) / 2)
 
     def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return the joint log density at (mean, variance); -inf where a variance is not > 0."""

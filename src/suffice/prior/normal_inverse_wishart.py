@@ -8,12 +8,13 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainccinv, multigammaln, stdtrit
+from scipy.special import gammainccinv, stdtrit
 
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.estimates import check_seen
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.inverse_wishart import log_inverse_wishart, sample_halves
-from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
+from suffice.prior.matrices import cholesky, half_log_determinant, half_log_growth, symmetric
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI, MeanVarianceInterval
 from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positive, sizes, tails
 from suffice.prior.student_t import MultivariateStudentT
@@ -128,7 +129,8 @@ class NormalInverseWishart(Prior):
     def _shared_in(self, tally: Moments) -> Axes:
         return self._met(tally)[2]
 
-    def _updated(self, tally: Moments) -> tuple[Self, Floats, Axes]:
+    def _updated(self, tally: Moments) -> tuple[Self, Floats, Floats, Axes]:
+        """Return the posterior, the rows, what was added to the scale matrix, the shared axes."""
         full, kept, shared = self._met(tally)
         d = self._features
         rows = np.broadcast_to(tally.weight, full)
@@ -138,7 +140,8 @@ class NormalInverseWishart(Prior):
         pull = away * np.broadcast_to(self.pseudo_rows, full)[..., None]
         squares = tally.scatter() + pull[..., :, None] * shift[..., None, :]
         over_features = tuple(axis - 2 for axis in shared)
-        matrix = self.scale_matrix + gathered(squares, over_features)
+        added = gathered(squares, over_features)
+        matrix = self.scale_matrix + added
         believed = type(self)(
             np.broadcast_to(self.location + shift, (*full, d)),
             pseudo_rows,
@@ -146,7 +149,7 @@ class NormalInverseWishart(Prior):
             np.broadcast_to(matrix, (*kept, d, d)),
             shared,
         )
-        return believed, rows, shared
+        return believed, rows, added, shared
 
     def posterior(self, data: Moments | ArrayLike) -> Self:
         """Return NIW(m', k', v', S') after full moments, or rows (n, d).
@@ -225,13 +228,15 @@ class NormalInverseWishart(Prior):
 
     def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log evidence of each covariance, in its shape (length 1 if shared)."""
-        after, rows, shared = self._updated(self.tallied(data))
+        after, rows, added, shared = self._updated(self.tallied(data))
         d = self._features
         means = d * (np.log1p(rows / self.pseudo_rows) + rows * np.log(np.pi)) / 2
-        gain = multigammaln(after.degrees / 2, d) - multigammaln(self.degrees / 2, d)
-        before, now = (half_log_determinant(prior._root()) for prior in (self, after))
+        learned = gathered(rows, shared)
+        halves = (self.degrees[..., None] - np.arange(d)) / 2
+        gain = log_gamma_step(halves, learned[..., None] / 2).sum(axis=-1)
+        now = half_log_determinant(after._root())
         # v/2 ln|S| - v'/2 ln|S'|, from half the log determinants
-        gain = gain - self.degrees * (now - before) - (after.degrees - self.degrees) * now
+        gain = gain - self.degrees * half_log_growth(self._root(), added, now) - learned * now
         return np.asarray(gain - gathered(means, shared))
 
     def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln, softmax
 
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.predictive import Predictive
 from suffice.prior.prior import Size, positive, sizes
 from suffice.tally.tally import Floats
@@ -43,8 +44,8 @@ class Polya(Predictive):
         inside = np.asarray((counts >= 0).all(axis=-1))
         counts = np.where(inside[..., None], counts, 0.0)
         length, total = counts.sum(axis=-1), alpha.sum(axis=-1)
-        levels = gammaln(alpha + counts) - gammaln(alpha) - gammaln(counts + 1)
-        row = gammaln(length + 1) + gammaln(total) - gammaln(total + length)
+        levels = log_gamma_step(alpha, counts) - gammaln(counts + 1)
+        row = gammaln(length + 1) - log_gamma_step(total, length)
         return np.asarray(np.where(inside, levels.sum(axis=-1) + row, -np.inf))
 
     def mean(self) -> Floats:
