@@ -1,6 +1,7 @@
 """Files of a classifier whose settings were tampered with are refused when they are loaded."""
 
 import copy
+import random
 import warnings
 
 import numpy as np
@@ -13,6 +14,7 @@ from suffice.blocks import FAMILIES
 from suffice.blocks.settings import CHECKS, MOST_EDGES
 from suffice.classifier import GenerativeClassifier
 from suffice.errors import ModelFileError
+from test_saved_hostile import holder, places, spoiled
 
 FRAME, LABELS = mixed()
 FRAME["note"] = np.where(LABELS == "a", "late and rude", "kind and quick")
@@ -403,3 +405,42 @@ def test_edges_are_refused_with_their_block_and_a_cure(whole, tmp_path):
         rf"Give 1 to {MOST_EDGES}\. Fetch the file again",
     ):
         file.loaded(tmp_path)
+
+
+ODD = [None, True, -1, 0, 3, 1.5, -1e308, "", "x", [], [1], {}, tuple_of(), tuple_of("a"), NAN, INF]
+
+
+def test_documents_with_one_odd_entry_are_refused_or_answer(whole, tmp_path):
+    dice, refused = random.Random(1), 0
+    for _ in range(300):
+        file = File(whole)
+        way = dice.choice(list(places(file.state)))
+        within = holder(file.state, way)
+        if dice.random() < 0.3:
+            del within[way[-1]]
+        else:
+            within[way[-1]] = copy.deepcopy(dice.choice(ODD))
+        refused += not answers(file, tmp_path)
+    assert refused > 250
+
+
+def test_tensors_that_were_spoiled_are_refused_or_answer(whole, tmp_path):
+    dice, refused = random.Random(2), 0
+    for _ in range(300):
+        file = File(whole)
+        name = dice.choice(list(file.tensors))
+        file.tensors[name] = spoiled(dice, *file.tensors[name])
+        refused += not answers(file, tmp_path)
+    assert refused > 150
+
+
+def answers(file, folder):
+    """Say whether a file loads; if it does, its model must answer, and with numbers."""
+    try:
+        model = file.loaded(folder)
+    except ModelFileError:
+        return False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert np.isfinite(model.predict_proba(FRAME[:20])).all()
+    return True

@@ -186,7 +186,24 @@ def test_weights_are_repeats():
     same_answers(model, repeated, rtol=1e-5)
 
 
-def test_folds_are_validated_by_adding_tallies():
+def test_families_are_chosen_for_every_training_set_anew():
+    """What a fold tells of families, joins and gaps must not help to foretell it."""
+    frame = FRAME.copy()
+    frame.iloc[::5, 0] = None
+    settings = {"missing": ["ignore", "informative"], "budget": [0, 10]}
+    found = quietly(GenerativeClassifier().cross_validate, frame, LABELS, 3, **settings)
+    assert found.log_loss.shape == (4, 3)
+    from sklearn.model_selection import StratifiedKFold
+
+    for number, (train, test) in enumerate(StratifiedKFold(3).split(frame, LABELS)):
+        for at, setting in enumerate(found.settings):
+            fitted = quietly(GenerativeClassifier(**setting).fit, frame.iloc[train], LABELS[train])
+            proba = fitted.predict_proba(frame.iloc[test])
+            own = proba[np.arange(len(test)), np.searchsorted(list("abc"), LABELS[test])]
+            assert found.log_loss[at, number] == pytest.approx(-np.log(own).mean(), rel=1e-5)
+
+
+def test_folds_are_validated_like_separate_fits():
     model = GenerativeClassifier(MODEL.families_, combine="naive")
     found = model.cross_validate(FRAME, LABELS, 4, combine=["naive", "blocks"])
     assert found.log_loss.shape == (2, 4)

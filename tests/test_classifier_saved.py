@@ -1,12 +1,15 @@
 """A classifier of tables is saved with all that it learned, and believed only if it fits."""
 
+import warnings
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import suffice
 from classifier_cases import mixed
 from suffice.classifier import GenerativeClassifier
-from suffice.errors import ModelFileError, StaleCalibrationWarning
+from suffice.errors import InputError, ModelFileError, StaleCalibrationWarning, SufficeWarning
 
 FRAME, LABELS = mixed()
 SETTINGS = [
@@ -81,13 +84,68 @@ def test_what_does_not_go_together_is_refused(spoil, told):
         model._check_saved(state)
 
 
-def test_a_window_is_not_saved(path):
+def windowed():
     model = GenerativeClassifier(budget=0).window(100)
     with pytest.warns(StaleCalibrationWarning):
-        model.fit(FRAME, LABELS)
-    model.save(path)
-    loaded = suffice.load(path)
-    assert loaded.tally_.weights.sum() == 100
+        return model.fit(FRAME, LABELS)
+
+
+def test_saving_says_that_the_rows_of_a_window_are_not_saved(path):
+    model = windowed()
+    with pytest.warns(SufficeWarning, match="rows in the window of 100 are not saved. Keep them"):
+        model.save(path)
     with pytest.warns(StaleCalibrationWarning):
-        loaded.refresh_weights(FRAME[140:], LABELS[140:]).partial_fit(FRAME, LABELS)
+        model.window(None).partial_fit(FRAME[:7], LABELS[:7])
+    assert model.tally_.weights.sum() == 107
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.save(path)
+
+
+@pytest.fixture
+def loaded(path):
+    with pytest.warns(SufficeWarning, match="are not saved"):
+        windowed().save(path)
+    return suffice.load(path)
+
+
+def test_a_loaded_model_with_a_window_learns_nothing_that_it_could_not_let_go(loaded):
+    answers, tally = loaded.predict_proba(FRAME), loaded.tally_
+    with pytest.raises(
+        InputError, match=r"window of 100 rows, which are not in the file .*\(fit\)"
+    ):
+        loaded.partial_fit(FRAME[:5], LABELS[:5])
+    with pytest.raises(InputError, match="forgets what leaves it by itself"):
+        loaded.forget(FRAME[-5:], LABELS[-5:])
+    with pytest.raises(InputError, match="which rows of another model could not leave"):
+        loaded.merge(GenerativeClassifier(loaded.families_, budget=0).fit(FRAME, LABELS))
+    assert loaded.tally_ is tally
+    np.testing.assert_array_equal(loaded.predict_proba(FRAME), answers)
+
+
+def test_a_loaded_model_goes_on_with_its_window_when_fitted_to_its_rows(loaded):
+    loaded.fit(FRAME[140:], LABELS[140:])
+    with pytest.warns(StaleCalibrationWarning):
+        loaded.partial_fit(FRAME[:30], LABELS[:30])
+    rows = pd.concat([FRAME[170:], FRAME[:30]])
+    alone = GenerativeClassifier(loaded.families_, budget=0)
+    alone.fit(rows, np.concatenate([LABELS[170:], LABELS[:30]]))
+    assert loaded.tally_.weights.sum() == 100
+    np.testing.assert_allclose(
+        loaded.predict_joint_log_proba(FRAME), alone.predict_joint_log_proba(FRAME), rtol=1e-9
+    )
+
+
+def test_a_loaded_model_goes_on_without_its_window_when_told_so(loaded):
+    with pytest.warns(StaleCalibrationWarning):
+        loaded.window(None).refresh_weights(FRAME[140:], LABELS[140:]).partial_fit(FRAME, LABELS)
     assert loaded.tally_.weights.sum() == 340
+    loaded.forget(FRAME[:40], LABELS[:40])
+    assert loaded.tally_.weights.sum() == 300
+
+
+@pytest.mark.parametrize("window", [0, -1, 2.5, True, "all", None])
+def test_a_window_that_cannot_be_is_refused(window):
+    model = GenerativeClassifier(budget=0).fit(FRAME, LABELS)
+    with pytest.raises(ModelFileError, match="It has a window of"):
+        model._check_saved(model._saved_state() | {"_window": window})

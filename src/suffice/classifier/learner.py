@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +18,7 @@ from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import MergeError, ShapeError
-from suffice.skin.cross_validates import CrossValidates
+from suffice.skin.cross_validates import CrossValidates, scored
 from suffice.skin.experiment import Experiment
 from suffice.skin.intake import labelled_rows
 from suffice.skin.learner import named_alike
@@ -175,9 +178,36 @@ class TableLearner(CrossValidates):
         return super()._taken_in() | {name: vars(self)[name] for name in kept}
 
     def _scores(self, models: list[Any], experiment: Experiment) -> tuple[Floats, Floats, Floats]:
-        for model in models:
-            model._arrange(experiment.rows)
-        return super()._scores(models, experiment)
+        scores = np.empty((3, len(models), experiment.folds))
+        for fold in range(experiment.folds):
+            classes = experiment.learned_classes(fold)
+            learn, ask = experiment.others(fold, classes), experiment.fold(fold)
+            counted: dict[Any, tuple[Any, ...]] = {}
+            for at, model in enumerate(models):
+                one = copy(model)
+                one.gaps_ = one._columns_with_gaps(one._as_given(learn).X)
+                # Settings that count the same share what was chosen and counted.
+                key = one._counted_by()
+                if key not in counted:
+                    one._arrange(one._with_gaps(learn))
+                    counted[key] = one.blocks_, one.choices_, one._count(one._with_gaps(learn))
+                one.blocks_, one.choices_, tally = counted[key]
+                one._settle(Groups(classes, *tally))
+                one._finish(one._with_gaps(learn))
+                scores[:, at, fold] = scored(one, experiment.classes, one._with_gaps(ask))
+        return scores[0], scores[1], scores[2]
+
+    def _as_given(self, rows: Rows) -> Rows:
+        """Return rows without columns of gaps."""
+        names = {field.name for field in self.schema_.fields}
+        table = rows.X.table
+        columns = tuple(column for column in table.columns if column.name in names)
+        return replace(rows, X=Sheet(replace(table, columns=columns)))
+
+    def _with_gaps(self, rows: Rows) -> Rows:
+        """Return rows with the columns of gaps that this model looks at, and no others."""
+        plain = self._as_given(rows)
+        return replace(plain, X=plain.X.with_gaps(self.gaps_))
 
     def _counted_by(self) -> Any:
-        return repr([(family.name, family.columns, family.settings) for family in self.blocks_])
+        return pickle.dumps((self.families, self.budget, self.missing))

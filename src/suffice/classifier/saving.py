@@ -16,6 +16,7 @@ from suffice.classifier.saved_blocks import (
     schema_of,
 )
 from suffice.classifier.streams import Streams
+from suffice.errors import SufficeWarning, warn_caller
 from suffice.model.combination import Combination
 from suffice.saved.agreement import check_groups, check_kinds
 from suffice.saved.refusal import refuse
@@ -26,7 +27,7 @@ FRAMES = ("numpy", "pandas", "polars", "pyarrow", "rows")
 
 
 class SavesTables(Streams):
-    """A classifier of tables that can be saved. Rows in a window are not."""
+    """A classifier of tables that can be saved. Of a window the size is, the rows are not."""
 
     _saved: ClassVar[tuple[str, ...]] = (
         *TallyLearner._saved,
@@ -38,12 +39,20 @@ class SavesTables(Streams):
         "choices",
         "trials",
         "combination",
+        "_window",
     )
 
     def _saved_state(self) -> dict[str, Any]:
         state = super()._saved_state()
         if not state:
             return state
+        if "_window" in state:
+            warn_caller(
+                f"The rows in the window of {self._window} are not saved. Keep them: a loaded "
+                "model has to be fitted to them again before it learns further rows, or it goes "
+                "on without a window (window(None)).",
+                SufficeWarning,
+            )
         fields = [[f.name, f.kind, levels_saved(f.levels)] for f in self.schema_.fields]
         blocks = [[b.name, b.columns, b.settings] for b in self.blocks_]
         choices = [
@@ -85,6 +94,8 @@ class SavesTables(Streams):
         )
         groups = state["tally_"]
         check_groups(groups, 1)
+        if not (type(window := state.get("_window", 1)) is int and window > 0):
+            refuse(f"It has a window of {window!r:.80} rows.")
         schema, blocks = schema_of(state["schema"]), blocks_of(state["blocks"])
         if state["frame_kind_"] not in FRAMES or not set(state["gaps_"]) <= set(schema.given):
             refuse("It has columns of gaps, or a kind of table, that there are none of.")

@@ -45,17 +45,23 @@ class Streams(TableAnswers):
             self._changed()
         return self
 
-    def window(self, n: int) -> Self:
+    def window(self, n: int | None) -> Self:
         """Learn only from the last `n` rows from now on: older ones are forgotten exactly.
 
         Must be called before the first rows are learned. The rows in the window are kept in
-        memory, to be subtracted when they leave it; they are not saved.
+        memory, to be subtracted when they leave it; they are not saved, so that a loaded model
+        asks to be fitted to them again, or to go on without a window.
 
         Parameters
         ----------
-        n : int
-            Rows, whatever their weights.
+        n : int or None
+            Rows, whatever their weights. None, at any time, is no window any more: what was
+            learned stays, and nothing leaves by itself.
         """
+        if n is None:
+            self.__dict__.pop("_window", None)
+            self.__dict__.pop("_kept", None)
+            return self
         if n < 1:
             raise InputError(f"A window of {n} rows. Use one or more.")
         if hasattr(self, "tally_"):
@@ -95,6 +101,12 @@ class Streams(TableAnswers):
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
         """
+        if hasattr(self, "_window") and not hasattr(self, "_kept"):
+            raise InputError(
+                f"The model has a window of {self._window} rows, which are not in the file it was "
+                "loaded from, so they could not leave it. Fit it to them again (fit), or go on "
+                "without a window (window(None))."
+            )
         with all_or_nothing(self):
             super().partial_fit(X, y, classes, sample_weight)
             if hasattr(self, "_window"):
@@ -107,8 +119,24 @@ class Streams(TableAnswers):
         A class of which no row is left is no class any more, unless `classes` closed the set.
         """
         if hasattr(self, "_window"):
-            raise InputError("The model has a window, and forgets what leaves it by itself.")
+            raise InputError(
+                "The model has a window, and forgets what leaves it by itself. Use window(None) to "
+                "forget rows yourself."
+            )
         return super().forget(X, y, sample_weight)
+
+    def merge(self, other: Self) -> Self:
+        """Learn all that another model of the same kind has learned.
+
+        Both must have counted the same blocks: `GenerativeClassifier(families=first.families_)`
+        takes over what the first has chosen. The other model is left as it was.
+        """
+        if hasattr(self, "_window"):
+            raise InputError(
+                "The model has a window, which rows of another model could not leave. Use "
+                "window(None) before merging, or learn the rows themselves."
+            )
+        return super().merge(other)
 
     def _slide(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Keep these rows, and forget the oldest until the window holds no more than it may."""

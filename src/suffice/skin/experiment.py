@@ -58,6 +58,12 @@ class Experiment:
         """Return the rows of a fold."""
         return self.rows.some(self.parts[number])
 
+    def learned_classes(self, number: int) -> NDArray[Any]:
+        """Return the classes that have rows of some weight in other folds."""
+        learned = self.weights * (self.numbers != number)
+        totals = np.bincount(self.rows.codes, learned, len(self.classes))
+        return np.asarray(self.classes[totals > 0])
+
     def others(self, number: int, classes: NDArray[Any]) -> Rows:
         """Return the rows of these classes that are in other folds, coded by `classes`."""
         place = np.full(len(self.classes), -1, np.int32)
