@@ -8,13 +8,18 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from suffice.errors import SufficeWarning
 
+LOADED = {
+    "iris": load_iris(return_X_y=True),
+    "wine": load_wine(return_X_y=True),
+    "cancer": load_breast_cancer(return_X_y=True),
+    "digits": load_digits(return_X_y=True),
+}
 CONDITIONS = ["plain", "weighted", "gaps", "few", "sparse"]
 
 
 def measured(name):
     """Return some rows of a bundled data set, spread over its classes."""
-    load = {"iris": load_iris, "wine": load_wine, "cancer": load_breast_cancer}
-    X, y = load.get(name, load_digits)(return_X_y=True)
+    X, y = LOADED[name]
     step = max(1, len(y) // 150)
     return X[::step].astype(float), y[::step] % 4
 

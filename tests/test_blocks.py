@@ -75,11 +75,13 @@ def test_gaps_have_a_score_of_nothing(case: str) -> None:
 
 
 @EVERY
-def test_what_the_columns_add_is_the_score(case: str) -> None:
+def test_what_the_columns_add_are_the_odds(case: str) -> None:
     block = learned(case)
-    parts = block.reading.split(block.table)
+    parts, odds = block.reading.split(block.table), block.reading.odds(block.table)
     assert parts.shape == (60, CLASSES, len(block.family.columns))
-    np.testing.assert_allclose(parts.sum(axis=2), block.reading.scores(block.table), atol=1e-9)
+    np.testing.assert_allclose(parts.sum(axis=2), odds, atol=1e-9)
+    common = block.reading.scores(block.table) - odds
+    np.testing.assert_allclose(common, np.repeat(common[:, :1], CLASSES, axis=1), atol=1e-9)
     for at, name in enumerate(block.family.columns):
         assert np.all(parts[block.table[name].gaps, :, at] == 0.0)
 

@@ -63,7 +63,7 @@ def test_evidence_and_gaps_are_as_before(case: str) -> None:
     hidden = np.all([block.table[name].gaps for name in block.family.columns], axis=0)
     assert np.all(reading.scores(block.table)[hidden] == 0.0)
     np.testing.assert_allclose(
-        reading.split(block.table).sum(axis=2), reading.scores(block.table), atol=1e-9
+        reading.split(block.table).sum(axis=2), reading.odds(block.table), atol=1e-9
     )
 
 

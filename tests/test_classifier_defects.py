@@ -131,3 +131,24 @@ def test_weights_are_taken():
     weighted = GenerativeClassifier({0: "normal", 1: "normal"}).fit(X, y, sample_weight=half)
     cut = GenerativeClassifier({0: "normal", 1: "normal"}).fit(X[:50], y[:50])
     np.testing.assert_allclose(weighted.predict_proba(X), cut.predict_proba(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("far", [1e8, 1e16, 1e20, 1e300])
+@pytest.mark.parametrize("family", ["binned", "normal", "student"])
+def test_a_cell_far_from_all_others_leaves_probabilities_what_they_are(family, far):
+    """What all classes have in common is 1e20 there, and must not swallow what tells them apart."""
+    rng = np.random.default_rng(5)
+    X = np.concatenate([rng.normal(size=(200, 2)), rng.normal(size=(200, 2)) + 1.0])
+    model = GenerativeClassifier({0: family, 1: "normal"}).fit(X, np.repeat([0, 1], 200))
+    proba = model.predict_proba([[far, 0.0], [far, 9.0]])
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    if family == "binned":
+        near = model.predict_proba([[10.0, 0.0], [10.0, 9.0]])
+        np.testing.assert_allclose(proba, near, rtol=1e-12)
+
+
+def test_families_of_a_model_with_a_short_text_can_be_given_to_another():
+    rows = [{"note": f"good thing {i}"} for i in range(8)] + [{"note": "bad"}] * 8
+    first = GenerativeClassifier({"note": "text"}).fit(rows, [1] * 8 + [0] * 8)
+    second = GenerativeClassifier(first.families_).fit(rows, [1] * 8 + [0] * 8)
+    np.testing.assert_allclose(second.predict_proba(rows), first.predict_proba(rows))

@@ -178,6 +178,10 @@ class BinnedReading(Reading[Tallied]):
         found = bins.codes(x)
         return self.tables.scores(found) + bins.log_shapes(x, found)[:, None]
 
+    def odds(self, table: Table) -> Floats:
+        """Return the log shares of the bins, (n, C): within them all classes are alike."""
+        return self.tables.scores(self.family.bins.codes(table[self.family.column].values))
+
     def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: a table of bins and classes."""
         x, bins = table[self.family.column].values, self.family.bins

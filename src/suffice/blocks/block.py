@@ -182,6 +182,13 @@ class Reading(ABC, Generic[T]):
         both with a draw.
         """
 
+    def odds(self, table: Table) -> Floats:
+        """Return the scores, (n, C), less what all classes of a row have in common, where known.
+
+        A common part that is large would take the digits of what tells the classes apart.
+        """
+        return self.scores(table)
+
     def split(self, table: Table) -> Floats:
-        """Return what each column adds to the scores, (n, C, d): log p(x1), log p(x2 | x1), ..."""
-        return self.scores(table)[:, :, None]
+        """Return what each column adds to the odds, (n, C, d): log p(x1), log p(x2 | x1), ..."""
+        return self.odds(table)[:, :, None]

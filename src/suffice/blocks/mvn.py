@@ -81,21 +81,11 @@ class MultivariateNormal(Family[Moments]):
         whole = ~np.isnan(rows.X).any(axis=1)
         if weights.size:
             whole &= weights > 0  # what weighs nothing sets no origin
-        if not whole.any():
-            means = np.zeros((classes, len(self.columns)))
-            return Moments(means[:, 0], means, means, means[:, :, None] * means[:, None, :])
         return whole_rows(rows if whole.all() else rows.some(np.flatnonzero(whole)))[1]
 
     def read(self, tally: Moments) -> MultivariateReading:
         """Return the Student t of each class, the strength of their prior by evidence."""
-        if tally.weight.any():
-            prior = covariance_prior(tally, tied=self.tied)
-        else:  # nothing to choose by, and nothing that a choice would change
-            shape, shared = tally.sum_x.shape, (0,) if self.tied else ()
-            prior = NormalInverseWishart(
-                np.zeros(shape), np.ones(shape[0]), shape[1] + 1.0, np.eye(shape[1]), shared
-            )
-        return MultivariateReading(self, tally, prior)
+        return MultivariateReading(self, tally, covariance_prior(tally, tied=self.tied))
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,8 +74,6 @@ class Normal(Family[Moments]):
         rows = Rows(self.cells(table), codes, classes, weights, self.columns)
         if weights.size:
             rows = rows.some(np.flatnonzero(weights > 0))  # what weighs nothing sets no origin
-        if not rows.shape[0]:
-            return Moments(*np.zeros((4, classes, 1)))
         return count_moments(rows)[1]
 
     def read(self, tally: Moments) -> NormalReading:

@@ -99,8 +99,6 @@ class Student(Family[Moments]):
         kept = at >= 0
         if weights.size:
             kept &= weights > 0  # what weighs nothing sets no origin
-        if not kept.any():
-            return Moments(*np.zeros((4, classes, size)))
         groups = (codes[kept].astype(np.int64) * size + at[kept]).astype(np.int32)
         weigh = weights[kept] if weights.size else weights
         rows = Rows(x[kept][:, None], groups, classes * size, weigh, self.columns)

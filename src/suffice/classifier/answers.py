@@ -45,7 +45,10 @@ class TableAnswers(Decides, Combines):
         """Return log p(x, class), (n_samples, n_classes), of the blocks as they are, unweighted."""
         check_is_fitted(self, "tally_")
         sheet = self._take_features(X, reset=False)
-        return self._summed(sheet, self._log_prior(), np.ones(len(self.readings_)))
+        scores = np.repeat(self._log_prior()[None], len(sheet), axis=0)
+        for reading in self.readings_:
+            scores += reading.scores(sheet.table)
+        return scores
 
     def score_samples(self, X: Any) -> Floats:
         """Return log p(x), (n_samples,): low for rows unlike anything learned.

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.blocks import Family
+from suffice.blocks.settings import check_settings
 from suffice.classifier.candidates import (
     TIED,
     Candidate,
@@ -23,7 +24,7 @@ from suffice.classifier.identifiers import names_rows
 from suffice.classifier.joining import joined
 from suffice.classifier.sheet import GAP_OF
 from suffice.data.columns import Column
-from suffice.data.rows import Rows
+from suffice.data.rows import Rows, evenly
 from suffice.data.table import Table
 from suffice.errors import InputError, SufficeWarning, warn_caller
 
@@ -31,7 +32,7 @@ IGNORE = "ignore"
 EMPTY, CONSTANT, AS_GIVEN = "no value at all", "one value only", "as given"
 # Why a column may be left out without a warning.
 UNREMARKABLE = (EMPTY, CONSTANT, AS_GIVEN)
-# Rows that families and blocks are chosen from: of more, every second, third ... is taken.
+# Rows that families and blocks are chosen from: of more, so many at equal distances are taken.
 CHOOSING_ROWS = 3000
 
 Blocks = tuple[Family[Any], ...]
@@ -88,8 +89,9 @@ def _warn_of_columns_left_out(choices: list[Choice]) -> None:
 def _some(rows: Rows) -> Rows:
     """Return the rows, of those that have weight, that are chosen from."""
     heavy = np.flatnonzero(rows.weights) if rows.weights.size else np.arange(rows.shape[0])
-    step = -(-len(heavy) // CHOOSING_ROWS)
-    return rows if step == 1 and len(heavy) == rows.shape[0] else rows.some(heavy[::step])
+    if len(heavy) == rows.shape[0] <= CHOOSING_ROWS:
+        return rows
+    return rows.some(heavy[evenly(len(heavy), CHOOSING_ROWS)])
 
 
 def _told(choice: Choice, block_of: dict[str, Family[Any]]) -> Choice:
@@ -121,6 +123,8 @@ def _given(families: Mapping[Any, Any], rows: Rows) -> tuple[list[Candidate], li
             continue
         family = family_of(name, columns, **settings)
         family.check(table)
+        if settings and name not in TEXTS:
+            check_settings(family, table)
         blocks.append(read_by(family.grown(table), rows) if settings else read_from(family, rows))
     return blocks, choices
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.classifier.class_prior import left_out_prior
 from suffice.classifier.learner import TableLearner
 from suffice.classifier.sheet import Sheet
-from suffice.data.rows import Rows
+from suffice.data.rows import Rows, evenly
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import combined
@@ -21,8 +21,8 @@ from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally.tally import ROUNDING, Floats
 
 # Rows that weights and offsets are fitted to: so many for each of them, and no fewer than these; of
-# more, every second, third ... is taken. A weight that is fitted to n rows costs 1 / (2 n) nats a
-# row, so at most a thousandth of a nat is lost.
+# more, so many at equal distances are taken. A weight that is fitted to n rows costs 1 / (2 n) nats
+# a row, so at most a thousandth of a nat is lost.
 ROWS_A_WEIGHT = 500
 FEWEST_ROWS = 10_000
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.
@@ -77,9 +77,8 @@ class Combines(TableLearner):
         classes, blocks = len(self.classes_), len(self.readings_)
         most = max(ROWS_A_WEIGHT * (classes + blocks), FEWEST_ROWS)
         most = max(1, min(most, MOST_LIKELIHOODS // (classes * max(1, blocks))))
-        step = -(-rows.shape[0] // most)
-        if step > 1:
-            rows = rows.some(np.arange(0, rows.shape[0], step))
+        if rows.shape[0] > most:
+            rows = rows.some(evenly(rows.shape[0], most))
         # A weight is so many repeats of a row, of which one is left out.
         parts = self._left_out_parts(rows, np.minimum(rows.weights, 1.0))
         self.combination_ = combined(parts, self.combine)
@@ -119,16 +118,12 @@ class Combines(TableLearner):
 
     def _log_proba_of(self, X: Sheet) -> Floats:
         prior = self._log_prior() + self.combination_.offsets
-        return self.combination_.finished(self._summed(X, prior, self.combination_.weights))
-
-    def _summed(self, X: Sheet, prior: Floats, weights: Floats) -> Floats:
-        """Return the scores of the classes, (n, C): a prior (C,) and the blocks' weighted sum."""
         scores = np.repeat(prior[None], len(X), axis=0)
-        for weight, reading in zip(weights.tolist(), self.readings_, strict=True):
-            said = reading.scores(X.table)
+        for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
+            said = reading.odds(X.table)
             said *= weight
             scores += said
-        return scores
+        return self.combination_.finished(scores)
 
 
 def weights_of(rows: Rows) -> Floats:

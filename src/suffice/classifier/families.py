@@ -36,13 +36,15 @@ def family_of(name: str, columns: tuple[str, ...], **settings: Any) -> Family[An
 def texts_of(families: Any) -> tuple[str, ...]:
     """Return the columns that a user gave a family of text, whatever their strings look like.
 
-    >>> texts_of({"note": "text", "city": "categorical"})
-    ('note',)
+    >>> texts_of({"note": "text", ("title",): {"family": "text"}, "city": "categorical"})
+    ('note', 'title')
     """
     if not isinstance(families, Mapping):
         return ()
     wanted = {
-        key: given.get("family") if isinstance(given, Mapping) else given
+        key if isinstance(key, tuple) else (key,): given.get("family")
+        if isinstance(given, Mapping)
+        else given
         for key, given in families.items()
     }
-    return tuple(str(key) for key, name in wanted.items() if name in TEXTS)
+    return tuple(str(column) for key, name in wanted.items() if name in TEXTS for column in key)

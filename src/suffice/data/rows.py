@@ -82,6 +82,18 @@ class Rows:
         return f"column {at}" + (f" ({self.names[at]!r})" if self.names is not None else "")
 
 
+def evenly(rows: int, most: int) -> Array:
+    """Return the numbers of at most so many of `rows`, at equal distances.
+
+    Examples
+    --------
+    >>> evenly(10, 4), evenly(3, 4)
+    (array([0, 2, 5, 7]), array([0, 1, 2]))
+    """
+    few = min(rows, most)
+    return np.arange(few) * rows // max(few, 1)
+
+
 def sparse_ready(X: Any) -> Any:
     """Return a CSR matrix with cells of a type the kernels read."""
     data = X.data

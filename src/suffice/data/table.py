@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 from suffice.data.columns import GAP, Column, column_of
 from suffice.data.frames import is_frame, with_names
 from suffice.errors import InputError, ShapeError
+from suffice.kernels.ranges import on_all_cores
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = tuple(range(1, 13))
 CALENDAR: dict[str, tuple[Any, ...]] = {"weekday": WEEKDAYS, "month": MONTHS}
 # The first of January 1970 was a Thursday.
 FIRST_WEEKDAY = 3
+# Rows from which on it pays to read columns on all cores.
+MANY_ROWS = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,10 +69,17 @@ class Table:
             return X
         named = X if isinstance(X, Named) else Named.of(X)
         _refuse_repeats([name for name, _ in named.columns])
-        columns: list[Column] = []
-        for name, cells in named.columns:
-            text = True if name in texts else False if name in categories else None
-            columns += with_calendar(column_of(name, cells, text=text))
+
+        def read(start: int, stop: int) -> list[Column]:
+            found: list[Column] = []
+            for name, cells in named.columns[start:stop]:
+                text = True if name in texts else False if name in categories else None
+                found += with_calendar(column_of(name, cells, text=text))
+            return found
+
+        width = len(named.columns)
+        each = [(at, at + 1) for at in range(width)] if named.rows >= MANY_ROWS else [(0, width)]
+        columns = [column for part in on_all_cores(read, each) for column in part]
         _refuse_repeats([column.name for column in columns])
         return cls(tuple(columns), named.rows, named.by_place)
 

@@ -47,9 +47,10 @@ def finish_log_proba(joint, log_prior):  # type: ignore[no-untyped-def]
         total = 0.0
         for c in range(classes):
             total += exp(joint[i, c] - top)
-        log_total = top + log(total)
+        # The top first: beside a large one the log of the total would be lost.
+        log_total = log(total)
         for c in range(classes):
-            joint[i, c] -= log_total
+            joint[i, c] = joint[i, c] - top - log_total
     return impossible
 
 

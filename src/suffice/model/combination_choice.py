@@ -23,7 +23,7 @@ OFFSET_SPREAD = 1.0
 MOST_WEIGHTS = 150
 # Multiplications in one pass over the rows, beyond which fewer spreads are tried.
 MUCH_WORK = 1 << 28
-# Rows among which is chosen: of more, every second, third ... is taken; what was chosen is then
+# Rows among which is chosen: of more, so many at equal distances are taken; what was chosen is then
 # fitted to all.
 CHOOSING_ROWS = 3000
 
@@ -47,7 +47,7 @@ def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
     rows = telling(rows)
     if blocks == 0 or not len(rows.codes):
         return Combination.naive(blocks, classes)
-    few = rows.every(-(-len(rows.codes) // CHOOSING_ROWS))
+    few = rows.few(CHOOSING_ROWS)
     found = best_of(few, how, SPREADS if few.parts.size * blocks < MUCH_WORK else SPREADS[:4:2])
     return with_lapse(rows, again(rows, found)).combination
 

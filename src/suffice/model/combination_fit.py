@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from suffice.data.rows import evenly
 from suffice.kernels.combination import add_combination, write_left_out, write_scores
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.model.contrast import Contrast
@@ -66,13 +67,12 @@ class LeftOutParts:
             return None
         return Contrast.of(self.base, self.parts, self.codes, self.mass)
 
-    def every(self, step: int) -> LeftOutParts:
-        """Return every second, third ... row, or all if `step` is 1."""
-        if step <= 1:
+    def few(self, most: int) -> LeftOutParts:
+        """Return at most so many rows, at equal distances."""
+        if len(self.codes) <= most:
             return self
-        few = slice(None, None, step)
-        parts = np.ascontiguousarray(self.parts[few])
-        return LeftOutParts(self.base[few], parts, self.codes[few], self.mass[few])
+        at = evenly(len(self.codes), most)
+        return LeftOutParts(self.base[at], self.parts[at], self.codes[at], self.mass[at])
 
     def as_one(self) -> LeftOutParts:
         """Return the same with all blocks added up to one."""

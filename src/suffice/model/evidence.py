@@ -29,7 +29,7 @@ def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
     squares = np.diagonal(moments.scatter(), axis1=1, axis2=2)
     variance = spreads(np.maximum(squares.sum(axis=0), 0.0) / total, pooled.mean())
     # A column that tells classes apart without varying within them has shown too few rows.
-    everything = np.diagonal(pooled.variance())
+    everything = np.diagonal(pooled.scatter()) / total
     variance = np.maximum(variance, LEAST_WITHIN * everything)
     profile = Profile(moments, pooled.mean(), variance, tied=tied)
     logs = strongest(profile.log_evidence, moments.weight)
