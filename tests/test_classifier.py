@@ -254,3 +254,15 @@ def test_infinity_is_refused_and_named():
 def test_labels_with_gaps_are_refused():
     with pytest.raises(InputError, match="Input y contains NaN or None"):
         GenerativeClassifier().fit(FRAME, pd.Series(LABELS).where(np.arange(len(LABELS)) > 0, None))
+
+
+def test_a_family_suits_all_rows_also_where_few_are_looked_at_to_choose():
+    """A rare 0 is no lognormal, a rare half no number of events, however the others look."""
+    rng = np.random.default_rng(8)
+    y = np.repeat([0, 1], 4000)
+    size = np.exp(rng.normal(size=8000) + y)
+    events = rng.poisson(3.0 + y).astype(float)
+    size[13], events[17] = 0.0, 2.5
+    model = GenerativeClassifier().fit(np.stack([size, events], axis=1), y)
+    assert not {c.family for c in model.choices_.values()} & {"lognormal", "poisson"}
+    assert model.tally_.weights.sum() == 8000

@@ -55,7 +55,7 @@ def arranged(families: Any, budget: int, rows: Rows) -> tuple[Blocks, Choices]:
     free: list[Candidate] = []
     for column in few.X.table:
         if column.name not in named:
-            found, choice = _chosen(column, _why_not(column, table[column.name]), few)
+            found, choice = _chosen(column, _why_not(column, table[column.name]), few, table)
             choices.append(choice)
             free += [] if found is None else [found]
     _warn_of_columns_left_out(choices)
@@ -134,8 +134,13 @@ def _named(key: Any) -> str:
     return f"x{key}" if isinstance(key, int | np.integer) else str(key)
 
 
-def _chosen(column: Column, why: str | None, rows: Rows) -> tuple[Candidate | None, Choice]:
-    """Return the family of most evidence for a column, or None and why it is left out."""
+def _chosen(
+    column: Column, why: str | None, rows: Rows, table: Table
+) -> tuple[Candidate | None, Choice]:
+    """Return the family of most evidence for a column, or None and why it is left out.
+
+    Few rows may be looked at; the family must suit the whole table.
+    """
     alone = (column.name,)
     if why is not None:
         return None, Choice(column.name, IGNORE, alone, {}, why)
@@ -144,10 +149,10 @@ def _chosen(column: Column, why: str | None, rows: Rows) -> tuple[Candidate | No
         if gain <= 0:
             why = f"the gaps do not depend on the class (evidence {gain:+.1f})"
             return None, Choice(column.name, IGNORE, alone, {}, why)
-    found = tried(candidates_for(column, rows), alone, rows)
+    found = tried(candidates_for(column, rows), alone, rows, table)
     best = _best(found)
     if best in TIED:
-        found |= tried((TIED[best],), alone, rows)
+        found |= tried((TIED[best],), alone, rows, table)
         best = _best(found)
     evidence = {name: one.reading.net_log_evidence for name, one in found.items()}
     why = "best evidence" if len(found) > 1 else "the only family for it"

@@ -81,9 +81,13 @@ def is_narrow(column: Column, rows: Rows) -> bool:
     return bool(np.any(squares[several] < (counts[several] - 1) * (gap / 2) ** 2))
 
 
-def tried(names: tuple[str, ...], columns: tuple[str, ...], rows: Rows) -> dict[str, Candidate]:
-    """Return those of the families that can be of these columns, each with its evidence."""
-    table: Table = rows.X.table
+def tried(
+    names: tuple[str, ...], columns: tuple[str, ...], rows: Rows, table: Table
+) -> dict[str, Candidate]:
+    """Return those of the families that can be of these columns, each with its evidence.
+
+    The rows may be few of those of the table, which are to be learned all.
+    """
     found = {}
     for name in names:
         family = family_of(name, columns)
