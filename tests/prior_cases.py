@@ -4,6 +4,7 @@ Likelihoods come from scipy.stats; integrals are sums on a grid of the parameter
 over draws of scipy's distributions with their standard errors.
 """
 
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -246,18 +247,25 @@ class NormalInverseWishartCase:
 
     @staticmethod
     def measure(prior):
+        location, scale = map(tuple, (prior.location, prior.scale_matrix.ravel()))
+        return NormalInverseWishartCase.weighed_draws(
+            location, float(prior.pseudo_rows), float(prior.degrees), scale
+        )
+
+    @staticmethod
+    @functools.cache  # scipy takes the matrices one at a time, and several laws have the same prior
+    def weighed_draws(location, pseudo_rows, degrees, scale):
         """Draw from a wider inverse Wishart and a wider normal, and weigh by their densities."""
         rng = np.random.default_rng(8)
-        degrees, scale = float(prior.degrees) * 0.8, prior.scale_matrix
-        wide = stats.invwishart(df=degrees, scale=scale)
+        wide = stats.invwishart(df=degrees * 0.8, scale=np.reshape(scale, (2, 2)))
         covariance = wide.rvs(DRAWS, random_state=rng)
-        stretch = 1.6 / float(prior.pseudo_rows)
+        stretch = 1.6 / pseudo_rows
         noise = np.einsum(
             "njk,nk->nj", np.linalg.cholesky(covariance), rng.standard_normal((DRAWS, 2))
         )
-        mean = prior.location + np.sqrt(stretch) * noise
+        mean = np.array(location) + np.sqrt(stretch) * noise
         log_normal = NormalInverseWishartCase.log_likelihood(
-            (prior.location, covariance * stretch), mean
+            (np.array(location), covariance * stretch), mean
         )
         log_weights = -wide.logpdf(np.moveaxis(covariance, 0, -1)) - log_normal - np.log(DRAWS)
         return Measure((mean, covariance), log_weights, draws=True)

@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
+from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.kernels.combination import add_combination, write_left_out
 from suffice.model.combination import Combination, lapsed
 from suffice.model.combination_choice import (
@@ -16,12 +17,13 @@ from suffice.model.combination_choice import (
     prior_of,
     telling,
     tempered,
+    tried,
     weighed,
 )
-from suffice.model.combination_fit import Fit, LeftOutParts
+from suffice.model.combination_fit import SETTLED, Fit, LeftOutParts
 from suffice.model.contrast import Contrast
 from suffice.model.lapse import with_lapse
-from suffice.model.weighing import row_losses
+from suffice.model.weighing import averaged, row_losses
 
 
 def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
@@ -139,8 +141,26 @@ def test_blocks_that_say_nothing_lose_their_weight():
     np.testing.assert_allclose(found.weights, [1, 1, 1, 0, 0, 0], atol=0.3)
 
 
-def test_auto_takes_the_least_left_out_log_loss():
-    rows = drawn(copies=2)
+def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
+    """Three ways of two blocks, with the shares that Bayes' rule gives them."""
+    rows = drawn(n=25, blocks=2, seed=3)
+    ways = tried(rows, "auto", (0.5,), settled=SETTLED)
+    assert [way.combination.how for way in ways] == ["naive", "temperature", "blocks"]
+    likely = [np.exp(-np.sum(rows.mass * way.losses)) for way in ways]
+    shares = np.array(likely) / np.sum(likely)
+    assert shares.max() < 0.99
+    mean = averaged(rows, ways)
+    weights = np.stack([way.combination.weights for way in ways])
+    offsets = np.stack([way.combination.offsets for way in ways])
+    np.testing.assert_allclose(mean.combination.weights, shares @ weights)
+    np.testing.assert_allclose(mean.combination.offsets, shares @ offsets)
+    scores = np.tensordot(shares, np.stack([way.scores for way in ways]), axes=1)
+    own = log_softmax(scores, axis=1)[np.arange(25), rows.codes]
+    assert mean.combination.left_out_log_loss == pytest.approx(-np.average(own, weights=rows.mass))
+
+
+def test_of_many_rows_auto_takes_the_least_left_out_log_loss():
+    rows = drawn(n=3200, copies=2)
     one = {how: combined(rows, how) for how in ("naive", "temperature", "blocks", "auto")}
     assert [one[how].how for how in ("naive", "temperature", "blocks")] == list(one)[:3]
     best = min(one[how].left_out_log_loss for how in ("naive", "temperature", "blocks"))
@@ -252,3 +272,34 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     out = np.empty_like(scores)
     write_left_out(parts, lower, codes, mass, scores, out)
     np.testing.assert_allclose(contrast.left_out(unknowns, lower), out[:, 1] - out[:, 0])
+
+
+@pytest.mark.parametrize("how", ["temperature", "blocks"])
+def test_the_class_prior_loses_a_left_out_row_once(how):
+    """What is reported against refits of prior, temperature or weights, and offsets without a row.
+
+    Priors that lose the row beside offsets that lose it too would report nats too many.
+    """
+    rng = np.random.default_rng(12)
+    n, classes = 120, 6
+    codes = rng.integers(0, classes, n).astype(np.int32)
+    parts = rng.normal(size=(n, classes, 2)) / 4
+    parts[np.arange(n), codes] += 0.2
+    everyone = np.ones(n)
+
+    def of(kept):
+        totals = np.bincount(codes[kept], minlength=classes).astype(float)
+        base = left_out_prior(totals, codes[kept], 1.0)
+        whole = class_log_prior(totals)
+        return whole, LeftOutParts(base, parts[kept], codes[kept], everyone[kept], whole)
+
+    said = combined(of(np.arange(n))[1], how).left_out_log_loss
+    losses = []
+    for i in range(n):
+        whole, others = of(np.delete(np.arange(n), i))
+        found = combined(others, how)
+        losses.append(-found.log_proba(whole[None], parts[i : i + 1])[0, codes[i]])
+    # Weights of blocks have spreads chosen anew in each refit, of which one step knows nothing.
+    assert abs(said - np.mean(losses)) * n < {"temperature": 0.5, "blocks": 2.5}[how]
+    naive = combined(of(np.arange(n))[1], "naive").left_out_log_loss
+    assert said < naive

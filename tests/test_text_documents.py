@@ -77,7 +77,8 @@ def test_documents_may_come_in_many_ways(way, texts, more):
     assert ours.n_documents_ == len(texts)
     hashed = theirs.HashingVectorizer(**more).transform([text or "" for text in texts])
     mine = HashingVectorizer(**more).transform(WAYS[way](texts))
-    np.testing.assert_array_equal(mine.toarray(), hashed.toarray())
+    assert mine.shape == hashed.shape
+    assert (mine != hashed).nnz == 0  # a million columns are not written out
 
 
 @pytest.mark.parametrize("kind", ["U", "S", "T"])

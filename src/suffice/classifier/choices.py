@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Columns = tuple[str, ...]
+# Columns up to which a block is told by their names.
+NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -30,12 +32,17 @@ class Choice:
     evidence: Mapping[str, float] = field(default_factory=dict)
     why: str = ""
 
+    @property
+    def others(self) -> str:
+        """The names of the block's other columns, or how many they are."""
+        names = [name for name in self.block if name != self.column]
+        return ", ".join(names) if len(names) < NAMED else f"{len(names)} others"
+
     def __str__(self) -> str:
         tried = sorted(self.evidence.items(), key=lambda pair: -pair[1])
         best = tried[0][1] if tried else 0.0
         told = ", ".join(f"{name} {value - best:+.1f}" for name, value in tried)
-        block = f" with {', '.join(c for c in self.block if c != self.column)}"
-        together = block if len(self.block) > 1 else ""
+        together = f" with {self.others}" if self.others else ""
         return f"{self.column}: {self.family}{together} ({self.why})" + (
             f"; evidence {told}" if len(tried) > 1 else ""
         )
@@ -105,8 +112,7 @@ class Choices(Mapping[str, Choice]):
             tried = sorted(choice.evidence.items(), key=lambda pair: -pair[1])
             best = tried[0][1] if tried else np.nan
             others = ", ".join(f"{name} {value - best:+.1f}" for name, value in tried[1:])
-            together = ", ".join(name for name in choice.block if name != choice.column)
-            table.add_row(choice.column, choice.family, together, choice.why, others)
+            table.add_row(choice.column, choice.family, choice.others, choice.why, others)
         yield table
         if self.trials:
             tries = Table(box=SIMPLE_HEAD)

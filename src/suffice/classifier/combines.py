@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.classifier.class_prior import left_out_prior
+from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.classifier.learner import TableLearner
 from suffice.classifier.sheet import Sheet
 from suffice.data.rows import Rows, evenly
@@ -91,7 +91,8 @@ class Combines(TableLearner):
         for at, reading in enumerate(self.readings_):
             parts[:, :, at] = reading.left_out(rows.X.table, rows.codes, out)
         base = left_out_prior(self.tally_.weights, rows.codes, out if out.size else 1.0)
-        return LeftOutParts(base, parts, rows.codes, weights_of(rows))
+        whole = class_log_prior(self.tally_.weights)
+        return LeftOutParts(base, parts, rows.codes, weights_of(rows), whole)
 
     def _left_out(self, rows: Rows) -> ClassesLeftOut:
         found = self._left_out_parts(rows, rows.weights)

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, few_values
-from suffice.classifier.choices import Trial
+from suffice.classifier.choices import NAMED, Trial
 from suffice.classifier.dependence import worth_joining
 from suffice.classifier.families import family_of
 from suffice.classifier.trials import Arrangement, Blocks, Trials
@@ -25,10 +25,9 @@ TOGETHER = ("mvn:tied", "mvn")
 TRIED_SPREADS = (0.125, 0.5)
 # Standard errors of the gain by which one way is so far behind the other that it is not gone.
 FAR = 2.0
-# Standard errors by which the first normal distribution is so far behind that no other is tried.
+# Standard errors by which one normal distribution is so far behind that no more of its kind are
+# tried: of both kinds, unless most numbers are normal.
 HOPELESS = 5.0
-# Columns up to which a block that was tried is told by their names.
-NAMED = 4
 # Multiplications in one pass of all trials' weighings together, beyond which no pair is tried.
 MOST_WORK = 1 << 29
 
@@ -95,8 +94,11 @@ class Search:
             tuple(f.column for f in group) for group in (numbers, many) if len(group) > 1
         )
         best: Arrangement | None = None
-        rows = self.trials.rows
+        normal = [f for f in many if f.name.startswith(("normal", "lognormal"))]
+        hopeless, rows = False, self.trials.rows
         for name, columns in product(TOGETHER, groups):
+            if hopeless and (name == "mvn:tied" or 2 * len(normal) < len(numbers)):
+                continue
             # With fewer rows than columns, a class's own covariance is little but its prior.
             if name == "mvn" and len(columns) * rows.classes > rows.shape[0]:
                 continue
@@ -105,9 +107,8 @@ class Search:
             then, _ = self._tried(self.start, rest, block, TRIED_SPREADS)
             if best is None or then.loss < best.loss:
                 best = then
-            gain, error = self.trials.gain(self.start, best)
-            if gain < -HOPELESS * error:
-                break
+            gain, error = self.trials.gain(self.start, then)
+            hopeless = gain < -HOPELESS * error
         return best
 
     def pairs(self, now: Arrangement) -> Arrangement:

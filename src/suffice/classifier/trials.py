@@ -8,10 +8,11 @@ import numpy as np
 
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, read_from
-from suffice.classifier.class_prior import left_out_prior
+from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.data.rows import Rows
-from suffice.model.combination_choice import MOST_WEIGHTS, best_of, telling
+from suffice.model.combination_choice import MOST_WEIGHTS, best, telling, tried
 from suffice.model.combination_fit import LeftOutParts
+from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing
 from suffice.tally.tally import Floats
 
@@ -53,6 +54,7 @@ class Trials:
         total = np.bincount(rows.codes, self.mass, rows.classes).astype(np.float64)
         # A weight is so many repeats of a row, of which one is left out; (0,) if all are 1.
         self.out = np.minimum(rows.weights, 1.0)
+        self.whole = class_log_prior(total)
         self.base = left_out_prior(total, rows.codes, np.minimum(self.mass, 1.0))
         self._read = {_key(one.family): one for one in known}
         self._said: dict[Key, Floats] = {}
@@ -82,13 +84,14 @@ class Trials:
     ) -> Weighing:
         """Return the best weights for these blocks, with the loss of each row.
 
-        A weight for each, unless they are too many; weights close together are a temperature.
+        A weight for each, unless they are too many; weights close together are a temperature. A
+        lapse is taken in where it pays, as it will be in the end.
         `start` are offsets and weights that may be near.
         """
         parts = np.stack([self.said(family) for family in blocks], axis=2)
-        rows = telling(LeftOutParts(self.base, parts, self.rows.codes, self.mass))
+        rows = telling(LeftOutParts(self.base, parts, self.rows.codes, self.mass, self.whole))
         how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
-        return best_of(rows, how, spreads, start)
+        return with_lapse(rows, best(tried(rows, how, spreads, start)))
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""

@@ -16,7 +16,8 @@ class Combination:
 
     Parameters
     ----------
-    how : {"naive", "temperature", "blocks"}
+    how : {"naive", "temperature", "blocks", "auto"}
+        "auto" is a mean of the others, each as credible as it makes left-out rows.
     weights : (K,)
         How much each block's log-likelihood counts; 1 is naive Bayes, one number for all is a
         temperature.

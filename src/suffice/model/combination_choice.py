@@ -9,12 +9,12 @@ import numpy as np
 from suffice.model.combination import Combination
 from suffice.model.combination_fit import NEARLY, SETTLED, Fit, LeftOutParts
 from suffice.model.lapse import with_lapse
-from suffice.model.weighing import Weighing, row_losses, weighing_of
+from suffice.model.weighing import Weighing, averaged, weighing_of
 from suffice.tally.tally import Floats
 
 HOW = ("auto", "naive", "temperature", "blocks")
 # Standard deviations of the weights around their common temperature that are tried.
-SPREADS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0)
+SPREADS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 # The temperature is believed to be near 1 and the offsets near 0, each give or take 1: rows soon
 # outweigh that, and few rows that are all right do not make it certain.
 TEMPERATURE_SPREAD = 1.0
@@ -31,12 +31,13 @@ CHOOSING_ROWS = 3000
 def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
     """Return the combination that makes the rows' own classes most probable.
 
-    "auto" takes the one of least log-loss on rows that neither blocks nor weights have learned:
-    the blocks' log-likelihoods are exact, the weights' by one step of Newton's method. Among
-    weights for blocks, that loss also chooses how far they may be apart. A lapse is believed in
-    only if it makes the classes more probable by the price of a further unknown, half the
-    logarithm of the rows' weight: some rows far off must not blunt what is said of all others.
-    Rows whose own class had no other row say nothing.
+    "auto" goes by the log-loss of rows that neither blocks nor weights have learned: the blocks'
+    log-likelihoods are exact, the weights' by one step of Newton's method. Few rows may not tell
+    what is best: its ways are then averaged (`averaged`). Among weights for blocks, that loss also
+    chooses how far they may be apart. A lapse is believed in only if it makes the classes more
+    probable by the price of a further unknown, half the logarithm of the rows' weight: some rows
+    far off must not blunt what is said of all others. Rows whose own class had no other row say
+    nothing.
 
     Parameters
     ----------
@@ -48,54 +49,61 @@ def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
     if blocks == 0 or not len(rows.codes):
         return Combination.naive(blocks, classes)
     few = rows.few(CHOOSING_ROWS)
-    found = best_of(few, how, SPREADS if few.parts.size * blocks < MUCH_WORK else SPREADS[:4:2])
-    return with_lapse(rows, again(rows, found)).combination
+    spreads = SPREADS if few.parts.size * blocks < MUCH_WORK else SPREADS[:4:2]
+    if few is not rows:
+        found = again(rows, best(tried(few, how, spreads)))
+        return with_lapse(rows, found).combination
+    ways = tried(rows, how, spreads, settled=SETTLED)
+    found = with_lapse(rows, best(ways))
+    if how != "auto" or found.combination.lapse > 0:
+        return found.combination
+    return averaged(rows, ways).combination
 
 
-def best_of(
+def best(ways: list[Weighing]) -> Weighing:
+    """Return the weighing of least left-out log-loss."""
+    return min(ways, key=lambda one: one.combination.left_out_log_loss)
+
+
+def tried(
     rows: LeftOutParts,
     how: str,
     spreads: tuple[float, ...],
     start: Floats | None = None,
     settled: float = NEARLY,
-) -> Weighing:
-    """Return the weighing of least left-out log-loss among those that `how` allows."""
+) -> list[Weighing]:
+    """Return the weighings that `how` allows."""
     blocks = rows.size[1]
-    found = []
-    if how in ("auto", "naive"):
-        found.append(as_they_are(rows))
-    if how in ("auto", "temperature") or (how == "blocks" and (blocks == 1 or start is None)):
+    each = blocks > 1 and (how == "blocks" or (how == "auto" and blocks <= MOST_WEIGHTS))
+    found = [as_they_are(rows)] if how in ("auto", "naive") else []
+    if how in ("auto", "temperature") or (how == "blocks" and not each):
         found.append(tempered(rows, settled=settled))
-        start = _each(found[-1], blocks) if start is None else start
-    if blocks > 1 and how == "blocks":
-        found = []  # a temperature was but the start
-    if blocks > 1 and (how == "blocks" or (how == "auto" and blocks <= MOST_WEIGHTS)):
-        found.append(best_spread(rows, spreads, start, settled))
-    return min(found, key=lambda one: one.combination.left_out_log_loss)
+    if not each:
+        return found
+    if start is None:
+        common = found[-1] if how == "auto" else tempered(rows, settled=settled)
+        offsets, weights = common.combination.offsets, common.combination.weights
+        start = np.concatenate([offsets, weights])
+    return found + spread_out(rows, spreads, start, settled)
 
 
-def _each(one: Weighing, blocks: int) -> Floats:
-    """Return offsets and weights (C + K,) of a temperature."""
-    return np.concatenate([one.combination.offsets, np.full(blocks, one.combination.weights[0])])
-
-
-def best_spread(
-    rows: LeftOutParts, spreads: tuple[float, ...], start: Floats | None, settled: float
-) -> Weighing:
-    """Return the weights for blocks whose spread has the least left-out log-loss.
+def spread_out(
+    rows: LeftOutParts, spreads: tuple[float, ...], start: Floats, settled: float
+) -> list[Weighing]:
+    """Return the weights for blocks of several spreads, the one of least left-out loss among them.
 
     From the middle one upwards, then downwards, as long as the loss falls.
     """
     middle = len(spreads) // 2
-    best = weighed(rows, spreads[middle], start, settled)
+    found = [weighed(rows, spreads[middle], start, settled)]
     for way in (spreads[middle + 1 :], spreads[:middle][::-1]):
         for spread in way:
-            assert best.point is not None
-            tried = weighed(rows, spread, best.point.unknowns, settled)
-            if tried.combination.left_out_log_loss >= best.combination.left_out_log_loss:
+            before = best(found)
+            assert before.point is not None
+            found.append(weighed(rows, spread, before.point.unknowns, settled))
+            if best(found) is before:
                 break
-            best = tried
-    return best
+    return found
 
 
 def again(rows: LeftOutParts, found: Weighing) -> Weighing:
@@ -113,9 +121,7 @@ def telling(rows: LeftOutParts) -> LeftOutParts:
     """Return the rows that have weight, and whose own class had another row."""
     own = rows.base[np.arange(len(rows.codes)), rows.codes]
     kept = np.isfinite(own) & (rows.mass > 0)
-    if kept.all():
-        return rows
-    return LeftOutParts(rows.base[kept], rows.parts[kept], rows.codes[kept], rows.mass[kept])
+    return rows if kept.all() else rows.some(kept)
 
 
 def as_they_are(rows: LeftOutParts) -> Weighing:
@@ -123,12 +129,13 @@ def as_they_are(rows: LeftOutParts) -> Weighing:
     classes, blocks = rows.size
     naive = Combination.naive(blocks, classes)
     scores = rows.scores(np.concatenate([naive.offsets, naive.weights]))
-    return weighing_of(naive, rows, row_losses(rows, scores))
+    return weighing_of(naive, rows, scores)
 
 
 def tempered(rows: LeftOutParts, start: Floats | None = None, settled: float = SETTLED) -> Weighing:
     """Return the best temperature and offsets."""
     classes, blocks = rows.size
+    rows = rows.under_all()
     centre = np.concatenate([np.zeros(classes), [1.0]])
     scale = np.concatenate([np.full(classes, OFFSET_SPREAD), [TEMPERATURE_SPREAD]])
     fit = Fit(rows.as_one(), centre, np.diag(scale**-2.0), settled)
@@ -136,8 +143,7 @@ def tempered(rows: LeftOutParts, start: Floats | None = None, settled: float = S
     found = Combination(
         "temperature", np.full(blocks, point.unknowns[-1]), point.unknowns[:classes]
     )
-    losses = row_losses(rows, fit.left_out_scores(point))
-    return replace(weighing_of(found, rows, losses), fit=fit, point=point)
+    return replace(weighing_of(found, rows, fit.left_out_scores(point)), fit=fit, point=point)
 
 
 def weighed(
@@ -145,13 +151,13 @@ def weighed(
 ) -> Weighing:
     """Return the best weight for each block and offsets, for a spread of the weights."""
     classes, blocks = rows.size
+    rows = rows.under_all()
     fit = Fit(rows, *prior_of(classes, blocks, spread), settled)
     point = fit.climbed(fit.centre if start is None else start)
     weights = Combination(
         "blocks", point.unknowns[classes:], point.unknowns[:classes], spread=spread
     )
-    losses = row_losses(rows, fit.left_out_scores(point))
-    return replace(weighing_of(weights, rows, losses), fit=fit, point=point)
+    return replace(weighing_of(weights, rows, fit.left_out_scores(point)), fit=fit, point=point)
 
 
 def prior_of(classes: int, blocks: int, spread: float) -> tuple[Floats, Floats]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,12 +48,15 @@ class LeftOutParts:
         The rows' own classes.
     mass : (n,)
         Weights of the rows.
+    whole : (C,), optional
+        Log prior of the classes with all rows.
     """
 
     base: Floats
     parts: Floats
     codes: NDArray[np.int32]
     mass: Floats
+    whole: Floats | None = None
 
     @property
     def size(self) -> tuple[int, int]:
@@ -71,13 +74,27 @@ class LeftOutParts:
         """Return at most so many rows, at equal distances."""
         if len(self.codes) <= most:
             return self
-        at = evenly(len(self.codes), most)
-        return LeftOutParts(self.base[at], self.parts[at], self.codes[at], self.mass[at])
+        return self.some(evenly(len(self.codes), most))
+
+    def some(self, at: NDArray[Any]) -> LeftOutParts:
+        """Return the rows at these numbers, or of this mask."""
+        kept = self.base[at], self.parts[at], self.codes[at], self.mass[at]
+        return LeftOutParts(*kept, self.whole)
+
+    def under_all(self) -> LeftOutParts:
+        """Return the same under the prior of all rows, if it is known.
+
+        A fit of offsets takes the row out of them: a prior without it would lose it twice.
+        """
+        if self.whole is None:
+            return self
+        base = np.repeat(self.whole[None], len(self.codes), axis=0)
+        return replace(self, base=base, whole=None)
 
     def as_one(self) -> LeftOutParts:
         """Return the same with all blocks added up to one."""
         total = np.ascontiguousarray(self.parts.sum(axis=2)[:, :, None])
-        return LeftOutParts(self.base, total, self.codes, self.mass)
+        return replace(self, parts=total)
 
     def scores(self, unknowns: Floats) -> Floats:
         """Return the scores of all rows under offsets and weights (C + K,), (n, C)."""

@@ -11,12 +11,16 @@ from suffice.model.combination import Combination
 from suffice.model.combination_fit import Fit, LeftOutParts, Point
 from suffice.tally.tally import Floats
 
+# So credible a way needs no others beside it.
+CERTAIN = 0.99
+
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Fitted weights, and the loss of each row, (n,), had they been fitted without it."""
+    """Fitted weights, with the scores (n, C) and the loss (n,) of each row left out of the fit."""
 
     combination: Combination
+    scores: Floats
     losses: Floats
     fit: Fit | None = None
     point: Point | None = None
@@ -30,10 +34,41 @@ def row_losses(rows: LeftOutParts, scores: Floats, lapse: float = 0.0) -> Floats
     return np.asarray(-own)
 
 
-def weighing_of(found: Combination, rows: LeftOutParts, losses: Floats) -> Weighing:
-    """Return a combination with the loss of each row (n,), had it been left out."""
+def weighing_of(
+    found: Combination, rows: LeftOutParts, scores: Floats, lapse: float = 0.0
+) -> Weighing:
+    """Return a combination with the left-out scores of each row (n, C), and what they lose."""
+    losses = row_losses(rows, scores, lapse)
     loss = float(rows.mass @ losses / rows.mass.sum())
-    return Weighing(replace(found, left_out_log_loss=loss), losses)
+    return Weighing(replace(found, left_out_log_loss=loss), scores, losses)
+
+
+def averaged(rows: LeftOutParts, ways: list[Weighing]) -> Weighing:
+    """Return the mean of several weighings, each as credible as it makes the left-out rows.
+
+    Where few rows speak for one way against the others by a nat or two, the least loss is a matter
+    of luck. A way that is certain is taken as it is.
+
+    Examples
+    --------
+    >>> rows = LeftOutParts(np.zeros((1, 2)), np.zeros((1, 2, 1)), np.array([0]), np.ones(1))
+    >>> ways = [Combination("blocks", [w], [0.0, 0.0]) for w in (1.0, 3.0)]
+    >>> both = averaged(rows, [weighing_of(way, rows, np.zeros((1, 2))) for way in ways])
+    >>> both.combination.weights
+    array([2.])
+    """
+    losses = np.array([float(rows.mass @ way.losses) for way in ways])
+    credible = np.exp(losses.min() - losses)
+    credible /= credible.sum()
+    if credible.max() > CERTAIN:
+        return ways[int(np.argmax(credible))]
+    pairs = list(zip(credible.tolist(), ways, strict=True))
+    weights = sum(share * way.combination.weights for share, way in pairs)
+    offsets = sum(share * way.combination.offsets for share, way in pairs)
+    kinds = {way.combination.how for share, way in pairs if share > 1 - CERTAIN}
+    how = kinds.pop() if len(kinds) == 1 else "auto"
+    mean = Combination(how, np.asarray(weights), np.asarray(offsets))
+    return weighing_of(mean, rows, np.asarray(sum(share * way.scores for share, way in pairs)))
 
 
 def log_shares(scores: Floats, codes: NDArray[np.int32]) -> Floats:
