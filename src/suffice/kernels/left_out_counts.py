@@ -153,7 +153,8 @@ def left_out_levels(X, codes, weights, offsets, levels, tops, counts, totals, ps
             if np.isnan(x):
                 continue
             level = int(x)
-            if level == levels[j] - 1 and w > 0.0 and left_of(tops[j], w) == 0.0:
+            highest = level == levels[j] - 1 and tops[j] < np.inf
+            if highest and w > 0.0 and left_of(tops[j], w) == 0.0:
                 score = np.nan
                 break
             total = left_of(totals[c, j], w) + pseudo[c, j] * levels[j]
