@@ -135,7 +135,7 @@ def as_they_are(rows: LeftOutParts) -> Weighing:
 def tempered(rows: LeftOutParts, start: Floats | None = None, settled: float = SETTLED) -> Weighing:
     """Return the best temperature and offsets."""
     classes, blocks = rows.size
-    rows = rows.under_all()
+    rows = rows.under_all
     centre = np.concatenate([np.zeros(classes), [1.0]])
     scale = np.concatenate([np.full(classes, OFFSET_SPREAD), [TEMPERATURE_SPREAD]])
     fit = Fit(rows.as_one(), centre, np.diag(scale**-2.0), settled)
@@ -151,7 +151,7 @@ def weighed(
 ) -> Weighing:
     """Return the best weight for each block and offsets, for a spread of the weights."""
     classes, blocks = rows.size
-    rows = rows.under_all()
+    rows = rows.under_all
     fit = Fit(rows, *prior_of(classes, blocks, spread), settled)
     point = fit.climbed(fit.centre if start is None else start)
     weights = Combination(

@@ -20,7 +20,7 @@ from suffice.tally.tally import Floats
 MAX_STEPS = 50
 # The gain of a step, in nats for all rows together and relative to the log-likelihood, below which
 # there is nothing left to gain, or nothing but rounding; and one that will do for comparisons.
-SETTLED, ROUNDING, NEARLY = 1e-10, 1e-12, 1e-2
+SETTLED, ROUNDING, NEARLY = 1e-10, 1e-12, 0.1
 MOST_HALVINGS = 40
 TWO = 2
 
@@ -81,6 +81,7 @@ class LeftOutParts:
         kept = self.base[at], self.parts[at], self.codes[at], self.mass[at]
         return LeftOutParts(*kept, self.whole)
 
+    @cached_property
     def under_all(self) -> LeftOutParts:
         """Return the same under the prior of all rows, if it is known.
 
