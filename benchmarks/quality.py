@@ -22,9 +22,12 @@ from sklearn.metrics import log_loss
 
 from benchmarks.quality_peers import NAIVE, OTHERS, TEXT_NAIVE, TEXT_OTHERS, Maker
 from benchmarks.quality_sets import FOLDER, SETS, LabelledSet
+from benchmarks.quality_speed import speed
 
 RESULTS = Path(__file__).parent / "quality.json"
 BINS = 15
+# The set on which fit and predict are timed.
+TIMED = "adult"
 OURS = "suffice"
 SHOWN = (OURS, "naive Bayes", "LDA", "logistic", "boosting")
 
@@ -178,6 +181,10 @@ def main() -> None:
         console.print(table({k: v for k, v in results.items() if v}, field))
     for told in marks(results):
         console.print(told)
+    for spec in SETS:
+        if spec.name == TIMED and spec.name in asked.sets and (FOLDER / spec.file).exists():
+            for told in speed(spec):
+                console.print(told)
 
 
 if __name__ == "__main__":

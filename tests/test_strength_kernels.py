@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import digamma, gammaln, multigammaln
 
-from suffice.blocks.level_tables import STRONGEST, WEAKEST, pooled_base
+from suffice.blocks.level_tables import STRONGEST, WEAKEST, pooled_base, told
 from suffice.blocks.normal_prior import STRONGEST as STRONGEST_ROWS
 from suffice.blocks.normal_prior import WEAKEST_MEAN, WEAKEST_VARIANCE
 from suffice.kernels.ascent import uphill, uphill_of_two
@@ -73,16 +73,16 @@ def test_the_evidence_of_counts_and_its_slope_are_scipys(seed):
     counts, base = drawn_counts(seed)
     for log in (-2.0, 1.0, 4.0):
         plain = plain_level_evidence(counts, base, np.exp(log))
-        assert level_evidence(counts, base, log) == pytest.approx(plain, rel=1e-10)
+        assert level_evidence(*told(counts, base), log) == pytest.approx(plain, rel=1e-10)
         ends = [plain_level_evidence(counts, base, np.exp(log + h)) for h in (1e-5, -1e-5)]
         slope = (ends[0] - ends[1]) / 2e-5
-        assert level_slope(counts, base, log) == pytest.approx(slope, rel=1e-4, abs=1e-3)
+        assert level_slope(*told(counts, base), log) == pytest.approx(slope, rel=1e-4, abs=1e-3)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_other_strength_of_counts_has_more_evidence(seed):
     counts, base = drawn_counts(seed)
-    found = best_level_strength(counts, base, LOW, HIGH)
+    found = best_level_strength(*told(counts, base), LOW, HIGH)
     assert LOW <= found <= HIGH
     looks = np.linspace(LOW, HIGH, 300)
     values = [plain_level_evidence(counts, base, np.exp(log)) for log in looks]
@@ -92,13 +92,16 @@ def test_no_other_strength_of_counts_has_more_evidence(seed):
         lambda log: -plain_level_evidence(counts, base, np.exp(log)), bounds=ends, method="bounded"
     )
     # Compared by the evidence that has all digits: scipy's gammas lose some at strengths of 1e9.
-    assert level_evidence(counts, base, found) >= level_evidence(counts, base, best.x) - 1e-9
+    assert (
+        level_evidence(*told(counts, base), found)
+        >= level_evidence(*told(counts, base), best.x) - 1e-9
+    )
     if LOW < found < HIGH:
-        assert abs(level_slope(counts, base, found)) < 1e-5
+        assert abs(level_slope(*told(counts, base), found)) < 1e-5
 
 
 def test_counts_of_nothing_have_some_strength():
-    assert LOW <= best_level_strength(np.zeros((2, 3)), np.full(3, 1 / 3), LOW, HIGH) <= HIGH
+    assert LOW <= best_level_strength(*told(np.zeros((2, 3)), np.full(3, 1 / 3)), LOW, HIGH) <= HIGH
 
 
 def moments_of(rows, means, squares):

@@ -8,10 +8,11 @@ from typing import Self
 
 import numpy as np
 
+from suffice.blocks.bin_tree import BinTree
 from suffice.blocks.bins import Bins, quantile_edges
 from suffice.blocks.block import Cells, Family, Reading
 from suffice.blocks.draws import drawn_levels, filled_numbers
-from suffice.blocks.level_tables import LevelTables, level_counts, pooled_base
+from suffice.blocks.level_tables import level_counts
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
@@ -132,9 +133,7 @@ class Binned(Family[Tallied]):
 
     def read(self, tally: Tallied) -> BinnedReading:
         """Return the bins' shares in each class, the strength of their prior by evidence."""
-        counts = tally.parts[0].counts
-        base, other = pooled_base(counts.sum(axis=0), closed=True)
-        return BinnedReading(self, tally, LevelTables.of(counts, base, other))
+        return BinnedReading(self, tally, BinTree.of(tally.parts[0].counts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +142,7 @@ class BinnedReading(Reading[Tallied]):
 
     family: Binned
     tally: Tallied
-    tables: LevelTables
+    tables: BinTree
 
     @property
     def log_evidence(self) -> float:
@@ -191,7 +190,7 @@ class BinnedReading(Reading[Tallied]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""
-        drawn = drawn_levels(self.tables.shares()[:, :-1], codes, rng)
+        drawn = drawn_levels(self.tables.shares(), codes, rng)
         return {self.family.column: self.family.bins.sample(drawn, rng)}
 
     def impute(
@@ -199,5 +198,5 @@ class BinnedReading(Reading[Tallied]):
     ) -> Cells:
         """Return the column with its gaps filled by the mean, or by a draw."""
         column = table[self.family.column]
-        expected = self.tables.shares()[:, :-1] @ self.family.bins.expected
+        expected = self.tables.shares() @ self.family.bins.expected
         return filled_numbers(column, log_proba, expected, self.sample, rng)

@@ -53,13 +53,13 @@ class LevelTables:
     @classmethod
     def of(cls, counts: Floats, base: Floats, other: float) -> Self:
         """Return the tables of the strength that the counts have most evidence for."""
-        log = best_level_strength(*_copies(counts, base), np.log(WEAKEST), np.log(STRONGEST))
+        log = best_level_strength(*told(counts, base), np.log(WEAKEST), np.log(STRONGEST))
         return cls(counts, base, other, float(np.exp(log)))
 
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        return float(level_evidence(*_copies(self.counts, self.base), np.log(self.strength)))
+        return float(level_evidence(*told(self.counts, self.base), np.log(self.strength)))
 
     @cached_property
     def totals(self) -> Floats:
@@ -133,9 +133,17 @@ def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:
     return (counts + SUPPOSED_ROWS) / total, 0.0 if closed else float(SUPPOSED_ROWS / total)
 
 
-def _copies(counts: Floats, base: Floats) -> tuple[Floats, Floats]:
-    """Return both as arrays of one kind, so that one compiled kernel does for all."""
-    return np.array(counts, np.float64, order="C"), np.array(base, np.float64)
+def told(counts: Floats, base: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return counts above 0 (k,) of all groups (G, K), their bases (K,), and the groups' totals.
+
+    Examples
+    --------
+    >>> told(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([0.25, 0.75]))
+    (array([2., 1., 3.]), array([0.25, 0.25, 0.75]), array([2., 4.]))
+    """
+    wide = np.broadcast_to(base, counts.shape)
+    held = counts > 0
+    return counts[held], wide[held], np.asarray(counts.sum(axis=1))
 
 
 def level_counts(

@@ -24,7 +24,7 @@ from suffice.tally.tally import ROUNDING, Floats
 # more, so many at equal distances are taken. A weight that is fitted to n rows costs 1 / (2 n) nats
 # a row, so at most a thousandth of a nat is lost.
 ROWS_A_WEIGHT = 500
-FEWEST_ROWS = 10_000
+FEWEST_ROWS = 5_000
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.
 MOST_LIKELIHOODS = 1 << 25
 

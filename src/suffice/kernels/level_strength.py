@@ -19,66 +19,63 @@ from suffice.kernels.gammas import digamma_rise, log_gamma_step
 
 
 @exact_kernel
-def level_evidence(counts, base, log_strength):  # type: ignore[no-untyped-def]
-    """Return the log evidence of counts (C, K) under Dirichlets of exp(log_strength) * base (K,).
+def level_evidence(counts, base, totals, log_strength):  # type: ignore[no-untyped-def]
+    """Return the log evidence of counts under Dirichlets of exp(log_strength) times their bases.
 
-    A count of nothing, and a level of no share, say nothing.
+    counts and base are (k,): those of all groups one after the other, nothing but counts above 0;
+    totals are what the groups add up to.
     """
     strength = exp(log_strength)
     total = 0.0
-    for c in range(counts.shape[0]):
-        rows = 0.0
-        for k in range(counts.shape[1]):
-            if counts[c, k] > 0.0:
-                rows += counts[c, k]
-                total += log_gamma_step(strength * base[k], counts[c, k])
-        total -= log_gamma_step(strength, rows)
+    for j in range(counts.size):
+        total += log_gamma_step(strength * base[j], counts[j])
+    for g in range(totals.size):
+        total -= log_gamma_step(strength, totals[g])
     return total
 
 
 @exact_kernel
-def level_slope(counts, base, log_strength):  # type: ignore[no-untyped-def]
+def level_slope(counts, base, totals, log_strength):  # type: ignore[no-untyped-def]
     """Return its derivative by the log of the strength."""
     strength = exp(log_strength)
     total = 0.0
-    for c in range(counts.shape[0]):
-        rows = 0.0
-        for k in range(counts.shape[1]):
-            if counts[c, k] > 0.0:
-                rows += counts[c, k]
-                total += base[k] * digamma_rise(strength * base[k], counts[c, k])
-        total -= digamma_rise(strength, rows)
+    for j in range(counts.size):
+        total += base[j] * digamma_rise(strength * base[j], counts[j])
+    for g in range(totals.size):
+        total -= digamma_rise(strength, totals[g])
     return strength * total
 
 
 @exact_kernel
-def best_level_strength(counts, base, low, high):  # type: ignore[no-untyped-def]
-    """Return the log strength between low and high that counts (C, K) have most evidence for.
+def best_level_strength(counts, base, totals, low, high):  # type: ignore[no-untyped-def]
+    """Return the log strength between low and high that the counts have most evidence for.
 
     A grid finds the hill, Newton's method its top: to the digits of the slope, so that the answer
     hangs on no rounding of the evidence.
     """
-    at, here = low, level_evidence(counts, base, low)
+    at, here = low, level_evidence(counts, base, totals, low)
     for look in range(1, LOOKS):
         there = low + (high - low) * look / (LOOKS - 1)
-        value = level_evidence(counts, base, there)
+        value = level_evidence(counts, base, totals, there)
         if value > here:
             at, here = there, value
     for _ in range(MOST_STEPS):
-        up = level_slope(counts, base, at)
+        up = level_slope(counts, base, totals, at)
         if at_wall(at, up, low, high):
             break
-        curve = level_slope(counts, base, at + APART) - level_slope(counts, base, at - APART)
+        curve = level_slope(counts, base, totals, at + APART) - level_slope(
+            counts, base, totals, at - APART
+        )
         step = uphill(up, curve / (2.0 * APART))
         moved = clipped(at + step, low, high)
-        value = level_evidence(counts, base, moved)
+        value = level_evidence(counts, base, totals, moved)
         halved = 0
         # Near the top values differ by their rounding; the slope is the better judge there.
         while value < here and abs(step) >= APART and halved < HALVINGS:
             step /= 2.0
             halved += 1
             moved = clipped(at + step, low, high)
-            value = level_evidence(counts, base, moved)
+            value = level_evidence(counts, base, totals, moved)
         far = abs(moved - at)
         at, here = moved, value
         if far <= SHORTEST_STEP:
