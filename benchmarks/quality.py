@@ -19,6 +19,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from sklearn.metrics import log_loss
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from benchmarks.quality_peers import NAIVE, OTHERS, TEXT_NAIVE, TEXT_OTHERS, Maker
 from benchmarks.quality_sets import FOLDER, SETS, LabelledSet
@@ -81,10 +83,8 @@ def ours(X: Any, categorical: tuple[str, ...] | None) -> Any:
 
 
 def ours_for_text(X: Any, categorical: tuple[str, ...] | None) -> Any:
-    """Return our classifier of texts, with no argument."""
-    import suffice
-
-    return suffice.TextClassifier()
+    """Return our classifier, with no argument, of a table with one column of texts."""
+    return make_pipeline(FunctionTransformer(lambda texts: texts.to_frame()), ours(X, categorical))
 
 
 def makers(spec: LabelledSet) -> dict[str, Maker]:
