@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
+from suffice.kernels.finish import finish_log_proba
 from suffice.tally.tally import Floats
 
 # Steps of Newton's method: a few suffice, since the problem is concave in few unknowns.
@@ -56,11 +56,24 @@ class Calibration:
             scores = np.where(np.isneginf(log_proba), -np.inf, self.offsets)
         else:
             scores = self.sharpness * log_proba + self.offsets
-        found = scores - logsumexp(scores, axis=1, keepdims=True)
+        found = log_softmax(scores)
         if self.lapse > 0:
             anything = np.log(self.lapse / log_proba.shape[1])
             found = np.logaddexp(found + np.log1p(-self.lapse), anything)
         return np.asarray(found)
+
+
+def log_softmax(scores: Floats) -> Floats:
+    """Return log-probabilities (n, C); a row that no class has is anyone's.
+
+    Examples
+    --------
+    >>> np.exp(log_softmax(np.log([[1.0, 3.0]])))
+    array([[0.25, 0.75]])
+    """
+    out = np.array(scores, np.float64, order="C")
+    finish_log_proba(out, np.full(out.shape[1], -np.log(out.shape[1])))
+    return out
 
 
 def calibrated(log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> Calibration:
@@ -97,7 +110,7 @@ def _with_lapse(problem: _Problem, own: Floats) -> tuple[Calibration, float]:
         lapse = float(weights @ (1 - share)) / max(float(weights.sum()), 1e-300)
         if lapse <= 0:
             break
-        plain, _ = problem.calibrated(weights * share)
+        plain, _ = problem.calibrated(weights * share, found)
         found = Calibration(plain.sharpness, plain.offsets, lapse)
         log_known = plain.apply(problem.given())[problem.at] + np.log1p(-lapse)
         log_mixed = np.logaddexp(log_known, np.log(lapse / classes))
@@ -126,10 +139,17 @@ class _Problem:
         away = (calibration.sharpness - 1) ** 2 + float(np.square(calibration.offsets).sum())
         return -away / 2
 
-    def calibrated(self, weights: Floats) -> tuple[Calibration, float]:
-        """Return the best calibration without a lapse for weighted rows, and its log posterior."""
+    def calibrated(
+        self, weights: Floats, near: Calibration | None = None
+    ) -> tuple[Calibration, float]:
+        """Return the best calibration without a lapse for weighted rows, and its log posterior.
+
+        One that may be near is where the search begins.
+        """
         self.weights, before = weights, self.weights
         unknowns = np.concatenate([[1.0], np.zeros(self.log_proba.shape[1])])
+        if near is not None:
+            unknowns = np.concatenate([[near.sharpness], near.offsets])
         unknowns = self.climbed(unknowns, np.arange(len(unknowns)))
         if unknowns[0] < 0:  # wrong more often than not: the log-probabilities say nothing
             unknowns[0] = 0.0
@@ -141,8 +161,7 @@ class _Problem:
     def value(self, unknowns: Floats) -> tuple[float, Floats]:
         """Return the log posterior, up to a constant, and the probabilities (n, C)."""
         scores = unknowns[0] * self.log_proba + unknowns[1:]
-        scores = np.where(self.possible, scores, -np.inf)
-        log_proba = scores - logsumexp(scores, axis=1, keepdims=True)
+        log_proba = log_softmax(np.where(self.possible, scores, -np.inf))
         away = unknowns - np.eye(len(unknowns))[0]
         gain = float(self.weights @ log_proba[self.at]) if len(self.weights) else 0.0
         return gain - float(away @ away) / 2, np.asarray(np.exp(log_proba))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.kernels.finish import finish_log_proba
+from suffice.model.calibration import log_softmax
 from suffice.tally.tally import Floats, frozen
 
 
@@ -60,10 +60,7 @@ class Combination:
 
     def finished(self, scores: Floats) -> Floats:
         """Return log p(class | x), (n, C), given weighted scores with their offsets."""
-        out = np.array(scores, np.float64)
-        # Rows that no class has are anyone's.
-        finish_log_proba(out, np.full(out.shape[1], -np.log(out.shape[1])))
-        return lapsed(out, self.lapse)
+        return lapsed(log_softmax(scores), self.lapse)
 
 
 def lapsed(log_proba: Floats, lapse: float) -> Floats:
