@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import suffice
 from suffice.classifier import GenerativeClassifier
-from suffice.errors import StaleCalibrationWarning
+from suffice.errors import InputError, StaleCalibrationWarning
 
 
 def test_a_wide_noise_column_does_not_drown_a_narrow_signal():
@@ -152,3 +153,28 @@ def test_families_of_a_model_with_a_short_text_can_be_given_to_another():
     first = GenerativeClassifier({"note": "text"}).fit(rows, [1] * 8 + [0] * 8)
     second = GenerativeClassifier(first.families_).fit(rows, [1] * 8 + [0] * 8)
     np.testing.assert_allclose(second.predict_proba(rows), first.predict_proba(rows))
+
+
+def test_numbers_whose_squares_are_beyond_all_floats_are_binned():
+    rng = np.random.default_rng(6)
+    y = np.repeat([0, 1], 60)
+    X = np.stack([(rng.normal(size=120) + y) * 1e200, rng.normal(size=120) + y], axis=1)
+    model = GenerativeClassifier().fit(X, y)
+    assert model.choices_["x0"].family == "binned"
+    assert model.score(X, y) > 0.6
+    few = np.round(X[:, :1] / 1e200) * 1e200
+    assert np.isfinite(GenerativeClassifier().fit(few, y).predict_proba(few)).all()
+    with pytest.raises(
+        InputError, match=r"Column 'x0' holds .*e\+200, and squares of such numbers"
+    ):
+        GenerativeClassifier({0: "normal"}).fit(X, y)
+
+
+def test_a_table_of_which_nothing_can_be_learned_answers_the_shares_and_is_saved(tmp_path):
+    rows = [{"same": 1.0, "nothing": None}] * 8
+    model = GenerativeClassifier().fit(rows, [0, 0, 0, 0, 0, 0, 1, 1])
+    np.testing.assert_allclose(model.predict_proba(rows[:1]), [[0.7, 0.3]])
+    model.save(tmp_path / "model")
+    np.testing.assert_allclose(
+        suffice.load(tmp_path / "model").predict_proba(rows[:1]), [[0.7, 0.3]]
+    )

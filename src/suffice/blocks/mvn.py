@@ -10,6 +10,7 @@ import numpy as np
 
 from suffice.blocks.block import Cells, Family, Reading
 from suffice.blocks.conditional import Conditional
+from suffice.blocks.normal import too_large
 from suffice.count.whole_rows import whole_rows
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
@@ -72,7 +73,7 @@ class MultivariateNormal(Family[Moments]):
                     f"Column {name!r} is a {table[name].kind}, and {self.name!r} is a family of "
                     "numbers. Use 'joint', or make numbers of it."
                 )
-        return None
+        return next(filter(None, (too_large(table[name]) for name in self.columns)), None)
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Moments:
         """Return full moments (C, d, d) of the rows without gaps."""

@@ -10,11 +10,26 @@ from suffice.blocks.block import Family
 from suffice.blocks.normal_prior import normal_prior
 from suffice.blocks.normal_reading import NormalReading
 from suffice.count import count_moments
+from suffice.data.columns import Column
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
+
+# Larger numbers have squares that cannot be added up.
+LARGEST = 1e150
+
+
+def too_large(column: Column) -> str | None:
+    """Say that the squares of a column's numbers are beyond all floats, or None."""
+    far = max(column.ends, key=abs)
+    if not LARGEST < abs(far) < np.inf:
+        return None
+    return (
+        f"Column {column.name!r} holds {far:g}, and squares of such numbers cannot be added up. "
+        "Use 'binned', or divide the column."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +68,7 @@ class Normal(Family[Moments]):
         """Say why the column is not one of numbers, or None."""
         column = table[self.column]
         if column.numeric:
-            return None
+            return None if self.of_logarithms else too_large(column)
         return (
             f"Column {self.column!r} is a {column.kind}, and {self.name!r} is a family of "
             "numbers. Use 'categorical', or make numbers of it."

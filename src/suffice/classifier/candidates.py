@@ -69,16 +69,19 @@ def is_narrow(column: Column, rows: Rows) -> bool:
     values = np.unique(column.seen)
     if len(values) < 2:
         return True
-    gap = float(np.diff(values).min())
     seen = ~column.gaps
     numbers, codes = column.values[seen], rows.codes[seen]
     mass = rows.weights[seen] if rows.weights.size else np.ones(len(numbers))
     counts = np.bincount(codes, mass, rows.classes)
-    means = np.bincount(codes, mass * numbers, rows.classes) / np.where(counts > 0, counts, 1.0)
-    squares = np.bincount(codes, mass * (numbers - means[codes]) ** 2, rows.classes)
+    # In units of the least gap, since its square may be beyond all floats; so may numbers in it,
+    # which are then not narrow.
+    with np.errstate(over="ignore", invalid="ignore"):
+        steps = (numbers - values[0]) / np.diff(values).min()
+        means = np.bincount(codes, mass * steps, rows.classes) / np.where(counts > 0, counts, 1.0)
+        squares = np.bincount(codes, mass * (steps - means[codes]) ** 2, rows.classes)
     # One row has no spread; where there are more, it may be too small to be told from none.
     several = counts > 1
-    return bool(np.any(squares[several] < (counts[several] - 1) * (gap / 2) ** 2))
+    return bool(np.any(squares[several] < (counts[several] - 1) / 4))
 
 
 def tried(

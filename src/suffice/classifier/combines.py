@@ -16,7 +16,7 @@ from suffice.data.rows import Rows, evenly
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import combined
-from suffice.model.combination_fit import LeftOutParts
+from suffice.model.combination_fit import LeftOutParts, apart
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -89,7 +89,7 @@ class Combines(TableLearner):
         """Return what each block says of each row without so much (n,) of its weight; (0,): 1."""
         parts = np.empty((rows.shape[0], len(self.classes_), len(self.readings_)))
         for at, reading in enumerate(self.readings_):
-            parts[:, :, at] = reading.left_out(rows.X.table, rows.codes, out)
+            parts[:, :, at] = apart(reading.left_out(rows.X.table, rows.codes, out))
         base = left_out_prior(self.tally_.weights, rows.codes, out if out.size else 1.0)
         whole = class_log_prior(self.tally_.weights)
         return LeftOutParts(base, parts, rows.codes, weights_of(rows), whole)

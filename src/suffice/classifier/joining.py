@@ -104,6 +104,8 @@ class Search:
                 continue
             rest = tuple(f for f in blocks if f.column not in columns)
             block = family_of(name, columns)
+            if block.objection(table) is not None:
+                continue
             then, _ = self._tried(self.start, rest, block, TRIED_SPREADS)
             if best is None or then.loss < best.loss:
                 best = then

@@ -11,7 +11,7 @@ from suffice.classifier.candidates import Candidate, read_from
 from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.data.rows import Rows
 from suffice.model.combination_choice import MOST_WEIGHTS, best, telling, tried
-from suffice.model.combination_fit import LeftOutParts
+from suffice.model.combination_fit import LeftOutParts, apart
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing
 from suffice.tally.tally import Floats
@@ -72,7 +72,7 @@ class Trials:
         if key not in self._said:
             rows = self.rows
             reading = self.read(family).reading
-            self._said[key] = reading.left_out(rows.X.table, rows.codes, self.out)
+            self._said[key] = apart(reading.left_out(rows.X.table, rows.codes, self.out))
         return self._said[key]
 
     def work(self, blocks: int) -> int:

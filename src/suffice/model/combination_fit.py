@@ -22,6 +22,9 @@ MAX_STEPS = 50
 # there is nothing left to gain, or nothing but rounding; and one that will do for comparisons.
 SETTLED, ROUNDING, NEARLY = 1e-10, 1e-12, 0.1
 MOST_HALVINGS = 40
+# Nats from which on what classes have in common is taken off, and from which on down a class is as
+# good as impossible.
+LARGE, IMPOSSIBLE = 1e6, -1e9
 TWO = 2
 
 
@@ -32,6 +35,25 @@ class Point(NamedTuple):
     value: float
     slope: Floats
     curvature: Floats
+
+
+def apart(said: Floats) -> Floats:
+    """Return log-likelihoods (n, C), less what all classes have in common where they are large.
+
+    Beside a common part of 1e20 nothing is left that tells classes apart, and what is infinite
+    says nothing; a class that is impossible by then is as good as impossible.
+
+    Examples
+    --------
+    >>> apart(np.array([[-1e8, -1e8 - 2.0], [-np.inf, -np.inf], [0.0, -np.inf]])).tolist()
+    [[0.0, -2.0], [0.0, 0.0], [0.0, -1000000000.0]]
+    """
+    if np.abs(said).max(initial=0.0) < LARGE:
+        return said
+    top = said.max(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        left = np.where(np.isfinite(top), said - top, 0.0)
+    return np.asarray(np.maximum(left, IMPOSSIBLE))
 
 
 @dataclass(frozen=True, eq=False)
