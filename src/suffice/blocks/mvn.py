@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 
-from suffice.blocks.block import Cells, Family, Reading
+from suffice.blocks.block import Cells, Family
 from suffice.blocks.conditional import Conditional
 from suffice.blocks.normal import too_large
+from suffice.blocks.weighed_reading import WeighedReading
 from suffice.count.whole_rows import whole_rows
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
@@ -90,13 +91,12 @@ class MultivariateNormal(Family[Moments]):
 
 
 @dataclass(frozen=True, eq=False)
-class MultivariateReading(Reading[Moments]):
+class MultivariateReading(WeighedReading[Moments]):
     """Student t's of several columns, or normals if the expected parameters are plugged in."""
 
     family: MultivariateNormal
     tally: Moments
     prior: NormalInverseWishart
-    plugged: bool = False
 
     @cached_property
     def _believed(self) -> NormalInverseWishart:
@@ -131,19 +131,6 @@ class MultivariateReading(Reading[Moments]):
     def n_settings(self) -> int:
         """The means and variances that the prior is centred on."""
         return 2 * len(self.family.columns)
-
-    @property
-    def weight(self) -> float:
-        """The weight of the rows in the tally."""
-        return float(self.tally.weight.sum())
-
-    def with_tally(self, tally: Moments) -> Self:
-        """Return another tally under the prior of this one."""
-        return replace(self, tally=tally)
-
-    def plugged_in(self) -> Self:
-        """Return the normals of the expected mean and precision."""
-        return replace(self, plugged=True)
 
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.blocks.block import Cells, Reading
+from suffice.blocks.block import Cells
 from suffice.blocks.draws import filled_numbers
 from suffice.blocks.normal_left_out import fill_left_out, fill_plugged_in
 from suffice.blocks.normal_prior import NormalEvidence
+from suffice.blocks.weighed_reading import WeighedReading
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -28,13 +29,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalReading(Reading[Moments]):
+class NormalReading(WeighedReading[Moments]):
     """Student t's of one column, or normals if the expected parameters are plugged in."""
 
     family: Normal
     tally: Moments
     prior: NormalInverseGamma
-    plugged: bool = False
 
     @cached_property
     def _law(self) -> DiagonalLaw:
@@ -65,19 +65,6 @@ class NormalReading(Reading[Moments]):
     def n_settings(self) -> int:
         """The mean and the variance that the prior is centred on."""
         return 2
-
-    @property
-    def weight(self) -> float:
-        """The weight of the rows in the tally."""
-        return float(self.tally.weight.sum())
-
-    def with_tally(self, tally: Moments) -> Self:
-        """Return another tally under the prior of this one."""
-        return replace(self, tally=tally)
-
-    def plugged_in(self) -> Self:
-        """Return the normals of the expected mean and precision."""
-        return replace(self, plugged=True)
 
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C); 0 for gaps."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from suffice.blocks.block import Cells, Family, Reading
+from suffice.blocks.block import Cells, Family
 from suffice.blocks.draws import filled_numbers
 from suffice.blocks.level_tables import left_of
+from suffice.blocks.weighed_reading import WeighedReading
 from suffice.count import count_events
 from suffice.data.columns import GAP
 from suffice.data.labels import Codes
@@ -79,13 +80,12 @@ class Poisson(Family[Events]):
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonReading(Reading[Events]):
+class PoissonReading(WeighedReading[Events]):
     """Negative binomials of one column, or Poissons if the expected rates are plugged in."""
 
     family: Poisson
     tally: Events
     prior: Gamma
-    plugged: bool = False
 
     @property
     def log_evidence(self) -> float:
@@ -101,19 +101,6 @@ class PoissonReading(Reading[Events]):
     def n_settings(self) -> int:
         """The rate that the prior is centred on."""
         return 1
-
-    @property
-    def weight(self) -> float:
-        """The weight of the rows in the tally."""
-        return float(self.tally.weight.sum())
-
-    def with_tally(self, tally: Events) -> Self:
-        """Return another tally under the prior of this one."""
-        return replace(self, tally=tally)
-
-    def plugged_in(self) -> Self:
-        """Return the Poissons of the expected rates."""
-        return replace(self, plugged=True)
 
     @property
     def _believed(self) -> tuple[Floats, Floats]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from suffice.blocks.block import Cells, Reading
+from suffice.blocks.block import Cells
 from suffice.blocks.draws import filled_numbers
 from suffice.blocks.student_prior import StudentPrior
+from suffice.blocks.weighed_reading import WeighedReading
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.kernels.ranges import on_all_cores, row_ranges
@@ -27,7 +28,7 @@ SCORING, FITTING = 16, 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
-class StudentReading(Reading[Moments]):
+class StudentReading(WeighedReading[Moments]):
     """Student t's of one column, their degrees the same for all classes.
 
     What a t foretells with its location and scale unknown has no closed form. It is taken to be a
@@ -38,7 +39,6 @@ class StudentReading(Reading[Moments]):
     family: Student
     tally: Moments
     prior: StudentPrior
-    plugged: bool = False
 
     @cached_property
     def _believed(self) -> Floats:
@@ -73,19 +73,6 @@ class StudentReading(Reading[Moments]):
     def n_settings(self) -> int:
         """Location and variance that the prior is centred on, and the degrees of freedom."""
         return 3
-
-    @property
-    def weight(self) -> float:
-        """The weight of the rows in the tally."""
-        return float(self.tally.weight.sum())
-
-    def with_tally(self, tally: Moments) -> Self:
-        """Return another tally under the prior of this one, degrees included."""
-        return replace(self, tally=tally)
-
-    def plugged_in(self) -> Self:
-        """Return the reading by the t's of the expected location and precision."""
-        return replace(self, plugged=True)
 
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C); 0 for gaps."""
