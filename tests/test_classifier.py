@@ -13,6 +13,7 @@ from sklearn.metrics import log_loss
 
 from classifier_cases import mixed
 from suffice.classifier import GenerativeClassifier
+from suffice.classifier.joining import Search
 from suffice.errors import InputError, OneClassWarning, SufficeWarning
 
 FRAME, LABELS = mixed()
@@ -266,3 +267,22 @@ def test_a_family_suits_all_rows_also_where_few_are_looked_at_to_choose():
     model = GenerativeClassifier().fit(np.stack([size, events], axis=1), y)
     assert not {c.family for c in model.choices_.values()} & {"lognormal", "poisson"}
     assert model.tally_.weights.sum() == 8000
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_first_look_leaves_out_no_block_that_a_whole_trial_would_take(seed, monkeypatch):
+    """Columns of levels, two of which decide together, two of which repeat each other."""
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(0, 3, (400, 6))
+    levels[:, 3] = np.where(rng.random(400) < 0.8, levels[:, 2], levels[:, 3])
+    y = ((levels[:, 0] + levels[:, 1]) % 3 == 0) ^ (rng.random(400) < 0.1)
+    frame = pd.DataFrame(levels.astype(str), columns=list("abcdef"))
+    quick = GenerativeClassifier().fit(frame, y)
+    assert any(block.columns == ("a", "b") for block in quick.blocks_)
+    monkeypatch.setattr(Search, "_promising", lambda *given: True)
+    whole = GenerativeClassifier().fit(frame, y)
+    assert [block.columns for block in quick.blocks_] == [block.columns for block in whole.blocks_]
+    pairs = zip(quick.choices_.trials, whole.choices_.trials, strict=True)
+    for first, full in pairs:
+        assert first.what == full.what
+        assert first.after == pytest.approx(full.after, abs=0.01)

@@ -303,3 +303,14 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
     assert abs(said - np.mean(losses)) * n < {"temperature": 0.5, "blocks": 2.5}[how]
     naive = combined(of(np.arange(n))[1], "naive").left_out_log_loss
     assert said < naive
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_a_first_look_promises_what_the_climb_reaches(classes):
+    rows = drawn(n=400, classes=classes, copies=2, seed=4)
+    fit = Fit(rows, *prior_of(classes, 8, 0.25))
+    top = fit.climbed(fit.centre)
+    assert fit.promised(top.unknowns) == pytest.approx(top.value, abs=1e-9)
+    near = top.unknowns + np.random.default_rng(5).normal(scale=0.02, size=classes + 8)
+    assert fit.at(near).value < top.value - 0.05
+    assert fit.promised(near) == pytest.approx(top.value, abs=0.02)

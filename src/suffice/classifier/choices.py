@@ -55,7 +55,8 @@ class Trial(NamedTuple):
     ----------
     what : the block that was tried
     before, after : float
-        Left-out log-loss of a row, without and with it.
+        Left-out log-loss of a row, without and with it; where a first look was enough, what it
+        would be at best.
     taken : whether the block is there in the end
     """
 

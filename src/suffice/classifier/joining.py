@@ -128,11 +128,36 @@ class Search:
                     return now
                 spread = now.weighing.combination.spread or TRIED_SPREADS[0]
                 block = family_of(name, together)
+                if not self._promising(now, rest, block, spread):
+                    continue
                 then, better = self._tried(now, rest, block, (spread,))
                 if better:
                     now = then
                     break
         return now
+
+    def _promising(self, now: Arrangement, rest: Blocks, block: Family[Any], spread: float) -> bool:
+        """Say whether a first look at a block leaves hope; if not, it has been tried.
+
+        Weights that promise less than the ones there are, even for rows that they have seen, will
+        not foretell rows that they have not by nats more.
+        """
+        found, point = now.weighing.combination, now.weighing.point
+        if point is None or found.how != "blocks" or found.lapse > 0:
+            return True
+        blocks = (*self.fixed, *rest, block)
+        behind = point.value - self.trials.promised(blocks, spread, self._near(now, rest))
+        if behind < 0:
+            return True
+        self.left -= 1
+        self.worked += self.trials.work(len(blocks))
+        self._tell(block, now.loss, now.loss + behind / float(self.trials.mass.sum()))
+        return False
+
+    def _tell(self, block: Family[Any], before: float, after: float) -> None:
+        many = len(block.columns) > NAMED
+        names = f"{len(block.columns)} numbers" if many else ", ".join(block.columns)
+        self.tried.append((block, Trial(f"{block.name} of {names}", before, after, False)))
 
     def _tried(
         self,
@@ -148,9 +173,7 @@ class Search:
         start = self._near(now, rest)
         then = Arrangement(blocks, self.trials.weigh((*self.fixed, *blocks), spreads, start))
         gain, error = self.trials.gain(now, then)
-        many = len(block.columns) > NAMED
-        names = f"{len(block.columns)} numbers" if many else ", ".join(block.columns)
-        self.tried.append((block, Trial(f"{block.name} of {names}", now.loss, then.loss, False)))
+        self._tell(block, now.loss, then.loss)
         return then, gain > max(LEAST_GAIN, LEAST_ERRORS * error)
 
     def _near(self, now: Arrangement, rest: Blocks) -> Floats:

@@ -10,8 +10,14 @@ from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, read_from
 from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.data.rows import Rows
-from suffice.model.combination_choice import MOST_WEIGHTS, best, telling, tried
-from suffice.model.combination_fit import LeftOutParts, apart
+from suffice.model.combination_choice import (
+    MOST_WEIGHTS,
+    best,
+    prior_of,
+    telling,
+    tried,
+)
+from suffice.model.combination_fit import Fit, LeftOutParts, apart
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing
 from suffice.tally.tally import Floats
@@ -88,10 +94,18 @@ class Trials:
         lapse is taken in where it pays, as it will be in the end.
         `start` are offsets and weights that may be near.
         """
-        parts = np.stack([self.said(family) for family in blocks], axis=2)
-        rows = telling(LeftOutParts(self.base, parts, self.rows.codes, self.mass, self.whole))
+        rows = self._parts(blocks)
         how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
         return with_lapse(rows, best(tried(rows, how, spreads, start)))
+
+    def promised(self, blocks: Blocks, spread: float, start: Floats) -> float:
+        """Return the log posterior that weights of this spread promise, at a first look."""
+        rows = self._parts(blocks).under_all
+        return Fit(rows, *prior_of(*rows.size, spread)).promised(start)
+
+    def _parts(self, blocks: Blocks) -> LeftOutParts:
+        parts = np.stack([self.said(family) for family in blocks], axis=2)
+        return telling(LeftOutParts(self.base, parts, self.rows.codes, self.mass, self.whole))
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""

@@ -15,6 +15,8 @@ from suffice.tally.tally import Floats
 HOW = ("auto", "naive", "temperature", "blocks")
 # Standard deviations of the weights around their common temperature that are tried.
 SPREADS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+# The one that is tried first.
+COMMON_SPREAD = 0.25
 # The temperature is believed to be near 1 and the offsets near 0, each give or take 1: rows soon
 # outweigh that, and few rows that are all right do not make it certain.
 TEMPERATURE_SPREAD = 1.0
@@ -92,9 +94,9 @@ def spread_out(
 ) -> list[Weighing]:
     """Return the weights for blocks of several spreads, the one of least left-out loss among them.
 
-    From the middle one upwards, then downwards, as long as the loss falls.
+    From a common one upwards, then downwards, as long as the loss falls.
     """
-    middle = len(spreads) // 2
+    middle = int(np.argmin(np.abs(np.log(np.array(spreads) / COMMON_SPREAD))))
     found = [weighed(rows, spreads[middle], start, settled)]
     for way in (spreads[middle + 1 :], spreads[:middle][::-1]):
         for spread in way:

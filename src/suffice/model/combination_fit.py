@@ -227,6 +227,11 @@ class Fit:
             now = tried
         return now
 
+    def promised(self, start: Floats) -> float:
+        """Return the log posterior that one step of Newton's method from `start` on promises."""
+        now = self.at(start)
+        return now.value + float(now.slope @ cho_solve(cho_factor(now.curvature), now.slope)) / 2
+
     def left_out_scores(self, point: Point) -> Floats:
         """Return the scores of each row, (n, C), under weights fitted without the row.
 
