@@ -1,5 +1,7 @@
 """Weights of blocks: the best there are, honestly validated, and blunted by no outlier."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -20,8 +22,8 @@ from suffice.model.combination_choice import (
     tried,
     weighed,
 )
-from suffice.model.combination_fit import SETTLED, Fit, LeftOutParts
-from suffice.model.contrast import Contrast
+from suffice.model.combination_fit import SETTLED, Fit
+from suffice.model.combination_rows import LeftOutParts, left_out_rows, told_apart
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import averaged, row_losses
 
@@ -37,6 +39,12 @@ def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
     parts = np.repeat(parts, copies, axis=2)
     base = np.log(np.full((n, classes), 1 / classes))
     return LeftOutParts(base, parts, codes.astype(np.int32), rng.uniform(0.5, 2.0, n))
+
+
+def by_difference(rows):
+    """Return rows of two classes as differences of the classes."""
+    told = [told_apart(rows.parts[:, :, at]) for at in range(rows.size[1])]
+    return left_out_rows(rows.base, told, rows.codes, rows.mass, rows.whole)
 
 
 def objective(rows, centre, precision):
@@ -258,7 +266,7 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     parts = np.ascontiguousarray(rng.normal(size=(n, 2, blocks)))
     base, codes = rng.normal(size=(n, 2)), rng.integers(0, 2, n).astype(np.int32)
     mass, unknowns = rng.uniform(0.2, 3.0, n), rng.normal(size=size) / size
-    contrast = Contrast.of(base, parts, codes, mass)
+    contrast = by_difference(LeftOutParts(base, parts, codes, mass))
     facts, slope, curvature = np.zeros(1), np.zeros(size), np.zeros((size, size))
     add_combination(parts, base, codes, mass, unknowns[:2], unknowns[2:], facts, slope, curvature)
     curvature[:2, 2:] = curvature[2:, :2].T
@@ -271,7 +279,22 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     np.testing.assert_allclose(contrast.margins(unknowns), scores[:, 1] - scores[:, 0])
     out = np.empty_like(scores)
     write_left_out(parts, lower, codes, mass, scores, out)
-    np.testing.assert_allclose(contrast.left_out(unknowns, lower), out[:, 1] - out[:, 0])
+    margins = np.diff(contrast.left_out_scores(unknowns, lower), axis=1)[:, 0]
+    np.testing.assert_allclose(margins, out[:, 1] - out[:, 0])
+
+
+@pytest.mark.parametrize("how", ["auto", "naive", "temperature", "blocks"])
+@pytest.mark.parametrize(("n", "wrong"), [(60, 0.0), (400, 0.1), (4000, 0.0)])
+def test_two_classes_by_their_difference_are_weighed_as_two_classes_as_such(how, n, wrong):
+    rows = drawn(n=n, classes=2, copies=2, wrong=wrong, seed=6)
+    rows = replace(rows, base=rows.base + np.array([0.3, -0.2]), whole=np.log([0.6, 0.4]))
+    first, second = combined(rows, how), combined(by_difference(rows), how)
+    assert first.how == second.how
+    assert first.spread == second.spread
+    assert first.lapse == pytest.approx(second.lapse, rel=1e-6)
+    assert first.left_out_log_loss == pytest.approx(second.left_out_log_loss, rel=1e-9)
+    np.testing.assert_allclose(first.weights, second.weights, atol=1e-6)
+    np.testing.assert_allclose(first.offsets, second.offsets, atol=1e-6)
 
 
 @pytest.mark.parametrize("how", ["temperature", "blocks"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from suffice.blocks.categorical import Categorical
-from suffice.blocks.level_codes import distinct
 from suffice.data.table import Table
 
 # A coin has so many sides.
@@ -48,7 +47,7 @@ class Bernoulli(Categorical):
         if column.kind == "category":
             values = list(column.levels)
         else:
-            values = list(dict.fromkeys((*(self.levels or ()), *distinct(column).tolist())))
+            values = list(dict.fromkeys((*(self.levels or ()), *column.distinct.tolist())))
         if len(values) <= TWO:
             return None
         return (

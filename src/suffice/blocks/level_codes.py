@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from suffice.data.columns import GAP, Column
 from suffice.data.labels import Codes
-from suffice.tally.tally import Floats
 
 # Numbers that are levels, in the order of their codes; None for a category, which has its own.
 Levels = tuple[float, ...] | None
@@ -41,13 +40,8 @@ def grown_levels(column: Column, levels: Levels = ()) -> Levels:
     """Return the levels of numbers with new ones added last; None for a category."""
     if column.kind == "category":
         return None
-    new = distinct(column) if column.kind != "boolean" else np.array([0.0, 1.0])
+    new = column.distinct if column.kind != "boolean" else np.array([0.0, 1.0])
     return tuple(dict.fromkeys((*(levels or ()), *new.tolist())))
-
-
-def distinct(column: Column) -> Floats:
-    """Return the distinct numbers of a column, sorted."""
-    return np.asarray(np.unique(column.seen))
 
 
 def width_of(levels: Levels) -> float:

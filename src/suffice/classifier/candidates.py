@@ -57,7 +57,7 @@ def candidates_for(column: Column, rows: Rows) -> tuple[str, ...]:
 
 def few_values(column: Column) -> bool:
     """Say whether a column of numbers has few enough values to be names of levels."""
-    return len(np.unique(column.seen)) <= MOST_LEVELS
+    return len(column.distinct) <= MOST_LEVELS
 
 
 def is_narrow(column: Column, rows: Rows) -> bool:
@@ -66,7 +66,7 @@ def is_narrow(column: Column, rows: Rows) -> bool:
     A density can be as high as it likes at a value that repeats, which no probability can: it would
     win over levels without being any better.
     """
-    values = np.unique(column.seen)
+    values = column.distinct
     if len(values) < 2:
         return True
     seen = ~column.gaps

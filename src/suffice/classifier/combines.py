@@ -16,7 +16,7 @@ from suffice.data.rows import Rows, evenly
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import combined
-from suffice.model.combination_fit import LeftOutParts, apart
+from suffice.model.combination_rows import apart, left_out_rows, told_apart
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -80,28 +80,29 @@ class Combines(TableLearner):
         if rows.shape[0] > most:
             rows = rows.some(evenly(rows.shape[0], most))
         # A weight is so many repeats of a row, of which one is left out.
-        parts = self._left_out_parts(rows, np.minimum(rows.weights, 1.0))
-        self.combination_ = combined(parts, self.combine)
+        out = np.minimum(rows.weights, 1.0)
+        told = [told_apart(r.left_out(rows.X.table, rows.codes, out)) for r in self.readings_]
+        whole = class_log_prior(self.tally_.weights)
+        found = left_out_rows(
+            self._left_out_base(rows, out), told, rows.codes, weights_of(rows), whole
+        )
+        self.combination_ = combined(found, self.combine)
         self._combined = self.classes_
         self.weights_stale_ = False
 
-    def _left_out_parts(self, rows: Rows, out: Floats) -> LeftOutParts:
-        """Return what each block says of each row without so much (n,) of its weight; (0,): 1."""
-        parts = np.empty((rows.shape[0], len(self.classes_), len(self.readings_)))
-        for at, reading in enumerate(self.readings_):
-            parts[:, :, at] = apart(reading.left_out(rows.X.table, rows.codes, out))
-        base = left_out_prior(self.tally_.weights, rows.codes, out if out.size else 1.0)
-        whole = class_log_prior(self.tally_.weights)
-        return LeftOutParts(base, parts, rows.codes, weights_of(rows), whole)
+    def _left_out_base(self, rows: Rows, out: Floats) -> Floats:
+        """Return the log prior (n, C) without so much (n,) of each row's weight; (0,): 1."""
+        return left_out_prior(self.tally_.weights, rows.codes, out if out.size else 1.0)
 
     def _left_out(self, rows: Rows) -> ClassesLeftOut:
-        found = self._left_out_parts(rows, rows.weights)
-        scores = found.base + found.parts @ self.combination_.weights + self.combination_.offsets
+        scores = self._left_out_base(rows, rows.weights) + self.combination_.offsets
+        for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
+            scores += weight * apart(reading.left_out(rows.X.table, rows.codes, rows.weights))
         if not self.classes_closed_:
             # A class of which the row was the only one is no class any more.
             scores[self._only_one(rows)] = -np.inf
         return ClassesLeftOut(
-            self.combination_.finished(scores), rows.codes, found.mass, self.classes_
+            self.combination_.finished(scores), rows.codes, weights_of(rows), self.classes_
         )
 
     def _only_one(self, rows: Rows) -> NDArray[np.bool_]:

@@ -26,10 +26,10 @@ def coded(column: Column) -> tuple[Codes, int]:
     if not column.numeric:
         # An unknown level has no place here: rows that are learned have known ones.
         return np.asarray(column.values, np.intp) + 1, len(column.levels) + 1
-    values = column.seen
-    edges = np.unique(np.quantile(values, np.arange(1, PARTS) / PARTS)) if len(values) else values
-    if len(np.unique(values)) <= PARTS:
-        edges = np.unique(values)[1:]
+    edges = column.distinct[1:]
+    if len(edges) >= PARTS:
+        ordered = column.ordered
+        edges = np.unique(ordered[len(ordered) * np.arange(1, PARTS) // PARTS])
     codes = 1 + np.searchsorted(edges, column.values, side="right")
     return np.where(column.gaps, 0, codes), len(edges) + 2
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from suffice.data.columns import Column
 
 # Fewer rows than these may all differ in anything.
@@ -23,6 +21,7 @@ def names_rows(column: Column) -> str | None:
 
     Examples
     --------
+    >>> import numpy as np
     >>> number = Column("id", "integer", np.arange(100.0))
     >>> names_rows(number)
     '100 whole numbers from 0 to 99, no two equal'
@@ -34,11 +33,11 @@ def names_rows(column: Column) -> str | None:
     if n < FEWEST_ROWS or column.kind in ("boolean", "date", "text"):
         return None
     if column.kind == "category":
-        different = len(np.unique(seen))
+        different = len(column.distinct)
         if different >= NEARLY_ALL * n:
             return f"{different} different values in {n} rows"
         return None
-    if not column.whole or len(np.unique(seen)) < n:
+    if not column.whole or len(column.distinct) < n:
         return None
     low, high = column.ends
     if n**2 / (2 * (high - low + 1)) < EXPECTED_PAIRS:

@@ -17,7 +17,8 @@ from suffice.model.combination_choice import (
     telling,
     tried,
 )
-from suffice.model.combination_fit import Fit, LeftOutParts, apart
+from suffice.model.combination_fit import Fit
+from suffice.model.combination_rows import LeftOutRows, left_out_rows, told_apart
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing
 from suffice.tally.tally import Floats
@@ -63,7 +64,7 @@ class Trials:
         self.whole = class_log_prior(total)
         self.base = left_out_prior(total, rows.codes, np.minimum(self.mass, 1.0))
         self._read = {_key(one.family): one for one in known}
-        self._said: dict[Key, Floats] = {}
+        self._told: dict[Key, Floats] = {}
 
     def read(self, family: Family[Any]) -> Candidate:
         """Return a block with settings taken from the rows, and their tally read."""
@@ -72,14 +73,14 @@ class Trials:
             self._read[key] = read_from(family, self.rows)
         return self._read[key]
 
-    def said(self, family: Family[Any]) -> Floats:
-        """Return a block's left-out log-likelihoods, (n, C)."""
+    def told(self, family: Family[Any]) -> Floats:
+        """Return what a block says of rows left out (see `told_apart`)."""
         key = _key(family)
-        if key not in self._said:
+        if key not in self._told:
             rows = self.rows
             reading = self.read(family).reading
-            self._said[key] = apart(reading.left_out(rows.X.table, rows.codes, self.out))
-        return self._said[key]
+            self._told[key] = told_apart(reading.left_out(rows.X.table, rows.codes, self.out))
+        return self._told[key]
 
     def work(self, blocks: int) -> int:
         """Return how many multiplications a pass over the rows takes for so many blocks."""
@@ -94,18 +95,18 @@ class Trials:
         lapse is taken in where it pays, as it will be in the end.
         `start` are offsets and weights that may be near.
         """
-        rows = self._parts(blocks)
+        rows = self._rows(blocks)
         how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
         return with_lapse(rows, best(tried(rows, how, spreads, start)))
 
     def promised(self, blocks: Blocks, spread: float, start: Floats) -> float:
         """Return the log posterior that weights of this spread promise, at a first look."""
-        rows = self._parts(blocks).under_all
+        rows = self._rows(blocks).under_all
         return Fit(rows, *prior_of(*rows.size, spread)).promised(start)
 
-    def _parts(self, blocks: Blocks) -> LeftOutParts:
-        parts = np.stack([self.said(family) for family in blocks], axis=2)
-        return telling(LeftOutParts(self.base, parts, self.rows.codes, self.mass, self.whole))
+    def _rows(self, blocks: Blocks) -> LeftOutRows:
+        told = [self.told(family) for family in blocks]
+        return telling(left_out_rows(self.base, told, self.rows.codes, self.mass, self.whole))
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""

@@ -88,6 +88,16 @@ class Column:
         return self.values[~self.gaps] if self.any_gap else self.values
 
     @cached_property
+    def ordered(self) -> Any:
+        """The values that are not missing, the lowest first."""
+        return np.sort(self.seen)
+
+    @cached_property
+    def distinct(self) -> Any:
+        """The different values that are not missing, the lowest first."""
+        return np.unique(self.seen)
+
+    @cached_property
     def whole(self) -> bool:
         """Whether the values are numbers without fractions."""
         return self.numeric and bool(np.all(self.seen == np.floor(self.seen)))

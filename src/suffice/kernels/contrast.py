@@ -6,59 +6,84 @@ for matrices would cost more than they bring.
 
 from __future__ import annotations
 
-from math import exp, log1p, sqrt
+from math import log, log1p, sqrt
 
 import numpy as np
 
 from suffice.kernels.combination import solve_forward
 from suffice.kernels.compiled import kernel
+from suffice.kernels.exponential import exp_of_negatives
 
-CHUNK_ROWS = 64
+CHUNK_ROWS = 128
 
 
 @kernel
 def add_contrast(lines, base, second, mass, unknowns, facts, slope, curvature):  # type: ignore[no-untyped-def]
-    """Add up rows, whose margins are base + lines u; lines is (n, m), the rest (n,).
+    """Add up rows, whose margins are base + u_1 - u_0 + lines (u_2, ...).
 
-    To facts (1,) the loss is added, to slope (m,) minus its gradient, to curvature (m, m) its
-    Hessian.
+    lines is (n, K), the rest (n,). To facts (1,) the loss is added, to slope (2 + K,) minus its
+    gradient, to curvature (2 + K, 2 + K) its Hessian.
     """
     rows, size = lines.shape
-    away, product = np.zeros((CHUNK_ROWS, size)), np.zeros((size, size))
+    # The first column is that of the offsets: what goes to one of them comes from the other.
+    away, product = np.zeros((CHUNK_ROWS, 1 + size)), np.zeros((1 + size, 1 + size))
+    shift = unknowns[1] - unknowns[0]
+    margins, small, missed = np.empty(CHUNK_ROWS), np.empty(CHUNK_ROWS), np.empty(CHUNK_ROWS)
+    bits = np.empty(CHUNK_ROWS, np.int64)
+    powers = bits.view(np.float64)
     for low in range(0, rows, CHUNK_ROWS):
-        high = min(low + CHUNK_ROWS, rows)
-        if high - low < CHUNK_ROWS:
+        here = min(CHUNK_ROWS, rows - low)
+        if here < CHUNK_ROWS:
             away[:] = 0.0
-        for i in range(low, high):
-            margin = base[i]
+        for i in range(here):
+            margin = base[low + i] + shift
             for j in range(size):
-                margin += unknowns[j] * lines[i, j]
-            small = exp(-abs(margin))
-            top = 1.0 if margin >= 0.0 else small
-            missed = mass[i] * (second[i] - top / (1.0 + small))
-            against = -margin if second[i] > 0.0 else margin
-            facts[0] += mass[i] * (max(against, 0.0) + log1p(small))
-            root = sqrt(mass[i] * small) / (1.0 + small)
+                margin += unknowns[2 + j] * lines[low + i, j]
+            margins[i] = margin
+            small[i] = -abs(margin)
+        exp_of_negatives(small[:here], bits, powers)
+        # The log of a product instead of a sum of logs: a chunk's factors, up to 2, stay finite.
+        whole = 1.0
+        for i in range(here):
+            weight, margin, own = mass[low + i], margins[i], second[low + i]
+            more = 1.0 + small[i]
+            missed[i] = weight * (own - (1.0 if margin >= 0.0 else small[i]) / more)
+            facts[0] += weight * max(-margin if own > 0.0 else margin, 0.0)
+            if weight == 1.0:
+                whole *= more
+            else:
+                facts[0] += weight * log1p(small[i])
+            small[i] = sqrt(weight * small[i]) / more
+        facts[0] += log(whole)
+        for i in range(here):
+            slope[0] -= missed[i]
+            slope[1] += missed[i]
+            away[i, 0] = small[i]
             for j in range(size):
-                slope[j] += missed * lines[i, j]
-                away[i - low, j] = root * lines[i, j]
+                slope[2 + j] += missed[i] * lines[low + i, j]
+                away[i, 1 + j] = small[i] * lines[low + i, j]
         np.dot(away.T, away, product)
-        curvature += product
+        curvature[1:, 1:] += product
+    curvature[0, 0] += curvature[1, 1]
+    for j in range(1, 2 + size):
+        curvature[0, j] -= curvature[1, j]
+        curvature[j, 0] -= curvature[j, 1]
 
 
 @kernel
 def write_leverages(lines, lower, far):  # type: ignore[no-untyped-def]
-    """Write |lower^-1 x|^2 of each row x of lines (n, m) into far (n,)."""
+    """Write |lower^-1 x|^2 of each row x = (-1, 1, line) of lines (n, K) into far (n,)."""
     rows, size = lines.shape
-    solved = np.zeros((size, CHUNK_ROWS))
+    solved = np.zeros((2 + size, CHUNK_ROWS))
     for low in range(0, rows, CHUNK_ROWS):
         high = min(low + CHUNK_ROWS, rows)
+        solved[0], solved[1] = -1.0, 1.0
         for i in range(low, high):
             for j in range(size):
-                solved[j, i - low] = lines[i, j]
+                solved[2 + j, i - low] = lines[i, j]
         solve_forward(lower, solved)
         for i in range(low, high):
             total = 0.0
-            for j in range(size):
+            for j in range(2 + size):
                 total += solved[j, i - low] * solved[j, i - low]
             far[i] = total

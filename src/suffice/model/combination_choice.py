@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from suffice.data.rows import evenly
 from suffice.model.combination import Combination
-from suffice.model.combination_fit import NEARLY, SETTLED, Fit, LeftOutParts
+from suffice.model.combination_fit import NEARLY, SETTLED, Fit
+from suffice.model.combination_rows import LeftOutRows
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing, averaged, weighing_of
 from suffice.tally.tally import Floats
@@ -30,7 +32,7 @@ MUCH_WORK = 1 << 28
 CHOOSING_ROWS = 3000
 
 
-def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
+def combined(rows: LeftOutRows, how: str = "auto") -> Combination:
     """Return the combination that makes the rows' own classes most probable.
 
     "auto" goes by the log-loss of rows that neither blocks nor weights have learned: the blocks'
@@ -43,16 +45,18 @@ def combined(rows: LeftOutParts, how: str = "auto") -> Combination:
 
     Parameters
     ----------
-    rows : LeftOutParts
+    rows : LeftOutRows
     how : {"auto", "naive", "temperature", "blocks"}
     """
     classes, blocks = rows.size
     rows = telling(rows)
     if blocks == 0 or not len(rows.codes):
         return Combination.naive(blocks, classes)
-    few = rows.few(CHOOSING_ROWS)
-    spreads = SPREADS if few.parts.size * blocks < MUCH_WORK else SPREADS[:4:2]
-    if few is not rows:
+    many = len(rows.codes) > CHOOSING_ROWS
+    few = rows.some(evenly(len(rows.codes), CHOOSING_ROWS)) if many else rows
+    work = len(few.codes) * classes * blocks**2
+    spreads = SPREADS if work < MUCH_WORK else SPREADS[:4:2]
+    if many:
         found = again(rows, best(tried(few, how, spreads)))
         return with_lapse(rows, found).combination
     ways = tried(rows, how, spreads, settled=SETTLED)
@@ -68,7 +72,7 @@ def best(ways: list[Weighing]) -> Weighing:
 
 
 def tried(
-    rows: LeftOutParts,
+    rows: LeftOutRows,
     how: str,
     spreads: tuple[float, ...],
     start: Floats | None = None,
@@ -90,7 +94,7 @@ def tried(
 
 
 def spread_out(
-    rows: LeftOutParts, spreads: tuple[float, ...], start: Floats, settled: float
+    rows: LeftOutRows, spreads: tuple[float, ...], start: Floats, settled: float
 ) -> list[Weighing]:
     """Return the weights for blocks of several spreads, the one of least left-out loss among them.
 
@@ -108,7 +112,7 @@ def spread_out(
     return found
 
 
-def again(rows: LeftOutParts, found: Weighing) -> Weighing:
+def again(rows: LeftOutRows, found: Weighing) -> Weighing:
     """Return what was chosen, perhaps from few rows, fitted to all to the last digit."""
     if found.combination.how == "naive":
         return as_they_are(rows)
@@ -119,14 +123,13 @@ def again(rows: LeftOutParts, found: Weighing) -> Weighing:
     return weighed(rows, found.combination.spread, start)
 
 
-def telling(rows: LeftOutParts) -> LeftOutParts:
+def telling(rows: LeftOutRows) -> LeftOutRows:
     """Return the rows that have weight, and whose own class had another row."""
-    own = rows.base[np.arange(len(rows.codes)), rows.codes]
-    kept = np.isfinite(own) & (rows.mass > 0)
+    kept = np.isfinite(rows.own_base) & (rows.mass > 0)
     return rows if kept.all() else rows.some(kept)
 
 
-def as_they_are(rows: LeftOutParts) -> Weighing:
+def as_they_are(rows: LeftOutRows) -> Weighing:
     """Return naive Bayes."""
     classes, blocks = rows.size
     naive = Combination.naive(blocks, classes)
@@ -134,7 +137,7 @@ def as_they_are(rows: LeftOutParts) -> Weighing:
     return weighing_of(naive, rows, scores)
 
 
-def tempered(rows: LeftOutParts, start: Floats | None = None, settled: float = SETTLED) -> Weighing:
+def tempered(rows: LeftOutRows, start: Floats | None = None, settled: float = SETTLED) -> Weighing:
     """Return the best temperature and offsets."""
     classes, blocks = rows.size
     rows = rows.under_all
@@ -149,7 +152,7 @@ def tempered(rows: LeftOutParts, start: Floats | None = None, settled: float = S
 
 
 def weighed(
-    rows: LeftOutParts, spread: float, start: Floats | None = None, settled: float = SETTLED
+    rows: LeftOutRows, spread: float, start: Floats | None = None, settled: float = SETTLED
 ) -> Weighing:
     """Return the best weight for each block and offsets, for a spread of the weights."""
     classes, blocks = rows.size

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.kernels.contrast import add_contrast, write_leverages
 from suffice.kernels.ranges import on_all_cores, row_ranges
@@ -14,65 +16,91 @@ from suffice.tally.tally import Floats
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """Rows of two classes, where only the margin score_1 - score_0 = base + lines u is known.
+    """Rows of two classes, of which only the margin score_1 - score_0 is known.
 
-    The unknowns u are two offsets and K weights.
+    The margin is base + offset_1 - offset_0 + lines w, with a weight w for each block.
 
     Parameters
     ----------
-    lines : (n, 2 + K)
-        -1, 1, and what each block says for the second class against the first.
+    lines : (n, K)
+        What each block says for the second class against the first.
     base : (n,)
-    second : (n,)
-        1 for rows of the second class, 0 for others.
+        What the prior without the row says for the second class against the first.
+    codes : (n,)
+        The rows' own classes.
     mass : (n,)
         Weights of the rows.
+    whole : float, optional
+        What the prior of all rows says for the second class against the first.
+
+    Examples
+    --------
+    >>> rows = Contrast(np.array([[2.0, -1.0]]), np.zeros(1), np.array([1], np.int32), np.ones(1))
+    >>> rows.scores(np.array([0.0, 1.0, 3.0, 2.0]))
+    array([[0., 5.]])
     """
 
     lines: Floats
     base: Floats
-    second: Floats
+    codes: NDArray[np.int32]
     mass: Floats
+    whole: float | None = None
 
-    @classmethod
-    def of(cls, base: Floats, parts: Floats, codes: Any, mass: Floats) -> Self:
-        """Return that of log priors (n, 2), log-likelihoods (n, 2, K), classes and weights (n,).
+    @property
+    def size(self) -> tuple[int, int]:
+        """Classes and blocks."""
+        return 2, int(self.lines.shape[1])
 
-        Examples
-        --------
-        >>> Contrast.of(np.zeros((1, 2)), np.array([[[1.0, 5.0], [3.0, 4.0]]]), [1], [1.0]).lines
-        array([[-1.,  1.,  2., -1.]])
-        """
-        lines = np.empty((len(parts), 2 + parts.shape[2]))
-        lines[:, 0], lines[:, 1] = -1.0, 1.0
-        np.subtract(parts[:, 1], parts[:, 0], out=lines[:, 2:])
-        second = np.asarray(codes, np.float64)
-        return cls(lines, base[:, 1] - base[:, 0], second, np.asarray(mass, np.float64))
+    @property
+    def own_base(self) -> Floats:
+        """What the prior says for the rows' own classes against the others, (n,)."""
+        return np.where(self.codes == 1, self.base, -self.base)
 
-    def _ranges(self) -> list[tuple[int, int]]:
-        return row_ranges(*self.lines.shape)
+    def some(self, at: NDArray[Any]) -> Self:
+        """Return the rows at these numbers, or of this mask."""
+        kept = self.lines[at], self.base[at], self.codes[at], self.mass[at]
+        return type(self)(*kept, self.whole)
+
+    @cached_property
+    def under_all(self) -> Self:
+        """Return the same under the prior of all rows, if it is known."""
+        if self.whole is None:
+            return self
+        return replace(self, base=np.full(len(self.base), self.whole), whole=None)
+
+    def as_one(self) -> Self:
+        """Return the same with all blocks added up to one."""
+        return replace(self, lines=self.lines.sum(axis=1, keepdims=True))
 
     def margins(self, unknowns: Floats) -> Floats:
-        """Return the margin of every row, (n,)."""
-        return np.asarray(self.base + self.lines @ unknowns)
+        """Return the margin of every row, (n,), under offsets and weights (2 + K,)."""
+        return np.asarray(self.base + (unknowns[1] - unknowns[0]) + self.lines @ unknowns[2:])
+
+    def scores(self, unknowns: Floats) -> Floats:
+        """Return the scores of all rows, (n, 2); those of the first class are 0."""
+        return _against_none(self.margins(unknowns))
 
     def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient and minus its Hessian."""
-        size = self.lines.shape[1]
+        size = len(unknowns)
+        second = self.codes.astype(np.float64)
 
         def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
             here = slice(start, stop)
             found = np.zeros(1), np.zeros(size), np.zeros((size, size))
-            rows = self.lines[here], self.base[here], self.second[here], self.mass[here]
+            rows = self.lines[here], self.base[here], second[here], self.mass[here]
             add_contrast(*rows, unknowns, *found)
             return found
 
-        found = zip(*on_all_cores(work, self._ranges()), strict=True)
-        loss, slope, curvature = (np.sum(part, axis=0) for part in found)
+        (loss, slope, curvature), *others = on_all_cores(work, self._ranges())
+        for more, steeper, sharper in others:
+            loss += more
+            slope += steeper
+            curvature += sharper
         return -float(loss[0]), slope, curvature
 
-    def left_out(self, unknowns: Floats, lower: Floats) -> Floats:
-        """Return the margins, (n,), under unknowns that were fitted without the row.
+    def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
+        """Return the scores, (n, 2), under unknowns that were fitted without the row.
 
         One step of Newton's method (docs: mathematics, section 10); `lower` is the Cholesky factor
         of the curvature. A weight is so many repeats of a row, of which one is left out.
@@ -87,4 +115,14 @@ class Contrast:
         share = np.where(margins >= 0, 1.0, small) / (1.0 + small)
         spread = small / np.square(1.0 + small)
         out = np.minimum(self.mass, 1.0)
-        return np.asarray(margins - far * out * (self.second - share) / (1.0 - out * spread * far))
+        step = far * out * (self.codes - share) / (1.0 - out * spread * far)
+        return _against_none(margins - step)
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        return row_ranges(len(self.codes), 1 + self.lines.shape[1])
+
+
+def _against_none(margins: Floats) -> Floats:
+    out = np.zeros((len(margins), 2))
+    out[:, 1] = margins
+    return out

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.model.combination_fit import LeftOutParts
+from suffice.model.combination_rows import LeftOutRows
 from suffice.model.weighing import Weighing, row_losses, weighing_of
 from suffice.tally.tally import Floats
 
@@ -18,7 +18,7 @@ FIRST_LAPSE, LEAST_LAPSE, SAME_LAPSE = 0.02, 1e-9, 1e-6
 WORTH_FITTING = 1.0
 
 
-def with_lapse(rows: LeftOutParts, found: Weighing) -> Weighing:
+def with_lapse(rows: LeftOutRows, found: Weighing) -> Weighing:
     """Return the same with a lapse if the rows are worth it, by EM; weights are fitted anew."""
     if found.fit is None or found.point is None:
         return found

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.model.combination import Combination
-from suffice.model.combination_fit import Fit, LeftOutParts, Point
+from suffice.model.combination_fit import Fit, Point
+from suffice.model.combination_rows import LeftOutRows
 from suffice.tally.tally import Floats
 
 # So credible a way needs no others beside it.
@@ -26,7 +27,7 @@ class Weighing:
     point: Point | None = None
 
 
-def row_losses(rows: LeftOutParts, scores: Floats, lapse: float = 0.0) -> Floats:
+def row_losses(rows: LeftOutRows, scores: Floats, lapse: float = 0.0) -> Floats:
     """Return -log p of the rows' own classes, (n,), under scores (n, C)."""
     own = log_shares(scores, rows.codes)
     if lapse > 0:
@@ -35,7 +36,7 @@ def row_losses(rows: LeftOutParts, scores: Floats, lapse: float = 0.0) -> Floats
 
 
 def weighing_of(
-    found: Combination, rows: LeftOutParts, scores: Floats, lapse: float = 0.0
+    found: Combination, rows: LeftOutRows, scores: Floats, lapse: float = 0.0
 ) -> Weighing:
     """Return a combination with the left-out scores of each row (n, C), and what they lose."""
     losses = row_losses(rows, scores, lapse)
@@ -43,7 +44,7 @@ def weighing_of(
     return Weighing(replace(found, left_out_log_loss=loss), scores, losses)
 
 
-def averaged(rows: LeftOutParts, ways: list[Weighing]) -> Weighing:
+def averaged(rows: LeftOutRows, ways: list[Weighing]) -> Weighing:
     """Return the mean of several weighings, each as credible as it makes the left-out rows.
 
     Where few rows speak for one way against the others by a nat or two, the least loss is a matter
@@ -51,6 +52,7 @@ def averaged(rows: LeftOutParts, ways: list[Weighing]) -> Weighing:
 
     Examples
     --------
+    >>> from suffice.model.combination_rows import LeftOutParts
     >>> rows = LeftOutParts(np.zeros((1, 2)), np.zeros((1, 2, 1)), np.array([0]), np.ones(1))
     >>> ways = [Combination("blocks", [w], [0.0, 0.0]) for w in (1.0, 3.0)]
     >>> both = averaged(rows, [weighing_of(way, rows, np.zeros((1, 2))) for way in ways])
