@@ -44,16 +44,16 @@ def plain_evidence(counts, pooled, depth, strength):
 
 @pytest.mark.parametrize("bins", SIZES)
 def test_every_bin_is_parted_from_every_other_once(bins):
-    ways = np.stack([depth.node * 2 + depth.half for depth in halved(bins)], axis=1)
-    assert len({tuple(way) for way in ways.tolist()}) == bins
-    assert len(halved(bins)) == int(np.ceil(np.log2(bins)))
+    node, half, _ = halved(bins)
+    assert len({tuple(way) for way in (node * 2 + half).T.tolist()}) == bins
+    assert len(node) == int(np.ceil(np.log2(bins)))
 
 
 @pytest.mark.parametrize("bins", SIZES)
 def test_evidence_and_shares_are_those_of_beta_distributions(bins):
     counts = drawn(bins, bins)
     # Strengths for which scipy's functions have all digits.
-    strengths = np.array([0.4, 3.0, 20.0, 150.0, 1000.0])[: len(halved(bins))]
+    strengths = np.array([0.4, 3.0, 20.0, 150.0, 1000.0])[: len(halved(bins).node)]
     tree = replace(BinTree.of(counts), strengths=strengths)
     pooled = counts.sum(axis=0)
     plain = sum(plain_evidence(counts, pooled, d, s) for d, s in enumerate(tree.strengths))

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.blocks.level_tables import STRONGEST, WEAKEST, left_of, told
+from suffice.blocks.level_tables import STRONGEST, WEAKEST
 from suffice.data.labels import Codes
-from suffice.kernels.level_strength import best_level_strength, level_evidence
-from suffice.kernels.level_tables import add_halves, gather_left_out, gather_levels
-from suffice.tally.tally import Floats, given
+from suffice.kernels.bin_tree import (
+    add_halves,
+    best_tree_strengths,
+    tree_evidence,
+    write_leaves,
+    write_own_leaves,
+)
+from suffice.kernels.level_tables import gather_left_out, gather_levels
+from suffice.tally.tally import ROUNDING, Floats, given
 
 Places = NDArray[np.intp]
 # Rows that are added to each bin of all classes together, so that no half has probability 0.
@@ -21,65 +27,53 @@ SUPPOSED_ROWS = 1.0
 
 
 class Halves(NamedTuple):
-    """Ranges of bins of one depth of the tree, each cut in two: low .. middle .. high, all (m,).
+    """How bins are parted: ranges of each depth are cut in two until every range is one bin.
 
-    node, half : (B,)
-        The range that each bin is in, -1 for a bin that was parted before, and its half.
+    node, half : (depths, bins)
+        The range of a depth that each bin is in, -1 for a bin that was parted before, and its half.
+    ranges : int
+        How many a depth has at most.
     """
 
-    low: Places
-    middle: Places
-    high: Places
     node: Places
     half: Places
-
-    def sums(self, counts: Floats) -> Floats:
-        """Return what lies in the lower and the upper half of each range, (C, m, 2)."""
-        out = np.zeros((len(counts), len(self.low), 2))
-        add_halves(np.array(counts, np.float64, order="C"), self.node, self.half, out)
-        return out
+    ranges: int
 
 
 @cache
-def halved(bins: int) -> tuple[Halves, ...]:
-    """Return the ranges of all depths, from all bins on, until every range is one bin.
+def halved(bins: int) -> Halves:
+    """Return the ranges of all depths, from all bins on.
 
     Examples
     --------
-    >>> [list(zip(*(part.tolist() for part in depth[:3]))) for depth in halved(3)]
-    [[(0, 2, 3)], [(0, 1, 2)]]
-    >>> halved(3)[1].node, halved(3)[1].half
-    (array([ 0,  0, -1]), array([0, 1, 0]))
+    >>> halved(3).node.tolist(), halved(3).half.tolist(), halved(3).ranges
+    ([[0, 0, 0], [0, 0, -1]], [[0, 0, 1], [0, 1, 0]], 1)
     """
-    found: list[Halves] = []
-    ranges = [(0, bins)]
-    while True:
-        cut = [(low, (low + high + 1) // 2, high) for low, high in ranges if high - low > 1]
-        if not cut:
-            return tuple(found)
+    nodes: list[Places] = []
+    halves: list[Places] = []
+    ranges, most = [(0, bins)], 0
+    while cut := [(low, (low + high + 1) // 2, high) for low, high in ranges if high - low > 1]:
         node, half = np.full(bins, -1, np.intp), np.zeros(bins, np.intp)
         for at, (low, middle, high) in enumerate(cut):
             node[low:high] = at
             half[middle:high] = 1
-        low_ends, middles, high_ends = np.array(cut, np.intp).T
-        found.append(Halves(low_ends, middles, high_ends, node, half))
+        nodes.append(node)
+        halves.append(half)
+        most = max(most, len(cut))
         ranges = [part for low, at, high in cut for part in ((low, at), (at, high))]
+    return Halves(*(np.array(found, np.intp).reshape(-1, bins) for found in (nodes, halves)), most)
 
 
-class Parted(NamedTuple):
-    """One depth of a tree: its ranges, the classes' rows in their halves, and all classes' shares.
+class Sums(NamedTuple):
+    """What lies in both halves of every range.
 
-    sums : (C, m, 2)
-    base : (m, 2)
+    classes : (depths, C, ranges, 2)
+    base : (depths, ranges, 2)
+        The shares of all classes together.
     """
 
-    ranges: Halves
-    sums: Floats
+    classes: Floats
     base: Floats
-
-    def log_shares(self, strength: float, left: Floats, whole: Floats, at: Any) -> Floats:
-        """Return the logs of the shares of halves that have so many rows left of the whole."""
-        return np.asarray(np.log((left + strength * self.base[at]) / (whole + strength)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,35 +107,37 @@ class BinTree:
     def of(cls, counts: Floats) -> Self:
         """Return the tree of the strengths that the counts have most evidence for."""
         tree = cls(counts, given(counts.sum(axis=0)), np.empty(0))
-        low, high = np.log(WEAKEST), np.log(STRONGEST)
-        logs = [best_level_strength(*facts, low, high) for facts in tree._facts]
-        found = replace(tree, strengths=given(np.exp(np.array(logs, np.float64))))
+        strengths = np.empty(len(tree._halves.node))
+        best_tree_strengths(*tree._sums, np.log(WEAKEST), np.log(STRONGEST), strengths)
+        found = replace(tree, strengths=given(strengths))
         # The same rows: what was added up of them serves again.
-        found.__dict__.update(_depths=tree._depths, _facts=tree._facts)
+        found.__dict__.update(_halves=tree._halves, _sums=tree._sums)
         return found
 
     @cached_property
-    def _depths(self) -> list[Parted]:
-        found = []
-        for ranges in halved(self.counts.shape[1]):
-            rows = ranges.sums(self.pooled[None] + SUPPOSED_ROWS)[0]
-            base = rows / rows.sum(axis=1, keepdims=True)
-            found.append(Parted(ranges, ranges.sums(self.counts), base))
-        return found
+    def _halves(self) -> Halves:
+        return halved(self.counts.shape[1])
 
     @cached_property
-    def _facts(self) -> list[tuple[Floats, Floats, Floats]]:
-        """What the evidence of each depth is made of."""
-        return [
-            told(sums.reshape(-1, 2), np.broadcast_to(base, sums.shape).reshape(-1, 2))
-            for _, sums, base in self._depths
-        ]
+    def _sums(self) -> Sums:
+        node, half, ranges = self._halves
+        found = Sums(
+            np.zeros((len(node), len(self.counts), ranges, 2)), np.zeros((len(node), ranges, 2))
+        )
+        # A copy: arrays of one kind, so that one compiled kernel does for all.
+        counts = np.array(self.counts, np.float64, order="C")
+        add_halves(counts, self.pooled + SUPPOSED_ROWS, node, half, *found)
+        return found
+
+    @property
+    def _tree(self) -> tuple[Floats, Floats, Places, Places, Floats]:
+        """What the kernels take."""
+        return *self._sums, self._halves.node, self._halves.half, self.strengths.copy()
 
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        pairs = zip(self._facts, np.log(self.strengths).tolist(), strict=True)
-        return float(sum(level_evidence(*facts, log) for facts, log in pairs))
+        return float(tree_evidence(*self._sums, self.strengths.copy()))
 
     @cached_property
     def log_table(self) -> Floats:
@@ -156,11 +152,7 @@ class BinTree:
     def _table(self, taken: float) -> Floats:
         classes, bins = self.counts.shape
         table = np.zeros((bins + 2, classes))
-        for depth, strength in zip(self._depths, self.strengths.tolist(), strict=True):
-            left, whole = left_of(depth.sums, taken), left_of(depth.sums.sum(axis=2), taken)
-            logs = depth.log_shares(strength, left, whole[:, :, None], slice(None))
-            inside = np.flatnonzero(depth.ranges.node >= 0)
-            table[inside] += logs[:, depth.ranges.node[inside], depth.ranges.half[inside]].T
+        write_leaves(*self._tree, taken, ROUNDING, table)
         return given(table)
 
     def scores(self, codes: Codes) -> Floats:
@@ -176,17 +168,7 @@ class BinTree:
             gather_left_out(codes, own, self.log_table, self.log_without, out)
             return out
         out = self.scores(codes)
-        rows = np.flatnonzero(codes >= 0)
-        bins, classes, w = codes[rows], own[rows], weights[rows]
-        total = np.zeros(len(rows))
-        for depth, strength in zip(self._depths, self.strengths.tolist(), strict=True):
-            inside = np.flatnonzero(depth.ranges.node[bins] >= 0)
-            at = depth.ranges.node[bins[inside]], depth.ranges.half[bins[inside]]
-            c, taken = classes[inside], w[inside]
-            left = left_of(depth.sums[c, *at], taken)
-            whole = left_of(depth.sums[c, at[0]].sum(axis=1), taken)
-            total[inside] += depth.log_shares(strength, left, whole, at)
-        out[rows, classes] = total
+        write_own_leaves(*self._tree, codes, own, np.array(weights), ROUNDING, out)
         return out
 
     def shares(self) -> Floats:

@@ -88,14 +88,15 @@ class Binned(Family[Tallied]):
         """Return the family with as many quantile bins as there is most net evidence for."""
         self.check(table)
         values, weigh = self._sorted(table, weights)
-        finest = quantile_edges(values, weigh, SIZES[-1])
+        cuts = quantile_edges(values, weigh, SIZES)
+        finest = cuts[-1]
         found = Bins(finest, np.ones(2)).codes(table[self.column].values)
         counts, _ = level_counts(found, codes, classes, weights, len(finest) + 1)
         best, most = self, -np.inf
-        for size in SIZES:
-            bins = Bins.of(values, weigh, quantile_edges(values, weigh, size))
-            if len(bins.edges) == len(best.edges):
+        for edges in cuts:
+            if len(edges) == len(best.edges):
                 continue  # ties: more bins than before are not to be had
+            bins = Bins.of(values, weigh, edges)
             tried = replace(self, edges=given(bins.edges), tails=given(bins.tails))
             # Edges of fewer bins are among those of more.
             begins = np.append(0, np.searchsorted(finest, bins.edges) + 1)
@@ -110,9 +111,10 @@ class Binned(Family[Tallied]):
     def _sorted(self, table: Table, weights: Floats) -> tuple[Floats, Floats]:
         """Return the numbers in order and their weights, 1 each if fewer than two have one."""
         column = table[self.column]
+        if not weights.size:
+            return column.ordered, np.ones(len(column.ordered))
         order = np.argsort(column.values, kind="stable")[: len(column.seen)]
-        values = column.values[order]
-        weigh = weights[order] if weights.size else np.ones(len(order))
+        values, weigh = column.values[order], weights[order]
         heavy = weigh > 0
         if heavy.any() and values[heavy][0] < values[heavy][-1]:
             return values[heavy], weigh[heavy]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -46,8 +47,9 @@ class Bins:
         No tail is shorter than the distance of neighbouring floats.
         """
         first, last = np.searchsorted(values, edges[[0, -1]])
-        ends = ((edges[0], slice(0, first)), (edges[-1], slice(last, None)))
-        mean = [np.average(np.abs(values[s] - edge), weights=weights[s]) for edge, s in ends]
+        below, above = edges[0] - values[:first], values[last:] - edges[-1]
+        light, heavy = weights[:first], weights[last:]
+        mean = below @ light / light.sum(), above @ heavy / heavy.sum()
         return cls(edges, np.maximum(mean, np.spacing(np.abs(edges[[0, -1]]))))
 
     @property
@@ -100,25 +102,27 @@ class Bins:
         return out
 
 
-def quantile_edges(values: Floats, weights: Floats, bins: int) -> Floats:
-    """Return edges that cut sorted values into bins of about the same weight.
+def quantile_edges(values: Floats, weights: Floats, sizes: Sequence[int]) -> list[Floats]:
+    """Return edges that cut sorted values into bins of about the same weight, so many of each size.
 
     Edges lie midway between neighbouring values, so ties stay together and there may be fewer.
 
     Examples
     --------
-    >>> quantile_edges(np.array([1.0, 1.0, 1.0, 2.0, 4.0, 8.0]), np.ones(6), 3)
-    array([1.5, 3. ])
+    >>> quantile_edges(np.array([1.0, 1.0, 1.0, 2.0, 4.0, 8.0]), np.ones(6), (2, 3))
+    [array([1.5]), array([1.5, 3. ])]
     """
     ends = np.flatnonzero(values[1:] > values[:-1])  # the last place of each value but the highest
     below = np.cumsum(weights)
-    wanted = below[-1] * np.arange(1, bins) / bins
-    after = np.searchsorted(below[ends], wanted)
-    after = np.minimum(after, len(ends) - 1)
-    before = np.maximum(after - 1, 0)
-    nearer = wanted - below[ends[before]] < below[ends[after]] - wanted
-    cuts = ends[np.unique(np.where(nearer, before, after))]
-    left, right = values[cuts], values[cuts + 1]
+    left, right = values[ends], values[ends + 1]
     middle = left + (right - left) / 2
     # Between neighbouring floats there is nothing; the upper one then begins its bin.
-    return np.asarray(np.where(middle > left, middle, right))
+    cuts, reached = np.where(middle > left, middle, right), below[ends]
+    found = []
+    for bins in sizes:
+        wanted = below[-1] * np.arange(1, bins) / bins
+        after = np.minimum(np.searchsorted(reached, wanted), len(ends) - 1)
+        before = np.maximum(after - 1, 0)
+        nearer = wanted - reached[before] < reached[after] - wanted
+        found.append(cuts[np.unique(np.where(nearer, before, after))])
+    return found

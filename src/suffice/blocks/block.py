@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -137,7 +138,7 @@ class Reading(ABC, Generic[T]):
     def weight(self) -> float:
         """The weight of the rows in the tally."""
 
-    @property
+    @cached_property
     def net_log_evidence(self) -> float:
         """The log evidence less half a log of the rows for each of `n_settings`.
 

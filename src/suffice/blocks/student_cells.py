@@ -27,7 +27,7 @@ def student_cells(values: Floats, weights: Floats) -> tuple[Floats, float]:
     (2.0, array([-3.5,  0.5,  1.5,  2.5,  3.5,  4.5,  5.5,  6.5,  7.5,  8.5, 12.5]))
     """
     if values.size and values[0] < values[-1]:
-        inner = quantile_edges(values, weights, QUANTILES)
+        (inner,) = quantile_edges(values, weights, (QUANTILES,))
         size = len(inner)
         middle = inner[size // 2]
         spread = (inner[3 * size // 4] - inner[size // 4]) / 2

@@ -71,12 +71,3 @@ def find_bins(x, edges, codes):  # type: ignore[no-untyped-def]
             else:
                 high = middle
         codes[i] = low
-
-
-@exact_kernel
-def add_halves(counts, node, half, out):  # type: ignore[no-untyped-def]
-    """Add counts (C, B) of bins to their ranges' halves, out (C, m, 2); node is -1 for none."""
-    for c in range(counts.shape[0]):
-        for k in range(counts.shape[1]):
-            if node[k] >= 0:
-                out[c, node[k], half[k]] += counts[c, k]
