@@ -61,7 +61,8 @@ def halved(bins: int) -> Halves:
         halves.append(half)
         most = max(most, len(cut))
         ranges = [part for low, at, high in cut for part in ((low, at), (at, high))]
-    return Halves(*(np.array(found, np.intp).reshape(-1, bins) for found in (nodes, halves)), most)
+    shape = len(nodes), bins
+    return Halves(np.reshape(nodes, shape), np.reshape(halves, shape), most)
 
 
 class Sums(NamedTuple):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from suffice.data.columns import GAP, Column, column_of
 from suffice.data.frames import is_frame, with_names
 from suffice.errors import InputError, ShapeError
-from suffice.kernels.ranges import on_all_cores
+from suffice.kernels.ranges import cores, on_all_cores
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = tuple(range(1, 13))
@@ -70,16 +70,20 @@ class Table:
         named = X if isinstance(X, Named) else Named.of(X)
         _refuse_repeats([name for name, _ in named.columns])
 
-        def read(start: int, stop: int) -> list[Column]:
-            found: list[Column] = []
-            for name, cells in named.columns[start:stop]:
+        # Those that are not read at once come first, and every core takes its share of them.
+        order = sorted(named.columns, key=lambda one: isinstance(one[1], np.ndarray))
+        shares = cores() if named.rows >= MANY_ROWS else 1
+
+        def read(start: int, _: int) -> dict[str, list[Column]]:
+            found = {}
+            for name, cells in order[start::shares]:
                 text = True if name in texts else False if name in categories else None
-                found += with_calendar(column_of(name, cells, text=text))
+                found[name] = with_calendar(column_of(name, cells, text=text))
             return found
 
-        width = len(named.columns)
-        each = [(at, at + 1) for at in range(width)] if named.rows >= MANY_ROWS else [(0, width)]
-        columns = [column for part in on_all_cores(read, each) for column in part]
+        parts = on_all_cores(read, [(at, at + 1) for at in range(shares)])
+        read_by_name = {name: found for part in parts for name, found in part.items()}
+        columns = [column for name, _ in named.columns for column in read_by_name[name]]
         _refuse_repeats([column.name for column in columns])
         return cls(tuple(columns), named.rows, named.by_place)
 
@@ -161,7 +165,7 @@ class Named:
         if home == "polars":
             return cls(tuple((c.name, c) for c in X.get_columns()), len(X), False)
         if home == "pandas":
-            columns = [(str(name), _pandas_cells(X.iloc[:, i])) for i, name in enumerate(X.columns)]
+            columns = [(str(name), _pandas_cells(series)) for name, series in X.items()]
         else:
             columns = [(str(name), X.column(i)) for i, name in enumerate(X.column_names)]
         return cls(tuple(columns), len(X), False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import exp
+
 import numpy as np
 
 from suffice.kernels.covariance_strength import covariance_evidence
@@ -32,8 +34,7 @@ def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
     everything = np.diagonal(pooled.scatter()) / total
     variance = np.maximum(variance, LEAST_WITHIN * everything)
     profile = Profile(moments, pooled.mean(), variance, tied=tied)
-    logs = strongest(profile.log_evidence, moments.weight)
-    pseudo_rows, half = np.exp(logs)
+    pseudo_rows, half = map(exp, strongest(profile.log_evidence, moments.weight))
     return NormalInverseWishart(
         location=np.broadcast_to(pooled.mean(), (classes, d)),
         pseudo_rows=np.full(classes, pseudo_rows),
@@ -78,8 +79,8 @@ class Profile:
             self.away = np.einsum("cj,cjk->ck", away, vectors)
         self.values = np.maximum(values, 0.0)  # (1, d) or (C, d)
 
-    def log_evidence(self, logs: Floats) -> float:
+    def log_evidence(self, log_rows: float, log_half: float) -> float:
         """Return the log evidence at (log pseudo_rows, log f/2)."""
-        k, half = np.exp(logs)
         facts = self.values, self.away, self.rows, self.tied
-        return float(covariance_evidence(*facts, k, 2 * half)) - self.log_unit
+        found = covariance_evidence(*facts, exp(log_rows), 2 * exp(log_half))
+        return float(found) - self.log_unit

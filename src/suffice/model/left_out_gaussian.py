@@ -20,6 +20,8 @@ from suffice.tally.tally import ROUNDING, Floats, Index
 # The part of a matrix's determinant that must stay without the row: of less, too few digits are
 # left, and the row is read anew.
 SURE = 1e-6
+# Cells so few that starting threads would take longer than what they do.
+FEW_CELLS = 1 << 16
 Marks = NDArray[np.bool_]
 
 
@@ -165,7 +167,10 @@ class LeftOutGaussian:
                 else:
                     out[numbers, part.own] = found[:, 0]
 
-        on_all_cores(work, [(i, i + 1) for i in range(len(blocks))])
+        if rows.shape[0] * rows.shape[1] < FEW_CELLS:
+            work(0, len(blocks))
+        else:
+            on_all_cores(work, [(i, i + 1) for i in range(len(blocks))])
         return doubtful
 
     def _block(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import exp, isfinite, log
 
 import numpy as np
 
@@ -16,15 +18,17 @@ UNSEEN_SPREAD = 1e-6
 # A standard deviation below this part of a column's size is what rounding leaves of none.
 ROUNDING_SPREAD = 1e-12
 # Strengths looked at first, in rows: from hardly any to more than most data have.
-FIRST_LOOK = np.log(np.array([0.01, 0.1, 1.0, 10.0, 100.0]))
+FIRST_LOOK = tuple(map(log, (0.01, 0.1, 1.0, 10.0, 100.0)))
 # Beyond this many rows' worth a prior is as good as certain, and the evidence flat.
-STRONGEST = np.log(1e6)
-WEAKEST = np.log(1e-4)
+STRONGEST = log(1e6)
+WEAKEST = log(1e-4)
 # What a search takes for the loss of strengths that it cannot use.
 IMPOSSIBLE = 1e300
 
 
-def strongest(log_evidence: Callable[[Floats], float], class_weights: Floats) -> Floats:
+def strongest(
+    log_evidence: Callable[[float, float], float], class_weights: Floats
+) -> tuple[float, float]:
     """Return the two log strengths that maximise `log_evidence`, from a grid, then refined.
 
     The first is how many rows the common location of the classes' means is worth: at most as many
@@ -34,19 +38,24 @@ def strongest(log_evidence: Callable[[Floats], float], class_weights: Floats) ->
     from scipy.optimize import minimize
 
     seen = class_weights[class_weights > 0]
-    most = np.array([np.log(max(float(seen.mean()), 1.0)) if seen.size else 0.0, STRONGEST])
+    most = log(max(float(seen.mean()), 1.0)) if seen.size else 0.0
 
-    def loss(logs: Floats) -> float:
-        inside = np.clip(logs, WEAKEST, most)
-        away = float(np.sum((logs - inside) ** 2))
-        value = -log_evidence(inside) + away
+    def inside(logs: Sequence[float]) -> tuple[float, float]:
+        # Plain floats: numpy would take longer for two of them than their evidence does.
+        rows, strength = logs
+        return min(max(rows, WEAKEST), most), min(max(strength, WEAKEST), STRONGEST)
+
+    def loss(logs: Sequence[float]) -> float:
+        rows, strength = inside(logs)
+        away = (logs[0] - rows) ** 2 + (logs[1] - strength) ** 2
+        value = -log_evidence(rows, strength) + away
         # Strengths under which the rows are impossible are worse than any others, and finite.
-        return value if np.isfinite(value) else IMPOSSIBLE + away
+        return value if isfinite(value) else IMPOSSIBLE + away
 
-    grid = [np.array([a, b]) for a in FIRST_LOOK for b in FIRST_LOOK]
-    start = min(grid, key=loss)
-    found = minimize(loss, start, method="Nelder-Mead", options={"xatol": 1e-3, "fatol": 1e-6})
-    return np.asarray(np.clip(found.x, WEAKEST, most))
+    start = min(product(FIRST_LOOK, FIRST_LOOK), key=loss)
+    options = {"xatol": 1e-3, "fatol": 1e-6}
+    found = minimize(lambda x: loss(x.tolist()), start, method="Nelder-Mead", options=options)
+    return inside(found.x.tolist())
 
 
 def spreads(pooled_variance: Floats, size: Floats) -> Floats:
@@ -73,8 +82,8 @@ def feature_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInver
     for axis in shared:
         variance = variance.take([0], axis=axis)
 
-    def prior(logs: Floats) -> NormalInverseGamma:
-        pseudo_rows, shape = np.exp(logs)
+    def prior(log_rows: float, log_shape: float) -> NormalInverseGamma:
+        pseudo_rows, shape = exp(log_rows), exp(log_shape)
         return NormalInverseGamma(
             location=location,
             pseudo_rows=np.full(moments.weight.shape, pseudo_rows),
@@ -84,4 +93,4 @@ def feature_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInver
         )
 
     rows = moments.weight.max(axis=1)
-    return prior(strongest(lambda logs: float(np.sum(prior(logs).log_evidence(moments))), rows))
+    return prior(*strongest(lambda *logs: float(np.sum(prior(*logs).log_evidence(moments))), rows))
