@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.objects import DAY, arrow_of_objects
+from suffice.data.strings import encoded
 from suffice.errors import InputError
 
 Kind = Literal["number", "integer", "boolean", "date", "category", "text"]
@@ -222,16 +223,19 @@ def _of_arrow(name: str, cells: Any, text: bool | None) -> Column:
 
 
 def _of_strings(name: str, cells: Any, doubtful: bool) -> Column:
-    encoded = cells.dictionary_encode()
-    different = len(encoded.dictionary)
-    if doubtful and different > MOSTLY_DIFFERENT * (len(cells) - cells.null_count):
+    few = encoded(cells)
+    most = MOSTLY_DIFFERENT * (len(cells) - cells.null_count)
+    if few is not None and not (doubtful and len(few.levels) > most):
+        return Column(name, "category", *few)
+    dictionary = cells.dictionary_encode()
+    if doubtful and len(dictionary.dictionary) > most:
         import pyarrow.compute as pc
 
-        some = encoded.dictionary.slice(0, LOOKED_AT)
+        some = dictionary.dictionary.slice(0, LOOKED_AT)
         words = pc.mean(pc.count_substring_regex(some, r"\S+")).as_py() or 0.0
         if words >= WORDS_OF_A_TEXT:
             return Column(name, "text", cells)
-    return _of_dictionary(name, encoded, text=False)
+    return _of_dictionary(name, dictionary, text=False)
 
 
 def _of_dictionary(name: str, cells: Any, text: bool | None) -> Column:

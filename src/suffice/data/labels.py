@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.strings import Encoded, encoded
 from suffice.errors import InputError
 from suffice.kernels.labels import mark_present, translate
 
@@ -83,21 +84,25 @@ def _by_dictionary(labels: Labels) -> tuple[Labels, Codes]:
     import pyarrow as pa
 
     try:
-        encoded = pa.array(labels, from_pandas=True).dictionary_encode()
+        cells = pa.array(labels, from_pandas=True)
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return _by_sorting(labels)
-    if encoded.null_count:
-        row = int(np.flatnonzero(np.asarray(encoded.is_null()))[0])
+    if cells.null_count:
+        row = int(np.flatnonzero(np.asarray(cells.is_null()))[0])
         raise InputError(
             f"Input y contains NaN or None (row {row}). Leave the rows without a label out."
         )
-    if not (pa.types.is_string(encoded.type.value_type)):
+    if not isinstance(cells, pa.Array) or not pa.types.is_string(cells.type):
         return _by_sorting(labels)
-    names = np.array(encoded.dictionary.to_pylist(), dtype=labels.dtype)
+    found = encoded(cells)
+    if found is None:
+        dictionary = cells.dictionary_encode()
+        found = Encoded(np.asarray(dictionary.indices), dictionary.dictionary.to_pylist())
+    names = np.array(found.levels, dtype=labels.dtype)
     order = np.argsort(names)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))
-    return names[order], rank[np.asarray(encoded.indices)]
+    return names[order], rank[found.codes]
 
 
 def _by_sorting(labels: Labels) -> tuple[Labels, Codes]:

@@ -20,7 +20,7 @@ CALENDAR: dict[str, tuple[Any, ...]] = {"weekday": WEEKDAYS, "month": MONTHS}
 # The first of January 1970 was a Thursday.
 FIRST_WEEKDAY = 3
 # Rows from which on it pays to read columns on all cores.
-MANY_ROWS = 1 << 13
+MANY_ROWS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False)
