@@ -64,6 +64,12 @@ class Combinations:
         write_keys(np.ascontiguousarray(codes, np.int32), sizes, steps, out)
         return out
 
+    def of_keys(self, keys: NDArray[np.int64]) -> Numbers:
+        """Return the codes (n, d) that have these keys; no gap is among them."""
+        steps = zip(self._steps[:-1], self.sizes, strict=True)
+        columns = [keys // step % (size + 1) for step, size in steps]
+        return np.stack(columns, axis=1).astype(np.int32)
+
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.int64], Index]:
         keys = self.keys(self.cells)
@@ -96,9 +102,10 @@ class Combinations:
         wider = Combinations(self.cells, sizes)
         known = np.empty(len(codes), np.bool_)
         within(np.ascontiguousarray(codes, np.int32), np.array(sizes, np.int64), known)
-        new = codes[known & (wider.places(codes) < 0)]
-        first = np.unique(wider.keys(new), return_index=True)[1]
-        return Combinations(np.concatenate([self.cells, new[first]]), sizes)
+        if len(self.cells):
+            known &= wider.places(codes) < 0
+        new = wider.keys(codes[known])
+        return Combinations(np.concatenate([self.cells, wider.of_keys(np.unique(new))]), sizes)
 
     def part(self, columns: Index) -> tuple[Combinations, Index]:
         """Return the combinations of some columns, and the number of each of ours in them."""

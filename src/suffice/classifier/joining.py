@@ -178,13 +178,12 @@ class Search:
 
     def _near(self, now: Arrangement, rest: Blocks) -> Floats:
         """Return offsets and weights near those of the rest and a further block."""
-        found = now.weighing.combination
-        stay, weights = len(self.fixed), found.weights
-        held = [at for at, block in enumerate(now.blocks, stay) if block in rest]
-        joined = np.setdiff1d(np.arange(stay, len(weights)), held)
-        return np.concatenate(
-            [found.offsets, weights[:stay], weights[held], [weights[joined].mean()]]
-        )
+        found, stay = now.weighing.combination, len(self.fixed)
+        weights = found.weights.tolist()
+        pairs = list(zip(now.blocks, weights[stay:], strict=True))
+        held = [weight for block, weight in pairs if block in rest]
+        gone = [weight for block, weight in pairs if block not in rest]
+        return np.array([*found.offsets, *weights[:stay], *held, sum(gone) / len(gone)])
 
 
 def _families(parts: list[Family[Any]], table: Any) -> tuple[str, ...]:

@@ -21,8 +21,8 @@ CHUNK_ROWS = 128
 def add_contrast(lines, base, second, mass, unknowns, facts, slope, curvature):  # type: ignore[no-untyped-def]
     """Add up rows, whose margins are base + u_1 - u_0 + lines (u_2, ...).
 
-    lines is (n, K), the rest (n,). To facts (1,) the loss is added, to slope (2 + K,) minus its
-    gradient, to curvature (2 + K, 2 + K) its Hessian.
+    lines is (n, K), the rest (n,). The sums begin with zeros: facts (1,) is to be the loss, slope
+    (2 + K,) minus its gradient, curvature (2 + K, 2 + K) its Hessian.
     """
     rows, size = lines.shape
     # The first column is that of the offsets: what goes to one of them comes from the other.
@@ -42,32 +42,45 @@ def add_contrast(lines, base, second, mass, unknowns, facts, slope, curvature): 
             margins[i] = margin
             small[i] = -abs(margin)
         exp_of_negatives(small[:here], bits, powers)
-        # The log of a product instead of a sum of logs: a chunk's factors, up to 2, stay finite.
-        whole = 1.0
+        facts[0] += log_totals(small[:here], mass[low : low + here])
         for i in range(here):
             weight, margin, own = mass[low + i], margins[i], second[low + i]
             more = 1.0 + small[i]
+            facts[0] += weight * max((1.0 - 2.0 * own) * margin, 0.0)
             missed[i] = weight * (own - (1.0 if margin >= 0.0 else small[i]) / more)
-            facts[0] += weight * max(-margin if own > 0.0 else margin, 0.0)
-            if weight == 1.0:
-                whole *= more
-            else:
-                facts[0] += weight * log1p(small[i])
             small[i] = sqrt(weight * small[i]) / more
-        facts[0] += log(whole)
         for i in range(here):
-            slope[0] -= missed[i]
-            slope[1] += missed[i]
             away[i, 0] = small[i]
+            slope[1] += missed[i]
             for j in range(size):
-                slope[2 + j] += missed[i] * lines[low + i, j]
                 away[i, 1 + j] = small[i] * lines[low + i, j]
-        np.dot(away.T, away, product)
-        curvature[1:, 1:] += product
+        slope[2:] += np.dot(missed[:here], lines[low : low + here])
+        product += np.dot(away.T, away)
+    curvature[1:, 1:] += product
+    slope[0] -= slope[1]
     curvature[0, 0] += curvature[1, 1]
     for j in range(1, 2 + size):
         curvature[0, j] -= curvature[1, j]
         curvature[j, 0] -= curvature[j, 1]
+
+
+@kernel
+def log_totals(small, mass):  # type: ignore[no-untyped-def]
+    """Return sum w log(1 + s) of a chunk, 0 <= s <= 1.
+
+    Where all weights are 1, by one log of a product instead of a log each: a chunk's factors, at
+    most 2 each, stay finite.
+    """
+    even, whole = True, 1.0
+    for i in range(small.size):
+        even = even and mass[i] == 1.0
+        whole *= 1.0 + small[i]
+    if even:
+        return log(whole)
+    total = 0.0
+    for i in range(small.size):
+        total += mass[i] * log1p(small[i])
+    return total
 
 
 @kernel

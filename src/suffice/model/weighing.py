@@ -14,6 +14,7 @@ from suffice.tally.tally import Floats
 
 # So credible a way needs no others beside it.
 CERTAIN = 0.99
+TWO = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,9 @@ def log_shares(scores: Floats, codes: NDArray[np.int32]) -> Floats:
     >>> np.exp(log_shares(np.log([[1.0, 3.0], [1.0, 1.0]]), np.array([1, 0])))
     array([0.75, 0.5 ])
     """
+    if scores.shape[1] == TWO:
+        behind = scores[:, 1] - scores[:, 0]
+        return -np.logaddexp(0.0, np.where(codes == 1, -behind, behind))
     own = scores[np.arange(len(scores)), codes]
     # Class by class, because sums along a short axis are slow.
     columns = scores.T
