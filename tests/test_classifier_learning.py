@@ -137,16 +137,17 @@ def test_closed_classes_stay_closed():
 
 def test_leaving_a_row_out_is_learning_the_others():
     """Settings, priors and weights held; the row leaves its tally and the class prior."""
-    left_out = MODEL.leave_one_out(FRAME, LABELS)
+    model = GenerativeClassifier(combine="blocks").fit(FRAME, LABELS)
+    left_out = model.leave_one_out(FRAME, LABELS)
     for number in (0, 17, 101, 239):
         row, label = FRAME.iloc[[number]], LABELS[[number]]
-        classes, rows = copy(MODEL)._take_rows(row, label, None, reset=False)
-        one = Groups(classes, *copy(MODEL)._count(rows)).aligned(MODEL.classes_)
-        without = copy(MODEL)
-        without.tally_ = MODEL.tally_ - one
+        classes, rows = copy(model)._take_rows(row, label, None, reset=False)
+        one = Groups(classes, *copy(model)._count(rows)).aligned(model.classes_)
+        without = copy(model)
+        without.tally_ = model.tally_ - one
         without.readings_ = tuple(
             reading.with_tally(part)
-            for reading, part in zip(MODEL.readings_, without.tally_.parts.parts, strict=True)
+            for reading, part in zip(model.readings_, without.tally_.parts.parts, strict=True)
         )
         np.testing.assert_allclose(
             left_out.log_proba[number], without.predict_log_proba(row)[0], rtol=1e-7, atol=1e-9

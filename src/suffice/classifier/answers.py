@@ -146,9 +146,14 @@ class TableAnswers(Decides, Combines):
         self, sheet: Any, base: Floats, at: int, others: NDArray[np.intp], against: Any
     ) -> Explanation:
         names, values, parts = [], [], [np.empty((0, len(base)))]
-        for weight, reading in zip(self.combination_.weights, self.readings_, strict=True):
+        corrected = self._corrections_of(sheet.table)
+        blocks = zip(self.combination_.weights, self.blocks_, self.readings_, strict=True)
+        for weight, family, reading in blocks:
             told = pieces_of(reading, sheet.table)
             parts.append(weight * told.scores)
+            for number, name in enumerate(told.names):
+                if name in corrected and name in family.columns:
+                    parts[-1][number] += corrected[name][0]
             names.extend(told.names)
             values.extend(told.values)
         stacked, possible = np.concatenate(parts), np.isfinite(base)

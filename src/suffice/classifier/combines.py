@@ -10,13 +10,16 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.classifier.class_prior import class_log_prior, left_out_prior
+from suffice.classifier.features import Features
 from suffice.classifier.learner import TableLearner
 from suffice.classifier.sheet import Sheet
 from suffice.data.rows import Rows, evenly
+from suffice.data.table import Table
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
-from suffice.model.combination_choice import combined
-from suffice.model.combination_rows import apart, left_out_rows, told_apart
+from suffice.model.combination_choice import CHOOSING_ROWS, chosen
+from suffice.model.combination_rows import TWO, apart, left_out_rows, told_apart
+from suffice.model.weighing import Weighing
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -27,6 +30,9 @@ ROWS_A_WEIGHT = 500
 FEWEST_ROWS = 5_000
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.
 MOST_LIKELIHOODS = 1 << 25
+# Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
+# tried unless they are asked for.
+MOST_WORK = 1 << 25
 
 
 class Combines(TableLearner):
@@ -34,6 +40,7 @@ class Combines(TableLearner):
 
     combine: str
     combination_: Combination
+    features_: Features
     weights_stale_: bool
     # The classes that the offsets are of.
     _combined: NDArray[Any]
@@ -57,7 +64,12 @@ class Combines(TableLearner):
         """Fit the offsets to the classes that there are now: a new one has none."""
         old = dict(zip(self._combined.tolist(), self.combination_.offsets.tolist(), strict=True))
         offsets = [old.get(label, 0.0) for label in self.classes_.tolist()]
-        self.combination_ = replace(self.combination_, offsets=np.array(offsets))
+        places = {label: at for at, label in enumerate(self._combined.tolist())}
+        columns = [places.get(label, len(places)) for label in self.classes_.tolist()]
+        wide = np.pad(self.combination_.corrections, ((0, 0), (0, 1)))
+        self.combination_ = replace(
+            self.combination_, offsets=np.array(offsets), corrections=wide[:, columns]
+        )
         self._combined = self.classes_
 
     def refresh_weights(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -74,21 +86,40 @@ class Combines(TableLearner):
 
     def _finish(self, rows: Rows, *, always: bool = False) -> None:
         self.__dict__.pop("_at_hand", None)
+        rows = rows.some(self._fitted_to(rows))
+        self.features_ = self._features(rows)
+        self.combination_ = self._chosen(rows).combination
+        self._combined = self.classes_
+        self.weights_stale_ = False
+
+    def _fitted_to(self, rows: Rows) -> NDArray[np.intp]:
+        """Return the numbers of the rows that weights are fitted to."""
         classes, blocks = len(self.classes_), len(self.readings_)
         most = max(ROWS_A_WEIGHT * (classes + blocks), FEWEST_ROWS)
         most = max(1, min(most, MOST_LIKELIHOODS // (classes * max(1, blocks))))
-        if rows.shape[0] > most:
-            rows = rows.some(evenly(rows.shape[0], most))
+        return evenly(rows.shape[0], most)
+
+    def _features(self, rows: Rows) -> Features:
+        """Return what corrections are of: nothing if there are too many of them to be tried."""
+        classes = len(self.classes_)
+        if self.combine not in ("auto", "corrected") or classes == 1:
+            return Features()
+        found = Features.found(self.blocks_, rows.X.table, rows.weights)
+        each = classes if classes > TWO else 1
+        few = min(rows.shape[0], CHOOSING_ROWS)
+        work = few * each * (each * found.width) ** 2
+        return found if work < MOST_WORK or self.combine == "corrected" else Features()
+
+    def _chosen(self, rows: Rows) -> Weighing:
+        """Return the weights, offsets and corrections that make left-out rows most probable."""
         # A weight is so many repeats of a row, of which one is left out.
         out = np.minimum(rows.weights, 1.0)
         told = [told_apart(r.left_out(rows.X.table, rows.codes, out)) for r in self.readings_]
         whole = class_log_prior(self.tally_.weights)
-        found = left_out_rows(
-            self._left_out_base(rows, out), told, rows.codes, weights_of(rows), whole
-        )
-        self.combination_ = combined(found, self.combine)
-        self._combined = self.classes_
-        self.weights_stale_ = False
+        base = self._left_out_base(rows, out)
+        found = left_out_rows(base, told, rows.codes, weights_of(rows), whole)
+        features = self.features_.of(rows.X.table) if self.features_.columns else None
+        return chosen(found, self.combine, features)
 
     def _left_out_base(self, rows: Rows, out: Floats) -> Floats:
         """Return the log prior (n, C) without so much (n,) of each row's weight; (0,): 1."""
@@ -98,12 +129,23 @@ class Combines(TableLearner):
         scores = self._left_out_base(rows, rows.weights) + self.combination_.offsets
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
             scores += weight * apart(reading.left_out(rows.X.table, rows.codes, rows.weights))
+        scores = self._corrected(scores, rows.X.table)
+        if len(self.combination_.corrections) and not self.weights_stale_:
+            self._take_corrections_out(rows, scores)
         if not self.classes_closed_:
             # A class of which the row was the only one is no class any more.
             scores[self._only_one(rows)] = -np.inf
         return ClassesLeftOut(
             self.combination_.finished(scores), rows.codes, weights_of(rows), self.classes_
         )
+
+    def _take_corrections_out(self, rows: Rows, scores: Floats) -> None:
+        """Set the scores of rows that were fitted to, without each: corrections are many."""
+        at = self._fitted_to(rows)
+        some = rows.some(at)
+        found = self._chosen(some)
+        told = np.flatnonzero(weights_of(some) > 0)
+        scores[at[told]] = found.scores
 
     def _only_one(self, rows: Rows) -> NDArray[np.bool_]:
         """Say of which class (n, C) nothing is left without a row."""
@@ -118,6 +160,16 @@ class Combines(TableLearner):
         names = (f.columns if len(f.columns) > 1 else f.column for f in self.blocks_)
         return dict(zip(names, self.combination_.weights.tolist(), strict=True))
 
+    @property
+    def corrections_(self) -> dict[str, Floats]:
+        """What a level (one row each), or a standard deviation of a number, adds to the classes.
+
+        Arrays of shape (levels or 1, n_classes), by column; beside what its block says. Columns
+        without corrections are not there.
+        """
+        check_is_fitted(self, "tally_")
+        return self.features_.by_column(self.combination_.corrections)
+
     def _log_proba_of(self, X: Sheet) -> Floats:
         prior = self._log_prior() + self.combination_.offsets
         scores = np.repeat(prior[None], len(X), axis=0)
@@ -125,7 +177,15 @@ class Combines(TableLearner):
             said = reading.odds(X.table)
             said *= weight
             scores += said
-        return self.combination_.finished(scores)
+        return self.combination_.finished(self._corrected(scores, X.table))
+
+    def _corrections_of(self, table: Table) -> dict[str, Floats]:
+        """Return what is added to the scores of rows, (n, C), by the name of the column."""
+        return self.features_.split(table, self.combination_.corrections)
+
+    def _corrected(self, scores: Floats, table: Table) -> Floats:
+        corrections = self.combination_.corrections
+        return scores + self.features_.of(table) @ corrections if len(corrections) else scores
 
 
 def weights_of(rows: Rows) -> Floats:

@@ -11,6 +11,7 @@ from suffice.blocks import Family
 from suffice.blocks.settings import check_settings
 from suffice.classifier.choices import Choice, Choices, Trial
 from suffice.classifier.families import TEXTS, family_of
+from suffice.classifier.features import Feature, Features
 from suffice.classifier.sheet import GAP_OF, Sheet
 from suffice.data.columns import GAP, Column
 from suffice.data.schema import Field, Schema
@@ -167,13 +168,42 @@ def choices_of(saved: Any, trials: Any, known: Iterable[str]) -> Choices:
     return Choices(columns, tried)
 
 
-def check_combination(saved: dict[str, Any], blocks: int, classes: int) -> None:
-    """Refuse weights and offsets that are not one finite number for each block and class."""
-    check_shapes(saved, weights=(blocks,), offsets=(classes,))
+def features_of(saved: Any, schema: Schema, blocks: Iterable[Family[Any]]) -> Features:
+    """Return the features that were saved, of columns that the blocks have."""
+    fields = {field.name: field for field in schema.fields}
+    known = {name for family in blocks for name in family.columns}
+    found = Features(tuple(Feature(*one) for one in saved))
+    for one in found.columns:
+        if type(one.column) is not str or one.column not in known:
+            refuse(f"It corrects {one.column!r:.80}, which is no column of a block.")
+        field = fields.get(one.column)  # columns of gaps have none
+        category = field is not None and field.kind == "category"
+        most = len(field.levels) if field is not None and category else 0
+        if type(one.levels) is not int or not category <= one.levels <= most:
+            refuse(f"It corrects {one.levels!r:.80} levels of {one.column!r:.80}.")
+        numbers = isinstance(one.centre, float) and isinstance(one.scale, float)
+        if not numbers or not abs(one.centre) < np.inf or not 0 < one.scale < np.inf:
+            refuse(f"It measures {one.column!r:.80} from {one.centre!r:.80}.")
+        if type(one.logarithm) is not bool:
+            refuse(f"It takes logarithms of {one.column!r:.80}: {one.logarithm!r:.80}.")
+    if len({one.column for one in found.columns}) < len(found.columns):
+        refuse("It corrects a column twice.")
+    return found
+
+
+def check_combination(saved: dict[str, Any], blocks: int, classes: int, features: int) -> None:
+    """Refuse weights and offsets that are not one finite number for each block and class.
+
+    Corrections are for each feature and class, or there are none.
+    """
+    none = np.size(saved.get("corrections", ())) == 0
+    corrected = (0, classes) if none else (features, classes)
+    check_shapes(saved, weights=(blocks,), offsets=(classes,), corrections=corrected)
     found = Combination(**saved)
     if found.how not in HOW or not 0 <= found.lapse < 1:
         refuse(f"It combines by {found.how!r:.80}, with a lapse of {found.lapse!r:.80}.")
-    if np.abs([*found.weights, *found.offsets]).max() > MOST_WEIGHT or not found.spread >= 0:
+    numbers = [*found.weights, *found.offsets, *found.corrections.ravel()]
+    if np.abs(numbers).max() > MOST_WEIGHT or not min(found.spread, found.correction_spread) >= 0:
         refuse("It combines with weights, offsets or a spread that are out of range.")
     if not isinstance(found.left_out_log_loss, float):
         refuse(f"Its left-out log-loss is {found.left_out_log_loss!r:.80}.")

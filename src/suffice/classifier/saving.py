@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from suffice.classifier.features import Feature, Features
 from suffice.classifier.saved_blocks import (
     blocks_of,
     check_combination,
     check_given,
     check_tally,
     choices_of,
+    features_of,
     levels_saved,
     schema_of,
 )
@@ -39,6 +41,7 @@ class SavesTables(Streams):
         "choices",
         "trials",
         "combination",
+        "features",
         "_window",
     )
 
@@ -65,6 +68,7 @@ class SavesTables(Streams):
             "choices": choices,
             "trials": trials,
             "combination": dict(vars(self.combination_)),
+            "features": [list(feature) for feature in self.features_.columns],
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -74,6 +78,7 @@ class SavesTables(Streams):
         told = state.pop("choices"), state.pop("trials")
         self.choices_ = choices_of(*told, self.schema_.names)
         self.combination_ = Combination(**state.pop("combination"))
+        self.features_ = Features(tuple(Feature(*one) for one in state.pop("features")))
         self._combined = state["tally_"].classes
         super()._restore(state)
 
@@ -91,6 +96,7 @@ class SavesTables(Streams):
             choices=list,
             trials=list,
             combination=dict,
+            features=list,
         )
         groups = state["tally_"]
         check_groups(groups, min(len(state["blocks"]), 1))  # every column may be left out
@@ -102,6 +108,7 @@ class SavesTables(Streams):
         if len(schema.given) != state["n_features_in_"]:
             refuse(f"It has {len(schema.given)} columns, where {state['n_features_in_']} are due.")
         check_tally(groups, schema, blocks, state["gaps_"])
-        check_combination(state["combination"], len(blocks), len(groups.classes))
+        features = features_of(state["features"], schema, blocks)
+        check_combination(state["combination"], len(blocks), len(groups.classes), features.width)
         choices_of(state["choices"], state["trials"], schema.names)
         check_given(self.families)

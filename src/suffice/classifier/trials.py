@@ -10,15 +10,10 @@ from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, read_from
 from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.data.rows import Rows
-from suffice.model.combination_choice import (
-    MOST_WEIGHTS,
-    best,
-    prior_of,
-    telling,
-    tried,
-)
+from suffice.model.combination_choice import MOST_WEIGHTS, best, telling, tried
 from suffice.model.combination_fit import Fit
 from suffice.model.combination_rows import LeftOutRows, left_out_rows, told_apart
+from suffice.model.combination_ways import prior_of
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing
 from suffice.tally.tally import Floats
@@ -106,7 +101,9 @@ class Trials:
 
     def _rows(self, blocks: Blocks) -> LeftOutRows:
         told = [self.told(family) for family in blocks]
-        return telling(left_out_rows(self.base, told, self.rows.codes, self.mass, self.whole))
+        rows = left_out_rows(self.base, told, self.rows.codes, self.mass, self.whole)
+        kept = telling(rows)
+        return rows if kept.all() else rows.some(kept)
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from suffice.tally.tally import Floats, frozen
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """(1 - lapse) softmax(base + offsets + sum_k w_k L_k) + lapse / C (docs: mathematics, 10).
+    """(1 - lapse) softmax(base + offsets + sum_k w_k L_k + f B) + lapse / C (mathematics, 10).
 
     Parameters
     ----------
-    how : {"naive", "temperature", "blocks", "auto"}
+    how : {"naive", "temperature", "blocks", "corrected", "auto"}
         "auto" is a mean of the others, each as credible as it makes left-out rows.
     weights : (K,)
         How much each block's log-likelihood counts; 1 is naive Bayes, one number for all is a
@@ -27,6 +27,10 @@ class Combination:
         Share of rows of which the model knows nothing, however sure it is.
     spread : float
         Standard deviation of the weights around their common temperature, before the rows.
+    corrections : (F, C)
+        B: what each feature f of a row adds to the score of each class; F may be 0.
+    correction_spread : float
+        Standard deviation of the corrections around 0, before the rows.
     left_out_log_loss : float
         Mean of -log p of the own class of rows that neither blocks nor weights have learned.
 
@@ -44,15 +48,34 @@ class Combination:
     lapse: float = 0.0
     spread: float = 0.0
     left_out_log_loss: float = np.nan
+    corrections: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    correction_spread: float = 0.0
 
     def __post_init__(self) -> None:
+        found = self.corrections if np.size(self.corrections) else np.empty((0, len(self.offsets)))
         object.__setattr__(self, "weights", frozen(self.weights))
         object.__setattr__(self, "offsets", frozen(self.offsets))
+        object.__setattr__(self, "corrections", frozen(found))
 
     @classmethod
     def naive(cls, blocks: int, classes: int) -> Combination:
         """Return the combination that believes every block as it is."""
         return cls("naive", np.ones(blocks), np.zeros(classes))
+
+    def having(self, unknowns: Floats) -> Combination:
+        """Return the same with unknowns as they were fitted: offsets, then weights or corrections.
+
+        One weight may stand for all; of two classes, only the second is corrected.
+        """
+        classes, features = len(self.offsets), len(self.corrections)
+        offsets, rest = unknowns[:classes], unknowns[classes:]
+        if not features:
+            weights = np.broadcast_to(rest, self.weights.shape)
+            return replace(self, offsets=offsets, weights=weights)
+        found = rest.reshape(features, -1)
+        if found.shape[1] < classes:
+            found = np.concatenate([np.zeros((features, 1)), found], axis=1)
+        return replace(self, offsets=offsets, corrections=found)
 
     def log_proba(self, base: Floats, parts: Floats) -> Floats:
         """Return log p(class | x), (n, C), given base (n, C) and parts (n, C, K)."""

@@ -177,3 +177,18 @@ def left_out_rows(
     lines = np.stack(told, axis=1) if told else np.empty((len(base), 0))
     known = None if whole is None else float(whole[1] - whole[0])
     return Contrast(lines, base[:, 1] - base[:, 0], codes, mass, known)
+
+
+def featured_rows(rows: LeftOutRows, base: Floats, features: Floats) -> LeftOutRows:
+    """Return the same rows with scores (n, C) to begin with, and features (n, F) for parts.
+
+    A part is what one feature adds to one class; of two classes, to the second.
+    """
+    classes = base.shape[1]
+    if classes == TWO:
+        margins = base[:, 1] - base[:, 0]
+        return Contrast(np.ascontiguousarray(features), margins, rows.codes, rows.mass)
+    parts = np.zeros((len(base), classes, features.shape[1], classes))
+    for c in range(classes):
+        parts[:, c, :, c] = features
+    return LeftOutParts(base, parts.reshape(len(base), classes, -1), rows.codes, rows.mass)

@@ -46,12 +46,9 @@ def with_lapse(rows: LeftOutRows, found: Weighing) -> Weighing:
         lapse = _lapse_of(own, mass, classes)
     if value <= found.point.value + price:
         return found
-    weights = np.broadcast_to(point.unknowns[classes:], (rows.size[1],))
-    lapsing = replace(
-        found.combination, weights=weights, offsets=point.unknowns[:classes], lapse=lapse
-    )
-    found = weighing_of(lapsing, rows, fit.left_out_scores(point), lapse)
-    return replace(found, fit=fit, point=point)
+    lapsing = replace(found.combination.having(point.unknowns), lapse=lapse)
+    mixed = weighing_of(lapsing, rows, fit.left_out_scores(point), lapse)
+    return replace(mixed, fit=fit, point=point, before=found.before)
 
 
 def _lapse_of(own: Floats, mass: Floats, classes: int) -> float:

@@ -19,13 +19,17 @@ TWO = 2
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Fitted weights, with the scores (n, C) and the loss (n,) of each row left out of the fit."""
+    """Fitted weights, with the scores (n, C) and the loss (n,) of each row left out of the fit.
+
+    Corrections were made to the weighing `before`.
+    """
 
     combination: Combination
     scores: Floats
     losses: Floats
     fit: Fit | None = None
     point: Point | None = None
+    before: Weighing | None = None
 
 
 def row_losses(rows: LeftOutRows, scores: Floats, lapse: float = 0.0) -> Floats:
@@ -68,9 +72,14 @@ def averaged(rows: LeftOutRows, ways: list[Weighing]) -> Weighing:
     pairs = list(zip(credible.tolist(), ways, strict=True))
     weights = sum(share * way.combination.weights for share, way in pairs)
     offsets = sum(share * way.combination.offsets for share, way in pairs)
+    none = max((way.combination.corrections for way in ways), key=len) * 0.0
+    corrections = sum(
+        (share * way.combination.corrections for share, way in pairs if way.before is not None),
+        start=none,
+    )
     kinds = {way.combination.how for share, way in pairs if share > 1 - CERTAIN}
     how = kinds.pop() if len(kinds) == 1 else "auto"
-    mean = Combination(how, np.asarray(weights), np.asarray(offsets))
+    mean = Combination(how, np.asarray(weights), np.asarray(offsets), corrections=corrections)
     return weighing_of(mean, rows, np.asarray(sum(share * way.scores for share, way in pairs)))
 
 

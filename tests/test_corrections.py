@@ -1,0 +1,144 @@
+"""Corrections to what blocks say: the best there are, honestly validated, and none where none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from suffice.classifier import GenerativeClassifier
+from suffice.model.combination_choice import CORRECTION_SPREADS, chosen, combined
+from suffice.model.combination_rows import LeftOutParts, left_out_rows, told_apart
+from suffice.model.combination_ways import as_they_are, corrected, weighed
+
+
+def drawn(n, classes, features=3, seed=0, blocks=2):
+    """Return rows of normal columns, and features that decide beside them."""
+    rng = np.random.default_rng(seed)
+    f = rng.normal(size=(n, features))
+    slopes = rng.normal(size=(features, classes))
+    y = np.array([rng.choice(classes, p=p) for p in np.exp(log_softmax(f @ slopes, axis=1))])
+    means = rng.normal(size=(classes, blocks))
+    x = means[y] + rng.normal(size=(n, blocks))
+    parts = -((x[:, None, :] - means) ** 2) / 2
+    mass = rng.uniform(0.5, 2.0, n)
+    base = np.full((n, classes), -np.log(classes))
+    told = [told_apart(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
+    return left_out_rows(base, told, y.astype(np.int32), mass), f
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_corrections_are_the_most_probable_ones(classes):
+    rows, features = drawn(80, classes)
+    before = weighed(rows, 0.5)
+    found = corrected(rows, features, before, 0.7)
+    first = 1 if classes == 2 else 0
+
+    def loss(unknowns):
+        slopes = np.zeros((3, classes))
+        slopes[:, first:] = unknowns.reshape(3, -1)
+        own = log_softmax(before.scores + features @ slopes, axis=1)[np.arange(80), rows.codes]
+        return -(rows.mass @ own) + unknowns @ unknowns / 2 / 0.7**2
+
+    best = minimize(loss, np.zeros(3 * (classes - first)), tol=1e-12)
+    slopes = found.combination.corrections
+    np.testing.assert_allclose(slopes[:, first:].ravel(), best.x, atol=1e-5)
+    assert not slopes[:, :first].any()
+    # What else there was stays as it was.
+    np.testing.assert_array_equal(found.combination.weights, before.combination.weights)
+    np.testing.assert_allclose(found.combination.offsets, before.combination.offsets, atol=1e-12)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_left_out_scores_are_those_of_corrections_without_the_row(classes):
+    rows, features = drawn(120, classes, seed=1)
+    rows = replace(rows, mass=np.ones(120))
+    before = as_they_are(rows)
+    found = corrected(rows, features, before, 0.5)
+    shares = log_softmax(found.scores, axis=1)
+    for i in range(0, 120, 10):
+        others = np.delete(np.arange(120), i)
+        fewer = replace(before, scores=before.scores[others], losses=before.losses[others])
+        real = corrected(rows.some(others), features[others], fewer, 0.5).combination.corrections
+        wanted = log_softmax(before.scores[i] + features[i] @ real)
+        np.testing.assert_allclose(shares[i], wanted, atol=3e-3)
+
+
+def test_without_features_corrected_is_weights():
+    rows, features = drawn(100, 3)
+    found = combined(rows, "corrected")
+    assert found.how == "blocks"
+    assert found.corrections.shape == (0, 3)
+    assert combined(rows, "blocks", features).corrections.shape == (0, 3)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_many_rows_are_chosen_from_few_and_corrected_all(classes):
+    rows, features = drawn(4000, classes, seed=2)
+    found = chosen(rows, "corrected", features)
+    spread = found.combination.correction_spread
+    assert spread in CORRECTION_SPREADS
+    assert len(found.losses) == 4000
+    again = corrected(rows, features, weighed(rows, found.combination.spread), spread)
+    np.testing.assert_allclose(
+        found.combination.corrections, again.combination.corrections, atol=1e-5
+    )
+
+
+def test_rows_without_weight_have_no_part():
+    rows, features = drawn(90, 3, seed=3)
+    assert isinstance(rows, LeftOutParts)
+    mass = rows.mass.copy()
+    mass[::3] = 0.0
+    kept = np.flatnonzero(mass)
+    with_them = chosen(replace(rows, mass=mass), "corrected", features)
+    without = chosen(rows.some(kept), "corrected", features[kept])
+    np.testing.assert_allclose(
+        with_them.combination.corrections, without.combination.corrections, atol=1e-8
+    )
+    assert len(with_them.losses) == len(kept)
+
+
+def table_of_levels(n, seed, columns=8, levels=3):
+    rng = np.random.default_rng(seed)
+    return rng, rng.integers(0, levels, (n, columns)).astype(str)
+
+
+def test_levels_that_their_likelihoods_weigh_wrongly_are_put_right():
+    """Level 0 of a column comes with level 0 of the next, which has the opposite effect.
+
+    So alone it says nothing, and level 1 all that it should: one weight cannot put both right.
+    """
+    rng, cells = table_of_levels(900, 0)
+    for at in range(0, 8, 2):
+        cells[:, at + 1] = np.where(cells[:, at] == "0", "0", cells[:, at + 1])
+    score = (cells[:, ::2] == "0").sum(axis=1) - (cells[:, 1::2] == "0").sum(axis=1)
+    score = 3.0 * score + 1.5 * (cells == "1").sum(axis=1)
+    y = score - np.median(score) + rng.logistic(size=900) > 0
+    X, losses = cells.astype(object), {}
+    for combine in ("blocks", "corrected", "auto"):
+        model = GenerativeClassifier(combine=combine, budget=0).fit(X[:600], y[:600])
+        p = model.predict_proba(X[600:])[np.arange(300), y[600:].astype(int)]
+        losses[combine] = -np.log(p).mean()
+    assert losses["corrected"] < 0.8 * losses["blocks"]
+    assert losses["auto"] < 0.8 * losses["blocks"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_blocks_say_all_there_is_corrections_are_small(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 500)
+    X = rng.normal(size=(500, 5)) + y[:, None] * 0.5
+    model = GenerativeClassifier(budget=0).fit(X, y)
+    assert np.abs(model.combination_.corrections).max(initial=0.0) < 0.2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_levels_betray_no_labels(seed):
+    """Labels that depend on nothing are foretold no better than by chance, and it is known."""
+    rng, cells = table_of_levels(300, seed, columns=6, levels=30)
+    y = rng.integers(0, 2, 300)
+    model = GenerativeClassifier(combine="corrected", budget=0).fit(cells.astype(object), y)
+    assert model.combination_.left_out_log_loss > np.log(2) - 0.01
+    assert model.leave_one_out(cells.astype(object), y).log_loss > np.log(2) - 0.01
