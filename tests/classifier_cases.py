@@ -31,3 +31,19 @@ def mixed(n=240, seed=0, gaps=True):
 def since():
     """Return a day, for rows that are written out."""
     return datetime.date(2024, 3, 1)
+
+
+def misleading(n, seed=0):
+    """Return columns of levels, each misleading alone, and labels.
+
+    Level 0 of a column comes with level 0 of the next, which has the opposite effect: alone it says
+    nothing, and level 1 all that it should. One weight for a column cannot put both right.
+    """
+    rng = np.random.default_rng(seed)
+    cells = rng.integers(0, 3, (n, 8)).astype(str)
+    for at in range(0, 8, 2):
+        cells[:, at + 1] = np.where(cells[:, at] == "0", "0", cells[:, at + 1])
+    score = (cells[:, ::2] == "0").sum(axis=1) - (cells[:, 1::2] == "0").sum(axis=1)
+    score = 3.0 * score + 1.5 * (cells == "1").sum(axis=1)
+    y = score - np.median(score) + rng.logistic(size=n) > 0
+    return cells.astype(object), y.astype(int)

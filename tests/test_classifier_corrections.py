@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import suffice
-from classifier_cases import mixed
+from classifier_cases import misleading, mixed
 from saved_cases import put_together, taken_apart
 from suffice.classifier import GenerativeClassifier
 from suffice.classifier.features import FARTHEST, Feature, Features
@@ -178,6 +178,25 @@ def test_leaving_a_row_out_takes_it_out_of_the_corrections(kind):
         refits.append(float(one.predict_log_proba(FRAME[row : row + 1])[0, own]))
     found = left_out.log_proba[np.arange(len(y)), codes][::12]
     assert abs(np.mean(found) - np.mean(refits)) < 0.02
+
+
+def test_large_corrections_are_left_out_as_well():
+    X, y = misleading(300, seed=3)
+    families = {(at,): "categorical" for at in range(8)}
+    model = GenerativeClassifier(families, combine="corrected").fit(X, y)
+    assert np.abs(model.combination_.corrections).max() > 0.5
+    left_out = model.leave_one_out(X, y)
+    found = left_out.log_proba[np.arange(300), y]
+    held = model.predict_log_proba(X)[np.arange(300), y]
+    refits = []
+    for row in range(0, 300, 5):
+        others = np.delete(np.arange(300), row)
+        one = GenerativeClassifier(families, combine="corrected").fit(X[others], y[others])
+        refits.append(one.predict_log_proba(X[row : row + 1])[0, y[row]])
+    # A fit without the row would also correct what its level lacks without it.
+    assert -0.04 < np.mean(found[::5]) - np.mean(refits) < 0.01
+    # Held, the rows would have told on themselves.
+    assert np.mean(held[::5]) - np.mean(refits) > 0.04
 
 
 def test_a_file_holds_them(model, tmp_path):

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
+from classifier_cases import misleading
 from suffice.classifier import GenerativeClassifier
 from suffice.model.combination_choice import CORRECTION_SPREADS, chosen, combined
 from suffice.model.combination_rows import LeftOutParts, left_out_rows, told_apart
@@ -100,27 +101,12 @@ def test_rows_without_weight_have_no_part():
     assert len(with_them.losses) == len(kept)
 
 
-def table_of_levels(n, seed, columns=8, levels=3):
-    rng = np.random.default_rng(seed)
-    return rng, rng.integers(0, levels, (n, columns)).astype(str)
-
-
 def test_levels_that_their_likelihoods_weigh_wrongly_are_put_right():
-    """Level 0 of a column comes with level 0 of the next, which has the opposite effect.
-
-    So alone it says nothing, and level 1 all that it should: one weight cannot put both right.
-    """
-    rng, cells = table_of_levels(900, 0)
-    for at in range(0, 8, 2):
-        cells[:, at + 1] = np.where(cells[:, at] == "0", "0", cells[:, at + 1])
-    score = (cells[:, ::2] == "0").sum(axis=1) - (cells[:, 1::2] == "0").sum(axis=1)
-    score = 3.0 * score + 1.5 * (cells == "1").sum(axis=1)
-    y = score - np.median(score) + rng.logistic(size=900) > 0
-    X, losses = cells.astype(object), {}
+    X, y = misleading(900)
+    losses = {}
     for combine in ("blocks", "corrected", "auto"):
         model = GenerativeClassifier(combine=combine, budget=0).fit(X[:600], y[:600])
-        p = model.predict_proba(X[600:])[np.arange(300), y[600:].astype(int)]
-        losses[combine] = -np.log(p).mean()
+        losses[combine] = -model.predict_log_proba(X[600:])[np.arange(300), y[600:]].mean()
     assert losses["corrected"] < 0.8 * losses["blocks"]
     assert losses["auto"] < 0.8 * losses["blocks"]
 
@@ -137,8 +123,8 @@ def test_where_blocks_say_all_there_is_corrections_are_small(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_rare_levels_betray_no_labels(seed):
     """Labels that depend on nothing are foretold no better than by chance, and it is known."""
-    rng, cells = table_of_levels(300, seed, columns=6, levels=30)
-    y = rng.integers(0, 2, 300)
-    model = GenerativeClassifier(combine="corrected", budget=0).fit(cells.astype(object), y)
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 30, (300, 6)).astype(str).astype(object), rng.integers(0, 2, 300)
+    model = GenerativeClassifier(combine="corrected", budget=0).fit(X, y)
     assert model.combination_.left_out_log_loss > np.log(2) - 0.01
-    assert model.leave_one_out(cells.astype(object), y).log_loss > np.log(2) - 0.01
+    assert model.leave_one_out(X, y).log_loss > np.log(2) - 0.01
