@@ -87,16 +87,16 @@ def test_gaps_and_levels_that_are_new_have_no_correction(model):
     row = dict.fromkeys(FRAME.columns)
     told = model.features_.split(Table.of(FRAME[:1]), model.combination_.corrections)
     none = model.features_.of(model._take_features([row], reset=False).table)
-    assert not none.any()
+    assert not none.values.any()
     new = model._take_features([row | {"city": "Cairo"}], reset=False).table
-    assert not model.features_.of(new).any()
+    assert not model.features_.of(new).values.any()
     assert set(told) == set(model.corrections_)
 
 
 def test_a_number_far_away_is_corrected_no_further():
     feature = Feature("x", 0, 2.0, 0.5)
     column = Table.of(np.array([[2.5], [1e9], [-1e300], [np.nan]]))["x0"]
-    np.testing.assert_array_equal(feature.of(column)[:, 0], [1.0, FARTHEST, -FARTHEST, 0.0])
+    np.testing.assert_array_equal(feature.of(column)[1], [1.0, FARTHEST, -FARTHEST, 0.0])
 
 
 def test_features_are_measured_by_weight_without_losing_digits():
@@ -122,7 +122,7 @@ def test_logarithms_are_corrected_where_they_are_normal():
     assert feature.logarithm
     assert feature.centre == pytest.approx(np.log(frame["income"]).mean())
     odd = model._take_features(pd.DataFrame({"income": [-1.0], "age": [np.nan]}), reset=False)
-    assert not model.features_.of(odd.table).any()
+    assert not model.features_.of(odd.table).values.any()
 
 
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
@@ -245,10 +245,10 @@ def test_a_file_that_corrects_a_column_twice_is_refused(tmp_path):
         suffice.load(path)
 
 
-def test_too_many_features_for_the_rows_are_corrected_only_if_asked():
+def test_too_many_features_are_corrected_only_if_asked():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 20, (2500, 12)).astype(str).astype(object)
-    y = rng.integers(0, 2, 2500)
+    X = rng.integers(0, 30, (400, 12)).astype(str).astype(object)
+    y = rng.integers(0, 3, 400)
     assert GenerativeClassifier(budget=0).fit(X, y).corrections_ == {}
-    few = GenerativeClassifier(combine="corrected", budget=0).fit(X[:300], y[:300])
-    assert len(few.corrections_) == 12
+    few = GenerativeClassifier({0: "categorical"}, combine="corrected", budget=0)
+    assert len(few.fit(X[:, :2], y).corrections_) == 2

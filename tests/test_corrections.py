@@ -10,8 +10,16 @@ from scipy.special import log_softmax
 from classifier_cases import misleading
 from suffice.classifier import GenerativeClassifier
 from suffice.model.combination_choice import CORRECTION_SPREADS, chosen, combined
-from suffice.model.combination_rows import LeftOutParts, left_out_rows, told_apart
-from suffice.model.combination_ways import as_they_are, corrected, weighed
+from suffice.model.combination_rows import (
+    LeftOutParts,
+    featured_rows,
+    left_out_rows,
+    told_apart,
+)
+from suffice.model.combination_ways import HELD, as_they_are, corrected, weighed
+from suffice.model.contrast import Contrast
+from suffice.model.feature_rows import FeatureRows
+from suffice.model.sparse_contrast import SparseContrast
 
 
 def drawn(n, classes, features=3, seed=0, blocks=2):
@@ -26,12 +34,13 @@ def drawn(n, classes, features=3, seed=0, blocks=2):
     mass = rng.uniform(0.5, 2.0, n)
     base = np.full((n, classes), -np.log(classes))
     told = [told_apart(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
-    return left_out_rows(base, told, y.astype(np.int32), mass), f
+    return left_out_rows(base, told, y.astype(np.int32), mass), FeatureRows.of(f)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_corrections_are_the_most_probable_ones(classes):
     rows, features = drawn(80, classes)
+    dense = features.dense()
     before = weighed(rows, 0.5)
     found = corrected(rows, features, before, 0.7)
     first = 1 if classes == 2 else 0
@@ -39,7 +48,7 @@ def test_corrections_are_the_most_probable_ones(classes):
     def loss(unknowns):
         slopes = np.zeros((3, classes))
         slopes[:, first:] = unknowns.reshape(3, -1)
-        own = log_softmax(before.scores + features @ slopes, axis=1)[np.arange(80), rows.codes]
+        own = log_softmax(before.scores + dense @ slopes, axis=1)[np.arange(80), rows.codes]
         return -(rows.mass @ own) + unknowns @ unknowns / 2 / 0.7**2
 
     best = minimize(loss, np.zeros(3 * (classes - first)), tol=1e-12)
@@ -61,9 +70,51 @@ def test_left_out_scores_are_those_of_corrections_without_the_row(classes):
     for i in range(0, 120, 10):
         others = np.delete(np.arange(120), i)
         fewer = replace(before, scores=before.scores[others], losses=before.losses[others])
-        real = corrected(rows.some(others), features[others], fewer, 0.5).combination.corrections
-        wanted = log_softmax(before.scores[i] + features[i] @ real)
+        real = corrected(
+            rows.some(others), features.some(others), fewer, 0.5
+        ).combination.corrections
+        wanted = log_softmax(before.scores[i] + features.dense()[i] @ real)
         np.testing.assert_allclose(shares[i], wanted, atol=3e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("columns", [1, 4, 9])
+def test_sparse_rows_of_two_classes_are_as_dense_ones(columns, weighted):
+    rng = np.random.default_rng(columns)
+    n, levels = 333, 7
+    at = rng.integers(0, levels, (n, columns)).astype(np.uint32)
+    at += np.arange(columns, dtype=np.uint32) * levels
+    values = np.where(rng.random((n, columns)) < 0.2, 0.0, rng.normal(size=(n, columns)))
+    features = FeatureRows(at, values, columns * levels)
+    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    given = rng.normal(size=n), rng.integers(0, 2, n).astype(np.int32), mass
+    sparse, dense = SparseContrast(features, *given), Contrast(features.dense(), *given)
+    unknowns = rng.normal(size=2 + features.width)
+    np.testing.assert_allclose(sparse.scores(unknowns), dense.scores(unknowns))
+    for found, wanted in zip(sparse.sums(unknowns), dense.sums(unknowns), strict=True):
+        # Offsets are held, and have no part in the sparse ones.
+        inner = (slice(2, None),) * np.ndim(found)
+        np.testing.assert_allclose(np.asarray(found)[inner], np.asarray(wanted)[inner], atol=1e-9)
+        if np.ndim(found):
+            assert not np.asarray(found)[:2].any()
+    curvature = dense.sums(unknowns)[2] + np.eye(len(unknowns))
+    curvature[:2], curvature[:, :2] = 0.0, 0.0
+    curvature[[0, 1], [0, 1]] = HELD
+    lower = np.linalg.cholesky(curvature)
+    np.testing.assert_allclose(
+        sparse.left_out_scores(unknowns, lower), dense.left_out_scores(unknowns, lower), atol=1e-9
+    )
+
+
+def test_few_features_of_many_are_kept_sparse():
+    rows, _ = drawn(40, 2)
+    at = np.array([[0, 3]] * 40, np.uint32)
+    base = np.zeros((40, 2))
+    levels = FeatureRows(at, np.ones((40, 2)), 6)
+    assert isinstance(featured_rows(rows, base, levels), SparseContrast)
+    assert isinstance(featured_rows(rows, base, FeatureRows.of(np.ones((40, 3)))), Contrast)
+    three, _ = drawn(40, 3)
+    assert featured_rows(three, np.zeros((40, 3)), levels).size == (3, 18)
 
 
 def test_without_features_corrected_is_weights():
@@ -94,7 +145,7 @@ def test_rows_without_weight_have_no_part():
     mass[::3] = 0.0
     kept = np.flatnonzero(mass)
     with_them = chosen(replace(rows, mass=mass), "corrected", features)
-    without = chosen(rows.some(kept), "corrected", features[kept])
+    without = chosen(rows.some(kept), "corrected", features.some(kept))
     np.testing.assert_allclose(
         with_them.combination.corrections, without.combination.corrections, atol=1e-8
     )

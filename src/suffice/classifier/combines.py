@@ -33,6 +33,8 @@ MOST_LIKELIHOODS = 1 << 25
 # Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
 # tried unless they are asked for.
 MOST_WORK = 1 << 25
+# Rows, by their weight, beyond which none are tried: it would add a quarter to the time of a fit.
+MOST_ROWS = 20_000
 
 
 class Combines(TableLearner):
@@ -101,14 +103,17 @@ class Combines(TableLearner):
 
     def _features(self, rows: Rows) -> Features:
         """Return what corrections are of: nothing if there are too many of them to be tried."""
-        classes = len(self.classes_)
-        if self.combine not in ("auto", "corrected") or classes == 1:
+        classes, asked = len(self.classes_), self.combine == "corrected"
+        if classes == 1 or not (asked or self.combine == "auto"):
+            return Features()
+        if self.tally_.weights.sum() > MOST_ROWS and not asked:
             return Features()
         found = Features.found(self.blocks_, rows.X.table, rows.weights)
-        each = classes if classes > TWO else 1
         few = min(rows.shape[0], CHOOSING_ROWS)
-        work = few * each * (each * found.width) ** 2
-        return found if work < MOST_WORK or self.combine == "corrected" else Features()
+        work = few * classes * (classes * found.width) ** 2
+        if classes == TWO:
+            work = few * len(found.columns) ** 2 + found.width**3
+        return found if work < MOST_WORK or asked else Features()
 
     def _chosen(self, rows: Rows) -> Weighing:
         """Return the weights, offsets and corrections that make left-out rows most probable."""
@@ -184,8 +189,9 @@ class Combines(TableLearner):
         return self.features_.split(table, self.combination_.corrections)
 
     def _corrected(self, scores: Floats, table: Table) -> Floats:
-        corrections = self.combination_.corrections
-        return scores + self.features_.of(table) @ corrections if len(corrections) else scores
+        for added in self._corrections_of(table).values():
+            scores += added
+        return scores
 
 
 def weights_of(rows: Rows) -> Floats:

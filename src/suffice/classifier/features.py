@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.blocks import Family
 from suffice.data.columns import Column
 from suffice.data.table import Table
+from suffice.kernels.level_tables import gather_levels
+from suffice.model.feature_rows import FeatureRows
 from suffice.tally.tally import Floats
 
 # Levels of a column beyond which it has no corrections.
@@ -40,16 +43,26 @@ class Feature(NamedTuple):
         """How many features of a row the column has."""
         return max(self.levels, 1)
 
-    def of(self, column: Column) -> Floats:
-        """Return the features of the column's cells, (n, width); gaps and new levels have none."""
-        out = np.zeros((len(column), self.width))
+    def of(self, column: Column) -> tuple[NDArray[np.uint32], Floats]:
+        """Return which of the features each cell has, (n,), and its value; 0 for gaps, new levels.
+
+        Numbers have the first and only one.
+        """
         if self.levels:
-            rows = np.flatnonzero((column.values >= 0) & (column.values < self.levels))
-            out[rows, column.values[rows]] = 1.0
-            return out
+            known = (column.values >= 0) & (column.values < self.levels)
+            return np.where(known, column.values, 0).astype(np.uint32), known.astype(np.float64)
         x = _numbers(column, self.logarithm)
-        np.clip((x - self.centre) / self.scale, -FARTHEST, FARTHEST, out=out[:, 0])
-        out[np.isnan(x)] = 0.0
+        far = np.clip((x - self.centre) / self.scale, -FARTHEST, FARTHEST)
+        return np.zeros(len(x), np.uint32), np.where(np.isnan(x), 0.0, far)
+
+    def added(self, column: Column, corrections: Floats) -> Floats:
+        """Return what the cells add to the scores, (n, C), given corrections (width, C)."""
+        if not self.levels:
+            return self.of(column)[1][:, None] * corrections
+        # New levels and gaps have the last two rows of a table.
+        table = np.concatenate([corrections, np.zeros((2, corrections.shape[1]))])
+        out = np.empty((len(column), corrections.shape[1]))
+        gather_levels(column.values, table, out)
         return out
 
 
@@ -61,7 +74,7 @@ class Features:
     --------
     >>> table = Table.of([{"age": 1.0, "city": "Rome"}, {"age": 3.0, "city": "Oslo"}])
     >>> features = Features((Feature("age", 0, 2.0, 1.0), Feature("city", 2)))
-    >>> features.of(table)
+    >>> features.of(table).dense()
     array([[-1.,  1.,  0.],
            [ 1.,  0.,  1.]])
     """
@@ -87,10 +100,16 @@ class Features:
         """How many features a row has."""
         return sum(feature.width for feature in self.columns)
 
-    def of(self, table: Table) -> Floats:
-        """Return the features of rows, (n, width)."""
-        parts = [feature.of(table[feature.column]) for feature in self.columns]
-        return np.concatenate([np.empty((len(table), 0)), *parts], axis=1)
+    def of(self, table: Table) -> FeatureRows:
+        """Return the features of rows."""
+        at = np.zeros((len(table), len(self.columns)), np.uint32)
+        values = np.zeros(at.shape)
+        first = 0
+        for place, feature in enumerate(self.columns):
+            at[:, place], values[:, place] = feature.of(table[feature.column])
+            at[:, place] += np.uint32(first)
+            first += feature.width
+        return FeatureRows(at, values, first)
 
     def by_column(self, corrections: Floats) -> dict[str, Floats]:
         """Return the corrections (F, C) of each column, (width, C); nothing if there are none."""
@@ -103,7 +122,7 @@ class Features:
     def split(self, table: Table, corrections: Floats) -> dict[str, Floats]:
         """Return what each column adds to the scores of rows, (n, C), by its name."""
         found, features = self.by_column(corrections), {one.column: one for one in self.columns}
-        return {name: features[name].of(table[name]) @ part for name, part in found.items()}
+        return {name: features[name].added(table[name], part) for name, part in found.items()}
 
 
 def _of_numbers(column: Column, weights: Floats, *, logarithm: bool) -> list[Feature]:

@@ -40,15 +40,10 @@ def add_contrast(lines, base, second, mass, unknowns, facts, slope, curvature): 
             for j in range(size):
                 margin += unknowns[2 + j] * lines[low + i, j]
             margins[i] = margin
-            small[i] = -abs(margin)
-        exp_of_negatives(small[:here], bits, powers)
-        facts[0] += log_totals(small[:here], mass[low : low + here])
-        for i in range(here):
-            weight, margin, own = mass[low + i], margins[i], second[low + i]
-            more = 1.0 + small[i]
-            facts[0] += weight * max((1.0 - 2.0 * own) * margin, 0.0)
-            missed[i] = weight * (own - (1.0 if margin >= 0.0 else small[i]) / more)
-            small[i] = sqrt(weight * small[i]) / more
+        high = low + here
+        facts[0] += margin_facts(
+            margins[:here], second[low:high], mass[low:high], small[:here], missed, bits, powers
+        )
         for i in range(here):
             away[i, 0] = small[i]
             slope[1] += missed[i]
@@ -62,6 +57,26 @@ def add_contrast(lines, base, second, mass, unknowns, facts, slope, curvature): 
     for j in range(1, 2 + size):
         curvature[0, j] -= curvature[1, j]
         curvature[j, 0] -= curvature[j, 1]
+
+
+@kernel
+def margin_facts(margins, second, mass, small, missed, bits, powers):  # type: ignore[no-untyped-def]
+    """Return the loss of a chunk of margins (n,).
+
+    To missed minus its gradient by each margin is written, to small the root of its curvature.
+    bits and powers are room for `exp_of_negatives`.
+    """
+    for i in range(margins.size):
+        small[i] = -abs(margins[i])
+    exp_of_negatives(small, bits, powers)
+    loss = log_totals(small, mass)
+    for i in range(margins.size):
+        weight, margin, own = mass[i], margins[i], second[i]
+        more = 1.0 + small[i]
+        loss += weight * max((1.0 - 2.0 * own) * margin, 0.0)
+        missed[i] = weight * (own - (1.0 if margin >= 0.0 else small[i]) / more)
+        small[i] = sqrt(weight * small[i]) / more
+    return loss
 
 
 @kernel

@@ -10,6 +10,7 @@ from suffice.model.combination import Combination
 from suffice.model.combination_fit import NEARLY, SETTLED
 from suffice.model.combination_rows import LeftOutRows
 from suffice.model.combination_ways import as_they_are, corrected, tempered, weighed
+from suffice.model.feature_rows import FeatureRows
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing, averaged, row_losses
 from suffice.tally.tally import Floats
@@ -32,12 +33,14 @@ MUCH_WORK = 1 << 28
 CHOOSING_ROWS = 3000
 
 
-def combined(rows: LeftOutRows, how: str = "auto", features: Floats | None = None) -> Combination:
+def combined(
+    rows: LeftOutRows, how: str = "auto", features: FeatureRows | None = None
+) -> Combination:
     """Return the combination that makes the rows' own classes most probable (see `chosen`)."""
     return chosen(rows, how, features).combination
 
 
-def chosen(rows: LeftOutRows, how: str = "auto", features: Floats | None = None) -> Weighing:
+def chosen(rows: LeftOutRows, how: str = "auto", features: FeatureRows | None = None) -> Weighing:
     """Return the weighing that makes the rows' own classes most probable, of rows that tell.
 
     "auto" goes by the log-loss of rows that neither blocks nor weights have learned: the blocks'
@@ -51,14 +54,14 @@ def chosen(rows: LeftOutRows, how: str = "auto", features: Floats | None = None)
     ----------
     rows : LeftOutRows
     how : {"auto", "naive", "temperature", "blocks", "corrected"}
-    features : (n, F), optional
+    features : FeatureRows, optional
         What corrections are of; without them, "corrected" is "blocks".
     """
     classes, blocks = rows.size
     features = features if how in ("auto", "corrected") else None
     if not (told := telling(rows)).all():
         rows = rows.some(told)
-        features = features if features is None else features[told]
+        features = features if features is None else features.some(told)
     if blocks == 0 or not len(rows.codes):
         naive = Combination.naive(blocks, classes)
         scores = rows.scores(np.concatenate([naive.offsets, naive.weights]))
@@ -72,7 +75,7 @@ def chosen(rows: LeftOutRows, how: str = "auto", features: Floats | None = None)
     ways = tried(few, how, spreads, settled=settled)
     if many:
         if features is not None:
-            more = corrected_out(few, features[at], best(ways), settled)
+            more = corrected_out(few, features.some(at), best(ways), settled)
             ways = [*ways, *more] if how == "auto" else more
         return with_lapse(rows, again(rows, best(ways), features))
     plain = with_lapse(rows, best(ways))
@@ -138,7 +141,7 @@ def spread_out(
 
 
 def corrected_out(
-    rows: LeftOutRows, features: Floats, before: Weighing, settled: float
+    rows: LeftOutRows, features: FeatureRows, before: Weighing, settled: float
 ) -> list[Weighing]:
     """Return corrections of several spreads to a weighing, from small ones on."""
     found: list[Weighing] = []
@@ -151,7 +154,7 @@ def corrected_out(
     return found
 
 
-def again(rows: LeftOutRows, found: Weighing, features: Floats | None = None) -> Weighing:
+def again(rows: LeftOutRows, found: Weighing, features: FeatureRows | None = None) -> Weighing:
     """Return what was chosen, perhaps from few rows, fitted to all to the last digit."""
     how = found.combination.how
     if how == "naive":

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from suffice.model.combination_rows import LeftOutRows
+from suffice.model.combination_rows import FittedRows
 from suffice.tally.tally import Floats
 
 # Steps of Newton's method: a few suffice, since the problem is concave in few unknowns.
@@ -42,7 +42,7 @@ class Fit:
 
     Parameters
     ----------
-    rows : LeftOutRows
+    rows : FittedRows
     centre : (C + K,)
         Mean of the prior.
     precision : (C + K, C + K)
@@ -51,7 +51,7 @@ class Fit:
         The gain of a step, in nats for all rows, that ends the climb.
     """
 
-    rows: LeftOutRows
+    rows: FittedRows
     centre: Floats
     precision: Floats
     settled: float = SETTLED

@@ -13,12 +13,16 @@ from numpy.typing import NDArray
 from suffice.kernels.combination import add_combination, write_left_out, write_scores
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.model.contrast import Contrast
+from suffice.model.feature_rows import FeatureRows
+from suffice.model.sparse_contrast import SparseContrast
 from suffice.tally.tally import Floats
 
 # Nats from which on what classes have in common is taken off, and from which on down a class is as
 # good as impossible.
 LARGE, IMPOSSIBLE = 1e6, -1e9
 TWO = 2
+# Features to each of those that a row has, from which on sparse rows are quicker.
+FEW_OF_MANY = 2
 
 
 def apart(said: Floats) -> Floats:
@@ -149,6 +153,8 @@ class LeftOutParts:
 
 
 LeftOutRows = LeftOutParts | Contrast
+# What a fit needs of rows.
+FittedRows = LeftOutRows | SparseContrast
 
 
 def told_apart(said: Floats) -> Floats:
@@ -179,16 +185,19 @@ def left_out_rows(
     return Contrast(lines, base[:, 1] - base[:, 0], codes, mass, known)
 
 
-def featured_rows(rows: LeftOutRows, base: Floats, features: Floats) -> LeftOutRows:
-    """Return the same rows with scores (n, C) to begin with, and features (n, F) for parts.
+def featured_rows(rows: LeftOutRows, base: Floats, features: FeatureRows) -> FittedRows:
+    """Return the same rows with scores (n, C) to begin with, and features for parts.
 
     A part is what one feature adds to one class; of two classes, to the second.
     """
     classes = base.shape[1]
     if classes == TWO:
         margins = base[:, 1] - base[:, 0]
-        return Contrast(np.ascontiguousarray(features), margins, rows.codes, rows.mass)
-    parts = np.zeros((len(base), classes, features.shape[1], classes))
+        if features.at.shape[1] * FEW_OF_MANY <= features.width:
+            return SparseContrast(features, margins, rows.codes, rows.mass)
+        return Contrast(features.dense(), margins, rows.codes, rows.mass)
+    parts = np.zeros((len(base), classes, features.width, classes))
+    found = features.dense()
     for c in range(classes):
-        parts[:, c, :, c] = features
+        parts[:, c, :, c] = found
     return LeftOutParts(base, parts.reshape(len(base), classes, -1), rows.codes, rows.mass)

@@ -9,6 +9,7 @@ import numpy as np
 from suffice.model.combination import Combination
 from suffice.model.combination_fit import SETTLED, Fit, Point
 from suffice.model.combination_rows import LeftOutRows, featured_rows
+from suffice.model.feature_rows import FeatureRows
 from suffice.model.weighing import Weighing, weighing_of
 from suffice.tally.tally import Floats
 
@@ -58,7 +59,7 @@ def weighed(
 
 def corrected(
     rows: LeftOutRows,
-    features: Floats,
+    features: FeatureRows,
     before: Weighing,
     spread: float,
     start: Point | None = None,
@@ -71,17 +72,18 @@ def corrected(
     have paid for offsets already.
     """
     base = before.scores - before.combination.offsets
-    rows = featured_rows(rows, base, features)
-    classes, unknown = rows.size
+    found = featured_rows(rows, base, features)
+    classes, unknown = found.size
     centre = np.concatenate([before.combination.offsets, np.zeros(unknown)])
     precision = np.concatenate([np.full(classes, HELD), np.full(unknown, spread**-2.0)])
-    fit = Fit(rows, centre, np.diag(precision), settled)
-    point = fit.climbed(centre if start is None else start.unknowns)
-    none = np.zeros((features.shape[1], classes))
-    found = replace(
+    fit = Fit(found, centre, np.diag(precision), settled)
+    first = np.zeros(unknown) if start is None else start.unknowns[classes:]
+    point = fit.climbed(np.concatenate([before.combination.offsets, first]))
+    none = np.zeros((features.width, classes))
+    changed = replace(
         before.combination, how="corrected", corrections=none, correction_spread=spread
-    ).having(point.unknowns)
-    weighing = weighing_of(found, rows, fit.left_out_scores(point))
+    )
+    weighing = weighing_of(changed.having(point.unknowns), rows, fit.left_out_scores(point))
     return replace(weighing, fit=fit, point=point, before=before)
 
 

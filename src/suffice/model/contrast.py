@@ -78,7 +78,7 @@ class Contrast:
 
     def scores(self, unknowns: Floats) -> Floats:
         """Return the scores of all rows, (n, 2); those of the first class are 0."""
-        return _against_none(self.margins(unknowns))
+        return scores_of(self.margins(unknowns))
 
     def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient and minus its Hessian."""
@@ -111,18 +111,23 @@ class Contrast:
             lambda start, stop: write_leverages(self.lines[start:stop], lower, far[start:stop]),
             self._ranges(),
         )
-        small = np.exp(-np.abs(margins))
-        share = np.where(margins >= 0, 1.0, small) / (1.0 + small)
-        spread = small / np.square(1.0 + small)
-        out = np.minimum(self.mass, 1.0)
-        step = far * out * (self.codes - share) / (1.0 - out * spread * far)
-        return _against_none(margins - step)
+        return scores_of(left_out_margins(margins, far, self.codes, self.mass))
 
     def _ranges(self) -> list[tuple[int, int]]:
         return row_ranges(len(self.codes), 1 + self.lines.shape[1])
 
 
-def _against_none(margins: Floats) -> Floats:
+def left_out_margins(margins: Floats, far: Floats, codes: Any, mass: Floats) -> Floats:
+    """Return margins (n,) without the row, given its leverage x^T H^-1 x, `far` (n,)."""
+    small = np.exp(-np.abs(margins))
+    share = np.where(margins >= 0, 1.0, small) / (1.0 + small)
+    spread = small / np.square(1.0 + small)
+    out = np.minimum(mass, 1.0)
+    return np.asarray(margins - far * out * (codes - share) / (1.0 - out * spread * far))
+
+
+def scores_of(margins: Floats) -> Floats:
+    """Return scores (n, 2) that differ by these margins (n,); those of the first class are 0."""
     out = np.zeros((len(margins), 2))
     out[:, 1] = margins
     return out
