@@ -19,6 +19,7 @@ from suffice.model.combination_rows import (
 from suffice.model.combination_ways import HELD, as_they_are, corrected, weighed
 from suffice.model.contrast import Contrast
 from suffice.model.feature_rows import FeatureRows
+from suffice.model.featured_classes import FeaturedClasses
 from suffice.model.sparse_contrast import SparseContrast
 
 
@@ -103,6 +104,37 @@ def test_sparse_rows_of_two_classes_are_as_dense_ones(columns, weighted):
     lower = np.linalg.cholesky(curvature)
     np.testing.assert_allclose(
         sparse.left_out_scores(unknowns, lower), dense.left_out_scores(unknowns, lower), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_features_of_classes_are_parts_of_left_out_rows(classes, weighted):
+    """Against the general form: a part for each feature and class, 0 for all other classes."""
+    rng = np.random.default_rng(classes)
+    n, width = 150, 4
+    features = rng.normal(size=(n, width))
+    codes, base = rng.integers(0, classes, n).astype(np.int32), rng.normal(size=(n, classes))
+    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    parts = np.zeros((n, classes, width, classes))
+    for c in range(classes):
+        parts[:, c, :, c] = features
+    general = LeftOutParts(base, parts.reshape(n, classes, -1), codes, mass)
+    quick = FeaturedClasses(features, base, codes, mass)
+    assert quick.size == general.size
+    unknowns = rng.normal(size=classes + width * classes) / 2
+    np.testing.assert_allclose(quick.scores(unknowns), general.scores(unknowns))
+    for found, wanted in zip(quick.sums(unknowns), general.sums(unknowns), strict=True):
+        inner = (slice(classes, None),) * np.ndim(found)
+        np.testing.assert_allclose(np.asarray(found)[inner], np.asarray(wanted)[inner], atol=1e-9)
+        if np.ndim(found):
+            assert not np.asarray(found)[:classes].any()
+    curvature = general.sums(unknowns)[2] + np.eye(len(unknowns))
+    curvature[:classes], curvature[:, :classes] = 0.0, 0.0
+    curvature[range(classes), range(classes)] = HELD
+    lower = np.linalg.cholesky(curvature)
+    np.testing.assert_allclose(
+        quick.left_out_scores(unknowns, lower), general.left_out_scores(unknowns, lower), atol=1e-8
     )
 
 

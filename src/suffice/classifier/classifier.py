@@ -28,9 +28,10 @@ class GenerativeClassifier(SavesTables):
         far-off numbers hardly move, is never chosen: it takes its time, and is there by name.
         The `families_` of another model count exactly what that model counts, bins included, so
         that the two can be merged.
-    combine : {"auto", "naive", "temperature", "blocks"}, default="auto"
-        How the blocks' log-likelihoods are put together: as they are, all times one number, or each
-        times a weight of its own. "auto" takes what foretells left-out rows best.
+    combine : {"auto", "naive", "temperature", "blocks", "corrected"}, default="auto"
+        How the blocks' log-likelihoods are put together: as they are, all times one number, each
+        times a weight of its own, or with corrections for levels and numbers beside. "auto" takes
+        what foretells left-out rows best.
     missing : {"ignore", "informative"}, default="ignore"
         Gaps are left out when learning and marginalised when scoring; "informative" makes a gap
         itself a feature where it depends on the class.
@@ -51,6 +52,8 @@ class GenerativeClassifier(SavesTables):
     blocks_ : tuple of Family
     weights_ : dict
         How much each block counts.
+    corrections_ : dict
+        What levels and numbers add beyond their blocks.
     combination_ : Combination
     weights_stale_ : bool
         Whether rows were learned or forgotten since weights and families were chosen.

@@ -14,6 +14,7 @@ from suffice.kernels.combination import add_combination, write_left_out, write_s
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.model.contrast import Contrast
 from suffice.model.feature_rows import FeatureRows
+from suffice.model.featured_classes import FeaturedClasses
 from suffice.model.sparse_contrast import SparseContrast
 from suffice.tally.tally import Floats
 
@@ -154,7 +155,7 @@ class LeftOutParts:
 
 LeftOutRows = LeftOutParts | Contrast
 # What a fit needs of rows.
-FittedRows = LeftOutRows | SparseContrast
+FittedRows = LeftOutRows | SparseContrast | FeaturedClasses
 
 
 def told_apart(said: Floats) -> Floats:
@@ -196,8 +197,4 @@ def featured_rows(rows: LeftOutRows, base: Floats, features: FeatureRows) -> Fit
         if features.at.shape[1] * FEW_OF_MANY <= features.width:
             return SparseContrast(features, margins, rows.codes, rows.mass)
         return Contrast(features.dense(), margins, rows.codes, rows.mass)
-    parts = np.zeros((len(base), classes, features.width, classes))
-    found = features.dense()
-    for c in range(classes):
-        parts[:, c, :, c] = found
-    return LeftOutParts(base, parts.reshape(len(base), classes, -1), rows.codes, rows.mass)
+    return FeaturedClasses(features.dense(), base, rows.codes, rows.mass)
