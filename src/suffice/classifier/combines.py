@@ -32,7 +32,7 @@ FEWEST_ROWS = 5_000
 MOST_LIKELIHOODS = 1 << 25
 # Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
 # tried unless they are asked for.
-MOST_WORK = 1 << 30
+MOST_WORK = 1 << 29
 # Rows, by their weight, beyond which none are tried: it would add a quarter to the time of a fit.
 MOST_ROWS = 20_000
 
@@ -110,7 +110,8 @@ class Combines(TableLearner):
             return Features()
         found = Features.found(self.blocks_, rows.X.table, rows.weights)
         few = min(rows.shape[0], CHOOSING_ROWS)
-        work = few * (classes * found.width) ** 2 // 2 + (classes * found.width) ** 3
+        unknown = classes * found.width
+        work = few * unknown**2 // 2 + unknown**3 // 3
         if classes == TWO:
             work = few * len(found.columns) ** 2 + found.width**3
         return found if work < MOST_WORK or asked else Features()

@@ -17,6 +17,8 @@ MAX_STEPS = 50
 # there is nothing left to gain, or nothing but rounding; and one that will do for comparisons.
 SETTLED, ROUNDING, NEARLY = 1e-10, 1e-12, 0.1
 MOST_HALVINGS = 40
+# Unknowns up to which their equations are solved on one thread.
+SMALL = 64
 
 
 class Point(NamedTuple):
@@ -29,6 +31,10 @@ class Point(NamedTuple):
 
     def newton_step(self) -> Floats:
         """Return the step to the top of the parabola that touches the log posterior here."""
+        if len(self.slope) > SMALL:
+            # numpy's library, as all else with large matrices: threads of two would be in each
+            # other's way.
+            return np.asarray(np.linalg.solve(self.curvature, self.slope))
         # LAPACK itself: around systems as small as these, checks take longer than solving.
         _, step, failed = dposv(self.curvature, self.slope)
         if failed:

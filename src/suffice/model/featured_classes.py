@@ -7,8 +7,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk
-from scipy.linalg.lapack import dpotri
 
 from suffice.kernels.ranges import row_ranges
 from suffice.model.calibration import log_softmax
@@ -78,20 +76,17 @@ class FeaturedClasses:
         """Return sum_i w_i (diag p - p p^T) x f f^T, (F C, F C), by feature and class."""
         classes, size = self.size
         width = size // classes
-        total = np.zeros((size, size), order="F")
-        for start, stop in self._chunks():
-            f, p, w = self.features[start:stop], shares[start:stop], self.mass[start:stop]
-            each = (np.sqrt(w)[:, None, None] * f[:, :, None] * p[:, None, :]).reshape(-1, size)
-            total = dsyrk(-1.0, each.T, beta=1.0, c=total, overwrite_c=True)
-        out = np.asarray(np.triu(total) + np.triu(total, 1).T)
+        out = np.zeros((size, size))
+        for start, stop in row_ranges(len(self.base), size):
+            f, p = self.features[start:stop], shares[start:stop]
+            heavy = np.sqrt(self.mass[start:stop])[:, None] * p
+            each = (f[:, :, None] * heavy[:, None, :]).reshape(-1, size)
+            out -= each.T @ each
         blocks = out.reshape(width, classes, width, classes)
         for c in range(classes):
             heavy = (self.mass * shares[:, c])[:, None] * self.features
             blocks[:, c, :, c] += self.features.T @ heavy
         return out
-
-    def _chunks(self) -> list[tuple[int, int]]:
-        return row_ranges(len(self.base), self.size[1])
 
     def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
         """Return the scores, (n, C), under unknowns that were fitted without the row.
@@ -100,8 +95,8 @@ class FeaturedClasses:
         """
         classes, size = self.size
         # Entries of the inverse: A_cd = f^T (H^-1)_cd f, where solving would be a solve a row.
-        inverse, _ = dpotri(lower[classes:, classes:], lower=True)
-        inverse = np.ascontiguousarray(np.tril(inverse) + np.tril(inverse, -1).T)
+        root = np.linalg.inv(lower[classes:, classes:])
+        inverse = root.T @ root
         width = size // classes
         one, other = np.triu_indices(classes)
         blocks = inverse.reshape(width, classes, width, classes)[:, one, :, other]

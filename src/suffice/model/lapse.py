@@ -13,6 +13,7 @@ from suffice.tally.tally import Floats
 # Steps of EM for a lapse, and the gain, in nats for all rows, that ends them.
 LAPSE_STEPS = 20
 LAPSE_SETTLED = 1e-2
+NEARLY_SETTLED = 1e-3
 FIRST_LAPSE, LEAST_LAPSE, SAME_LAPSE = 0.02, 1e-9, 1e-6
 # Nats, for all rows, that a lapse must be worth before weights are fitted to it.
 WORTH_FITTING = 1.0
@@ -41,11 +42,13 @@ def with_lapse(rows: LeftOutRows, found: Weighing) -> Weighing:
         known = own + np.log1p(-lapse)
         share = np.exp(known - np.logaddexp(known, np.log(lapse / classes)))
         fit = replace(fit, rows=replace(fit.rows, mass=mass * share))
-        point = fit.climbed(point.unknowns)
+        # Near enough for the next step of EM; at the end they are fitted to the last digit.
+        point = replace(fit, settled=max(fit.settled, NEARLY_SETTLED)).climbed(point.unknowns)
         own = -row_losses(rows, fit.rows.scores(point.unknowns))
         lapse = _lapse_of(own, mass, classes)
     if value <= found.point.value + price:
         return found
+    point = fit.climbed(point.unknowns)
     lapsing = replace(found.combination.having(point.unknowns), lapse=lapse)
     mixed = weighing_of(lapsing, rows, fit.left_out_scores(point), lapse)
     return replace(mixed, fit=fit, point=point, before=found.before)

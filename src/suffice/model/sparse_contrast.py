@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotri
 
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.sparse_contrast import (
@@ -84,8 +83,8 @@ class SparseContrast:
     def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
         """Return the scores, (n, 2), under unknowns that were fitted without the row."""
         # Entries of the inverse: solving for the few features of each row would be a solve a row.
-        inverse, _ = dpotri(lower[OFFSETS:, OFFSETS:], lower=True)
-        inverse = np.ascontiguousarray(np.tril(inverse) + np.tril(inverse, -1).T)
+        root = np.linalg.inv(lower[OFFSETS:, OFFSETS:])
+        inverse = root.T @ root
         far = np.empty(len(self.base))
         write_sparse_leverages(self.features.at, self.features.values, inverse, far)
         return scores_of(left_out_margins(self.margins(unknowns), far, self.codes, self.mass))
