@@ -145,7 +145,8 @@ def corrected_out(
 ) -> list[Weighing]:
     """Return corrections of several spreads to a weighing, from small ones on."""
     found: list[Weighing] = []
-    for spread in CORRECTION_SPREADS:
+    work = len(rows.codes) * (rows.size[0] * features.width) ** 2
+    for spread in CORRECTION_SPREADS if work < MUCH_WORK else CORRECTION_SPREADS[1::2]:
         start = found[-1].point if found else None
         found.append(corrected(rows, features, before, spread, start, settled))
         behind = found[-1].combination.left_out_log_loss - best(found).combination.left_out_log_loss
