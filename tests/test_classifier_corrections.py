@@ -11,6 +11,7 @@ import suffice
 from classifier_cases import misleading, mixed
 from saved_cases import put_together, taken_apart
 from suffice.classifier import GenerativeClassifier
+from suffice.classifier.families import family_of
 from suffice.classifier.features import FARTHEST, Feature, Features
 from suffice.data.table import Table
 from suffice.errors import ModelFileError, StaleCalibrationWarning
@@ -97,6 +98,13 @@ def test_a_number_far_away_is_corrected_no_further():
     feature = Feature("x", 0, 2.0, 0.5)
     column = Table.of(np.array([[2.5], [1e9], [-1e300], [np.nan]]))["x0"]
     np.testing.assert_array_equal(feature.of(column)[1], [1.0, FARTHEST, -FARTHEST, 0.0])
+
+
+def test_numbers_too_far_apart_to_be_measured_have_no_correction():
+    far = Table.of(np.array([[-1.7e308], [1.7e308], [0.0]]))
+    assert Features.found([family_of("binned", ("x0",))], far, np.empty(0)).columns == ()
+    near = Feature("x0", 0, -1.7e308, 1e300)
+    np.testing.assert_array_equal(near.of(far["x0"])[1], [0.0, FARTHEST, FARTHEST])
 
 
 def test_features_are_measured_by_weight_without_losing_digits():

@@ -52,7 +52,8 @@ class Feature(NamedTuple):
             known = (column.values >= 0) & (column.values < self.levels)
             return np.where(known, column.values, 0).astype(np.uint32), known.astype(np.float64)
         x = _numbers(column, self.logarithm)
-        far = np.clip((x - self.centre) / self.scale, -FARTHEST, FARTHEST)
+        with np.errstate(over="ignore"):  # what is beyond all floats is far away
+            far = np.clip((x - self.centre) / self.scale, -FARTHEST, FARTHEST)
         return np.zeros(len(x), np.uint32), np.where(np.isnan(x), 0.0, far)
 
     def added(self, column: Column, corrections: Floats) -> Floats:
@@ -134,7 +135,8 @@ def _of_numbers(column: Column, weights: Floats, *, logarithm: bool) -> list[Fea
         return []
     # About a value among them, so that no digits are lost, in units that can be squared.
     values = x[seen]
-    unit = float(np.abs(values - values[0]).max())
+    with np.errstate(over="ignore"):
+        unit = float(np.abs(values - values[0]).max())
     if not 0 < unit < np.inf:
         return []
     steps = (values - values[0]) / unit
