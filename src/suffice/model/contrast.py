@@ -92,12 +92,7 @@ class Contrast:
             add_contrast(*rows, unknowns, *found)
             return found
 
-        (loss, slope, curvature), *others = on_all_cores(work, self._ranges())
-        for more, steeper, sharper in others:
-            loss += more
-            slope += steeper
-            curvature += sharper
-        return -float(loss[0]), slope, curvature
+        return added_up(on_all_cores(work, self._ranges()))
 
     def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
         """Return the scores, (n, 2), under unknowns that were fitted without the row.
@@ -115,6 +110,16 @@ class Contrast:
 
     def _ranges(self) -> list[tuple[int, int]]:
         return row_ranges(len(self.codes), 1 + self.lines.shape[1])
+
+
+def added_up(parts: list[tuple[Floats, Floats, Floats]]) -> tuple[float, Floats, Floats]:
+    """Return the log-likelihood, slope and curvature of losses (1,), slopes and curvatures."""
+    (loss, slope, curvature), *others = parts
+    for more, steeper, sharper in others:
+        loss += more
+        slope += steeper
+        curvature += sharper
+    return -float(loss[0]), slope, curvature
 
 
 def left_out_margins(margins: Floats, far: Floats, codes: Any, mass: Floats) -> Floats:

@@ -13,7 +13,7 @@ from suffice.kernels.sparse_contrast import (
     write_sparse_leverages,
     write_sparse_margins,
 )
-from suffice.model.contrast import left_out_margins, scores_of
+from suffice.model.contrast import added_up, left_out_margins, scores_of
 from suffice.model.feature_rows import FeatureRows
 from suffice.tally.tally import Floats
 
@@ -73,12 +73,8 @@ class SparseContrast:
             add_sparse_contrast(at, values, *rows, weights, *found)
             return found
 
-        (loss, slope, curvature), *others = on_all_cores(work, self._ranges())
-        for more, steeper, sharper in others:
-            loss += more
-            slope += steeper
-            curvature += sharper
-        return -float(loss[0]), np.pad(slope, (OFFSETS, 0)), np.pad(curvature, (OFFSETS, 0))
+        value, slope, curvature = added_up(on_all_cores(work, self._ranges()))
+        return value, np.pad(slope, (OFFSETS, 0)), np.pad(curvature, (OFFSETS, 0))
 
     def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
         """Return the scores, (n, 2), under unknowns that were fitted without the row."""
