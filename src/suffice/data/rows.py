@@ -12,6 +12,8 @@ from suffice.data.labels import Codes
 
 Array = NDArray[Any]
 NO_WEIGHTS = np.empty(0)
+# Types of cells that kernels are compiled for: bytes are truth values and pictures.
+KERNEL_TYPES = ("float64", "float32", "int64", "uint8")
 
 
 @dataclass(frozen=True)
@@ -96,20 +98,26 @@ def evenly(rows: int, most: int) -> Array:
 
 def sparse_ready(X: Any) -> Any:
     """Return a CSR matrix with cells of a type the kernels read."""
-    data = X.data
-    if data.dtype.kind == "b":
+    kind = X.data.dtype
+    if kind.kind == "b":
         return X.astype(np.uint8)
-    if data.dtype.kind == "f" and data.dtype.itemsize not in (4, 8):
-        return X.astype(np.float64)
-    return X
+    return X if kind.name in KERNEL_TYPES else X.astype(_common_type(kind))
 
 
 def kernel_ready(block: Array) -> Array:
-    """Return a block as a row-major array of a type the kernels read."""
+    """Return a block as a row-major, read-only array of a type the kernels read.
+
+    They are compiled for each type, so rare ones are made common ones.
+    """
     if block.dtype.kind == "b":
         block = block.view(np.uint8)
-    elif block.dtype.kind == "f" and block.dtype.itemsize not in (4, 8):
-        block = block.astype(np.float64)
-    elif not block.dtype.isnative:
-        block = block.astype(block.dtype.newbyteorder("="))
-    return np.ascontiguousarray(block)
+    elif block.dtype.name not in KERNEL_TYPES or not block.dtype.isnative:
+        block = block.astype(_common_type(block.dtype))
+    found = np.ascontiguousarray(block).view()
+    found.flags.writeable = False
+    return found
+
+
+def _common_type(kind: np.dtype[Any]) -> Any:
+    """Return a type of kernels that holds all numbers of another."""
+    return np.float64 if kind.kind == "f" or kind.name == "uint64" else np.int64
