@@ -30,9 +30,11 @@ class NormalScorer:
 
     def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
         """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
-        log_norm = -0.5 * (LOG_TWO_PI + np.log(self.variance))
+        # Arrays of one layout, so that one compiled kernel does for all.
+        variance = np.ascontiguousarray(self.variance)
+        log_norm = -0.5 * (LOG_TWO_PI + np.log(variance))
         block = dense_block(X, start, stop)
-        terms = self.mean, 1.0 / self.variance, log_norm, log_norm.sum(axis=1)
+        terms = self.mean, 1.0 / variance, log_norm, log_norm.sum(axis=1)
         return int(add_normal(block, *terms, out))
 
 

@@ -69,8 +69,10 @@ class MomentsLeftOut:
         weight = self.cells.weight
         location, pseudo_rows = np.zeros_like(weight), np.zeros_like(weight)
         if self.prior is not None:
-            location = np.array(np.broadcast_to(self.prior.location, weight.shape))
-            pseudo_rows = np.array(np.broadcast_to(self.prior.pseudo_rows, weight.shape))
+            location, pseudo_rows = (
+                np.array(np.broadcast_to(part, weight.shape), order="C")
+                for part in (self.prior.location, self.prior.pseudo_rows)
+            )
         cells = self.cells
         return weight, cells.origin, cells.sum_x, cells.scatter(), location, pseudo_rows
 
@@ -91,7 +93,9 @@ class MomentsLeftOut:
         if self.prior is not None:
             others = others + 2 * self.prior.scale
             freedom = freedom + 2 * self.prior.shape + extra
-        return over_classes, over_features, np.array(others), np.array(freedom)
+        # Arrays of one layout, so that one compiled kernel does for all.
+        laid = np.array(others, order="C"), np.array(freedom, order="C")
+        return over_classes, over_features, *laid
 
     def _normal(self) -> Any:
         taking = self._taking()
@@ -101,7 +105,7 @@ class MomentsLeftOut:
         pooled = self.cells.pooled()
         sums = pooled.weight, pooled.origin, _shift(pooled), pooled.scatter()
         widest = float(np.max(np.nan_to_num(pooled.variance())))
-        variance = self.law.squared_scale
+        variance = np.ascontiguousarray(self.law.squared_scale)
         log_norm = -0.5 * (LOG_TWO_PI + np.log(variance))
         law = self.law.location, 1.0 / variance, log_norm, log_norm.sum(axis=1)
         floors = float(self.smoothing), float(self.smoothing * widest), widest
