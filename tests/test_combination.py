@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.kernels.combination import add_combination, write_left_out
 from suffice.model.combination import Combination, lapsed
-from suffice.model.combination_choice import SPREADS, chosen, combined, telling, tried
+from suffice.model.combination_choice import SPREADS, chosen, telling, tried
 from suffice.model.combination_fit import SETTLED, Fit
 from suffice.model.combination_rows import LeftOutParts, left_out_rows, told_apart
 from suffice.model.combination_ways import (
@@ -36,6 +36,11 @@ def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
     parts = np.repeat(parts, copies, axis=2)
     base = np.log(np.full((n, classes), 1 / classes))
     return LeftOutParts(base, parts, codes.astype(np.int32), rng.uniform(0.5, 2.0, n))
+
+
+def combined(rows, how="auto", features=None):
+    """Return the combination that is chosen for rows."""
+    return chosen(rows, how, features).combination
 
 
 def by_difference(rows):

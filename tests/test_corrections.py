@@ -9,7 +9,7 @@ from scipy.special import log_softmax
 
 from classifier_cases import misleading
 from suffice.classifier import GenerativeClassifier
-from suffice.model.combination_choice import CORRECTION_SPREADS, chosen, combined
+from suffice.model.combination_choice import CORRECTION_SPREADS, chosen
 from suffice.model.combination_rows import (
     LeftOutParts,
     featured_rows,
@@ -21,6 +21,12 @@ from suffice.model.contrast import Contrast
 from suffice.model.feature_rows import FeatureRows
 from suffice.model.featured_classes import FeaturedClasses
 from suffice.model.sparse_contrast import SparseContrast
+
+
+def all_of(features):
+    """Return features (n, m), of which every row has all."""
+    at = np.tile(np.arange(features.shape[1], dtype=np.uint32), (len(features), 1))
+    return FeatureRows(at, np.ascontiguousarray(features), features.shape[1])
 
 
 def drawn(n, classes, features=3, seed=0, blocks=2):
@@ -35,7 +41,7 @@ def drawn(n, classes, features=3, seed=0, blocks=2):
     mass = rng.uniform(0.5, 2.0, n)
     base = np.full((n, classes), -np.log(classes))
     told = [told_apart(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
-    return left_out_rows(base, told, y.astype(np.int32), mass), FeatureRows.of(f)
+    return left_out_rows(base, told, y.astype(np.int32), mass), all_of(f)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -144,17 +150,17 @@ def test_few_features_of_many_are_kept_sparse():
     base = np.zeros((40, 2))
     levels = FeatureRows(at, np.ones((40, 2)), 6)
     assert isinstance(featured_rows(rows, base, levels), SparseContrast)
-    assert isinstance(featured_rows(rows, base, FeatureRows.of(np.ones((40, 3)))), Contrast)
+    assert isinstance(featured_rows(rows, base, all_of(np.ones((40, 3)))), Contrast)
     three, _ = drawn(40, 3)
     assert featured_rows(three, np.zeros((40, 3)), levels).size == (3, 18)
 
 
 def test_without_features_corrected_is_weights():
     rows, features = drawn(100, 3)
-    found = combined(rows, "corrected")
+    found = chosen(rows, "corrected").combination
     assert found.how == "blocks"
     assert found.corrections.shape == (0, 3)
-    assert combined(rows, "blocks", features).corrections.shape == (0, 3)
+    assert chosen(rows, "blocks", features).combination.corrections.shape == (0, 3)
 
 
 @pytest.mark.parametrize("classes", [2, 4])

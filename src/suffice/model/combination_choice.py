@@ -33,13 +33,6 @@ MUCH_WORK = 1 << 28
 CHOOSING_ROWS = 3000
 
 
-def combined(
-    rows: LeftOutRows, how: str = "auto", features: FeatureRows | None = None
-) -> Combination:
-    """Return the combination that makes the rows' own classes most probable (see `chosen`)."""
-    return chosen(rows, how, features).combination
-
-
 def chosen(rows: LeftOutRows, how: str = "auto", features: FeatureRows | None = None) -> Weighing:
     """Return the weighing that makes the rows' own classes most probable, of rows that tell.
 

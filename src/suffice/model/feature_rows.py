@@ -39,13 +39,6 @@ class FeatureRows:
     def __len__(self) -> int:
         return len(self.at)
 
-    @classmethod
-    def of(cls, features: Floats) -> Self:
-        """Return those of an array (n, m)."""
-        rows, width = features.shape
-        at = np.repeat(np.arange(width, dtype=np.uint32)[None], rows, axis=0)
-        return cls(at, np.ascontiguousarray(features, np.float64), width)
-
     def some(self, numbers: NDArray[Any]) -> Self:
         """Return the rows of these numbers, or of this mask."""
         return type(self)(self.at[numbers], self.values[numbers], self.width)
