@@ -4,7 +4,8 @@ PYTHON ?= python3
 WORKERS ?= 2
 REPEATS ?= 100
 BIN := .venv/bin
-PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check
+# Modules are compiled when they are first imported: most of what is installed never is.
+PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test check format bench quality ng-jordan clean

@@ -13,7 +13,7 @@ from suffice.data.labels import Codes
 Array = NDArray[Any]
 NO_WEIGHTS = np.empty(0)
 # Types of cells that kernels are compiled for: bytes are truth values and pictures.
-KERNEL_TYPES = ("float64", "float32", "int64", "uint8")
+KERNEL_TYPES = ("float64", "float32", "int64", "int32", "uint8")
 
 
 @dataclass(frozen=True)
