@@ -19,8 +19,8 @@ from suffice.discriminant_analysis import (
 )
 from suffice.naive_bayes import GaussianNB, MultinomialNB
 
-# Rows drawn from a fitted model, to time fits that take more than a blink.
-DRAWN_ROWS = 200_000
+# Rows drawn from a fitted model, so many that a fit takes longer than the clock is uncertain.
+DRAWN_ROWS = 50_000
 
 
 class Contest(NamedTuple):

@@ -1,10 +1,11 @@
-"""How much a model may be believed: evidence, calibration, intervals."""
+"""How far a model can be trusted: evidence, calibration, intervals."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from rich.table import Table
 from sklearn import datasets
 from sklearn.metrics import log_loss
@@ -16,8 +17,8 @@ from suffice.naive_bayes import GaussianNB
 
 
 def evidence() -> Table:
-    """Hold the evidence of the training half against what the test half says."""
-    table = a_table("What shares a variance: the evidence's choice, and the test half's")
+    """Compare the choice by evidence on the training half with that of the test half."""
+    table = a_table("GaussianNB(tie=...): which variances are equal, by evidence and by test half")
     table.add_column("data")
     table.add_column("tie")
     for title in ("parameters", "log evidence", "log-loss, test half"):
@@ -38,15 +39,17 @@ def evidence() -> Table:
                 f"{'* ' if gain == max(evidences) else ''}{gain:.1f}",
                 f"{'* ' if loss == min(losses) else ''}{loss:.3f}",
             )
-    table.caption = "* best. The evidence judges the model of the rows, not of the classes alone."
+    table.caption = (
+        "* best. The evidence is about the density of the rows, not about the classes alone."
+    )
     return table
 
 
 def calibration() -> Table:
-    """Calibrate naive Bayes on its exact leave-one-out probabilities."""
-    table = a_table("Honest probabilities: GaussianNB, log-loss on the test half")
+    """Calibrate naive Bayes on rows that were held out."""
+    table = a_table("Calibrated probabilities: GaussianNB, log-loss on the test half")
     table.add_column("data")
-    for title in ("as it is", 'calibrate="loo"', "temperature", "rows it knows nothing of"):
+    for title in ("as it is", 'calibrate="loo"', "temperature", "noise rate"):
         table.add_column(title, justify="right")
     for name in ("iris", "wine", "breast_cancer", "digits"):
         X, y, X_test, y_test = halves(name)
@@ -59,9 +62,13 @@ def calibration() -> Table:
 
 
 def regression() -> Table:
-    """Fit a Bayesian linear regression, and hold its intervals against the test half."""
-    bunch: Any = datasets.load_diabetes(as_frame=True, scaled=False)
+    """Fit a Bayesian linear regression, and compare its intervals with the test half."""
+    bunch: Any = datasets.load_diabetes(scaled=False)
     X, X_test, y, y_test = train_test_split(bunch.data, bunch.target, test_size=0.5, random_state=0)
+    # Arrow's tables name their columns, and pandas need not be there.
+    X, X_test = (
+        pa.table(dict(zip(bunch.feature_names, half.T, strict=True))) for half in (X, X_test)
+    )
     model = BayesianLinearRegression().fit(X, y)
     summary = model.summary()
     table = a_table("Bayesian linear regression: progression of diabetes, half the rows learned")

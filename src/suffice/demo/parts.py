@@ -8,10 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
+from rich.text import Text
 from sklearn import datasets
 from sklearn.model_selection import train_test_split
 
 Array = NDArray[Any]
+
+# Contributions that are shown of an explanation; the others are summed up.
+SHOWN = 8
+# The longest bar, in characters.
+BAR = 20
 
 
 class Halves(NamedTuple):
@@ -36,3 +42,32 @@ def halves(name: str) -> Halves:
 def a_table(title: str) -> Table:
     """Return an empty table that looks like the others and fits 80 columns."""
     return Table(title=title, box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+
+
+def contributions(title: str, explanation: Any) -> Table:
+    """Show an explanation: what adds most to the log-odds, and what is there before."""
+    facts = explanation.to_dict()
+    lines = [(piece["value"], piece["contribution"]) for piece in facts["pieces"]]
+    if len(lines) > SHOWN + 1:
+        rest = lines[SHOWN:]
+        lines[SHOWN:] = [(f"({len(rest)} others)", sum(amount for _, amount in rest))]
+    lines.append(("(before any of them)", facts["base"]))
+    longest = max(abs(amount) for _, amount in lines)
+    table = a_table(title)
+    table.add_column("what is known")
+    table.add_column("adds", justify="right")
+    table.add_column("")
+    for name, amount in lines:
+        bar = ("+" if amount > 0 else "-") * round(BAR * abs(amount) / longest)
+        table.add_row(Text(name), f"{amount:+.2f}", bar)
+    table.caption = (
+        f"In sum {facts['log_odds']:+.2f}, the log-odds: "
+        f"{facts['target']} has probability {facts['probability']:.2f}."
+    )
+    return table
+
+
+def difference(one: Array, other: Array) -> str:
+    """Write the largest difference between two arrays of probabilities."""
+    apart = np.abs(one - other).max()
+    return f"{apart:.0e}" if apart else "none"

@@ -1,4 +1,4 @@
-"""What scikit-learn's classes cannot do: merge, forget, grow, take gaps, decide by costs."""
+"""What scikit-learn's classes cannot do: merge, forget, grow, score rows with missing values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import sklearn.naive_bayes
 from rich.table import Table
 
-from suffice.demo.parts import a_table, halves
+from suffice.demo.parts import a_table, difference, halves
 from suffice.discriminant_analysis import GaussianDiscriminant
 from suffice.naive_bayes import GaussianNB
 
@@ -23,8 +23,8 @@ def arithmetic() -> Table:
     table.add_column("largest\ndifference", justify="right")
 
     def compare(done: str, with_what: str, one: Any, other: Any) -> None:
-        apart = np.abs(one.predict_proba(X_test) - other.predict_proba(X_test)).max()
-        table.add_row(done, with_what, f"{apart:.0e}" if apart else "none")
+        apart = difference(one.predict_proba(X_test), other.predict_proba(X_test))
+        table.add_row(done, with_what, apart)
 
     def settings() -> GaussianNB:
         return GaussianNB(estimate="predictive", tie="class")
@@ -42,15 +42,15 @@ def arithmetic() -> Table:
     return table
 
 
-def gaps() -> Table:
-    """Show what one flower is called when some of its measures are missing."""
+def missing_values() -> Table:
+    """Show the class probabilities of one flower when some of its measures are missing."""
     X, y, X_test, y_test = halves("iris")
     model = GaussianDiscriminant(covariance="full", estimate="predictive").fit(X, y)
     at = int(np.argmin(model.predict_proba(X_test).max(axis=1)))
-    table = a_table(f"Gaps are left out, exactly: one iris, in truth {y_test[at]}")
+    table = a_table(f"Missing values are integrated out: one iris, in truth {y_test[at]}")
     table.add_column("sepal and petal, cm")
     for label in model.classes_:
-        table.add_column(f"p({label})", justify="right")
+        table.add_column(f"P({label})", justify="right")
     for missing in ([], [1], [2, 3], [0, 1, 2, 3]):
         flower = X_test[at].copy()
         flower[missing] = np.nan
@@ -60,7 +60,7 @@ def gaps() -> Table:
 
 
 def decisions() -> Table:
-    """Decide by what mistakes cost, and leave the doubtful rows to somebody else."""
+    """Decide by what mistakes cost, and leave doubtful rows to an expert."""
     X, y, X_test, y_test = halves("breast_cancer")
     model = GaussianDiscriminant(covariance="tied", estimate="predictive").fit(X, y)
     missed, alarm, doubt = 50.0, 1.0, 0.5
