@@ -8,17 +8,18 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check format bench quality ng-jordan clean
+.PHONY: help demo test check wheel-check format bench quality ng-jordan clean
 
 help:
-	@echo "make demo    install, and show what suffice does on data that ships with scikit-learn"
-	@echo "make test    install with the dev extra, and run the whole test suite"
-	@echo "make check   formatting, lint, types and architecture"
-	@echo "make format  let ruff format and fix what it can"
-	@echo "make bench   time suffice against scikit-learn, side by side"
-	@echo "make quality log-loss and accuracy beside scikit-learn's, on a folder of data sets"
-	@echo "make ng-jordan   naive Bayes against logistic regression as rows grow (REPEATS=100)"
-	@echo "make clean   remove the environment, caches and built files"
+	@echo "make demo         install, and show what suffice does; the first run compiles for a minute or two"
+	@echo "make test         install with the dev extra, and run the whole test suite"
+	@echo "make check        formatting, lint, types and architecture"
+	@echo "make wheel-check  build the wheel and use it in a new environment, base dependencies only"
+	@echo "make format       let ruff format and fix what it can"
+	@echo "make bench        time suffice against scikit-learn, side by side"
+	@echo "make quality      log-loss and accuracy beside scikit-learn's, on a folder of data sets"
+	@echo "make ng-jordan    naive Bayes against logistic regression as rows grow (REPEATS=100)"
+	@echo "make clean        remove the environment, caches and built files"
 
 demo: .venv/installed
 	$(BIN)/python -m suffice.demo
@@ -31,6 +32,9 @@ check: .venv/installed-dev
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+wheel-check: .venv/installed-dev
+	$(BIN)/python tools/check_wheel.py
 
 format: .venv/installed-dev
 	$(BIN)/ruff format
@@ -64,4 +68,4 @@ endef
 
 clean:
 	rm -rf .venv .hypothesis .mypy_cache .ruff_cache .import_linter_cache build dist
-	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} +
+	find src tests benchmarks tools -name __pycache__ -prune -exec rm -rf {} +

@@ -12,7 +12,7 @@ import pytest
 import suffice
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("src", "benchmarks", "tests")
+ROOMS = ("src", "benchmarks", "tests", "tools")
 FILES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.py"))
 LONGEST = 500
 NAMELESS = ("util", "utils", "helper", "helpers", "misc", "common")

@@ -1,0 +1,110 @@
+"""Build the wheel, install it with base dependencies alone, and use it as a newcomer does.
+
+`make wheel-check` and `.ci/run` run this. In a new environment, the demo is run, every module and
+public name is imported, and the examples of README.md are run. Nothing of the extras is there.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+import venv
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TRIAL = ROOT / "tools" / "try_installed.py"
+# -qq: pip tells errors alone; what it says of the indexes of a machine is no fault of the wheel.
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq")
+# Variables by which a developer's environment would reach into the new one.
+OURS = ("PYTHON", "NUMBA_", "VIRTUAL_ENV")
+
+
+class StepError(Exception):
+    """A step of the check that failed, with its output and the reason."""
+
+
+def main() -> None:
+    """Build, install, and try."""
+    with tempfile.TemporaryDirectory(prefix="suffice-wheel-") as name:
+        folder = Path(name)
+        wheel = build(ROOT, folder / "wheel")
+        python = new_environment(folder / "environment")
+        install = [*PIP, "--python", str(python), "install", "--no-compile", str(wheel)]
+        run(f"install {wheel.name}", install, folder)
+        # Isolated (-I): no module is found but those of the new environment.
+        bare = [str(python), "-I"]
+        demo = [*bare, "-m", "suffice.demo"]
+        extras = names_of_extras(ROOT / "pyproject.toml")
+        trial = [*bare, str(TRIAL), str(ROOT / "README.md"), *extras]
+        # Side by side: what one of them compiles, the other finds compiled.
+        with ThreadPoolExecutor() as pool:
+            both = (
+                pool.submit(run, "run the demo", demo, folder),
+                pool.submit(run, "import every public name, run README.md", trial, folder),
+            )
+        for step in both:
+            step.result()
+
+
+def build(project: Path, folder: Path) -> Path:
+    """Build a project's wheel with the backend that its pyproject.toml names."""
+    options = ["--no-deps", "--no-build-isolation", "--wheel-dir", str(folder)]
+    run("build the wheel", [*PIP, "wheel", *options, str(project)], project)
+    (wheel,) = folder.glob("*.whl")
+    return wheel
+
+
+def new_environment(folder: Path) -> Path:
+    """Make an environment without pip or anything else, and return its Python."""
+    venv.create(folder, symlinks=os.name != "nt")
+    return folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def names_of_extras(pyproject: Path) -> list[str]:
+    """Return the distributions that only extras ask for; the new environment has none of them."""
+    project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
+    base = {_name(needed) for needed in project["dependencies"]}
+    extras = project["optional-dependencies"].values()
+    return sorted({_name(needed) for extra in extras for needed in extra} - base)
+
+
+def _name(requirement: str) -> str:
+    found = re.match(r"[A-Za-z0-9._-]+", requirement)
+    assert found
+    return found[0].lower()
+
+
+def run(what: str, command: Sequence[str], folder: Path) -> None:
+    """Run a command in a folder, and say how long it took and what it printed last.
+
+    A command that warns has failed, too: a newcomer would see the warning.
+    """
+    start = time.perf_counter()
+    settings = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**settings, "COLUMNS": "80"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    if done.returncode or done.stderr:
+        why = f"exit status {done.returncode}" if done.returncode else "it warns"
+        raise StepError(f"{done.stdout}{done.stderr}\n{what}: {why}; its output is above.")
+    last = done.stdout.strip().splitlines()[-1:]
+    print(f"{time.perf_counter() - start:6.1f} s  {': '.join([what, *last])}", flush=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except StepError as failure:
+        sys.exit(f"{failure}\nThe wheel does not work in an environment of its own.")
