@@ -104,11 +104,11 @@ def test_temperature_is_one_weight_for_all_blocks():
     assert weighted.combination_.how == "blocks"
 
 
-def test_auto_takes_the_least_left_out_log_loss():
+def test_auto_takes_the_least_held_out_log_loss():
     losses = {
         how: GenerativeClassifier(combine=how, budget=0)
         .fit(FRAME, LABELS)
-        .combination_.left_out_log_loss
+        .combination_.held_out_log_loss
         for how in ("naive", "temperature", "blocks", "corrected", "auto")
     }
     assert losses["auto"] < losses["naive"]

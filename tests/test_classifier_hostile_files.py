@@ -323,7 +323,7 @@ COMBINATIONS = {
     "another way": ("how", lambda k, c: "loudest"),
     "a NaN spread": ("spread", lambda k, c: NAN),
     "a spread below 0": ("spread", lambda k, c: -1.0),
-    "a loss of words": ("left_out_log_loss", lambda k, c: "little"),
+    "a loss of words": ("held_out_log_loss", lambda k, c: "little"),
 }
 
 

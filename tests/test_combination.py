@@ -10,9 +10,9 @@ from scipy.special import log_softmax, softmax
 from suffice.classifier.class_prior import class_log_prior, left_out_prior
 from suffice.kernels.combination import add_combination, write_left_out
 from suffice.model.combination import Combination, lapsed
-from suffice.model.combination_choice import SPREADS, chosen, telling, tried
+from suffice.model.combination_choice import SPREADS, chosen, tried
 from suffice.model.combination_fit import SETTLED, Fit
-from suffice.model.combination_rows import LeftOutParts, left_out_rows, told_apart
+from suffice.model.combination_rows import HeldOutParts, held_out_rows, told_apart
 from suffice.model.combination_ways import (
     OFFSET_SPREAD,
     TEMPERATURE_SPREAD,
@@ -22,7 +22,7 @@ from suffice.model.combination_ways import (
     weighed,
 )
 from suffice.model.lapse import with_lapse
-from suffice.model.weighing import averaged, row_losses
+from suffice.model.weighing import BEFORE, averaged, row_losses
 
 
 def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
@@ -35,7 +35,7 @@ def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
     codes = np.where(rng.random(n) < wrong, rng.integers(0, classes, n), y)
     parts = np.repeat(parts, copies, axis=2)
     base = np.log(np.full((n, classes), 1 / classes))
-    return LeftOutParts(base, parts, codes.astype(np.int32), rng.uniform(0.5, 2.0, n))
+    return HeldOutParts(base, base, parts, codes.astype(np.int32), rng.uniform(0.5, 2.0, n))
 
 
 def combined(rows, how="auto", features=None):
@@ -46,7 +46,7 @@ def combined(rows, how="auto", features=None):
 def by_difference(rows):
     """Return rows of two classes as differences of the classes."""
     told = [told_apart(rows.parts[:, :, at]) for at in range(rows.size[1])]
-    return left_out_rows(rows.base, told, rows.codes, rows.mass, rows.whole)
+    return held_out_rows(rows.base, rows.without, told, rows.codes, rows.mass)
 
 
 def objective(rows, centre, precision):
@@ -101,14 +101,14 @@ def test_the_prior_of_the_weights_is_normal_around_a_normal_temperature():
 
 def test_left_out_scores_are_nearly_those_of_real_refits():
     rows = drawn(n=150, copies=2)
-    rows = LeftOutParts(rows.base, rows.parts, rows.codes, np.ones(150))
+    rows = replace(rows, mass=np.ones(150))
     fit = Fit(rows, *prior_of(3, 8, 0.5))
     point = fit.climbed(fit.centre)
     near = fit.left_out_scores(point)
     moved = []
     for i in range(0, 150, 10):
         kept = np.arange(150) != i
-        others = LeftOutParts(rows.base[kept], rows.parts[kept], rows.codes[kept], np.ones(149))
+        others = rows.some(kept)
         real = Fit(others, fit.centre, fit.precision).climbed(point.unknowns).unknowns
         scores = rows.base[i] + real[:3] + rows.parts[i] @ real[3:]
         far = softmax(rows.scores(point.unknowns)[i]) - softmax(scores)
@@ -119,16 +119,61 @@ def test_left_out_scores_are_nearly_those_of_real_refits():
     assert max(moved) > 1e-3
 
 
-def test_a_weight_is_so_many_repeats():
+@pytest.mark.parametrize("fitted", [tempered, lambda rows: weighed(rows, 0.5)])
+def test_a_weight_is_so_many_repeats(fitted):
     rows = drawn(n=60)
     repeats = np.random.default_rng(4).integers(1, 4, 60)
     again = np.repeat(np.arange(60), repeats)
-    heavy = LeftOutParts(rows.base, rows.parts, rows.codes, repeats.astype(float))
-    many = LeftOutParts(rows.base[again], rows.parts[again], rows.codes[again], np.ones(len(again)))
-    a, b = combined(heavy), combined(many)
-    assert a.how == b.how
+    a = fitted(replace(rows, mass=repeats.astype(float))).combination
+    b = fitted(replace(rows.some(again), mass=np.ones(len(again)))).combination
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6)
-    assert a.left_out_log_loss == pytest.approx(b.left_out_log_loss, rel=1e-6)
+    np.testing.assert_allclose(a.offsets, b.offsets, atol=1e-6)
+
+
+def test_a_row_leaves_the_fit_with_all_its_weight():
+    """A heavy row may be so many copies, of which one must not vouch for another."""
+    rows = drawn(n=80, copies=2)
+    mass = rows.mass.copy()
+    mass[7] = 60.0
+    rows = replace(rows, mass=mass)
+    found = weighed(rows, 0.5)
+    real = weighed(rows.some(np.arange(80) != 7), 0.5).combination
+    scores = rows.base[7] + real.offsets + rows.parts[7] @ real.weights
+    whole = found.combination
+    stayed = rows.base[7] + whole.offsets + rows.parts[7] @ whole.weights
+    far = np.abs(softmax(stayed) - softmax(scores)).max()
+    assert np.abs(softmax(found.scores[7]) - softmax(scores)).max() < 0.5 * far
+
+
+def test_no_block_speaks_against_itself():
+    """A weight below 0 is what a fold's lack of its own rows looks like: it is 0 instead."""
+    rows = drawn(n=300, classes=2, blocks=3, seed=2)
+    parts = rows.parts.copy()
+    parts[:, :, 1] *= -1.0
+    for turned in (replace(rows, parts=parts), by_difference(replace(rows, parts=parts))):
+        found = weighed(turned, 2.0)
+        assert found.combination.weights[1] == 0.0
+        assert (found.combination.weights[[0, 2]] > 0.5).all()
+        kept = np.ascontiguousarray(parts[:, :, [0, 2]])
+
+        def loss(unknowns, kept=kept):
+            """Of offsets and the other two weights; the one in the middle is 0."""
+            centre, precision = prior_of(2, 3, 2.0)
+            away = np.insert(unknowns, 3, 0.0) - centre
+            scores = rows.base + unknowns[:2] + kept @ unknowns[2:]
+            own = log_softmax(scores, axis=1)[np.arange(300), rows.codes]
+            return -(rows.mass @ own) + away @ precision @ away / 2
+
+        best = minimize(loss, np.array([0.0, 0.0, 1.0, 1.0]), tol=1e-12).x
+        np.testing.assert_allclose(found.combination.weights[[0, 2]], best[2:], atol=1e-4)
+
+
+def test_of_rows_that_blocks_say_nothing_of_the_shares_are_left():
+    rng = np.random.default_rng(3)
+    noise = drawn(n=400, seed=5)
+    codes = rng.integers(0, 3, 400).astype(np.int32)
+    found = combined(replace(noise, codes=codes))
+    np.testing.assert_allclose(found.weights, 0.0, atol=0.05)
 
 
 def test_blocks_that_are_independent_are_believed_as_they_are():
@@ -146,17 +191,18 @@ def test_blocks_that_say_nothing_lose_their_weight():
     rows = drawn(n=2000, seed=7, blocks=3)
     noise = np.random.default_rng(8).normal(scale=2.0, size=(2000, 3, 3))
     parts = np.concatenate([rows.parts, noise], axis=2)
-    found = combined(LeftOutParts(rows.base, parts, rows.codes, rows.mass))
+    found = combined(replace(rows, parts=parts))
     assert found.how == "blocks"
     np.testing.assert_allclose(found.weights, [1, 1, 1, 0, 0, 0], atol=0.3)
 
 
 def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
-    """Three ways of two blocks, with the shares that Bayes' rule gives them."""
+    """Four ways of two blocks, with the shares that Bayes' rule gives them."""
     rows = drawn(n=25, blocks=2, seed=3)
     ways = tried(rows, "auto", (0.5,), settled=SETTLED)
-    assert [way.combination.how for way in ways] == ["naive", "temperature", "blocks"]
-    likely = [np.exp(-np.sum(rows.mass * way.losses)) for way in ways]
+    kinds = ["shares", "naive", "temperature", "blocks"]
+    assert [way.combination.how for way in ways] == kinds
+    likely = [BEFORE[way.combination.how] * np.exp(-rows.mass @ way.losses) for way in ways]
     shares = np.array(likely) / np.sum(likely)
     assert shares.max() < 0.99
     mean = averaged(rows, ways)
@@ -166,35 +212,35 @@ def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
     np.testing.assert_allclose(mean.combination.offsets, shares @ offsets)
     scores = np.tensordot(shares, np.stack([way.scores for way in ways]), axes=1)
     own = log_softmax(scores, axis=1)[np.arange(25), rows.codes]
-    assert mean.combination.left_out_log_loss == pytest.approx(-np.average(own, weights=rows.mass))
+    assert mean.combination.held_out_log_loss == pytest.approx(-np.average(own, weights=rows.mass))
 
 
-def test_of_many_rows_auto_takes_the_least_left_out_log_loss():
+def test_of_many_rows_auto_takes_the_least_held_out_log_loss():
     rows = drawn(n=3200, copies=2)
     one = {how: combined(rows, how) for how in ("naive", "temperature", "blocks", "auto")}
     assert [one[how].how for how in ("naive", "temperature", "blocks")] == list(one)[:3]
-    best = min(one[how].left_out_log_loss for how in ("naive", "temperature", "blocks"))
-    assert one["auto"].left_out_log_loss == pytest.approx(best, abs=1e-9)
+    best = min(one[how].held_out_log_loss for how in ("naive", "temperature", "blocks"))
+    assert one["auto"].held_out_log_loss == pytest.approx(best, abs=1e-9)
     assert set(one["naive"].weights) == {1.0}
     assert len(set(one["temperature"].weights)) == 1
 
 
-def test_among_spreads_the_left_out_log_loss_decides():
+def test_among_spreads_the_held_out_log_loss_decides():
     rows = drawn(n=60, copies=5, seed=9)
-    losses = [weighed(rows, spread).combination.left_out_log_loss for spread in SPREADS]
-    assert combined(rows, "blocks").left_out_log_loss == pytest.approx(min(losses), abs=1e-6)
+    losses = [weighed(rows, spread).combination.held_out_log_loss for spread in SPREADS]
+    assert combined(rows, "blocks").held_out_log_loss == pytest.approx(min(losses), abs=1e-6)
 
 
-def test_left_out_log_loss_is_honest_for_few_rows():
+def test_held_out_log_loss_is_honest_for_few_rows():
     """With many weights and few rows it is no smaller than the loss on new rows, on average."""
     gaps = []
     for seed in range(12):
         rows = drawn(n=240, seed=seed, copies=4)
-        first = LeftOutParts(rows.base[:40], rows.parts[:40], rows.codes[:40], np.ones(40))
+        first = replace(rows.some(np.arange(40)), mass=np.ones(40))
         found = combined(first)
         fresh = found.log_proba(rows.base[40:], rows.parts[40:])
         loss = -fresh[np.arange(200), rows.codes[40:]].mean()
-        gaps.append(found.left_out_log_loss - loss)
+        gaps.append(found.held_out_log_loss - loss)
     error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
     assert abs(np.mean(gaps)) < 5 * error + 0.03
 
@@ -206,7 +252,7 @@ def test_rows_far_off_blunt_nothing_but_themselves():
     np.testing.assert_allclose(found.weights.mean(), combined(clean).weights.mean(), atol=0.2)
     without = tempered(dirty)
     assert without.combination.weights[0] < 0.8
-    assert found.left_out_log_loss < without.combination.left_out_log_loss
+    assert found.held_out_log_loss < without.combination.held_out_log_loss
 
 
 def test_no_lapse_is_believed_in_without_need():
@@ -221,24 +267,14 @@ def test_a_lapse_mixes_with_the_uniform_distribution():
     assert with_lapse(drawn(), as_they_are(drawn())).combination.lapse == 0
 
 
-def test_rows_that_say_nothing_are_left_out_of_the_fit():
-    rows = drawn(n=100)
-    base = rows.base.copy()
-    base[0, rows.codes[0]] = -np.inf
-    mass = rows.mass.copy()
-    mass[1] = 0.0
-    kept = telling(LeftOutParts(base, rows.parts, rows.codes, mass))
-    assert np.flatnonzero(~kept).tolist() == [0, 1]
-    assert telling(rows).all()
-    assert len(chosen(LeftOutParts(base, rows.parts, rows.codes, mass)).losses) == 98
-    assert np.isfinite(combined(LeftOutParts(base, rows.parts, rows.codes, mass)).weights).all()
-
-
 @pytest.mark.parametrize("how", ["auto", "naive", "temperature", "blocks"])
 def test_without_blocks_or_rows_there_is_nothing_to_weigh(how):
-    empty = LeftOutParts(np.zeros((3, 2)), np.zeros((3, 2, 0)), np.zeros(3, np.int32), np.ones(3))
+    def rows(size, blocks):
+        prior, parts = np.zeros((size, 2)), np.zeros((size, 2, blocks))
+        return HeldOutParts(prior, prior, parts, np.zeros(size, np.int32), np.ones(size))
+
+    empty, none = rows(3, 0), rows(0, 4)
     assert combined(empty, how).weights.shape == (0,)
-    none = LeftOutParts(np.zeros((0, 2)), np.zeros((0, 2, 4)), np.zeros(0, np.int32), np.ones(0))
     assert combined(none, how).weights.tolist() == [1.0] * 4
 
 
@@ -253,7 +289,7 @@ def test_many_rows_are_chosen_from_few_and_fitted_to_all():
     fit = Fit(rows, *prior_of(3, 8, found.spread))
     np.testing.assert_allclose(found.weights, fit.climbed(fit.centre).unknowns[3:], atol=1e-5)
     losses = row_losses(rows, fit.left_out_scores(fit.climbed(fit.centre)))
-    assert found.left_out_log_loss == pytest.approx(rows.mass @ losses / rows.mass.sum())
+    assert found.held_out_log_loss == pytest.approx(rows.mass @ losses / rows.mass.sum())
 
 
 def test_a_combination_cannot_be_written_to():
@@ -269,7 +305,7 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     parts = np.ascontiguousarray(rng.normal(size=(n, 2, blocks)))
     base, codes = rng.normal(size=(n, 2)), rng.integers(0, 2, n).astype(np.int32)
     mass, unknowns = rng.uniform(0.2, 3.0, n), rng.normal(size=size) / size
-    contrast = by_difference(LeftOutParts(base, parts, codes, mass))
+    contrast = by_difference(HeldOutParts(base, base, parts, codes, mass))
     facts, slope, curvature = np.zeros(1), np.zeros(size), np.zeros((size, size))
     add_combination(parts, base, codes, mass, unknowns[:2], unknowns[2:], facts, slope, curvature)
     curvature[:2, 2:] = curvature[2:, :2].T
@@ -290,12 +326,13 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
 @pytest.mark.parametrize(("n", "wrong"), [(60, 0.0), (400, 0.1), (4000, 0.0)])
 def test_two_classes_by_their_difference_are_weighed_as_two_classes_as_such(how, n, wrong):
     rows = drawn(n=n, classes=2, copies=2, wrong=wrong, seed=6)
-    rows = replace(rows, base=rows.base + np.array([0.3, -0.2]), whole=np.log([0.6, 0.4]))
+    without = rows.base + np.array([0.1, -0.1])
+    rows = replace(rows, base=rows.base + np.array([0.3, -0.2]), without=without)
     first, second = combined(rows, how), combined(by_difference(rows), how)
     assert first.how == second.how
     assert first.spread == second.spread
     assert first.lapse == pytest.approx(second.lapse, rel=1e-6)
-    assert first.left_out_log_loss == pytest.approx(second.left_out_log_loss, rel=1e-9)
+    assert first.held_out_log_loss == pytest.approx(second.held_out_log_loss, rel=1e-9)
     np.testing.assert_allclose(first.weights, second.weights, atol=1e-6)
     np.testing.assert_allclose(first.offsets, second.offsets, atol=1e-6)
 
@@ -315,11 +352,12 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
 
     def of(kept):
         totals = np.bincount(codes[kept], minlength=classes).astype(float)
-        base = left_out_prior(totals, codes[kept], 1.0)
         whole = class_log_prior(totals)
-        return whole, LeftOutParts(base, parts[kept], codes[kept], everyone[kept], whole)
+        base = np.repeat(whole[None], len(kept), axis=0)
+        without = left_out_prior(totals, codes[kept], 1.0)
+        return whole, HeldOutParts(base, without, parts[kept], codes[kept], everyone[kept])
 
-    said = combined(of(np.arange(n))[1], how).left_out_log_loss
+    said = combined(of(np.arange(n))[1], how).held_out_log_loss
     losses = []
     for i in range(n):
         whole, others = of(np.delete(np.arange(n), i))
@@ -327,7 +365,7 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
         losses.append(-found.log_proba(whole[None], parts[i : i + 1])[0, codes[i]])
     # Weights of blocks have spreads chosen anew in each refit, of which one step knows nothing.
     assert abs(said - np.mean(losses)) * n < {"temperature": 0.5, "blocks": 2.5}[how]
-    naive = combined(of(np.arange(n))[1], "naive").left_out_log_loss
+    naive = combined(of(np.arange(n))[1], "naive").held_out_log_loss
     assert said < naive
 
 

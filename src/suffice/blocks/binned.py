@@ -12,10 +12,11 @@ from suffice.blocks.bin_tree import BinTree
 from suffice.blocks.bins import Bins, quantile_edges
 from suffice.blocks.block import Cells, Family, Reading
 from suffice.blocks.draws import drawn_levels, filled_numbers
-from suffice.blocks.level_tables import level_counts
+from suffice.blocks.level_tables import level_counts, scores_of_folds
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
+from suffice.model.folds import Folds
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, given
 
@@ -189,6 +190,12 @@ class BinnedReading(Reading[Tallied]):
         found = bins.codes(x)
         scores = self.tables.left_out(found, codes, weights)
         return scores + bins.log_shapes(x, found)[:, None]
+
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the log shares of the bins, (n, C), without each row's fold."""
+        found = self.family.bins.codes(table[self.family.column].values)
+        held = self.with_tally(self.training(table, folds)).tables
+        return scores_of_folds(found, folds, held.log_table)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""

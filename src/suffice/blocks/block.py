@@ -19,7 +19,9 @@ from numpy.typing import NDArray
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError, MergeError
+from suffice.model.folds import Folds
 from suffice.tally import Tally
+from suffice.tally.held_out import training_tallies, with_weight_of
 from suffice.tally.tally import Floats, Index
 
 T = TypeVar("T", bound=Tally)
@@ -103,6 +105,10 @@ class Family(ABC, Generic[T]):
             )
         return self, tally
 
+    def with_weight_of(self, part: T, whole: T) -> T:
+        """Return a tally as heavy as another, class by class."""
+        return with_weight_of(part, whole)
+
     @abstractmethod
     def read(self, tally: T) -> Reading[T]:
         """Return what a tally says, under the prior that it has most evidence for."""
@@ -111,6 +117,7 @@ class Family(ABC, Generic[T]):
 class Reading(ABC, Generic[T]):
     """A tally with its prior: the predictive distribution of the block in every class."""
 
+    family: Any
     tally: T
 
     @property
@@ -168,6 +175,30 @@ class Reading(ABC, Generic[T]):
 
         The rows must be in the tally, with these weights (empty: 1 each).
         """
+
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the `scores` of rows, (n, C), by all rows but those of their fold.
+
+        The rows of the folds must be in the tally; prior and settings are held. Every class has the
+        weight that it has in the tally, so that no fold tells which classes it has taken rows from
+        (docs: mathematics, section 10). A level that only the fold has is unknown.
+        """
+        training = self.training(table, folds)
+        out = np.empty((len(table), folds.rows.classes))
+        for number, members in enumerate(folds.members):
+            first = number * folds.rows.classes
+            part = training.take(np.arange(first, first + folds.rows.classes))
+            out[members] = self.with_tally(part).scores(table.take(members))
+        return out
+
+    def training(self, table: Table, folds: Folds) -> T:
+        """Return the tally of all rows but those of each fold, its first axis (folds * C)."""
+        classes, size = folds.rows.classes, folds.size
+        parts = self.family.count(table, folds.codes, size * classes, folds.rows.weights)
+        training = training_tallies(parts, self.tally, size, complete=folds.complete)
+        whole = self.tally.take(np.tile(np.arange(classes), size))
+        found: T = self.family.with_weight_of(training, whole)
+        return found
 
     @abstractmethod
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:

@@ -12,10 +12,11 @@ from suffice.blocks.block import Cells, Reading
 from suffice.blocks.cells import Combinations, shares_product
 from suffice.blocks.draws import drawn_classes, drawn_levels
 from suffice.blocks.level_codes import cells_of, width_of
-from suffice.blocks.level_tables import LevelTables
+from suffice.blocks.level_tables import LevelTables, scores_of_folds
 from suffice.data.columns import GAP
 from suffice.data.labels import Codes
 from suffice.data.table import Table
+from suffice.model.folds import Folds
 from suffice.model.marginal import by_pattern
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index
@@ -123,6 +124,20 @@ class JointReading(Reading[Counts]):
         if others.size:
             out[others] = self._scores(found[others])
         return out
+
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the scores, (n, C), without each row's fold; of rows with gaps, what is seen."""
+        found = self.family.codes_of(table)
+        places = self.family.combinations.places(found)
+        training = self.training(table, folds)
+        out = scores_of_folds(places, folds, self.with_tally(training).tables.log_table)
+        gappy = places < 0
+        if gappy.any():
+            for number, members in enumerate(folds.members):
+                mine = members[gappy[members]]
+                at = np.arange(folds.rows.classes) + number * folds.rows.classes
+                out[mine] = self.with_tally(training.take(at))._scores(found[mine])
+        return np.asarray(out - np.where(gappy, 0.0, self._log_widths.sum())[:, None])
 
     def split(self, table: Table) -> Floats:
         """Return log p(x1), log p(x2 | x1), ... of what is seen, (n, C, d)."""

@@ -12,9 +12,11 @@ from suffice.data.labels import Codes
 from suffice.kernels.level_strength import best_level_strength, level_evidence
 from suffice.kernels.level_tables import (
     count_levels_by_class,
+    gather_folds,
     gather_left_out,
     gather_levels,
 )
+from suffice.model.folds import Folds
 from suffice.tally.tally import ROUNDING, Floats, given
 
 # Rows that are added to the pooled ones of each level and of "other", so that none of them has
@@ -113,6 +115,13 @@ class LevelTables:
         # Where there is nothing else, what comes all the same says nothing of the class.
         table[-2] = log_share(self.strength * self.other, whole) if self.other > 0 else 0.0
         return given(table)
+
+
+def scores_of_folds(codes: Codes, folds: Folds, log_table: Floats) -> Floats:
+    """Return the scores of levels, (n, C), by a table (K + 2, folds * C)."""
+    out = np.empty((len(codes), folds.rows.classes))
+    gather_folds(codes, folds.numbers, log_table, out)
+    return out
 
 
 def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:

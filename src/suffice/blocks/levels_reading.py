@@ -11,9 +11,10 @@ import numpy as np
 from suffice.blocks.block import Cells, Reading
 from suffice.blocks.draws import drawn_levels, filled_levels
 from suffice.blocks.level_codes import cells_of, level_codes, width_of
-from suffice.blocks.level_tables import LevelTables
+from suffice.blocks.level_tables import LevelTables, scores_of_folds
 from suffice.data.labels import Codes
 from suffice.data.table import Table
+from suffice.model.folds import Folds
 from suffice.tally import Counts
 from suffice.tally.tally import Floats
 
@@ -67,6 +68,12 @@ class LevelsReading(Reading[Counts]):
         """Return the scores, (n, C), without each row: a table of levels and classes."""
         found = level_codes(table[self.family.column], self.family.levels)
         return self._of_width(found, self.tables.left_out(found, codes, weights))
+
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the scores, (n, C), without each row's fold: a table of levels for each."""
+        found = level_codes(table[self.family.column], self.family.levels)
+        held = self.with_tally(self.training(table, folds)).tables
+        return self._of_width(found, scores_of_folds(found, folds, held.log_table))
 
     def _of_width(self, codes: Codes, scores: Floats) -> Floats:
         if self._log_width != 0.0:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,10 +17,13 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.model.diagonal import diagonal_law
+from suffice.model.folds import Folds
+from suffice.model.gaussian import LOG_TWO_PI
 from suffice.model.laws import DiagonalLaw
 from suffice.model.left_out_moments import moments_without
 from suffice.model.scoring import joint_log_proba
 from suffice.prior import NormalInverseGamma
+from suffice.prior.gammas import log_gamma_step
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
@@ -90,6 +93,30 @@ class NormalReading(WeighedReading[Moments]):
             rest = moments_without(self.tally, rows, row, fellows)
             out[row] = self.with_tally(rest).scores(table.take([row]))[0]
         return out
+
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the scores, (n, C), without each row's fold."""
+        cells = self.family.cells(table)
+        tally = self.training(table, folds)
+        shape = folds.size, folds.rows.classes, 1
+        sums = (tally.weight, tally.origin, tally.sum_x, tally.sum_xx)
+        # The axis of the classes is the last but one now.
+        prior = replace(self.prior, shared=(-2,)) if self.prior.shared else self.prior
+        believed = prior.posterior(Moments(*(part.reshape(shape) for part in sums)))
+        t = believed.predictive()
+        spread = believed.scale / believed.shape if self.plugged else t.squared_scale
+
+        def of_fold(values: Floats) -> Floats:
+            return np.asarray(np.broadcast_to(values, shape)[folds.numbers, :, 0])
+
+        away = np.square(cells - of_fold(believed.location)) / of_fold(spread)
+        if self.plugged:
+            scores = of_fold(-(LOG_TWO_PI + np.log(spread)) / 2) - away / 2
+        else:
+            v = t.degrees
+            level = log_gamma_step(v / 2, 0.5) - np.log(v * np.pi * spread) / 2
+            scores = of_fold(level) - of_fold((v + 1) / 2) * np.log1p(away / of_fold(v))
+        return self._of_numbers(cells, np.where(np.isnan(cells), 0.0, scores))
 
     def _of_numbers(self, cells: Floats, scores: Floats) -> Floats:
         """Make densities of logarithms densities of numbers."""

@@ -10,7 +10,7 @@ from scipy.special import gammaln, xlogy
 
 from suffice.blocks.block import Cells, Family
 from suffice.blocks.draws import filled_numbers
-from suffice.blocks.level_tables import left_of
+from suffice.blocks.level_tables import left_of, scores_of_folds
 from suffice.blocks.weighed_reading import WeighedReading
 from suffice.count import count_events
 from suffice.data.columns import GAP
@@ -18,6 +18,7 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.kernels.level_tables import gather_left_out, gather_levels
+from suffice.model.folds import Folds
 from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.prior import Gamma
 from suffice.prior.predictive import NegativeBinomial
@@ -159,6 +160,18 @@ class PoissonReading(WeighedReading[Events]):
         levels = np.where(valid, x, GAP).astype(np.int32)
         gather_left_out(levels, codes, table_of, without, out)
         return out
+
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the scores, (n, C), without each row's fold."""
+        x, valid = self._numbers(table)
+        held = self.with_tally(self.training(table, folds))
+        most = int(x.max(initial=0.0))
+        if most <= min(IN_A_TABLE, len(x)):
+            levels = np.where(valid, x, GAP).astype(np.int32)
+            return scores_of_folds(levels, folds, held._table(most))
+        shape = folds.size, folds.rows.classes
+        events, rows = (part.reshape(shape)[folds.numbers] for part in held._believed)
+        return np.where(valid[:, None], held._foretold(x[:, None], events, rows), 0.0)
 
     def _table(self, most: int) -> Floats:
         """Return the scores of 0, 1, ..., most events, and two rows of zeros."""

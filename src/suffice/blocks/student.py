@@ -106,6 +106,14 @@ class Student(Family[Moments]):
         sums = (found.weight, found.origin, found.sum_x, found.sum_xx)
         return Moments(*(given(part.reshape(classes, size)) for part in sums))
 
+    def with_weight_of(self, part: Moments, whole: Moments) -> Moments:
+        """Return a tally as heavy as another, class by class: the cells of a class keep shares."""
+        over, under = (tally.weight.sum(axis=1, keepdims=True) for tally in (whole, part))
+        factor = np.divide(over, under, out=np.ones_like(under), where=under > 0)
+        sums = (tally * factor for tally in (part.weight, part.sum_x, part.sum_xx))
+        weight, sum_x, sum_xx = (given(one) for one in sums)
+        return Moments(weight, part.origin, sum_x, sum_xx)
+
     def read(self, tally: Moments) -> StudentReading:
         """Return the t of each class; degrees and strength of the prior by evidence."""
         middle = float(self.bins.edges[self.bins.size // 2])

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.classifier.class_prior import class_log_prior, left_out_prior
+from suffice.classifier.class_prior import left_out_prior
 from suffice.classifier.features import Features
+from suffice.classifier.held_out import HeldOut, folds_of_table, row_hashes
 from suffice.classifier.learner import TableLearner
 from suffice.classifier.sheet import Sheet
-from suffice.data.rows import Rows, evenly
+from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
-from suffice.model.combination_choice import CHOOSING_ROWS, chosen
-from suffice.model.combination_rows import TWO, apart, left_out_rows, told_apart
+from suffice.model.combination_choice import CHOOSING_ROWS, UNFITTED, chosen
+from suffice.model.combination_rows import TWO, apart
 from suffice.model.weighing import Weighing
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally.tally import ROUNDING, Floats
@@ -88,18 +89,23 @@ class Combines(TableLearner):
 
     def _finish(self, rows: Rows, *, always: bool = False) -> None:
         self.__dict__.pop("_at_hand", None)
-        rows = rows.some(self._fitted_to(rows))
-        self.features_ = self._features(rows)
-        self.combination_ = self._chosen(rows).combination
+        held_out = self._held_out(rows)
+        self.features_ = self._features(held_out.folds.rows)
+        found = self._chosen(held_out)
+        self.combination_ = held_out.with_all_classes(found.combination)
         self._combined = self.classes_
         self.weights_stale_ = False
 
-    def _fitted_to(self, rows: Rows) -> NDArray[np.intp]:
-        """Return the numbers of the rows that weights are fitted to."""
+    def _held_out(self, rows: Rows) -> HeldOut:
+        """Return the rows that weights are fitted to, in folds."""
         classes, blocks = len(self.classes_), len(self.readings_)
         most = max(ROWS_A_WEIGHT * (classes + blocks), FEWEST_ROWS)
         most = max(1, min(most, MOST_LIKELIHOODS // (classes * max(1, blocks))))
-        return evenly(rows.shape[0], most)
+        return HeldOut(folds_of_table(rows, self._columns(), most), self.tally_.weights)
+
+    def _columns(self) -> tuple[str, ...]:
+        """Return the names of the blocks' columns."""
+        return tuple(name for family in self.blocks_ for name in family.columns)
 
     def _features(self, rows: Rows) -> Features:
         """Return what corrections are of: nothing if there are too many of them to be tried."""
@@ -116,16 +122,10 @@ class Combines(TableLearner):
             work = few * len(found.columns) ** 2 + found.width**3
         return found if work < MOST_WORK or asked else Features()
 
-    def _chosen(self, rows: Rows) -> Weighing:
-        """Return the weights, offsets and corrections that make left-out rows most probable."""
-        # A weight is so many repeats of a row, of which one is left out.
-        out = np.minimum(rows.weights, 1.0)
-        told = [told_apart(r.left_out(rows.X.table, rows.codes, out)) for r in self.readings_]
-        whole = class_log_prior(self.tally_.weights)
-        base = self._left_out_base(rows, out)
-        found = left_out_rows(base, told, rows.codes, weights_of(rows), whole)
-        features = self.features_.of(rows.X.table) if self.features_.columns else None
-        return chosen(found, self.combine, features)
+    def _chosen(self, held_out: HeldOut) -> Weighing:
+        """Return the weights, offsets and corrections that make held-out rows most probable."""
+        rows = held_out.rows([held_out.scores(reading) for reading in self.readings_])
+        return chosen(rows, self.combine, held_out.features(self.features_))
 
     def _left_out_base(self, rows: Rows, out: Floats) -> Floats:
         """Return the log prior (n, C) without so much (n,) of each row's weight; (0,): 1."""
@@ -136,8 +136,8 @@ class Combines(TableLearner):
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
             scores += weight * apart(reading.left_out(rows.X.table, rows.codes, rows.weights))
         scores = self._corrected(scores, rows.X.table)
-        if len(self.combination_.corrections) and not self.weights_stale_:
-            self._take_corrections_out(rows, scores)
+        if not self.weights_stale_:
+            self._take_weights_out(rows, scores)
         if not self.classes_closed_:
             # A class of which the row was the only one is no class any more.
             scores[self._only_one(rows)] = -np.inf
@@ -145,13 +145,17 @@ class Combines(TableLearner):
             self.combination_.finished(scores), rows.codes, weights_of(rows), self.classes_
         )
 
-    def _take_corrections_out(self, rows: Rows, scores: Floats) -> None:
-        """Set the scores of rows that were fitted to, without each: corrections are many."""
-        at = self._fitted_to(rows)
-        some = rows.some(at)
-        found = self._chosen(some)
-        told = np.flatnonzero(weights_of(some) > 0)
-        scores[at[told]] = found.scores
+    def _take_weights_out(self, rows: Rows, scores: Floats) -> None:
+        """Change the scores of rows that weights were fitted to by what each row did to them."""
+        held_out = self._held_out(rows)
+        found = self._chosen(held_out)
+        if found.combination.how in UNFITTED:
+            return
+        change = np.zeros((len(held_out.folds.hashes), len(self.classes_)))
+        fitted = held_out.combined(self.readings_, self.features_, found.combination)
+        change[np.ix_(held_out.kept, held_out.classes)] = found.scores - fitted
+        at = held_out.folds.find(row_hashes(rows, self._columns()), rows.codes)
+        scores[at >= 0] += change[at[at >= 0]]
 
     def _only_one(self, rows: Rows) -> NDArray[np.bool_]:
         """Say of which class (n, C) nothing is left without a row."""

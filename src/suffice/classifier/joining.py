@@ -53,6 +53,8 @@ def joined(
     if budget == 0 or len(free) < 2 or rows.classes < 2:
         return free, []
     trials = Trials(rows, (*free, *fixed))
+    if len(trials.held_out.classes) < 2:
+        return free, []
     stay, start = (tuple(one.family for one in blocks) for blocks in (fixed, free))
     search = Search(trials, stay, start, budget)
     best = search.best()
@@ -117,7 +119,7 @@ class Search:
         """Return the arrangement with pairs joined, the most dependent first."""
         table = self.trials.rows.X.table
         columns = [table[f.column] for f in now.blocks if len(f.columns) == 1][:MOST_COLUMNS]
-        for a, b in worth_joining(columns, self.trials.rows, self.trials.mass):
+        for a, b in worth_joining(columns, self.trials.rows, self.trials.rows.row_weights):
             parts = [next(f for f in now.blocks if columns[at].name in f.columns) for at in (a, b)]
             if parts[0] is parts[1]:
                 continue
@@ -151,7 +153,7 @@ class Search:
             return True
         self.left -= 1
         self.worked += self.trials.work(len(blocks))
-        self._tell(block, now.loss, now.loss + behind / float(self.trials.mass.sum()))
+        self._tell(block, now.loss, now.loss + behind / float(self.trials.held_out.weights.sum()))
         return False
 
     def _tell(self, block: Family[Any], before: float, after: float) -> None:

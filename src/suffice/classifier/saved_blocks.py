@@ -205,5 +205,5 @@ def check_combination(saved: dict[str, Any], blocks: int, classes: int, features
     numbers = [*found.weights, *found.offsets, *found.corrections.ravel()]
     if np.abs(numbers).max() > MOST_WEIGHT or not min(found.spread, found.correction_spread) >= 0:
         refuse("It combines with weights, offsets or a spread that are out of range.")
-    if not isinstance(found.left_out_log_loss, float):
-        refuse(f"Its left-out log-loss is {found.left_out_log_loss!r:.80}.")
+    if not isinstance(found.held_out_log_loss, float):
+        refuse(f"Its left-out log-loss is {found.held_out_log_loss!r:.80}.")

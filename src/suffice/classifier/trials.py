@@ -1,4 +1,4 @@
-"""Trying arrangements of blocks on left-out rows."""
+"""Trying arrangements of blocks on held-out rows."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, read_from
-from suffice.classifier.class_prior import class_log_prior, left_out_prior
+from suffice.classifier.held_out import HeldOut, folds_of_table
+from suffice.data.content import Hashes
 from suffice.data.rows import Rows
-from suffice.model.combination_choice import MOST_WEIGHTS, best, telling, tried
+from suffice.model.combination_choice import MOST_WEIGHTS, best, tried
 from suffice.model.combination_fit import Fit
-from suffice.model.combination_rows import LeftOutRows, left_out_rows, told_apart
+from suffice.model.combination_rows import HeldOutRows
 from suffice.model.combination_ways import prior_of
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing
@@ -22,7 +23,7 @@ Blocks = tuple[Family[Any], ...]
 Key = tuple[str, tuple[str, ...]]
 
 
-# What a block's settings and prior, taken from all rows, flatter the left-out log-loss by, in nats
+# What a block's settings and prior, taken from all rows, flatter the held-out log-loss by, in nats
 # for all rows: against settings taken from other rows, six data sets gave about 0.1 to 0.5. A value
 # near the lower end was chosen on data sets of the quality table.
 PRICE_OF_A_BLOCK = 0.15
@@ -36,8 +37,8 @@ class Arrangement(NamedTuple):
 
     @property
     def loss(self) -> float:
-        """Left-out log-loss of a row."""
-        return self.weighing.combination.left_out_log_loss
+        """Held-out log-loss of a row."""
+        return self.weighing.combination.held_out_log_loss
 
 
 class Trials:
@@ -47,17 +48,19 @@ class Trials:
     ----------
     rows : Rows of a `Sheet`
         Few enough to be scored many times.
-    known : blocks whose tallies of these rows were read before
+    known : blocks of all columns, whose tallies of these rows were read before
+    groups : (n,), optional
+        Hashes of groups of rows that stay in one fold.
     """
 
-    def __init__(self, rows: Rows, known: tuple[Candidate, ...] = ()) -> None:
+    def __init__(
+        self, rows: Rows, known: tuple[Candidate, ...], groups: Hashes | None = None
+    ) -> None:
         self.rows = rows
-        self.mass = rows.weights if rows.weights.size else np.ones(rows.shape[0])
-        total = np.bincount(rows.codes, self.mass, rows.classes).astype(np.float64)
-        # A weight is so many repeats of a row, of which one is left out; (0,) if all are 1.
-        self.out = np.minimum(rows.weights, 1.0)
-        self.whole = class_log_prior(total)
-        self.base = left_out_prior(total, rows.codes, np.minimum(self.mass, 1.0))
+        columns = (name for one in known for name in one.family.columns)
+        total = np.bincount(rows.codes, rows.row_weights, rows.classes)
+        folds = folds_of_table(rows, columns, groups=groups)
+        self.held_out = HeldOut(folds, total)
         self._read = {_key(one.family): one for one in known}
         self._told: dict[Key, Floats] = {}
 
@@ -69,17 +72,15 @@ class Trials:
         return self._read[key]
 
     def told(self, family: Family[Any]) -> Floats:
-        """Return what a block says of rows left out (see `told_apart`)."""
+        """Return what a block says of held-out rows (see `told_apart`)."""
         key = _key(family)
         if key not in self._told:
-            rows = self.rows
-            reading = self.read(family).reading
-            self._told[key] = told_apart(reading.left_out(rows.X.table, rows.codes, self.out))
+            self._told[key] = self.held_out.scores(self.read(family).reading)
         return self._told[key]
 
     def work(self, blocks: int) -> int:
         """Return how many multiplications a pass over the rows takes for so many blocks."""
-        return int(self.base.size) * blocks**2
+        return len(self.held_out.codes) * len(self.held_out.classes) * blocks**2
 
     def weigh(
         self, blocks: Blocks, spreads: tuple[float, ...], start: Floats | None = None
@@ -96,18 +97,15 @@ class Trials:
 
     def promised(self, blocks: Blocks, spread: float, start: Floats) -> float:
         """Return the log posterior that weights of this spread promise, at a first look."""
-        rows = self._rows(blocks).under_all
+        rows = self._rows(blocks)
         return Fit(rows, *prior_of(*rows.size, spread)).promised(start)
 
-    def _rows(self, blocks: Blocks) -> LeftOutRows:
-        told = [self.told(family) for family in blocks]
-        rows = left_out_rows(self.base, told, self.rows.codes, self.mass, self.whole)
-        kept = telling(rows)
-        return rows if kept.all() else rows.some(kept)
+    def _rows(self, blocks: Blocks) -> HeldOutRows:
+        return self.held_out.rows([self.told(family) for family in blocks])
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""
-        mass = self.mass[self.mass > 0]
+        mass = self.held_out.weights
         better = before.weighing.losses - after.weighing.losses
         total = float(mass @ better)
         spread = np.sqrt(mass) * (better - total / mass.sum())

@@ -49,6 +49,11 @@ class Rows:
         rows, columns = self.X.shape
         return int(rows), int(columns)
 
+    @property
+    def row_weights(self) -> NDArray[np.float64]:
+        """The weight of each row, (n,)."""
+        return self.weights if self.weights.size else np.ones(self.shape[0])
+
     def dense(self, start: int, stop: int) -> Array:
         """Return some rows, row-major and ready for a kernel."""
         return kernel_ready(self.X[start:stop])

@@ -20,7 +20,7 @@ from suffice.model.left_out_gaussian import Marks
 from suffice.saved.refusal import refuse
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
-from suffice.tally.tally import ROUNDING, Floats
+from suffice.tally.tally import ROUNDING, Floats, Index
 
 # How long EM goes on where the user has no say in it: scikit-learn's classes have no max_iter.
 MAX_ITER = 1000
@@ -191,7 +191,17 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     def _class_prior_is_given(self) -> bool:
         return getattr(self, "priors", None) is not None
 
-    # Leaving rows out.
+    # Holding rows out.
+
+    def _with_held_prior(self, kept: Index) -> Self:
+        held = copy(self)
+        held.priors = self.priors_[kept] / self.priors_[kept].sum()
+        chosen = getattr(self, "prior_", None)
+        # A prior has its place for every class; with fewer, evidence chooses it anew.
+        if chosen is not None and len(kept) == len(self.classes_):
+            held.prior = chosen
+        return held
+
 
     @abstractmethod
     def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:

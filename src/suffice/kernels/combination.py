@@ -101,7 +101,7 @@ def write_left_out(parts, lower, codes, mass, scores, out):  # type: ignore[no-u
 
     One step of Newton's method from all rows to all but one: scores - G (I - B G)^-1 u, where
     G is x_c . H^-1 x_d with x_c = (e_c, L_c) and H = lower lower^T, B = w (diag p - p p^T), and
-    u = w (e_own - p). A weight is so many repeats of a row, of which one is left out.
+    u = w (e_own - p).
     """
     rows, classes, blocks = parts.shape
     chunk = max(1, CHUNK_LINES // classes)
@@ -115,7 +115,7 @@ def write_left_out(parts, lower, codes, mass, scores, out):  # type: ignore[no-u
         for i in range(low, high):
             first = (i - low) * classes
             shares_of(scores[i], shares)
-            w = min(mass[i], 1.0)
+            w = mass[i]
             for c in range(classes):
                 step[c] = w * ((1.0 if c == codes[i] else 0.0) - shares[c])
             set_products(solved[:, first : first + classes], reach)

@@ -25,6 +25,18 @@ def gather_levels(codes, table, out):  # type: ignore[no-untyped-def]
 
 
 @exact_kernel
+def gather_folds(codes, folds, table, out):  # type: ignore[no-untyped-def]
+    """Write table[code] of each row's fold into out (n, C); a fold has C columns of the table."""
+    other = table.shape[0] - 2
+    for i in range(codes.size):
+        k = codes[i]
+        at = other + 1 if k < 0 else min(k, other)
+        first = folds[i] * out.shape[1]
+        for c in range(out.shape[1]):
+            out[i, c] = table[at, first + c]
+
+
+@exact_kernel
 def gather_left_out(codes, own, table, without, out):  # type: ignore[no-untyped-def]
     """Write table[code], but without[code] for each row's own class."""
     other = table.shape[0] - 2

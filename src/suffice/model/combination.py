@@ -9,6 +9,8 @@ import numpy as np
 from suffice.model.calibration import log_softmax
 from suffice.tally.tally import Floats, frozen
 
+TWO = 2
+
 
 @dataclass(frozen=True, eq=False)
 class Combination:
@@ -31,7 +33,7 @@ class Combination:
         B: what each feature f of a row adds to the score of each class; F may be 0.
     correction_spread : float
         Standard deviation of the corrections around 0, before the rows.
-    left_out_log_loss : float
+    held_out_log_loss : float
         Mean of -log p of the own class of rows that neither blocks nor weights have learned.
 
     Examples
@@ -47,7 +49,7 @@ class Combination:
     offsets: Floats
     lapse: float = 0.0
     spread: float = 0.0
-    left_out_log_loss: float = np.nan
+    held_out_log_loss: float = np.nan
     corrections: Floats = field(default_factory=lambda: np.empty((0, 0)))
     correction_spread: float = 0.0
 
@@ -63,19 +65,20 @@ class Combination:
         return cls("naive", np.ones(blocks), np.zeros(classes))
 
     def having(self, unknowns: Floats) -> Combination:
-        """Return the same with unknowns as they were fitted: offsets, then weights or corrections.
+        """Return the same with unknowns as they were fitted: offsets, weights, corrections.
 
         One weight may stand for all; of two classes, only the second is corrected.
         """
         classes, features = len(self.offsets), len(self.corrections)
         offsets, rest = unknowns[:classes], unknowns[classes:]
+        added = features * (1 if classes == TWO else classes)
+        weights = np.broadcast_to(rest[: len(rest) - added], self.weights.shape)
         if not features:
-            weights = np.broadcast_to(rest, self.weights.shape)
             return replace(self, offsets=offsets, weights=weights)
-        found = rest.reshape(features, -1)
-        if found.shape[1] < classes:
+        found = rest[len(rest) - added :].reshape(features, -1)
+        if classes == TWO:
             found = np.concatenate([np.zeros((features, 1)), found], axis=1)
-        return replace(self, offsets=offsets, corrections=found)
+        return replace(self, offsets=offsets, weights=weights, corrections=found)
 
     def log_proba(self, base: Floats, parts: Floats) -> Floats:
         """Return log p(class | x), (n, C), given base (n, C) and parts (n, C, K)."""

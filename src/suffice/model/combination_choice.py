@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.data.rows import evenly
 from suffice.model.combination import Combination
 from suffice.model.combination_fit import NEARLY, SETTLED
-from suffice.model.combination_rows import LeftOutRows
-from suffice.model.combination_ways import as_they_are, corrected, tempered, weighed
+from suffice.model.combination_rows import HeldOutRows
+from suffice.model.combination_ways import (
+    as_they_are,
+    corrected,
+    shares_alone,
+    tempered,
+    weighed,
+)
 from suffice.model.feature_rows import FeatureRows
 from suffice.model.lapse import with_lapse
 from suffice.model.weighing import Weighing, averaged, row_losses
 from suffice.tally.tally import Floats
 
+# Combinations without anything that was fitted.
+UNFITTED = ("naive", "shares")
 HOW = ("auto", "naive", "temperature", "blocks", "corrected")
 # Standard deviations of the weights around their common temperature that are tried.
 SPREADS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -33,31 +40,28 @@ MUCH_WORK = 1 << 28
 CHOOSING_ROWS = 3000
 
 
-def chosen(rows: LeftOutRows, how: str = "auto", features: FeatureRows | None = None) -> Weighing:
-    """Return the weighing that makes the rows' own classes most probable, of rows that tell.
+def chosen(rows: HeldOutRows, how: str = "auto", features: FeatureRows | None = None) -> Weighing:
+    """Return the weighing that makes the rows' own classes most probable.
 
     "auto" goes by the log-loss of rows that neither blocks nor weights have learned: the blocks'
-    log-likelihoods are exact, the weights' by one step of Newton's method. Few rows may not tell
-    what is best: its ways are then averaged (`averaged`). That loss also chooses how far weights
-    may be apart, and how large corrections may be. A lapse is believed in only if it makes the
-    classes more probable by the price of a further unknown, half the logarithm of the rows' weight:
-    some rows far off must not blunt what is said of all others.
+    log-likelihoods are those of other folds, and a row leaves the weights by one step of Newton's
+    method. Few rows may not tell what is best: its ways are then averaged (`averaged`). That loss
+    also chooses how far weights may be apart, and how large corrections may be. A lapse is believed
+    in only if it makes the classes more probable by the price of a further unknown, half the
+    logarithm of the rows' weight: some rows far off must not blunt what is said of all others.
 
     Parameters
     ----------
-    rows : LeftOutRows
+    rows : HeldOutRows
     how : {"auto", "naive", "temperature", "blocks", "corrected"}
     features : FeatureRows, optional
         What corrections are of; without them, "corrected" is "blocks".
     """
     classes, blocks = rows.size
     features = features if how in ("auto", "corrected") else None
-    if not (told := telling(rows)).all():
-        rows = rows.some(told)
-        features = features if features is None else features.some(told)
     if blocks == 0 or not len(rows.codes):
         naive = Combination.naive(blocks, classes)
-        scores = rows.scores(np.concatenate([naive.offsets, naive.weights]))
+        scores = rows.unfitted_scores(np.concatenate([naive.offsets, naive.weights]))
         return Weighing(naive, scores, row_losses(rows, scores))
     many = len(rows.codes) > CHOOSING_ROWS
     at = evenly(len(rows.codes), CHOOSING_ROWS)
@@ -66,33 +70,23 @@ def chosen(rows: LeftOutRows, how: str = "auto", features: FeatureRows | None = 
     work = len(few.codes) * classes * blocks**2
     spreads = SPREADS if work < MUCH_WORK else SPREADS[:4:2]
     ways = tried(few, how, spreads, settled=settled)
+    if features is not None:
+        spread = best(ways).combination.spread
+        more = corrected_out(few, features.some(at) if many else features, spread, settled)
+        ways = [*ways, *more] if how == "auto" else more
     if many:
-        if features is not None:
-            more = corrected_out(few, features.some(at), best(ways), settled)
-            ways = [*ways, *more] if how == "auto" else more
         return with_lapse(rows, again(rows, best(ways), features))
-    plain = with_lapse(rows, best(ways))
-    if how == "auto" and plain.combination.lapse == 0:
-        plain = averaged(rows, ways)
-    if features is None:
-        return plain
-    sure = plain if plain.combination.lapse == 0 else best(ways)
-    more = corrected_out(rows, features, sure, settled)
-    found = with_lapse(rows, best(more))
-    if how == "corrected":
-        return found
-    if max(plain.combination.lapse, found.combination.lapse) > 0:
-        return best([plain, found])
-    return averaged(rows, [plain, *more])
+    found = with_lapse(rows, best(ways))
+    return found if how != "auto" or found.combination.lapse > 0 else averaged(rows, ways)
 
 
 def best(ways: list[Weighing]) -> Weighing:
     """Return the weighing of least left-out log-loss."""
-    return min(ways, key=lambda one: one.combination.left_out_log_loss)
+    return min(ways, key=lambda one: one.combination.held_out_log_loss)
 
 
 def tried(
-    rows: LeftOutRows,
+    rows: HeldOutRows,
     how: str,
     spreads: tuple[float, ...],
     start: Floats | None = None,
@@ -102,7 +96,9 @@ def tried(
     blocks = rows.size[1]
     asked = how in ("blocks", "corrected")
     each = blocks > 1 and (asked or (how == "auto" and blocks <= MOST_WEIGHTS))
-    found = [as_they_are(rows)] if how in ("auto", "naive") else []
+    found = [shares_alone(rows)] if how == "auto" else []
+    if how in ("auto", "naive"):
+        found.append(as_they_are(rows))
     if how in ("auto", "temperature") or (asked and not each):
         found.append(tempered(rows, settled=settled))
     if not each:
@@ -115,7 +111,7 @@ def tried(
 
 
 def spread_out(
-    rows: LeftOutRows, spreads: tuple[float, ...], start: Floats, settled: float
+    rows: HeldOutRows, spreads: tuple[float, ...], start: Floats, settled: float
 ) -> list[Weighing]:
     """Return the weights for blocks of several spreads, the one of least left-out loss among them.
 
@@ -134,38 +130,32 @@ def spread_out(
 
 
 def corrected_out(
-    rows: LeftOutRows, features: FeatureRows, before: Weighing, settled: float
+    rows: HeldOutRows, features: FeatureRows, spread: float, settled: float
 ) -> list[Weighing]:
-    """Return corrections of several spreads to a weighing, from small ones on."""
+    """Return corrections of several spreads, from small ones on, for a spread of the weights."""
     found: list[Weighing] = []
     work = len(rows.codes) * (rows.size[0] * features.width) ** 2
-    for spread in CORRECTION_SPREADS if work < MUCH_WORK else CORRECTION_SPREADS[1::2]:
-        start = found[-1].point if found else None
-        found.append(corrected(rows, features, before, spread, start, settled))
-        behind = found[-1].combination.left_out_log_loss - best(found).combination.left_out_log_loss
+    for each in CORRECTION_SPREADS if work < MUCH_WORK else CORRECTION_SPREADS[1::2]:
+        before = found[-1].point if found else None
+        start = None if before is None else before.unknowns
+        found.append(corrected(rows, features, spread, each, start, settled))
+        behind = found[-1].combination.held_out_log_loss - best(found).combination.held_out_log_loss
         if behind * float(rows.mass.sum()) > GIVEN_UP:
             break
     return found
 
 
-def again(rows: LeftOutRows, found: Weighing, features: FeatureRows | None = None) -> Weighing:
+def again(rows: HeldOutRows, found: Weighing, features: FeatureRows | None = None) -> Weighing:
     """Return what was chosen, perhaps from few rows, fitted to all to the last digit."""
     how = found.combination.how
-    if how == "naive":
-        return as_they_are(rows)
+    if how in UNFITTED:
+        return as_they_are(rows) if how == "naive" else shares_alone(rows)
     assert found.point is not None
     start = found.point.unknowns
     if how == "temperature":
         return tempered(rows, start)
     if how == "blocks":
         return weighed(rows, found.combination.spread, start)
-    assert found.before is not None
     assert features is not None
-    before = again(rows, found.before)
-    spread = found.combination.correction_spread
-    return corrected(rows, features, before, spread, found.point)
-
-
-def telling(rows: LeftOutRows) -> NDArray[np.bool_]:
-    """Say which rows, (n,), have weight, and an own class that had another row."""
-    return np.isfinite(rows.own_base) & (rows.mass > 0)
+    spreads = found.combination.spread, found.combination.correction_spread
+    return corrected(rows, features, *spreads, start)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dposv
 
 from suffice.model.combination_rows import FittedRows
@@ -17,6 +18,8 @@ MAX_STEPS = 50
 # there is nothing left to gain, or nothing but rounding; and one that will do for comparisons.
 SETTLED, ROUNDING, NEARLY = 1e-10, 1e-12, 0.1
 MOST_HALVINGS = 40
+# The precision of unknowns that stay as they are: beside it all others are nothing.
+HELD = 1e200
 # Unknowns up to which their equations are solved on one thread.
 SMALL = 64
 
@@ -55,12 +58,15 @@ class Fit:
         Inverse covariance of the prior.
     settled : float
         The gain of a step, in nats for all rows, that ends the climb.
+    positive : (C + K,), optional
+        Which unknowns are 0 or more.
     """
 
     rows: FittedRows
     centre: Floats
     precision: Floats
     settled: float = SETTLED
+    positive: NDArray[np.bool_] | None = None
 
     def log_prior(self, unknowns: Floats) -> float:
         """Return the log density of the prior, up to a constant."""
@@ -76,21 +82,41 @@ class Fit:
 
     def climbed(self, start: Floats) -> Point:
         """Return the maximum, from `start` on."""
-        now = self.at(start)
+        now = self.held(self.at(self.inside(start)))
         for _ in range(MAX_STEPS):
             step = now.newton_step()
+            if self.positive is not None:
+                step[np.diagonal(now.curvature) >= HELD] = 0.0
             if float(step @ now.slope) <= max(self.settled, ROUNDING * abs(now.value)):
                 break
             length = 1.0
             for _ in range(MOST_HALVINGS):
-                tried = self.at(now.unknowns + length * step)
+                tried = self.at(self.inside(now.unknowns + length * step))
                 if tried.value > now.value:
                     break
                 length /= 2
             else:
                 break
-            now = tried
+            now = self.held(tried)
         return now
+
+    def inside(self, unknowns: Floats) -> Floats:
+        """Return the unknowns with 0 for those that may not be below it."""
+        if self.positive is None:
+            return unknowns
+        return np.where(self.positive, np.maximum(unknowns, 0.0), unknowns)
+
+    def held(self, point: Point) -> Point:
+        """Return a point that stays at 0 in the unknowns that would go below it."""
+        if self.positive is None:
+            return point
+        stuck = self.positive & (point.unknowns <= 0) & (point.slope <= 0)
+        if not stuck.any():
+            return point
+        at = np.flatnonzero(stuck)
+        curvature = point.curvature.copy()
+        curvature[at, at] = HELD
+        return point._replace(slope=np.where(stuck, 0.0, point.slope), curvature=curvature)
 
     def promised(self, start: Floats) -> float:
         """Return the log posterior that one step of Newton's method from `start` on promises."""

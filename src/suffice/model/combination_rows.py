@@ -1,10 +1,9 @@
-"""Rows that blocks have not learned, and what the blocks say of their classes."""
+"""Rows of held-out folds, and what blocks that have not learned them say of their classes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -46,54 +45,39 @@ def apart(said: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class LeftOutParts:
-    """What blocks say of rows that they have not learned.
+class HeldOutParts:
+    """What blocks say of rows by the rows of other folds.
 
     Parameters
     ----------
     base : (n, C)
-        Log prior of the classes without the row.
+        Log prior of the classes.
+    without : (n, C)
+        The same without the row: what a combination that fits no offsets starts from. One that
+        fits them takes the row out of the offsets.
     parts : (n, C, K)
         Log-likelihoods by class and block.
     codes : (n,)
         The rows' own classes.
     mass : (n,)
         Weights of the rows.
-    whole : (C,), optional
-        Log prior of the classes with all rows.
     """
 
     base: Floats
+    without: Floats
     parts: Floats
     codes: NDArray[np.int32]
     mass: Floats
-    whole: Floats | None = None
 
     @property
     def size(self) -> tuple[int, int]:
         """Classes and blocks."""
         return int(self.parts.shape[1]), int(self.parts.shape[2])
 
-    @property
-    def own_base(self) -> Floats:
-        """Log prior of the rows' own classes, (n,)."""
-        return np.asarray(self.base[np.arange(len(self.codes)), self.codes])
-
     def some(self, at: NDArray[Any]) -> Self:
         """Return the rows at these numbers, or of this mask."""
-        kept = self.base[at], self.parts[at], self.codes[at], self.mass[at]
-        return type(self)(*kept, self.whole)
-
-    @cached_property
-    def under_all(self) -> Self:
-        """Return the same under the prior of all rows, if it is known.
-
-        A fit of offsets takes the row out of them: a prior without it would lose it twice.
-        """
-        if self.whole is None:
-            return self
-        base = np.repeat(self.whole[None], len(self.codes), axis=0)
-        return replace(self, base=base, whole=None)
+        base, without = self.base[at], self.without[at]
+        return type(self)(base, without, self.parts[at], self.codes[at], self.mass[at])
 
     def as_one(self) -> Self:
         """Return the same with all blocks added up to one."""
@@ -113,6 +97,10 @@ class LeftOutParts:
 
         on_all_cores(work, self._ranges())
         return out
+
+    def unfitted_scores(self, unknowns: Floats) -> Floats:
+        """Return the scores of all rows, (n, C), under the prior without the row."""
+        return self.scores(unknowns) + (self.without - self.base)
 
     def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
         """Return the scores (n, C) under offsets and weights that were fitted without the row.
@@ -153,9 +141,9 @@ class LeftOutParts:
         return row_ranges(len(self.codes), self.parts.shape[1] * max(1, self.parts.shape[2]))
 
 
-LeftOutRows = LeftOutParts | Contrast
+HeldOutRows = HeldOutParts | Contrast
 # What a fit needs of rows.
-FittedRows = LeftOutRows | SparseContrast | FeaturedClasses
+FittedRows = HeldOutRows | SparseContrast | FeaturedClasses
 
 
 def told_apart(said: Floats) -> Floats:
@@ -170,31 +158,35 @@ def told_apart(said: Floats) -> Floats:
     return said if said.shape[1] != TWO else np.asarray(said[:, 1] - said[:, 0])
 
 
-def left_out_rows(
+def held_out_rows(
     base: Floats,
+    without: Floats,
     told: Sequence[Floats],
     codes: NDArray[np.int32],
     mass: Floats,
-    whole: Floats | None = None,
-) -> LeftOutRows:
-    """Return rows, given what each of K blocks says of them (`told_apart`); see `LeftOutParts`."""
+) -> HeldOutRows:
+    """Return rows, given log priors and what each of K blocks says of them (`told_apart`).
+
+    See `HeldOutParts`.
+    """
     if base.shape[1] != TWO:
         parts = np.stack(told, axis=2) if told else np.empty((*base.shape, 0))
-        return LeftOutParts(base, parts, codes, mass, whole)
-    lines = np.stack(told, axis=1) if told else np.empty((len(base), 0))
-    known = None if whole is None else float(whole[1] - whole[0])
-    return Contrast(lines, base[:, 1] - base[:, 0], codes, mass, known)
+        return HeldOutParts(base, without, parts, codes, mass)
+    lines = np.stack(told, axis=1) if told else np.empty((len(codes), 0))
+    margins = (prior[:, 1] - prior[:, 0] for prior in (base, without))
+    return Contrast(lines, *margins, codes, mass)
 
 
-def featured_rows(rows: LeftOutRows, base: Floats, features: FeatureRows) -> FittedRows:
-    """Return the same rows with scores (n, C) to begin with, and features for parts.
+def with_features(rows: HeldOutRows, features: FeatureRows) -> FittedRows:
+    """Return the same rows with features beside what blocks say.
 
-    A part is what one feature adds to one class; of two classes, to the second.
+    A further unknown is what one feature adds to one class; of two classes, to the second.
     """
-    classes = base.shape[1]
-    if classes == TWO:
-        margins = base[:, 1] - base[:, 0]
+    if isinstance(rows, Contrast):
         if features.at.shape[1] * FEW_OF_MANY <= features.width:
-            return SparseContrast(features, margins, rows.codes, rows.mass)
-        return Contrast(features.dense(), margins, rows.codes, rows.mass)
-    return FeaturedClasses(features.dense(), base, rows.codes, rows.mass)
+            return SparseContrast.of(rows.lines, features, rows.base, rows.codes, rows.mass)
+        lines = np.concatenate([rows.lines, features.dense()], axis=1)
+        return replace(rows, lines=lines)
+    constant = np.ones((len(rows.codes), 1))
+    dense = np.concatenate([constant, features.dense()], axis=1)
+    return FeaturedClasses(dense, rows.parts, rows.base, rows.codes, rows.mass)

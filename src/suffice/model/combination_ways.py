@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.model.combination import Combination
-from suffice.model.combination_fit import SETTLED, Fit, Point
-from suffice.model.combination_rows import LeftOutRows, featured_rows
+from suffice.model.combination_fit import SETTLED, Fit
+from suffice.model.combination_rows import HeldOutRows, with_features
 from suffice.model.feature_rows import FeatureRows
 from suffice.model.weighing import Weighing, weighing_of
 from suffice.tally.tally import Floats
@@ -17,26 +18,29 @@ from suffice.tally.tally import Floats
 # outweigh that, and few rows that are all right do not make it certain.
 TEMPERATURE_SPREAD = 1.0
 OFFSET_SPREAD = 1.0
-# The precision of unknowns that stay as they are: beside it all others are nothing.
-HELD = 1e200
 
 
-def as_they_are(rows: LeftOutRows) -> Weighing:
+def as_they_are(rows: HeldOutRows) -> Weighing:
     """Return naive Bayes."""
+    return _unfitted(rows, Combination.naive(*rows.size[::-1]))
+
+
+def shares_alone(rows: HeldOutRows) -> Weighing:
+    """Return the shares of the classes, whatever the blocks say."""
     classes, blocks = rows.size
-    naive = Combination.naive(blocks, classes)
-    scores = rows.scores(np.concatenate([naive.offsets, naive.weights]))
-    return weighing_of(naive, rows, scores)
+    return _unfitted(rows, Combination("shares", np.zeros(blocks), np.zeros(classes)))
 
 
-def tempered(rows: LeftOutRows, start: Floats | None = None, settled: float = SETTLED) -> Weighing:
+def _unfitted(rows: HeldOutRows, found: Combination) -> Weighing:
+    unknowns = np.concatenate([found.offsets, found.weights])
+    return weighing_of(found, rows, rows.unfitted_scores(unknowns))
+
+
+def tempered(rows: HeldOutRows, start: Floats | None = None, settled: float = SETTLED) -> Weighing:
     """Return the best temperature and offsets."""
     classes, blocks = rows.size
-    rows = rows.under_all
-    centre = np.concatenate([np.zeros(classes), [1.0]])
-    scale = np.concatenate([np.full(classes, OFFSET_SPREAD), [TEMPERATURE_SPREAD]])
-    fit = Fit(rows.as_one(), centre, np.diag(scale**-2.0), settled)
-    point = fit.climbed(centre if start is None else start)
+    fit = Fit(rows.as_one(), *prior_of(classes, 1, 0.0), settled, weights_of(classes, 1))
+    point = fit.climbed(fit.centre if start is None else start)
     found = Combination(
         "temperature", np.full(blocks, point.unknowns[-1]), point.unknowns[:classes]
     )
@@ -44,12 +48,12 @@ def tempered(rows: LeftOutRows, start: Floats | None = None, settled: float = SE
 
 
 def weighed(
-    rows: LeftOutRows, spread: float, start: Floats | None = None, settled: float = SETTLED
+    rows: HeldOutRows, spread: float, start: Floats | None = None, settled: float = SETTLED
 ) -> Weighing:
     """Return the best weight for each block and offsets, for a spread of the weights."""
     classes, blocks = rows.size
-    rows = rows.under_all
-    fit = Fit(rows, *prior_of(classes, blocks, spread), settled)
+    prior = prior_of(classes, blocks, spread)
+    fit = Fit(rows, *prior, settled, weights_of(classes, blocks))
     point = fit.climbed(fit.centre if start is None else start)
     weights = Combination(
         "blocks", point.unknowns[classes:], point.unknowns[:classes], spread=spread
@@ -58,44 +62,64 @@ def weighed(
 
 
 def corrected(
-    rows: LeftOutRows,
+    rows: HeldOutRows,
     features: FeatureRows,
-    before: Weighing,
     spread: float,
-    start: Point | None = None,
+    correction_spread: float,
+    start: Floats | None = None,
     settled: float = SETTLED,
 ) -> Weighing:
-    """Return the best corrections of a spread, (F, C), to what is said of left-out rows.
+    """Return the best weights, offsets and corrections, (F, C), for spreads of both.
 
-    Weights and offsets stay. With weights free, features could tell a row's level, and what the
-    level's left-out log-likelihood lacks would betray the row's own class; and left-out scores
-    have paid for offsets already.
+    With a spread of 0 all blocks have one weight.
     """
-    base = before.scores - before.combination.offsets
-    found = featured_rows(rows, base, features)
-    classes, unknown = found.size
-    centre = np.concatenate([before.combination.offsets, np.zeros(unknown)])
-    precision = np.concatenate([np.full(classes, HELD), np.full(unknown, spread**-2.0)])
-    fit = Fit(found, centre, np.diag(precision), settled)
-    first = np.zeros(unknown) if start is None else start.unknowns[classes:]
-    point = fit.climbed(np.concatenate([before.combination.offsets, first]))
-    none = np.zeros((features.width, classes))
-    changed = replace(
-        before.combination, how="corrected", corrections=none, correction_spread=spread
+    classes, blocks = rows.size
+    held = rows if spread > 0 else rows.as_one()
+    found = with_features(held, features)
+    weights = held.size[1]
+    unknown = found.size[1] - weights
+    centre, precision = prior_of(classes, weights, spread)
+    wide = np.diag(np.full(classes + weights + unknown, correction_spread**-2.0))
+    wide[: classes + weights, : classes + weights] = precision
+    centre = np.concatenate([centre, np.zeros(unknown)])
+    positive = np.concatenate([weights_of(classes, weights), np.zeros(unknown, np.bool_)])
+    fit = Fit(found, centre, wide, settled, positive)
+    point = fit.climbed(centre if start is None else start)
+    plain = Combination(
+        "corrected",
+        np.ones(blocks),
+        np.zeros(classes),
+        spread=spread,
+        corrections=np.zeros((features.width, classes)),
+        correction_spread=correction_spread,
     )
-    weighing = weighing_of(changed.having(point.unknowns), rows, fit.left_out_scores(point))
-    return replace(weighing, fit=fit, point=point, before=before)
+    scores = fit.left_out_scores(point)
+    weighing = weighing_of(plain.having(point.unknowns), rows, scores)
+    return replace(weighing, fit=fit, point=point)
+
+
+def weights_of(classes: int, blocks: int) -> NDArray[np.bool_]:
+    """Say which unknowns are weights, (C + K,): they are 0 or more.
+
+    A block that speaks against itself in held-out rows does so because a fold lacks just these
+    rows: of a class's rows with some level, those of the fold are missing in what is said of them.
+    """
+    return np.arange(classes + blocks) >= classes
 
 
 def prior_of(classes: int, blocks: int, spread: float) -> tuple[Floats, Floats]:
     """Return mean and precision of offsets and weights before the rows.
 
     Weights are normal around a temperature that is normal around 1; with the temperature
-    integrated out their covariance is spread^2 I + TEMPERATURE_SPREAD^2 1 1^T.
+    integrated out their covariance is spread^2 I + TEMPERATURE_SPREAD^2 1 1^T. One weight is the
+    temperature itself if its spread is 0.
     """
     centre = np.concatenate([np.zeros(classes), np.ones(blocks)])
     precision = np.diag(np.full(classes + blocks, OFFSET_SPREAD**-2.0))
     common = TEMPERATURE_SPREAD**2
+    if spread == 0:
+        precision[classes:, classes:] = np.eye(1) / common
+        return centre, precision
     shared = common / (spread**2 + blocks * common)
     precision[classes:, classes:] = (np.eye(blocks) - shared) / spread**2
     return centre, precision

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -25,48 +24,37 @@ class Contrast:
     lines : (n, K)
         What each block says for the second class against the first.
     base : (n,)
-        What the prior without the row says for the second class against the first.
+        What the prior says for the second class against the first.
+    without : (n,)
+        The same without the row: what a combination that fits no offsets starts from.
     codes : (n,)
         The rows' own classes.
     mass : (n,)
         Weights of the rows.
-    whole : float, optional
-        What the prior of all rows says for the second class against the first.
 
     Examples
     --------
-    >>> rows = Contrast(np.array([[2.0, -1.0]]), np.zeros(1), np.array([1], np.int32), np.ones(1))
+    >>> prior, own = np.zeros(1), np.array([1], np.int32)
+    >>> rows = Contrast(np.array([[2.0, -1.0]]), prior, prior, own, np.ones(1))
     >>> rows.scores(np.array([0.0, 1.0, 3.0, 2.0]))
     array([[0., 5.]])
     """
 
     lines: Floats
     base: Floats
+    without: Floats
     codes: NDArray[np.int32]
     mass: Floats
-    whole: float | None = None
 
     @property
     def size(self) -> tuple[int, int]:
         """Classes and blocks."""
         return 2, int(self.lines.shape[1])
 
-    @property
-    def own_base(self) -> Floats:
-        """What the prior says for the rows' own classes against the others, (n,)."""
-        return np.where(self.codes == 1, self.base, -self.base)
-
     def some(self, at: NDArray[Any]) -> Self:
         """Return the rows at these numbers, or of this mask."""
-        kept = self.lines[at], self.base[at], self.codes[at], self.mass[at]
-        return type(self)(*kept, self.whole)
-
-    @cached_property
-    def under_all(self) -> Self:
-        """Return the same under the prior of all rows, if it is known."""
-        if self.whole is None:
-            return self
-        return replace(self, base=np.full(len(self.base), self.whole), whole=None)
+        base, without = self.base[at], self.without[at]
+        return type(self)(self.lines[at], base, without, self.codes[at], self.mass[at])
 
     def as_one(self) -> Self:
         """Return the same with all blocks added up to one."""
@@ -79,6 +67,10 @@ class Contrast:
     def scores(self, unknowns: Floats) -> Floats:
         """Return the scores of all rows, (n, 2); those of the first class are 0."""
         return scores_of(self.margins(unknowns))
+
+    def unfitted_scores(self, unknowns: Floats) -> Floats:
+        """Return the scores of all rows, (n, 2), under the prior without the row."""
+        return scores_of(self.margins(unknowns) + (self.without - self.base))
 
     def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
         """Return the log-likelihood, its gradient and minus its Hessian."""
@@ -98,7 +90,7 @@ class Contrast:
         """Return the scores, (n, 2), under unknowns that were fitted without the row.
 
         One step of Newton's method (docs: mathematics, section 10); `lower` is the Cholesky factor
-        of the curvature. A weight is so many repeats of a row, of which one is left out.
+        of the curvature.
         """
         margins = self.margins(unknowns)
         far = np.empty(len(margins))
@@ -127,8 +119,7 @@ def left_out_margins(margins: Floats, far: Floats, codes: Any, mass: Floats) -> 
     small = np.exp(-np.abs(margins))
     share = np.where(margins >= 0, 1.0, small) / (1.0 + small)
     spread = small / np.square(1.0 + small)
-    out = np.minimum(mass, 1.0)
-    return np.asarray(margins - far * out * (codes - share) / (1.0 - out * spread * far))
+    return np.asarray(margins - far * mass * (codes - share) / (1.0 - mass * spread * far))
 
 
 def scores_of(margins: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Several classes, and corrections to their scores by features."""
+"""Several classes, and their scores by blocks and by features."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from suffice.tally.tally import Floats
 
 @dataclass(frozen=True, eq=False)
 class FeaturedClasses:
-    """Rows whose scores are base + features B: `LeftOutParts` of parts that are mostly 0.
+    """Rows whose scores are base + offsets + sum_k w_k L_k + features B.
 
-    Unknowns are C offsets, which are held and part of no sum, and B (F, C), row by row. All is
-    products of matrices.
+    Unknowns are C offsets, K weights and B (F, C), row by row. All is products of matrices.
 
     Parameters
     ----------
-    features : (n, F)
+    features : (n, 1 + F)
+        The first is 1 in every row: it carries the offsets.
+    parts : (n, C, K)
     base : (n, C)
     codes : (n,)
         The rows' own classes.
@@ -31,21 +32,24 @@ class FeaturedClasses:
 
     Examples
     --------
-    >>> rows = FeaturedClasses(np.array([[2.0]]), np.zeros((1, 3)), np.array([1]), np.ones(1))
-    >>> rows.scores(np.array([0.0, 0.0, 0.0, 1.0, -1.0, 0.5]))
-    array([[ 2., -2.,  1.]])
+    >>> parts = np.array([[[1.0], [0.0], [0.0]]])
+    >>> own, prior = np.array([1]), np.zeros((1, 3))
+    >>> rows = FeaturedClasses(np.array([[1.0, 2.0]]), parts, prior, own, np.ones(1))
+    >>> rows.scores(np.array([0.0, 0.0, 0.5, 10.0, 1.0, -1.0, 0.5]))
+    array([[12. , -2. ,  1.5]])
     """
 
     features: Floats
+    parts: Floats
     base: Floats
     codes: NDArray[np.int32]
     mass: Floats
 
     @property
     def size(self) -> tuple[int, int]:
-        """Classes, and corrections of all of them."""
-        classes = int(self.base.shape[1])
-        return classes, classes * int(self.features.shape[1])
+        """Classes, and unknowns beside the offsets."""
+        _, classes, blocks = self.parts.shape
+        return classes, blocks + classes * (self.features.shape[1] - 1)
 
     @cached_property
     def _own(self) -> Floats:
@@ -53,29 +57,47 @@ class FeaturedClasses:
         own[np.arange(len(own)), self.codes] = 1.0
         return own
 
+    @cached_property
+    def _order(self) -> NDArray[np.intp]:
+        """Where the unknowns stand if weights come first, then offsets, then B."""
+        classes, blocks = self.parts.shape[1:]
+        rest = np.arange(classes + blocks, sum(self.size))
+        return np.concatenate([classes + np.arange(blocks), np.arange(classes), rest])
+
     def scores(self, unknowns: Floats) -> Floats:
         """Return the scores of all rows, (n, C)."""
-        classes, _ = self.size
-        corrections = unknowns[classes:].reshape(-1, classes)
-        return np.asarray(self.base + unknowns[:classes] + self.features @ corrections)
+        classes, blocks = self.parts.shape[1:]
+        weights, added = np.split(unknowns[self._order], [blocks])
+        return np.asarray(
+            self.base + self.parts @ weights + self.features @ added.reshape(-1, classes)
+        )
 
     def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
-        """Return the log-likelihood, its gradient and minus its Hessian; 0 for offsets."""
-        classes, size = self.size
+        """Return the log-likelihood, its gradient and minus its Hessian."""
+        blocks = self.parts.shape[2]
         log_shares = log_softmax(self.scores(unknowns))
         value = float(self.mass @ log_shares[np.arange(len(log_shares)), self.codes])
         shares = np.exp(log_shares)
         missed = self.mass[:, None] * (self._own - shares)
-        slope = np.zeros(classes + size)
-        slope[classes:] = (self.features.T @ missed).ravel()
-        curvature = np.zeros((classes + size, classes + size))
-        curvature[classes:, classes:] = self._bend(shares)
-        return value, slope, curvature
+        size = sum(self.size)
+        slope, curvature = np.empty(size), np.empty((size, size))
+        slope[:blocks] = np.einsum("nc,nck->k", missed, self.parts)
+        slope[blocks:] = (self.features.T @ missed).ravel()
+        heavy = self.mass[:, None] * shares
+        away = self.parts - np.einsum("nc,nck->nk", shares, self.parts)[:, None, :]
+        stretched = (np.sqrt(heavy)[:, :, None] * away).reshape(-1, blocks)
+        curvature[:blocks, :blocks] = stretched.T @ stretched
+        crossed = np.einsum("nck,nc,nf->kfc", away, heavy, self.features, optimize=True)
+        curvature[:blocks, blocks:] = crossed.reshape(blocks, -1)
+        curvature[blocks:, :blocks] = curvature[:blocks, blocks:].T
+        curvature[blocks:, blocks:] = self._bend(shares)
+        back = np.argsort(self._order)
+        return value, slope[back], curvature[np.ix_(back, back)]
 
     def _bend(self, shares: Floats) -> Floats:
-        """Return sum_i w_i (diag p - p p^T) x f f^T, (F C, F C), by feature and class."""
-        classes, size = self.size
-        width = size // classes
+        """Return sum_i w_i (diag p - p p^T) x f f^T by feature and class, row by row."""
+        classes, width = self.parts.shape[1], self.features.shape[1]
+        size = classes * width
         out = np.zeros((size, size))
         for start, stop in row_ranges(len(self.base), size):
             f, p = self.features[start:stop], shares[start:stop]
@@ -93,27 +115,38 @@ class FeaturedClasses:
 
         One step of Newton's method (docs: mathematics, section 10).
         """
-        classes, size = self.size
-        # Entries of the inverse: A_cd = f^T (H^-1)_cd f, where solving would be a solve a row.
-        root = np.linalg.inv(lower[classes:, classes:])
-        inverse = root.T @ root
-        width = size // classes
-        one, other = np.triu_indices(classes)
-        blocks = inverse.reshape(width, classes, width, classes)[:, one, :, other]
-        # By feature, pair of classes and feature again.
-        by_feature = blocks.transpose(1, 0, 2).reshape(width, -1)
-        far = np.empty((len(self.base), classes, classes))
-        for start, stop in row_ranges(len(self.base), len(one) * width):
-            f = self.features[start:stop]
-            reached = (f @ by_feature).reshape(len(f), len(one), width)
-            far[start:stop, one, other] = (reached @ f[:, :, None])[:, :, 0]
-        far[:, other, one] = far[:, one, other]
+        classes = self.parts.shape[1]
         scores = self.scores(unknowns)
         shares = np.exp(log_softmax(scores))
-        out = np.minimum(self.mass, 1.0)[:, None]
+        far = self._leverages(lower)
+        out = self.mass[:, None]
         missed = out * (self._own - shares)
         mean = np.einsum("nc,ncd->nd", shares, far)
         # I - W A, with W = w (diag p - p p^T)
         hold = np.eye(classes) - (out * shares)[:, :, None] * (far - mean[:, None, :])
         step = np.linalg.solve(hold, missed[:, :, None])
         return np.asarray(scores - (far @ step)[:, :, 0])
+
+    def _leverages(self, lower: Floats) -> Floats:
+        """Return x_c^T H^-1 x_d of each row, (n, C, C), with x_c = (L_c, f e_c)."""
+        _, classes, blocks = self.parts.shape
+        width = self.features.shape[1]
+        # Entries of the inverse: solving for each row would be a solve a row.
+        root = np.linalg.inv(lower)
+        inverse = (root.T @ root)[np.ix_(self._order, self._order)]
+        one, other = np.triu_indices(classes)
+        by_pair = inverse[blocks:, blocks:].reshape(width, classes, width, classes)
+        by_pair = by_pair[:, one, :, other].transpose(1, 0, 2).reshape(width, -1)
+        far = np.empty((len(self.base), classes, classes))
+        for start, stop in row_ranges(len(self.base), len(one) * width):
+            f = self.features[start:stop]
+            reached = (f @ by_pair).reshape(len(f), len(one), width)
+            far[start:stop, one, other] = (reached @ f[:, :, None])[:, :, 0]
+        far[:, other, one] = far[:, one, other]
+        if not blocks:
+            return far
+        mixed = inverse[:blocks, blocks:].reshape(blocks, width, classes)
+        through = np.einsum("nf,kfd->nkd", self.features, mixed, optimize=True)
+        crossed = self.parts @ through  # L_c^T (H^-1)_{w, d} f
+        own = self.parts @ inverse[:blocks, :blocks] @ np.swapaxes(self.parts, 1, 2)
+        return np.asarray(far + crossed + np.swapaxes(crossed, 1, 2) + own)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from suffice.model.combination_rows import LeftOutRows
+from suffice.model.combination_rows import HeldOutRows
 from suffice.model.weighing import Weighing, row_losses, weighing_of
 from suffice.tally.tally import Floats
 
@@ -19,7 +19,7 @@ FIRST_LAPSE, LEAST_LAPSE, SAME_LAPSE = 0.02, 1e-9, 1e-6
 WORTH_FITTING = 1.0
 
 
-def with_lapse(rows: LeftOutRows, found: Weighing) -> Weighing:
+def with_lapse(rows: HeldOutRows, found: Weighing) -> Weighing:
     """Return the same with a lapse if the rows are worth it, by EM; weights are fitted anew."""
     if found.fit is None or found.point is None:
         return found
@@ -51,7 +51,7 @@ def with_lapse(rows: LeftOutRows, found: Weighing) -> Weighing:
     point = fit.climbed(point.unknowns)
     lapsing = replace(found.combination.having(point.unknowns), lapse=lapse)
     mixed = weighing_of(lapsing, rows, fit.left_out_scores(point), lapse)
-    return replace(mixed, fit=fit, point=point, before=found.before)
+    return replace(mixed, fit=fit, point=point)
 
 
 def _lapse_of(own: Floats, mass: Floats, classes: int) -> float:

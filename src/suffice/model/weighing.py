@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,30 +10,36 @@ from numpy.typing import NDArray
 
 from suffice.model.combination import Combination
 from suffice.model.combination_fit import Fit, Point
-from suffice.model.combination_rows import LeftOutRows
+from suffice.model.combination_rows import HeldOutRows
 from suffice.tally.tally import Floats
 
 # So credible a way needs no others beside it.
 CERTAIN = 0.99
+# How credible the ways are before the rows, all of one kind together: on tables of a few dozen rows
+# chance looks like knowledge, and what has more unknowns finds more of it.
+BEFORE = {
+    "shares": 10.0,
+    "naive": 1.0,
+    "temperature": 1.0,
+    "auto": 1.0,
+    "blocks": 0.5,
+    "corrected": 0.2,
+}
 TWO = 2
 
 
 @dataclass(frozen=True, eq=False)
 class Weighing:
-    """Fitted weights, with the scores (n, C) and the loss (n,) of each row left out of the fit.
-
-    Corrections were made to the weighing `before`.
-    """
+    """Fitted weights, with the scores (n, C) and the loss (n,) of each row left out of the fit."""
 
     combination: Combination
     scores: Floats
     losses: Floats
     fit: Fit | None = None
     point: Point | None = None
-    before: Weighing | None = None
 
 
-def row_losses(rows: LeftOutRows, scores: Floats, lapse: float = 0.0) -> Floats:
+def row_losses(rows: HeldOutRows, scores: Floats, lapse: float = 0.0) -> Floats:
     """Return -log p of the rows' own classes, (n,), under scores (n, C)."""
     own = log_shares(scores, rows.codes)
     if lapse > 0:
@@ -41,30 +48,33 @@ def row_losses(rows: LeftOutRows, scores: Floats, lapse: float = 0.0) -> Floats:
 
 
 def weighing_of(
-    found: Combination, rows: LeftOutRows, scores: Floats, lapse: float = 0.0
+    found: Combination, rows: HeldOutRows, scores: Floats, lapse: float = 0.0
 ) -> Weighing:
     """Return a combination with the left-out scores of each row (n, C), and what they lose."""
     losses = row_losses(rows, scores, lapse)
     loss = float(rows.mass @ losses / rows.mass.sum())
-    return Weighing(replace(found, left_out_log_loss=loss), scores, losses)
+    return Weighing(replace(found, held_out_log_loss=loss), scores, losses)
 
 
-def averaged(rows: LeftOutRows, ways: list[Weighing]) -> Weighing:
-    """Return the mean of several weighings, each as credible as it makes the left-out rows.
+def averaged(rows: HeldOutRows, ways: list[Weighing]) -> Weighing:
+    """Return the mean of several weighings, each as credible as it makes the held-out rows.
 
     Where few rows speak for one way against the others by a nat or two, the least loss is a matter
     of luck. A way that is certain is taken as it is.
 
     Examples
     --------
-    >>> from suffice.model.combination_rows import LeftOutParts
-    >>> rows = LeftOutParts(np.zeros((1, 2)), np.zeros((1, 2, 1)), np.array([0]), np.ones(1))
+    >>> from suffice.model.combination_rows import HeldOutParts
+    >>> prior = np.zeros((1, 2))
+    >>> rows = HeldOutParts(prior, prior, np.zeros((1, 2, 1)), np.array([0]), np.ones(1))
     >>> ways = [Combination("blocks", [w], [0.0, 0.0]) for w in (1.0, 3.0)]
     >>> both = averaged(rows, [weighing_of(way, rows, np.zeros((1, 2))) for way in ways])
     >>> both.combination.weights
     array([2.])
     """
-    losses = np.array([float(rows.mass @ way.losses) for way in ways])
+    kinds = Counter(way.combination.how for way in ways)
+    before = [BEFORE[way.combination.how] / kinds[way.combination.how] for way in ways]
+    losses = np.array([float(rows.mass @ way.losses) for way in ways]) - np.log(before)
     credible = np.exp(losses.min() - losses)
     credible /= credible.sum()
     if credible.max() > CERTAIN:
@@ -73,12 +83,10 @@ def averaged(rows: LeftOutRows, ways: list[Weighing]) -> Weighing:
     weights = sum(share * way.combination.weights for share, way in pairs)
     offsets = sum(share * way.combination.offsets for share, way in pairs)
     none = max((way.combination.corrections for way in ways), key=len) * 0.0
-    corrections = sum(
-        (share * way.combination.corrections for share, way in pairs if way.before is not None),
-        start=none,
-    )
-    kinds = {way.combination.how for share, way in pairs if share > 1 - CERTAIN}
-    how = kinds.pop() if len(kinds) == 1 else "auto"
+    changed = [(share, way.combination.corrections) for share, way in pairs]
+    corrections = sum((share * found for share, found in changed if len(found)), start=none)
+    found = {way.combination.how for share, way in pairs if share > 1 - CERTAIN}
+    how = found.pop() if len(found) == 1 else "auto"
     mean = Combination(how, np.asarray(weights), np.asarray(offsets), corrections=corrections)
     return weighing_of(mean, rows, np.asarray(sum(share * way.scores for share, way in pairs)))
 

@@ -6,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from copy import copy
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -18,7 +18,7 @@ from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior.prior import Prior
 from suffice.skin.class_prior import check_prior_shape, learned_prior
 from suffice.tally import Groups
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 
 # scikit-learn's lowest pseudocount when force_alpha=False.
 LOWEST_ALPHA = 1e-10
@@ -155,11 +155,17 @@ class DiscreteNB(LeavesRowsOut):
             scores[row] = self._scores_anew(rows.some(np.array([row])))
         return scores
 
+    def _with_held_prior(self, kept: Index) -> Self:
+        held = copy(self)
+        held.alpha, held.force_alpha = self._smoothing, True
+        held.class_prior, held.fit_prior = None, False
+        if len(kept) < len(self.classes_) and not isinstance(held.alpha, Prior):
+            held.alpha = held.alpha[kept] if np.ndim(held.alpha) > 1 else held.alpha
+        return held
+
     def _scores_anew(self, one: Rows) -> Floats:
         """Return log p(x | class), (C,), of one row by reading the tally without it."""
-        without = copy(self)
-        without.alpha, without.force_alpha = self._smoothing, True
-        without.class_prior, without.fit_prior = None, False
+        without = self._with_held_prior(np.arange(len(self.classes_)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SufficeWarning)
             without._settle(self.tally_ - Groups(self.classes_, *self._count(one)))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from copy import copy
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,7 @@ from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior import NormalInverseGamma
 from suffice.skin.class_prior import check_prior_shape, given_prior, learned_prior
 from suffice.tally import Groups, Moments
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 
 # The axes of the (class, feature) tally along which one variance is shared.
 SHARED: dict[str | None, tuple[int, ...]] = {
@@ -190,6 +191,13 @@ class GaussianNB(LeavesRowsOut):
             mine = order[starts[c] : starts[c + 1]]
             scores[row] = self._scores_anew(rows, row, mine[mine != row])
         return scores
+
+    def _with_held_prior(self, kept: Index) -> Self:
+        held = copy(self)
+        held.priors = None
+        if self._chosen is not None:
+            held.prior = _of_classes(self._chosen, kept)
+        return held
 
     def _scores_anew(self, rows: Rows, row: int, fellows: NDArray[np.intp]) -> Floats:
         """Return log p(x | class), (C,), by reading the tally without the row."""

@@ -35,7 +35,7 @@ class GenerativeAnswers(Decides, Calibrates):
         """Return what adds log p(x | class)."""
 
     def _decision_prior(self) -> Floats:
-        """Return what a class's score starts from when rows are classified."""
+        """Return what a class's score starts from when rows are classified, (C,)."""
         return self._log_prior()
 
     @abstractmethod

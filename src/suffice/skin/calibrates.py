@@ -1,23 +1,26 @@
-"""Probabilities calibrated on what the model says of rows it has not learned."""
+"""Probabilities calibrated on what the model says of rows in held-out folds."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.data.content import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import StaleCalibrationWarning, warn_caller
-from suffice.model.calibration import Calibration, calibrated
+from suffice.model.calibration import Calibration, calibrated, log_softmax
 from suffice.saved.agreement import check_kinds, check_shapes
 from suffice.saved.refusal import refuse
 from suffice.skin.cross_validates import CrossValidates
-from suffice.tally.tally import Floats
+from suffice.skin.held_out import folds_of_rows, held_out
+from suffice.tally.tally import Floats, Index
 
 
 class Calibrates(CrossValidates):
-    """A classifier with `calibrate="loo"`: its probabilities are calibrated on left-out ones.
+    """A classifier with `calibrate="folds"`: its probabilities are calibrated on held-out ones.
 
     Calibration depends on the rows, not on the tally alone: it is made where all rows are at hand
     (`fit`, a first `partial_fit`, `refresh_calibration`), and stale after what changes the tally.
@@ -54,10 +57,26 @@ class Calibrates(CrossValidates):
     def _finish(self, rows: Rows, *, always: bool = False) -> None:
         if self.calibrate is None and not always:
             return
-        left_out = self._left_out(rows)
-        found = calibrated(left_out.log_proba, left_out.codes, left_out.weights)
-        self.calibration_: Calibration = found
+        found = held_out(self, folds_of_rows(self, rows))
+        log_proba = log_softmax(found.log_likelihood + self._decision_prior())
+        self.calibration_: Calibration = calibrated(log_proba, found.codes, found.weights)
         self.calibration_stale_ = False
+
+    @abstractmethod
+    def _decision_prior(self) -> Floats:
+        """Return what a class's score starts from when rows are classified, (C,)."""
+
+    def _row_hashes(self, rows: Rows) -> Hashes:
+        """Return a hash of what each row holds, (n,)."""
+        return array_hashes(rows.X)
+
+    @abstractmethod
+    def _with_held_prior(self, kept: Index) -> Self:
+        """Return a copy that reads tallies of some of our classes under the prior that we have."""
+
+    def _scored_rows(self, X: Any) -> Any:
+        """Return rows that were taken in before, as the scorer takes them."""
+        return X
 
     def _can_calibrate(self) -> bool:
         """Say whether what was learned suffices for answers."""

@@ -58,7 +58,8 @@ class CrossValidates(LeavesOneOut):
         for model in models:
             model._validate_params()
             model.__dict__.update(seen, classes_closed_=False)
-        experiment = Experiment(classes, rows, fold_numbers(folds, rows.codes, groups))
+        numbers = fold_numbers(folds, rows.codes, groups)
+        experiment = Experiment(classes, rows, numbers, int(numbers.max()) + 1)
         scores = self._scores(models, experiment)
         return CrossValidation(settings, *scores, fold_weights=experiment.fold_weights)
 

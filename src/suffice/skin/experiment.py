@@ -28,16 +28,14 @@ class Experiment:
     classes : (C,)
     rows : Rows, coded by `classes`
     numbers : (n,)
+    folds : int
+        How many folds there are, some of which may have no row.
     """
 
     classes: NDArray[Any]
     rows: Rows
     numbers: Folds
-
-    @property
-    def folds(self) -> int:
-        """How many folds there are."""
-        return int(self.numbers.max()) + 1
+    folds: int
 
     @cached_property
     def parts(self) -> list[NDArray[np.intp]]:

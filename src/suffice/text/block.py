@@ -11,15 +11,17 @@ from scipy.sparse import csr_array
 
 from suffice.blocks import Family
 from suffice.count import count_words
+from suffice.data.content import table_hashes
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
+from suffice.model.folds import DistinctRows, deal_folds
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index, given
 from suffice.text.block_reading import TextReading
 from suffice.text.fading import Believed
 from suffice.text.names import Names
-from suffice.text.term_rows import presences, row_sums
+from suffice.text.term_rows import presences
 from suffice.text.vectorizer import CountVectorizer
 from suffice.text.vocabulary import Vocabulary
 
@@ -87,13 +89,17 @@ class Text(Family[Counts]):
         self.check(table)
         family = self.grown(table)
         reading = family.read(family.count(table, codes, classes, weights))
-        some = np.arange(0, len(codes), max(1, len(codes) // MOST_TRIED))
-        few, own = table.take(some), codes[some]
-        heavy = weights[some] if weights.size else np.ones(len(some))
-        left_out = reading.left_out(few, own, heavy)
-        log_proba = left_out - np.logaddexp.reduce(left_out, axis=1, keepdims=True)
-        lengths = row_sums(family.matrix(few))
-        return replace(family, fading=Believed.of(log_proba, own, heavy, lengths).exponent)
+        rows = Rows(family.matrix(table), codes, classes, weights)
+        hashes = table_hashes([table[self.column]], len(table))
+        distinct = DistinctRows.of(rows, hashes, MOST_TRIED)
+        folds = deal_folds(distinct)
+        at = folds.find(hashes, codes)
+        missing = np.zeros(len(folds.hashes), np.bool_)
+        missing[at[at >= 0]] = table[self.column].gaps[at >= 0]
+        held_out, lengths = reading.held_out_scores(folds.rows.X, missing, folds)
+        log_proba = held_out - np.logaddexp.reduce(held_out, axis=1, keepdims=True)
+        own = folds.rows.codes, folds.rows.row_weights
+        return replace(family, fading=Believed.of(log_proba, *own, lengths).exponent)
 
     def grown(self, table: Table) -> Self:
         """Return the family with the terms that are new."""

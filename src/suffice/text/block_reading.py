@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from suffice.blocks import Reading
+from suffice.blocks.level_tables import left_of
+from suffice.count import count_words
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.model import scoring
+from suffice.model.folds import Folds
 from suffice.tally import Counts
 from suffice.tally.tally import Floats
 from suffice.text.draws import drawn_documents
@@ -88,8 +92,54 @@ class TextReading(Reading[Counts]):
         rows = Rows(matrix, codes, len(self.tally.counts), weights)
         return self._told(self.model._left_out_scores(rows), matrix, table)
 
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the `scores` of documents by those of other folds.
+
+        Terms that only the fold has are unknown.
+        """
+        matrix, missing = self.family.matrix(table), table[self.family.column].gaps
+        scores, lengths = self.held_out_scores(matrix, missing, folds)
+        return self._faded(scores, lengths, table)
+
+    def held_out_scores(self, matrix: Any, missing: Any, folds: Folds) -> tuple[Floats, Floats]:
+        """Return log p(words | class), (n, C), by other folds, and how many words these know, (n,).
+
+        `missing` says which documents are, (n,).
+        """
+        documents, counts = self.tally.counts[:, 0], self.tally.counts[:, 1:]
+        classes, by_words = len(counts), self.family.event != "bernoulli"
+        scores, lengths = np.empty((matrix.shape[0], classes)), np.empty(matrix.shape[0])
+        for members in folds.members:
+            rows = replace(folds.rows.some(members), X=matrix[members])
+            held = np.bincount(rows.codes, rows.row_weights * ~missing[members], classes)
+            left, words = left_of(documents, held), left_of(counts, count_words(rows)[1].counts)
+            # As heavy as all documents are: by their words, or by their number.
+            factor = _ratio(documents, left)
+            if by_words:
+                factor = _ratio(counts.sum(axis=1), words.sum(axis=1))
+            known = np.flatnonzero(words.any(axis=0))
+            if not known.size:
+                scores[members], lengths[members] = 0.0, 0.0
+                continue
+            model = event_model(
+                self.family.event,
+                np.arange(classes),
+                _ratio(documents, left) * left,
+                factor[:, None] * words[:, known],
+                closed=True,
+                alpha=float(self.model.alpha_),
+                fit_prior=False,
+            )
+            seen = rows.X[:, known]
+            scores[members] = scoring.joint_log_proba(model._scorer(), seen, np.zeros(classes))
+            lengths[members] = row_sums(seen)
+        return scores, lengths
+
     def _told(self, scores: Floats, matrix: Any, table: Table) -> Floats:
-        faded = scores * fades(row_sums(matrix), self.family.fading)[:, None]
+        return self._faded(scores, row_sums(matrix), table)
+
+    def _faded(self, scores: Floats, lengths: Floats, table: Table) -> Floats:
+        faded = scores * fades(lengths, self.family.fading)[:, None]
         faded[table[self.family.column].gaps] = 0.0
         return np.asarray(faded)
 
@@ -126,3 +176,8 @@ class TextReading(Reading[Counts]):
             codes = np.array([rng.choice(len(p), p=p / p.sum()) for p in chances], np.int32)
             filled[gaps] = self.sample(codes, rng)[self.family.column]
         return {self.family.column: filled}
+
+
+def _ratio(over: Floats, under: Floats) -> Floats:
+    """Return how many times heavier the classes (C,) are; 1 for those without anything."""
+    return np.divide(over, under, out=np.ones_like(under), where=under > 0)

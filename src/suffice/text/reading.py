@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +12,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.bridge import BecomesLogistic, LinearForm
 from suffice.count import count_words
+from suffice.data.content import Hashes, array_hashes, string_hashes
+from suffice.data.documents import Documents
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.calibration import calibrated
 from suffice.skin.answers import GenerativeAnswers
 from suffice.tally import Blocks, Counts
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 from suffice.text.draws import drawn_documents
 from suffice.text.event_model import event_model
 from suffice.text.fading import Believed, fades
+from suffice.text.names import Names
 from suffice.text.own_terms import OwnTerms
 from suffice.text.term_rows import presences, row_sums, with_cells, with_column
 from suffice.text.term_tally import TermTally, document_counts, some_terms, term_counts
@@ -143,6 +147,25 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
             present = self.event == "bernoulli"
             rows = with_column(rows, np.minimum(missed, 1.0) if present else missed)
         return rows
+
+    def _row_hashes(self, rows: Rows) -> Hashes:
+        """Return a hash of the terms and counts of each document, whatever columns they have."""
+        terms = self._terms.terms
+        names: Any = [repr(term) for term in terms]
+        if isinstance(terms, Names):
+            names = Documents(terms.letters, terms.begins)
+        # The last column of unknown terms, if there is one, has no name.
+        return array_hashes(rows.X, np.append(string_hashes(names), np.uint64(1)))
+
+    def _with_held_prior(self, kept: Index) -> Self:
+        held = copy(self)
+        held.alpha, held._alpha_factor = float(self.alpha_), 1.0
+        held.class_prior, held.fit_prior = None, False
+        held.__dict__.pop("refinement_", None)
+        return held
+
+    def _scored_rows(self, X: Any) -> Any:
+        return self._event_rows(X)
 
     def _scorer(self) -> scoring.Scorer:
         scorer: scoring.Scorer = self._model._scorer()

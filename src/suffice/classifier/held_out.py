@@ -1,0 +1,137 @@
+"""What blocks say of rows in held-out folds: what weights and corrections are fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.blocks import Reading
+from suffice.classifier.class_prior import class_log_prior, left_out_prior
+from suffice.classifier.features import Features
+from suffice.data.content import Hashes, table_hashes
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.model.combination import Combination
+from suffice.model.combination_rows import HeldOutRows, held_out_rows, told_apart
+from suffice.model.feature_rows import FeatureRows
+from suffice.model.folds import DistinctRows, Folds, deal_folds
+from suffice.tally.tally import Floats, Index
+
+
+def folds_of_table(
+    rows: Rows, columns: Iterable[str], most: int | None = None, groups: Hashes | None = None
+) -> Folds:
+    """Return the rows of a `Sheet` in folds, dealt by what some columns hold.
+
+    Parameters
+    ----------
+    rows : Rows of a `Sheet`
+    columns : names of columns; rows that differ in others only are equal
+    most : int, optional
+        Of more distinct rows so many are taken.
+    groups : (n,), optional
+        Hashes of groups that stay together.
+    """
+    hashes = row_hashes(rows, columns)
+    if groups is None:
+        return deal_folds(DistinctRows.of(rows, hashes, most))
+    distinct = DistinctRows.of(rows, hashes ^ groups, most)
+    return deal_folds(distinct, groups[distinct.places])
+
+
+def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
+    """Return a hash of what some columns of a `Sheet` hold, (n,)."""
+    table: Table = rows.X.table
+    return table_hashes((table[name] for name in dict.fromkeys(columns)), len(table))
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows of folds, of the classes that have rows in several folds.
+
+    A class whose rows are all in one fold (it has one distinct row, say) is never held out:
+    nothing is fitted to its rows, and it keeps its weight without an offset.
+
+    Parameters
+    ----------
+    folds : Folds of rows of a `Sheet`
+    totals : (C,)
+        Weight of all rows of each class.
+    """
+
+    folds: Folds
+    totals: Floats
+
+    @property
+    def table(self) -> Table:
+        """The rows of all folds."""
+        table: Table = self.folds.rows.X.table
+        return table
+
+    @cached_property
+    def classes(self) -> Index:
+        """The numbers of the classes that are held out, (C',)."""
+        return np.flatnonzero(self.folds.scored)
+
+    @cached_property
+    def kept(self) -> Index:
+        """The numbers of their rows, (n',)."""
+        return np.flatnonzero(self.folds.scored[self.folds.rows.codes])
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """The class of each of these rows among the classes that are held out, (n',)."""
+        place = np.cumsum(self.folds.scored) - 1
+        return np.asarray(place[self.folds.rows.codes[self.kept]], np.int32)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The weight of each of these rows, (n',)."""
+        return np.asarray(self.folds.rows.row_weights[self.kept])
+
+    def scores(self, reading: Reading[Any]) -> Floats:
+        """Return what a block says of the rows by other folds (see `told_apart`)."""
+        found = reading.held_out(self.table, self.folds)
+        if len(self.classes) < found.shape[1]:
+            found = np.ascontiguousarray(found[:, self.classes])
+        return told_apart(found if len(self.kept) == len(found) else found[self.kept])
+
+    def rows(self, scores: Sequence[Floats]) -> HeldOutRows:
+        """Return the rows with the `scores` of each block."""
+        return held_out_rows(*self._log_priors, scores, self.codes, self.weights)
+
+    @cached_property
+    def _log_priors(self) -> tuple[Floats, Floats]:
+        """The log prior of the classes that are held out, with and without each row, (n', C')."""
+        own = self.folds.rows.codes[self.kept]
+        base = np.repeat(class_log_prior(self.totals)[None, self.classes], len(own), axis=0)
+        return base, left_out_prior(self.totals, own, self.weights)[:, self.classes]
+
+    def features(self, features: Features) -> FeatureRows | None:
+        """Return the features of the rows, if there are any."""
+        if not features.columns:
+            return None
+        found = features.of(self.table)
+        return found if len(self.kept) == len(found) else found.some(self.kept)
+
+    def combined(
+        self, readings: Iterable[Reading[Any]], features: Features, found: Combination
+    ) -> Floats:
+        """Return the scores, (n', C'), under weights, offsets and corrections of all rows."""
+        rows = self.rows([self.scores(reading) for reading in readings])
+        scores = rows.scores(np.concatenate([found.offsets, found.weights]))
+        given = self.features(features) if len(found.corrections) else None
+        return scores if given is None else np.asarray(scores + given.dense() @ found.corrections)
+
+    def with_all_classes(self, found: Combination) -> Combination:
+        """Return a combination fitted to the classes that are held out, for all classes."""
+        offsets = np.zeros(len(self.totals))
+        offsets[self.classes] = found.offsets
+        corrections = np.zeros((len(found.corrections), len(offsets)))
+        corrections[:, self.classes] = found.corrections
+        return replace(found, offsets=offsets, corrections=corrections)
