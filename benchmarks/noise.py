@@ -42,11 +42,11 @@ def _two_templates(rng: np.random.Generator, rows: int) -> Cells:
 
 
 def _mixture(rng: np.random.Generator, rows: int) -> Cells:
-    return (rng.normal(size=rows) + 6.0 * rng.integers(0, 3, rows)).tolist()
+    return list(rng.normal(size=rows) + 6.0 * rng.integers(0, 3, rows))
 
 
 def _dates(rng: np.random.Generator, rows: int) -> Cells:
-    return (np.datetime64("2020-01-01") + rng.integers(0, 900, rows)).tolist()
+    return list(np.datetime64("2020-01-01") + rng.integers(0, 900, rows))
 
 
 def _levels(rng: np.random.Generator, rows: int, levels: int) -> Cells:
@@ -168,9 +168,9 @@ def main() -> None:
             f"{(excess > 0.05).sum()}, above .1: {(excess > 0.1).sum()}"
         )
     print(f"{sum(s for *_, s in found):.1f} CPU seconds; the worst:")
-    for rows, table, excess, _ in sorted(found, key=lambda one: -one[2])[:8]:
+    for rows, table, worst, _ in sorted(found, key=lambda one: -one[2])[:8]:
         print(
-            f"  {excess:+.4f} {rows} rows, shares {table.shares.round(2)}, {', '.join(table.kinds)}"
+            f"  {worst:+.4f} {rows} rows, shares {table.shares.round(2)}, {', '.join(table.kinds)}"
         )
 
 

@@ -20,7 +20,7 @@ def folds_of(table, codes, weights) -> Folds:
     return deal_folds(DistinctRows.of(Rows(Sheet(table), codes, CLASSES, weights), hashes))
 
 
-def by_hand(family, reading, table, folds, extra=None) -> np.ndarray:
+def by_hand(family, read, table, folds) -> np.ndarray:
     """Weigh the training rows so that each class weighs what it does in the tally, row by row."""
     rows = folds.rows
     out = np.empty((len(rows.codes), CLASSES))
@@ -37,13 +37,14 @@ def by_hand(family, reading, table, folds, extra=None) -> np.ndarray:
         factor = np.divide(whole, left, out=np.ones(CLASSES), where=left > 0)
         weights = rows.row_weights[train] * factor[rows.codes[train]]
         tally = family.count(table.take(train), rows.codes[train], CLASSES, weights)
-        out[test] = reading.with_tally(tally).scores(table.take(test))
+        out[test] = read(tally).scores(table.take(test))
     return out
 
 
+@pytest.mark.parametrize("anew", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", list(BLOCKS))
-def test_a_fold_is_scored_as_if_only_the_other_rows_had_been_counted(case, weighted) -> None:
+def test_a_fold_is_scored_as_if_only_the_other_rows_had_been_counted(case, weighted, anew) -> None:
     table, codes = rows(size=90)
     rng = np.random.default_rng(1)
     weights = rng.lognormal(0, 2, 90) if weighted else np.empty(0)
@@ -51,8 +52,9 @@ def test_a_fold_is_scored_as_if_only_the_other_rows_had_been_counted(case, weigh
     reading = family.read(family.count(table, codes, CLASSES, weights))
     folds = folds_of(table, codes, weights)
     few = folds.rows.X.table
-    found = reading.held_out(few, folds)
-    expected = by_hand(family, reading, few, folds)
+    read = reading.read_anew if anew else reading.with_tally
+    found = reading.held_out_by(read, few, folds)
+    expected = by_hand(family, family.read if anew else reading.with_tally, few, folds)
     # What all classes of a row have in common may be left out.
     found -= found[:, :1]
     expected -= expected[:, :1]
@@ -69,7 +71,7 @@ def test_folds_of_some_of_the_rows_are_taken_off_the_tally_of_all(case) -> None:
     some = folds_of(table.take(np.arange(30)), codes[:30], everyone)
     some = replace(some, complete=False)
     few = some.rows.X.table
-    found = reading.held_out(few, some)
+    found = reading.held_out_by(reading.with_tally, few, some)
     for fold, members in enumerate(some.members):
         if not members.size:
             continue

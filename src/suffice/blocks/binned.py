@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -191,11 +192,11 @@ class BinnedReading(Reading[Tallied]):
         scores = self.tables.left_out(found, codes, weights)
         return scores + bins.log_shapes(x, found)[:, None]
 
-    def held_out(self, table: Table, folds: Folds) -> Floats:
+    def held_out_by(self, read: Callable[[Tallied], Self], table: Table, folds: Folds) -> Floats:
         """Return the log shares of the bins, (n, C), without each row's fold."""
         found = self.family.bins.codes(table[self.family.column].values)
-        held = self.with_tally(self.training(table, folds)).tables
-        return scores_of_folds(found, folds, held.log_table)
+        tables = [read(part).tables.log_table for part in self.training_parts(table, folds)]
+        return scores_of_folds(found, folds, tables)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""

@@ -109,12 +109,19 @@ class Combinations:
 
     def part(self, columns: Index) -> tuple[Combinations, Index]:
         """Return the combinations of some columns, and the number of each of ours in them."""
-        sizes = tuple(self.sizes[at] for at in columns)
-        narrow = Combinations(self.cells[:, columns], sizes)
-        _, first, which = np.unique(
-            narrow.keys(narrow.cells), return_index=True, return_inverse=True
-        )
-        return Combinations(narrow.cells[first], sizes), which
+        key = tuple(columns.tolist())
+        if key not in self._parts:
+            sizes = tuple(self.sizes[at] for at in columns)
+            narrow = Combinations(self.cells[:, columns], sizes)
+            keys = narrow.keys(narrow.cells)
+            _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+            self._parts[key] = Combinations(narrow.cells[first], sizes), which
+        return self._parts[key]
+
+    @cached_property
+    def _parts(self) -> dict[tuple[int, ...], tuple[Combinations, Index]]:
+        """The parts that were asked for: every fold asks for the same."""
+        return {}
 
 
 def shares_product(shares: Sequence[Floats], codes: Numbers) -> Floats:

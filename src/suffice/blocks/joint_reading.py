@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -12,7 +13,7 @@ from suffice.blocks.block import Cells, Reading
 from suffice.blocks.cells import Combinations, shares_product
 from suffice.blocks.draws import drawn_classes, drawn_levels
 from suffice.blocks.level_codes import cells_of, width_of
-from suffice.blocks.level_tables import LevelTables, scores_of_folds
+from suffice.blocks.level_tables import LevelTables
 from suffice.data.columns import GAP
 from suffice.data.labels import Codes
 from suffice.data.table import Table
@@ -125,19 +126,17 @@ class JointReading(Reading[Counts]):
             out[others] = self._scores(found[others])
         return out
 
-    def held_out(self, table: Table, folds: Folds) -> Floats:
+    def held_out_by(self, read: Callable[[Counts], Self], table: Table, folds: Folds) -> Floats:
         """Return the scores, (n, C), without each row's fold; of rows with gaps, what is seen."""
-        found = self.family.codes_of(table)
-        places = self.family.combinations.places(found)
-        training = self.training(table, folds)
-        out = scores_of_folds(places, folds, self.with_tally(training).tables.log_table)
-        gappy = places < 0
-        if gappy.any():
-            for number, members in enumerate(folds.members):
-                mine = members[gappy[members]]
-                at = np.arange(folds.rows.classes) + number * folds.rows.classes
-                out[mine] = self.with_tally(training.take(at))._scores(found[mine])
-        return np.asarray(out - np.where(gappy, 0.0, self._log_widths.sum())[:, None])
+        codes = self.family.codes_of(table)
+        held = [read(part) for part in self.training_parts(table, folds)]
+        out = np.zeros((len(codes), folds.rows.classes))
+        for rows, columns in by_pattern(codes != GAP):
+            for number, one in enumerate(held):
+                mine = rows[folds.numbers[rows] == number]
+                if mine.size and columns.size:
+                    out[mine] = one._part_scores(codes[np.ix_(mine, columns)], columns)
+        return out
 
     def split(self, table: Table) -> Floats:
         """Return log p(x1), log p(x2 | x1), ... of what is seen, (n, C, d)."""

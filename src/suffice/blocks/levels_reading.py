@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -69,11 +70,11 @@ class LevelsReading(Reading[Counts]):
         found = level_codes(table[self.family.column], self.family.levels)
         return self._of_width(found, self.tables.left_out(found, codes, weights))
 
-    def held_out(self, table: Table, folds: Folds) -> Floats:
+    def held_out_by(self, read: Callable[[Counts], Self], table: Table, folds: Folds) -> Floats:
         """Return the scores, (n, C), without each row's fold: a table of levels for each."""
         found = level_codes(table[self.family.column], self.family.levels)
-        held = self.with_tally(self.training(table, folds)).tables
-        return self._of_width(found, scores_of_folds(found, folds, held.log_table))
+        tables = [read(part).tables.log_table for part in self.training_parts(table, folds)]
+        return self._of_width(found, scores_of_folds(found, folds, tables))
 
     def _of_width(self, codes: Codes, scores: Floats) -> Floats:
         if self._log_width != 0.0:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -94,15 +95,24 @@ class NormalReading(WeighedReading[Moments]):
             out[row] = self.with_tally(rest).scores(table.take([row]))[0]
         return out
 
-    def held_out(self, table: Table, folds: Folds) -> Floats:
+    def held_out_by(self, read: Callable[[Moments], Self], table: Table, folds: Folds) -> Floats:
         """Return the scores, (n, C), without each row's fold."""
         cells = self.family.cells(table)
-        tally = self.training(table, folds)
         shape = folds.size, folds.rows.classes, 1
-        sums = (tally.weight, tally.origin, tally.sum_x, tally.sum_xx)
+        held = [read(part) for part in self.training_parts(table, folds)]
+
+        def stacked(of: str, *parts: str) -> list[Floats]:
+            found = [getattr(one, of) for one in held]
+            return [np.stack([getattr(one, part) for one in found]) for part in parts]
+
+        tally = Moments(*stacked("tally", "weight", "origin", "sum_x", "sum_xx"))
         # The axis of the classes is the last but one now.
-        prior = replace(self.prior, shared=(-2,)) if self.prior.shared else self.prior
-        believed = prior.posterior(Moments(*(part.reshape(shape) for part in sums)))
+        location, rows, shapes, scale = stacked(
+            "prior", "location", "pseudo_rows", "shape", "scale"
+        )
+        shared = (-2,) if self.prior.shared else ()
+        prior = NormalInverseGamma(location, rows, shapes, scale, shared=shared)
+        believed = prior.posterior(tally)
         t = believed.predictive()
         spread = believed.scale / believed.shape if self.plugged else t.squared_scale
 

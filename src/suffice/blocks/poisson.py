@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import gammaln, xlogy
@@ -161,17 +162,17 @@ class PoissonReading(WeighedReading[Events]):
         gather_left_out(levels, codes, table_of, without, out)
         return out
 
-    def held_out(self, table: Table, folds: Folds) -> Floats:
+    def held_out_by(self, read: Callable[[Events], Self], table: Table, folds: Folds) -> Floats:
         """Return the scores, (n, C), without each row's fold."""
         x, valid = self._numbers(table)
-        held = self.with_tally(self.training(table, folds))
+        held = [read(part) for part in self.training_parts(table, folds)]
         most = int(x.max(initial=0.0))
         if most <= min(IN_A_TABLE, len(x)):
             levels = np.where(valid, x, GAP).astype(np.int32)
-            return scores_of_folds(levels, folds, held._table(most))
-        shape = folds.size, folds.rows.classes
-        events, rows = (part.reshape(shape)[folds.numbers] for part in held._believed)
-        return np.where(valid[:, None], held._foretold(x[:, None], events, rows), 0.0)
+            return scores_of_folds(levels, folds, [one._table(most) for one in held])
+        believed = zip(*(one._believed for one in held), strict=True)
+        events, rows = (np.stack(parts)[folds.numbers] for parts in believed)
+        return np.where(valid[:, None], self._foretold(x[:, None], events, rows), 0.0)
 
     def _table(self, most: int) -> Floats:
         """Return the scores of 0, 1, ..., most events, and two rows of zeros."""

@@ -36,6 +36,11 @@ class WeighedReading(Reading[W]):
         """Return another tally under the prior of this one."""
         return replace(self, tally=tally)
 
+    def read_anew(self, tally: W) -> Self:
+        """Return another tally under the prior that it has most evidence for itself."""
+        found: Self = self.family.read(tally)
+        return replace(found, plugged=self.plugged)
+
     def plugged_in(self) -> Self:
         """Return the reading by the expectations of the parameters."""
         return replace(self, plugged=True)

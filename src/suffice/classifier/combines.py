@@ -119,8 +119,10 @@ class Combines(TableLearner):
         unknown = classes * found.width
         work = few * unknown**2 // 2 + unknown**3 // 3
         if classes == TWO:
-            work = few * len(found.columns) ** 2 + found.width**3
-        return found if work < MOST_WORK or asked else Features()
+            unknown = found.width
+            work = few * len(found.columns) ** 2 + unknown**3
+        # With fewer rows than unknowns, too much of a row is left in the weights without it.
+        return found if asked or (work < MOST_WORK and unknown <= rows.shape[0]) else Features()
 
     def _chosen(self, held_out: HeldOut) -> Weighing:
         """Return the weights, offsets and corrections that make held-out rows most probable."""

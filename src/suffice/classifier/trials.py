@@ -58,7 +58,7 @@ class Trials:
     ) -> None:
         self.rows = rows
         columns = (name for one in known for name in one.family.columns)
-        total = np.bincount(rows.codes, rows.row_weights, rows.classes)
+        total = np.bincount(rows.codes, rows.row_weights, rows.classes).astype(np.float64)
         folds = folds_of_table(rows, columns, groups=groups)
         self.held_out = HeldOut(folds, total)
         self._read = {_key(one.family): one for one in known}

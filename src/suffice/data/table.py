@@ -113,6 +113,11 @@ class Table:
         columns = tuple(column.take(index) for column in self.columns)
         return type(self)(columns, rows, self.by_place, self.extra)
 
+    def select(self, names: tuple[str, ...]) -> Self:
+        """Return the table with these columns alone."""
+        columns = tuple(self[name] for name in names)
+        return type(self)(columns, self.rows, self.by_place, self.extra)
+
     def having(self, *changed: Column) -> Self:
         """Return the table with some columns replaced, by name."""
         new = {column.name: column for column in changed}

@@ -202,7 +202,6 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
             held.prior = chosen
         return held
 
-
     @abstractmethod
     def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
         """Set log p(x | class) without each row, (n, C); return the rows to be read anew, (n,)."""

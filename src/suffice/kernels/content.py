@@ -32,7 +32,7 @@ def cell_hash(bits: np.uint64, seed: np.uint64) -> np.uint64:
         return np.uint64(0)
     if magnitude > ENDLESS:
         bits = NOT_A_NUMBER
-    return mix(np.uint64(mix(np.uint64(bits + seed)) ^ seed))
+    return np.uint64(mix(np.uint64(mix(np.uint64(bits + seed)) ^ seed)))
 
 
 @exact_kernel

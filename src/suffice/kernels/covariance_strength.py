@@ -2,12 +2,47 @@
 
 from __future__ import annotations
 
-from math import log, log1p
+from math import exp, isfinite, log, log1p
 
 import numpy as np
 
 from suffice.kernels.compiled import exact_kernel
 from suffice.kernels.gammas import log_gamma_step
+
+# Strengths looked at first, from hardly any row to more than most data have, and the way between
+# two of them. Then the best is walked from in ever shorter steps, to a thousandth of a strength.
+FIRST_LOOKS, APART = 5, log(10.0)
+WEAKEST_LOOK = log(0.01)
+SHORTEST_STEP = 1e-3
+
+
+@exact_kernel
+def best_covariance_strengths(values, away, rows, tied, low, high):  # type: ignore[no-untyped-def]
+    """Return log k and log f / 2, between low and high (2,), that have most evidence.
+
+    A compass search: strengths under which the rows are impossible are worse than any others.
+    """
+    x, y, here = low[0], low[1], -float("inf")
+    for i in range(FIRST_LOOKS):
+        for j in range(FIRST_LOOKS):
+            k = min(max(WEAKEST_LOOK + i * APART, low[0]), high[0])
+            half = min(max(WEAKEST_LOOK + j * APART, low[1]), high[1])
+            value = covariance_evidence(values, away, rows, tied, exp(k), 2.0 * exp(half))
+            if isfinite(value) and value > here:
+                x, y, here = k, half, value
+    step = APART / 2.0
+    while step > SHORTEST_STEP:
+        moved = False
+        for way in range(4):
+            along = step if way % 2 == 0 else -step
+            k = min(max(x + along, low[0]), high[0]) if way < 2 else x
+            half = min(max(y + along, low[1]), high[1]) if way >= 2 else y
+            value = covariance_evidence(values, away, rows, tied, exp(k), 2.0 * exp(half))
+            if isfinite(value) and value > here:
+                x, y, here, moved = k, half, value, True
+        if not moved:
+            step /= 2.0
+    return x, y
 
 
 @exact_kernel

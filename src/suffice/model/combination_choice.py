@@ -62,7 +62,7 @@ def chosen(rows: HeldOutRows, how: str = "auto", features: FeatureRows | None = 
     if blocks == 0 or not len(rows.codes):
         naive = Combination.naive(blocks, classes)
         scores = rows.unfitted_scores(np.concatenate([naive.offsets, naive.weights]))
-        return Weighing(naive, scores, row_losses(rows, scores))
+        return Weighing(naive, scores, row_losses(rows, scores) if len(scores) else np.empty(0))
     many = len(rows.codes) > CHOOSING_ROWS
     at = evenly(len(rows.codes), CHOOSING_ROWS)
     few = rows.some(at) if many else rows

@@ -173,8 +173,8 @@ def held_out_rows(
         parts = np.stack(told, axis=2) if told else np.empty((*base.shape, 0))
         return HeldOutParts(base, without, parts, codes, mass)
     lines = np.stack(told, axis=1) if told else np.empty((len(codes), 0))
-    margins = (prior[:, 1] - prior[:, 0] for prior in (base, without))
-    return Contrast(lines, *margins, codes, mass)
+    margin, left = (np.asarray(prior[:, 1] - prior[:, 0]) for prior in (base, without))
+    return Contrast(lines, margin, left, codes, mass)
 
 
 def with_features(rows: HeldOutRows, features: FeatureRows) -> FittedRows:

@@ -6,8 +6,8 @@ from math import exp
 
 import numpy as np
 
-from suffice.kernels.covariance_strength import covariance_evidence
-from suffice.model.strength import spreads, strongest
+from suffice.kernels.covariance_strength import best_covariance_strengths, covariance_evidence
+from suffice.model.strength import STRONGEST, WEAKEST, spreads, strongest_location
 from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
@@ -34,7 +34,7 @@ def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
     everything = np.diagonal(pooled.scatter()) / total
     variance = np.maximum(variance, LEAST_WITHIN * everything)
     profile = Profile(moments, pooled.mean(), variance, tied=tied)
-    pseudo_rows, half = map(exp, strongest(profile.log_evidence, moments.weight))
+    pseudo_rows, half = map(exp, profile.best_strengths())
     return NormalInverseWishart(
         location=np.broadcast_to(pooled.mean(), (classes, d)),
         pseudo_rows=np.full(classes, pseudo_rows),
@@ -78,6 +78,17 @@ class Profile:
             values, vectors = np.linalg.eigh(scatter)
             self.away = np.einsum("cj,cjk->ck", away, vectors)
         self.values = np.maximum(values, 0.0)  # (1, d) or (C, d)
+
+    def best_strengths(self) -> tuple[float, float]:
+        """Return (log pseudo_rows, log f/2) of most evidence.
+
+        The location is worth no more rows than a class has: where features are many and rows few,
+        evidence would rather deny that classes differ than pay for all their means.
+        """
+        high = np.array([strongest_location(self.rows), STRONGEST])
+        low = np.full(2, WEAKEST)
+        found = best_covariance_strengths(self.values, self.away, self.rows, self.tied, low, high)
+        return float(found[0]), float(found[1])
 
     def log_evidence(self, log_rows: float, log_half: float) -> float:
         """Return the log evidence at (log pseudo_rows, log f/2)."""

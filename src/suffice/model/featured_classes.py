@@ -135,8 +135,8 @@ class FeaturedClasses:
         root = np.linalg.inv(lower)
         inverse = (root.T @ root)[np.ix_(self._order, self._order)]
         one, other = np.triu_indices(classes)
-        by_pair = inverse[blocks:, blocks:].reshape(width, classes, width, classes)
-        by_pair = by_pair[:, one, :, other].transpose(1, 0, 2).reshape(width, -1)
+        corner = inverse[blocks:, blocks:].reshape(width, classes, width, classes)
+        by_pair = corner[:, one, :, other].transpose(1, 0, 2).reshape(width, -1)
         far = np.empty((len(self.base), classes, classes))
         for start, stop in row_ranges(len(self.base), len(one) * width):
             f = self.features[start:stop]

@@ -141,7 +141,7 @@ class Folds:
         """The weight of the rows of each fold by class, (size, C)."""
         many = self.size * self.rows.classes
         total = np.bincount(self.codes, self.rows.row_weights, minlength=many)
-        return total.reshape(self.size, self.rows.classes)
+        return np.asarray(total.reshape(self.size, self.rows.classes), np.float64)
 
     def find(self, hashes: Hashes, codes: Codes) -> Index:
         """Return the number of a row of each content and class, (m,), or -1 if there is none."""

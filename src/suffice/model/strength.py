@@ -37,8 +37,7 @@ def strongest(
     """
     from scipy.optimize import minimize
 
-    seen = class_weights[class_weights > 0]
-    most = log(max(float(seen.mean()), 1.0)) if seen.size else 0.0
+    most = strongest_location(class_weights)
 
     def inside(logs: Sequence[float]) -> tuple[float, float]:
         # Plain floats: numpy would take longer for two of them than their evidence does.
@@ -56,6 +55,12 @@ def strongest(
     options = {"xatol": 1e-3, "fatol": 1e-6}
     found = minimize(lambda x: loss(x.tolist()), start, method="Nelder-Mead", options=options)
     return inside(found.x.tolist())
+
+
+def strongest_location(class_weights: Floats) -> float:
+    """Return the log of the most rows that the common location may be worth: those of a class."""
+    seen = class_weights[class_weights > 0]
+    return log(max(float(seen.mean()), 1.0)) if seen.size else 0.0
 
 
 def spreads(pooled_variance: Floats, size: Floats) -> Floats:

@@ -37,7 +37,7 @@ class HeldOutAnswers:
     """
 
     log_likelihood: Floats
-    codes: NDArray[np.int32]
+    codes: NDArray[np.intp]
     weights: Floats
     rows: NDArray[np.intp]
 
@@ -88,14 +88,18 @@ def held_out(model: Any, folds: Folds) -> HeldOutAnswers:
         nothing = np.zeros(len(kept))
         out[np.ix_(members, kept)] = scoring.joint_log_proba(one._scorer(), X, nothing)
     known = np.flatnonzero(scored[rows.codes])
-    return HeldOutAnswers(out[known], rows.codes[known], rows.row_weights[known], known)
+    return HeldOutAnswers(
+        out[known], rows.codes[known].astype(np.intp), rows.row_weights[known], known
+    )
 
 
 def _training(model: Any, folds: Folds) -> list[Groups[Any]]:
     """Return the tally of all rows but those of each fold."""
     counter = copy(model)  # which may note what it meets
     if folds.complete:
-        experiment = Experiment(model.classes_, folds.rows, folds.numbers, folds.size)
+        experiment = Experiment(
+            model.classes_, folds.rows, folds.numbers.astype(np.intp), folds.size
+        )
         return experiment.training_tallies(counter)
     return [
         model.tally_ - Groups(model.classes_, *counter._count(folds.rows.some(members)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from suffice.blocks import Reading
+from suffice.blocks.block import MOST_READ_ANEW
 from suffice.blocks.level_tables import left_of
 from suffice.count import count_words
 from suffice.data.labels import Codes
@@ -108,6 +109,7 @@ class TextReading(Reading[Counts]):
         """
         documents, counts = self.tally.counts[:, 0], self.tally.counts[:, 1:]
         classes, by_words = len(counts), self.family.event != "bernoulli"
+        alpha = float(self.model.alpha_) if matrix.shape[0] > MOST_READ_ANEW else "evidence"
         scores, lengths = np.empty((matrix.shape[0], classes)), np.empty(matrix.shape[0])
         for members in folds.members:
             rows = replace(folds.rows.some(members), X=matrix[members])
@@ -127,7 +129,7 @@ class TextReading(Reading[Counts]):
                 _ratio(documents, left) * left,
                 factor[:, None] * words[:, known],
                 closed=True,
-                alpha=float(self.model.alpha_),
+                alpha=alpha,
                 fit_prior=False,
             )
             seen = rows.X[:, known]
