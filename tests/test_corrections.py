@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax
+from sklearn.metrics import log_loss
 
 from classifier_cases import misleading
 from suffice.classifier import GenerativeClassifier

@@ -9,7 +9,7 @@ from suffice.blocks.level_tables import STRONGEST, WEAKEST, pooled_base, told
 from suffice.blocks.normal_prior import STRONGEST as STRONGEST_ROWS
 from suffice.blocks.normal_prior import WEAKEST_MEAN, WEAKEST_VARIANCE
 from suffice.kernels.ascent import uphill, uphill_of_two
-from suffice.kernels.covariance_strength import covariance_evidence
+from suffice.kernels.covariance_strength import best_covariance_strengths, covariance_evidence
 from suffice.kernels.event_strength import event_evidence, event_slope
 from suffice.kernels.gammas import digamma_rise, log_gamma_step
 from suffice.kernels.level_strength import best_level_strength, level_evidence, level_slope
@@ -80,24 +80,28 @@ def test_the_evidence_of_counts_and_its_slope_are_scipys(seed):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_other_strength_of_counts_has_more_evidence(seed):
+def test_no_other_strength_of_counts_is_more_credible(seed):
+    """Evidence times the strength's own prior, s / (1 + s)."""
     counts, base = drawn_counts(seed)
+
+    def credible(log):
+        return plain_level_evidence(counts, base, np.exp(log)) - np.logaddexp(0.0, -log)
+
     found = best_level_strength(*told(counts, base), LOW, HIGH)
     assert LOW <= found <= HIGH
     looks = np.linspace(LOW, HIGH, 300)
-    values = [plain_level_evidence(counts, base, np.exp(log)) for log in looks]
-    top = int(np.argmax(values))
+    top = int(np.argmax([credible(log) for log in looks]))
     ends = looks[max(top - 1, 0)], looks[min(top + 1, 299)]
-    best = minimize_scalar(
-        lambda log: -plain_level_evidence(counts, base, np.exp(log)), bounds=ends, method="bounded"
-    )
+    best = minimize_scalar(lambda log: -credible(log), bounds=ends, method="bounded")
     # Compared by the evidence that has all digits: scipy's gammas lose some at strengths of 1e9.
-    assert (
-        level_evidence(*told(counts, base), found)
-        >= level_evidence(*told(counts, base), best.x) - 1e-9
+    found_value, best_value = (
+        level_evidence(*told(counts, base), log) - np.logaddexp(0.0, -log)
+        for log in (found, best.x)
     )
+    assert found_value >= best_value - 1e-9
     if LOW < found < HIGH:
-        assert abs(level_slope(*told(counts, base), found)) < 1e-5
+        slope = level_slope(*told(counts, base), found) + 1 / (1 + np.exp(found))
+        assert abs(slope) < 1e-5
 
 
 def test_counts_of_nothing_have_some_strength():
@@ -205,3 +209,24 @@ def test_where_the_hill_is_no_dome_a_step_leads_upwards_and_ends():
     across = uphill_of_two(1.0, 0.0, 4.0, 0.0, 4.0)
     assert across[0] > 0
     assert across[1] == 0
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("seed", range(6))
+def test_no_other_strengths_of_covariances_have_more_evidence(seed, tied):
+    rng = np.random.default_rng(seed)
+    classes, d = int(rng.integers(2, 5)), int(rng.integers(2, 6))
+    values = rng.chisquare(20, (1 if tied else classes, d)) * 10 ** rng.uniform(-1, 1)
+    away = rng.normal(size=(classes, d)) * 10 ** rng.uniform(-1, 1)
+    rows = rng.integers(5, 80, classes).astype(float)
+    low, high = np.log([1e-4, 1e-4]), np.log([rows.mean(), 1e6])
+
+    def loss(logs):
+        k, half = np.clip(logs, low, high)
+        return -covariance_evidence(values, away, rows, tied, np.exp(k), 2 * np.exp(half))
+
+    found = best_covariance_strengths(values, away, rows, tied, low, high)
+    assert (low <= found).all() and (found <= high).all()
+    starts = np.array(np.meshgrid(*np.linspace(low, high, 9).T)).reshape(2, -1).T
+    best = min((minimize(loss, s, method="Nelder-Mead").fun for s in starts[::4]), default=0.0)
+    assert loss(np.array(found)) <= best + 1e-4
