@@ -226,7 +226,8 @@ def test_no_other_strengths_of_covariances_have_more_evidence(seed, tied):
         return -covariance_evidence(values, away, rows, tied, np.exp(k), 2 * np.exp(half))
 
     found = best_covariance_strengths(values, away, rows, tied, low, high)
-    assert (low <= found).all() and (found <= high).all()
+    assert (low <= found).all()
+    assert (found <= high).all()
     starts = np.array(np.meshgrid(*np.linspace(low, high, 9).T)).reshape(2, -1).T
     best = min((minimize(loss, s, method="Nelder-Mead").fun for s in starts[::4]), default=0.0)
     assert loss(np.array(found)) <= best + 1e-4

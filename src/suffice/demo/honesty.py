@@ -49,11 +49,11 @@ def calibration() -> Table:
     """Calibrate naive Bayes on rows that were held out."""
     table = a_table("Calibrated probabilities: GaussianNB, log-loss on the test half")
     table.add_column("data")
-    for title in ("as it is", 'calibrate="loo"', "temperature", "noise rate"):
+    for title in ("as it is", 'calibrate="folds"', "temperature", "noise rate"):
         table.add_column(title, justify="right")
     for name in ("iris", "wine", "breast_cancer", "digits"):
         X, y, X_test, y_test = halves(name)
-        plain, calm = GaussianNB().fit(X, y), GaussianNB(calibrate="loo").fit(X, y)
+        plain, calm = GaussianNB().fit(X, y), GaussianNB(calibrate="folds").fit(X, y)
         losses = [f"{log_loss(y_test, m.predict_proba(X_test)):.3f}" for m in (plain, calm)]
         found = calm.calibration_
         title = name.split("_")[-1]

@@ -42,8 +42,9 @@ class GaussianDiscriminant(GaussianLeftOut):
         When EM over gaps stops: no mean or covariance moves by more than `tol`, in units of the
         features' standard deviations. When factor analysis stops: the slope of the log-likelihood
         of a row is at most `tol`.
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------
@@ -96,7 +97,7 @@ class GaussianDiscriminant(GaussianLeftOut):
         "prior": [StrOptions({"evidence"}), NormalInverseWishart, NormalInverseGamma],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "calibrate": [StrOptions({"loo"}), None],
+        "calibrate": [StrOptions({"folds", "loo"}), None],
     }
 
     def __init__(

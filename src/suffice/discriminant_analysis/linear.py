@@ -53,8 +53,9 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         The least singular value that counts as a direction, for "svd".
     covariance_estimator : object with `fit` and `covariance_`, optional
         Estimates class covariances from rows, for "lsqr" and "eigen". Only `fit` can use it.
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------
@@ -99,7 +100,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
-        "calibrate": [StrOptions({"loo"}), None],
+        "calibrate": [StrOptions({"folds", "loo"}), None],
     }
 
     def __init__(

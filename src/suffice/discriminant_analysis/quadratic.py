@@ -47,8 +47,9 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         The least variance along an axis of a covariance that counts as of full rank.
     covariance_estimator : object with `fit` and `covariance_`, optional
         Estimates covariances from rows, for "eigen". Only `fit` can use it.
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------
@@ -89,7 +90,7 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
-        "calibrate": [StrOptions({"loo"}), None],
+        "calibrate": [StrOptions({"folds", "loo"}), None],
     }
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,25 @@ SMALLEST_STEP = 2.0**-40
 # nothing of, and the gain of a step of EM, in nats for all rows, that ends it.
 FAR_OFF = -20.0
 LAPSE_SETTLED = 1e-6
+
+
+class Terms(NamedTuple):
+    """What rows have beside the log-probabilities that are calibrated.
+
+    Parameters
+    ----------
+    base : (n, C)
+        What is believed as it is.
+    share : (n,)
+        How much of the classes' offsets is added.
+    """
+
+    base: Floats
+    share: Floats
+
+    def some(self, at: Any) -> Terms:
+        """Return the terms of some rows."""
+        return Terms(self.base[at], self.share[at])
 
 
 @dataclass(frozen=True)
@@ -50,13 +70,14 @@ class Calibration:
         """What log-probabilities are divided by: 1 / sharpness."""
         return 1.0 / self.sharpness if self.sharpness > 0 else np.inf
 
-    def apply(self, log_proba: Floats) -> Floats:
-        """Return calibrated log-probabilities (n, C)."""
+    def apply(self, log_proba: Floats, terms: Terms | None = None) -> Floats:
+        """Return calibrated log-probabilities (n, C), of rows with terms of their own perhaps."""
+        offsets = self.offsets if terms is None else terms.share[:, None] * self.offsets
         if self.sharpness == 0:
-            scores = np.where(np.isneginf(log_proba), -np.inf, self.offsets)
+            scores = np.where(np.isneginf(log_proba), -np.inf, offsets)
         else:
-            scores = self.sharpness * log_proba + self.offsets
-        found = log_softmax(scores)
+            scores = self.sharpness * log_proba + offsets
+        found = log_softmax(scores if terms is None else scores + terms.base)
         if self.lapse > 0:
             anything = np.log(self.lapse / log_proba.shape[1])
             found = np.logaddexp(found + np.log1p(-self.lapse), anything)
@@ -76,7 +97,13 @@ def log_softmax(scores: Floats) -> Floats:
     return out
 
 
-def calibrated(log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> Calibration:
+def calibrated(
+    log_proba: Floats,
+    codes: NDArray[np.intp],
+    weights: Floats,
+    terms: Terms | None = None,
+    sharpness: float = 1.0,
+) -> Calibration:
     """Return the calibration under which the rows' own classes are most probable.
 
     Sharpness is believed to be near 1 and offsets near 0, each with a standard deviation of 1:
@@ -91,28 +118,36 @@ def calibrated(log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> C
         Of each row by a model that has not learned it.
     codes : (n,)
     weights : (n,)
+    terms : Terms, optional
+        What the rows have beside.
+    sharpness : float
+        Where the search begins, and at which a row may be far off.
     """
     own = log_proba[np.arange(len(codes)), codes]
     kept = np.isfinite(own) & (weights > 0)
-    problem = _Problem(log_proba[kept], codes[kept], weights[kept])
-    plain, plain_value = problem.calibrated(problem.weights)
-    lapsing, lapsing_value = _with_lapse(problem, own[kept])
+    if terms is not None:
+        terms = terms.some(kept)
+    problem = _Problem(log_proba[kept], codes[kept], weights[kept], terms)
+    start = Calibration(sharpness, np.zeros(log_proba.shape[1]))
+    plain, plain_value = problem.calibrated(problem.weights, start)
+    lapsing, lapsing_value = _with_lapse(problem, start)
     price = np.log(max(float(problem.weights.sum()), 1.0)) / 2
     return lapsing if lapsing_value > plain_value + price else plain
 
 
-def _with_lapse(problem: _Problem, own: Floats) -> tuple[Calibration, float]:
+def _with_lapse(problem: _Problem, start: Calibration) -> tuple[Calibration, float]:
     """Return the best calibration with a lapse, by EM from the rows that are not far off."""
     weights, classes = problem.weights, problem.log_proba.shape[1]
+    own = problem.log_proba_under(start)[problem.at]
     share = np.where(own > FAR_OFF, 1.0, 0.0)
-    value, found = -np.inf, Calibration(1.0, np.zeros(classes))
+    value, found = -np.inf, start
     for _ in range(MAX_STEPS):
         lapse = float(weights @ (1 - share)) / max(float(weights.sum()), 1e-300)
         if lapse <= 0:
             break
         plain, _ = problem.calibrated(weights * share, found)
         found = Calibration(plain.sharpness, plain.offsets, lapse)
-        log_known = plain.apply(problem.given())[problem.at] + np.log1p(-lapse)
+        log_known = problem.log_proba_under(plain)[problem.at] + np.log1p(-lapse)
         log_mixed = np.logaddexp(log_known, np.log(lapse / classes))
         before, value = value, float(weights @ log_mixed) + problem.log_prior(plain)
         share = np.exp(log_known - log_mixed)
@@ -124,15 +159,32 @@ def _with_lapse(problem: _Problem, own: Floats) -> tuple[Calibration, float]:
 class _Problem:
     """The log posterior of (sharpness, offsets), its slope and its curvature."""
 
-    def __init__(self, log_proba: Floats, codes: NDArray[np.intp], weights: Floats) -> None:
+    def __init__(
+        self,
+        log_proba: Floats,
+        codes: NDArray[np.intp],
+        weights: Floats,
+        terms: Terms | None = None,
+    ) -> None:
         self.possible = np.isfinite(log_proba)
         self.log_proba = np.where(self.possible, log_proba, 0.0)
         self.at = np.arange(len(codes)), codes
         self.weights = weights
+        self.base: Floats = np.zeros((1, 1))
+        self.share: Floats = np.ones(1)
+        if terms is not None:
+            self.base = np.where(self.possible, terms.base, 0.0)
+            self.share = terms.share
 
-    def given(self) -> Floats:
-        """Return the log-probabilities as they came, (n, C)."""
-        return np.where(self.possible, self.log_proba, -np.inf)
+    def log_proba_under(self, calibration: Calibration) -> Floats:
+        """Return log-probabilities (n, C) under a calibration, its lapse aside."""
+        unknowns = np.concatenate([[calibration.sharpness], calibration.offsets])
+        return log_softmax(self.scores(unknowns))
+
+    def scores(self, unknowns: Floats) -> Floats:
+        """Return the scores (n, C), -inf for what is impossible."""
+        found = self.base + unknowns[0] * self.log_proba + self.share[:, None] * unknowns[1:]
+        return np.where(self.possible, found, -np.inf)
 
     def log_prior(self, calibration: Calibration) -> float:
         """Return the log prior of a calibration, up to a constant."""
@@ -160,8 +212,7 @@ class _Problem:
 
     def value(self, unknowns: Floats) -> tuple[float, Floats]:
         """Return the log posterior, up to a constant, and the probabilities (n, C)."""
-        scores = unknowns[0] * self.log_proba + unknowns[1:]
-        log_proba = log_softmax(np.where(self.possible, scores, -np.inf))
+        log_proba = log_softmax(self.scores(unknowns))
         away = unknowns - np.eye(len(unknowns))[0]
         gain = float(self.weights @ log_proba[self.at]) if len(self.weights) else 0.0
         return gain - float(away @ away) / 2, np.asarray(np.exp(log_proba))
@@ -194,10 +245,13 @@ class _Problem:
         away = self.log_proba - expected[:, None]
         slope = np.empty(size)
         slope[0] = self.weights @ (self.log_proba[self.at] - expected)
-        seen = np.bincount(self.at[1], self.weights, size - 1)
-        slope[1:] = seen - weighed.sum(axis=0)
+        share = np.broadcast_to(self.share, self.weights.shape)
+        seen = np.bincount(self.at[1], share * self.weights, size - 1)
+        added = share[:, None] * weighed
+        slope[1:] = seen - added.sum(axis=0)
         curvature = np.empty((size, size))
         curvature[0, 0] = (weighed * away**2).sum()
-        curvature[0, 1:] = curvature[1:, 0] = (weighed * away).sum(axis=0)
-        curvature[1:, 1:] = np.diag(weighed.sum(axis=0)) - proba.T @ weighed
+        curvature[0, 1:] = curvature[1:, 0] = (added * away).sum(axis=0)
+        twice = share[:, None] * added
+        curvature[1:, 1:] = np.diag(twice.sum(axis=0)) - proba.T @ twice
         return slope - (unknowns - np.eye(size)[0]), curvature + np.eye(size)

@@ -38,8 +38,9 @@ class BernoulliNB(DiscreteNB):
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How the probability of presence is read off the tally. The posterior mean, which is what
         scikit-learn computes, is also the predictive probability.
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------

@@ -37,8 +37,9 @@ class ComplementNB(CountRows):
     force_alpha, fit_prior, class_prior, norm : as in scikit-learn
     estimate : {"mean", "mle", "map"}, default="mean"
         How the complements' word probabilities are read off the tally.
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------

@@ -41,7 +41,7 @@ class DiscreteNB(LeavesRowsOut):
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", None],
         "estimate": [StrOptions(set(ESTIMATES))],
-        "calibrate": [StrOptions({"loo"}), None],
+        "calibrate": [StrOptions({"folds", "loo"}), None],
     }
 
     alpha: Any

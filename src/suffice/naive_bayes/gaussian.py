@@ -52,8 +52,9 @@ class GaussianNB(LeavesRowsOut):
     prior : "evidence" or NormalInverseGamma, default="evidence"
         Prior of means and variances for "map", "predictive" and `log_evidence_`; "evidence" has
         the data choose its strength, around the pooled mean and spread of each feature.
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------
@@ -80,7 +81,7 @@ class GaussianNB(LeavesRowsOut):
         "estimate": [StrOptions({"mle", "map", "predictive"})],
         "tie": [StrOptions({"class", "feature", "both"}), None],
         "prior": [StrOptions({"evidence"}), NormalInverseGamma],
-        "calibrate": [StrOptions({"loo"}), None],
+        "calibrate": [StrOptions({"folds", "loo"}), None],
     }
 
     def __init__(

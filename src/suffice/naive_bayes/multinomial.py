@@ -119,8 +119,9 @@ class MultinomialNB(CountRows):
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How word probabilities are read off the tally: their posterior mean (scikit-learn's),
         maximum likelihood, posterior mode, or integrated out over the whole row (Polya).
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------

@@ -41,8 +41,9 @@ class PoissonNB(DiscreteNB):
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         Plug in the rates' posterior mean, maximum likelihood or posterior mode, or integrate them
         out (negative binomial).
-    calibrate : {None, "loo"}, default=None
-        "loo" has `fit` calibrate the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {None, "folds"}, default=None
+        "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
+        "loo", its name of old, is the same.
 
     Attributes
     ----------

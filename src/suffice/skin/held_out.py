@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +19,7 @@ from suffice.model.folds import DistinctRows, Folds, deal_folds
 from suffice.skin.experiment import Experiment
 from suffice.tally import Groups
 from suffice.tally.held_out import with_weight_of
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,27 +71,31 @@ def held_out(model: Any, folds: Folds) -> HeldOutAnswers:
     Its prior is held, and every class keeps the weight that it has in the whole tally (docs:
     mathematics, section 10).
     """
-    rows, classes = folds.rows, model.classes_
-    scored = folds.scored
-    out = np.full((rows.shape[0], len(classes)), -np.inf)
-    for number, (members, training) in enumerate(
-        zip(folds.members, _training(model, folds), strict=True)
-    ):
-        if not members.size:
-            continue
-        kept = np.flatnonzero((training.weights > 0) & scored)
-        if not kept.size:
-            continue
-        parts = with_weight_of(training.parts.take(kept), model.tally_.parts.take(kept))
-        groups = Groups(classes[kept], model.tally_.weights[kept], parts)
-        one = _read(model, kept, groups, number, members)
+    rows = folds.rows
+    out = np.full((rows.shape[0], len(model.classes_)), -np.inf)
+    for members, kept, one in fold_models(model, folds):
         X = one._scored_rows(rows.X[members])
         nothing = np.zeros(len(kept))
         out[np.ix_(members, kept)] = scoring.joint_log_proba(one._scorer(), X, nothing)
-    known = np.flatnonzero(scored[rows.codes])
-    return HeldOutAnswers(
-        out[known], rows.codes[known].astype(np.intp), rows.row_weights[known], known
-    )
+    known = np.flatnonzero(folds.scored[rows.codes])
+    codes, weights = rows.codes[known].astype(np.intp), rows.row_weights[known]
+    return HeldOutAnswers(out[known], codes, weights, known)
+
+
+def fold_models(model: Any, folds: Folds) -> Iterator[tuple[Index, Index, Any]]:
+    """Return the rows of each fold, the classes of its training rows, and the model of these.
+
+    The prior is held, and every class keeps the weight that it has in the whole tally.
+    """
+    classes, scored = model.classes_, folds.scored
+    pairs = zip(folds.members, _training(model, folds), strict=True)
+    for number, (members, training) in enumerate(pairs):
+        kept = np.flatnonzero((training.weights > 0) & scored)
+        if not members.size or not kept.size:
+            continue
+        parts = with_weight_of(training.parts.take(kept), model.tally_.parts.take(kept))
+        groups = Groups(classes[kept], model.tally_.weights[kept], parts)
+        yield members, kept, _read(model, kept, groups, number, members)
 
 
 def _training(model: Any, folds: Folds) -> list[Groups[Any]]:

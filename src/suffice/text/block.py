@@ -19,7 +19,7 @@ from suffice.model.folds import DistinctRows, deal_folds
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index, given
 from suffice.text.block_reading import TextReading
-from suffice.text.fading import Believed
+from suffice.text.fading import Fading
 from suffice.text.names import Names
 from suffice.text.term_rows import presences
 from suffice.text.vectorizer import CountVectorizer
@@ -88,6 +88,8 @@ class Text(Family[Counts]):
         """Return the family with the terms of these documents, and their fading."""
         self.check(table)
         family = self.grown(table)
+        if self.event == "bernoulli":
+            return family  # absent words speak as well: no document is longer than another
         reading = family.read(family.count(table, codes, classes, weights))
         rows = Rows(family.matrix(table), codes, classes, weights)
         hashes = table_hashes([table[self.column]], len(table))
@@ -97,9 +99,10 @@ class Text(Family[Counts]):
         missing = np.zeros(len(folds.hashes), np.bool_)
         missing[at[at >= 0]] = table[self.column].gaps[at >= 0]
         held_out, lengths = reading.held_out_scores(folds.rows.X, missing, folds)
-        log_proba = held_out - np.logaddexp.reduce(held_out, axis=1, keepdims=True)
-        own = folds.rows.codes, folds.rows.row_weights
-        return replace(family, fading=Believed.of(log_proba, *own, lengths).exponent)
+        shares = np.bincount(folds.rows.codes, folds.rows.row_weights, classes) + 1.0
+        prior = np.log(shares / shares.sum())
+        own = folds.rows.codes, folds.rows.row_weights, lengths
+        return replace(family, fading=Fading.alone(held_out, prior, *own).rate)
 
     def grown(self, table: Table) -> Self:
         """Return the family with the terms that are new."""

@@ -150,7 +150,7 @@ class TextReading(Reading[Counts]):
         matrix = self.family.matrix(table)[[0]]
         missing = bool(table[self.family.column].gaps[0])
         fade = float(fades(row_sums(matrix), self.family.fading)[0])
-        found = term_scores(self.model, matrix, 1.0, None)
+        found = term_scores(self.model, matrix)
         names = [self.family.terms[int(term)] for term in found.terms]
         values = [f"{n} x{c:g}" for n, c in zip(names, found.counts.tolist(), strict=True)]
         base = np.zeros(len(self.tally.counts))

@@ -15,14 +15,13 @@ from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
 from suffice.model.explanation import Explanation
 from suffice.tally.tally import Floats
 from suffice.text.event_model import EVENTS
-from suffice.text.fading import FadedCounts, fades
+from suffice.text.fading import FadedCounts, fades, offset_shares
 from suffice.text.learning import LearnsDocuments
 from suffice.text.names import Names
 from suffice.text.reading import SMOOTH
 from suffice.text.reasons import explained, term_scores
 from suffice.text.refinement import Refinement
 from suffice.text.saved_terms import check_classifier, vocabulary_of
-from suffice.text.term_rows import row_sums
 from suffice.text.vectorizer import CountVectorizer
 
 
@@ -44,8 +43,9 @@ class TextClassifier(LearnsDocuments):
     alpha : float or "evidence", default="evidence"
         Pseudocount of each term; "evidence" takes the number that makes what was learned most
         probable.
-    calibrate : {"loo", None}, default="loo"
-        "loo" calibrates the probabilities on exact leave-one-out ones (`calibration_`).
+    calibrate : {"folds", None}, default="folds"
+        "folds" calibrates the probabilities on those of held-out folds (`calibration_`). "loo", its
+        name of old, is the same.
     refine : {None, "logistic"}, default=None
         "logistic" finishes with a logistic regression on the terms present, each scaled by its
         log-count ratio (Wang and Manning).
@@ -89,7 +89,7 @@ class TextClassifier(LearnsDocuments):
         "weighting": [StrOptions({"tfidf"}), None],
         "unknown": [StrOptions({"ignore", SMOOTH})],
         "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"evidence"})],
-        "calibrate": [StrOptions({"loo"}), None],
+        "calibrate": [StrOptions({"folds", "loo"}), None],
         "refine": [StrOptions({"logistic"}), None],
         "words": [CountVectorizer, None],
         "fit_prior": ["boolean"],
@@ -118,7 +118,7 @@ class TextClassifier(LearnsDocuments):
         weighting: str | None = None,
         unknown: str = "ignore",
         alpha: Any = "evidence",
-        calibrate: str | None = "loo",
+        calibrate: str | None = "folds",
         refine: str | None = None,
         words: CountVectorizer | None = None,
         fit_prior: bool = True,
@@ -189,13 +189,20 @@ class TextClassifier(LearnsDocuments):
         if hasattr(self, "refinement_"):
             return self.refinement_.scores(matrix)
         rows = self._event_rows(matrix)
-        fade = float(fades(row_sums(rows), self._fading)[0])
-        return term_scores(self._model, rows, fade, getattr(self, "calibration_", None))
+        plain = term_scores(self._model, rows)
+        if not hasattr(self, "calibration_"):
+            return plain
+        lengths, found, prior = self._lengths(rows), self.calibration_, self._decision_prior()
+        full = float(fades(lengths, self._fading)[0])
+        believed = full + (1.0 - full) * found.sharpness
+        base = prior + believed * (plain.base - prior)
+        base = base + float(offset_shares(lengths)[0]) * found.offsets
+        return plain._replace(parts=believed * plain.parts, base=base, lapse=found.lapse)
 
     def to_logistic(self) -> Pipeline:
         """Return a pipeline of a CountVectorizer and a logistic regression that answers alike.
 
-        `calibrate="loo"` may leave what no logistic regression has (a lapse); the error says so.
+        `calibrate="folds"` may leave what no logistic regression has (a lapse); the error says so.
         """
         from suffice.linear_model import LogisticRegression
 
@@ -206,17 +213,22 @@ class TextClassifier(LearnsDocuments):
                 f"{self.refine!r} documents are no rows of counts of known terms. Use "
                 "unknown='ignore', weighting=None and refine=None for the bridge."
             )
-        plain = super().to_logistic()
-        logistic = plain.named_steps["logistic"] if isinstance(plain, Pipeline) else plain
         words = self._cut_settings().set_params(
             vocabulary=self.terms_.tolist(), binary=self.event == "bernoulli"
         )
-        if self._fading == 0.0 or not hasattr(self, "calibration_"):
+        plain = super().to_logistic()  # refuses what no logistic regression has
+        if not hasattr(self, "calibration_"):
+            logistic = plain.named_steps["logistic"] if isinstance(plain, Pipeline) else plain
             return Pipeline([("words", words), ("logistic", logistic)])
-        form, found = self._linear_form(), self.calibration_
-        weights = found.sharpness * np.column_stack([form.weights, form.bias])
-        logistic = LogisticRegression.from_weights(weights, found.offsets, self.classes_)
-        faded = FadedCounts(self._fading)
+        form, found, prior = self._linear_form(), self.calibration_, self._decision_prior()
+        if self.event == "bernoulli":  # whatever the words, a document is a long one
+            bias = prior + found.sharpness * (form.bias - prior) + found.offsets
+            weights = found.sharpness * form.weights
+            logistic = LogisticRegression.from_weights(weights, bias, self.classes_)
+            return Pipeline([("words", words), ("logistic", logistic)])
+        weights = np.column_stack([form.weights, found.offsets])
+        logistic = LogisticRegression.from_weights(weights, form.bias, self.classes_)
+        faded = FadedCounts(self._fading, found.sharpness)
         return Pipeline([("words", words), ("faded", faded), ("logistic", logistic)])
 
     def _log_proba_of(self, X: Any) -> Floats:

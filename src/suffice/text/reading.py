@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +18,14 @@ from suffice.data.documents import Documents
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model import scoring
-from suffice.model.calibration import calibrated
+from suffice.model.folds import Folds
 from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.held_out import fold_models, folds_of_rows
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, Index
 from suffice.text.draws import drawn_documents
 from suffice.text.event_model import event_model
-from suffice.text.fading import Believed, fades
+from suffice.text.fading import Fading
 from suffice.text.names import Names
 from suffice.text.own_terms import OwnTerms
 from suffice.text.term_rows import presences, row_sums, with_cells, with_column
@@ -32,12 +34,21 @@ from suffice.text.vocabulary import Vocabulary
 from suffice.text.weighting import rarity, weighted_rows
 
 SMOOTH = "smooth"
-# What evidence's pseudocount is multiplied by, if documents left out are then told better.
+# What evidence's pseudocount is multiplied by, if held-out documents are then told better.
 ALPHA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
-# Documents that are left out to calibrate on, and to try pseudocounts on: for a few unknowns as
-# many as suffice, evenly taken.
+# Documents that are held out to calibrate on, and to try pseudocounts on: for a few unknowns as
+# many as suffice.
 MOST_CALIBRATED = 10_000
 MOST_TRIED = 3_000
+
+
+class HeldOutDocuments(NamedTuple):
+    """What documents say by the documents of other folds."""
+
+    likelihoods: Floats
+    """(n, C): log p(words | class), up to a term of each document"""
+    lengths: Floats
+    """(n,): how many words the other folds know"""
 
 
 class ReadsTerms(BecomesLogistic, GenerativeAnswers):
@@ -59,7 +70,7 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
     _model: Any
     # What left-out documents say of evidence's pseudocount and of long documents.
     _alpha_factor: float = 1.0
-    _fading: float = 0.0
+    _fading: float = 0.0  # its rate
 
     def _count(self, rows: Rows) -> tuple[Floats, Any]:
         matrix = rows.X[:, : self._width_of(rows.X)] if self.unknown == SMOOTH else rows.X
@@ -193,13 +204,21 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         return LinearForm(form.weights, form.bias)  # rows are ready, whatever the basis
 
     def _log_proba_of(self, X: Any) -> Floats:
-        rows = self._event_rows(X)
-        log_proba = scoring.log_proba(self._scorer(), rows, self._decision_prior())
+        rows, prior = self._event_rows(X), self._decision_prior()
         if not hasattr(self, "calibration_"):
-            return log_proba
-        if self._fading > 0:
-            log_proba *= fades(row_sums(rows), self._fading)[:, None]
-        return self._calibrated(log_proba)
+            return scoring.log_proba(self._scorer(), rows, prior)
+        said = scoring.joint_log_proba(self._scorer(), rows, np.zeros_like(prior))
+        faded = Fading(self._fading)
+        return faded.log_proba(said, prior, self._lengths(rows), self.calibration_)
+
+    def _lengths(self, rows: Any) -> Floats:
+        """Return how many words rows of the event model have, (n,), as far as fading goes.
+
+        Absent words speak as well in the Bernoulli model, so that its documents are all long.
+        """
+        if self.event == "bernoulli":
+            return np.full(rows.shape[0], np.inf)
+        return row_sums(rows[:, :-1]) if self.unknown == SMOOTH else row_sums(rows)
 
     def score_samples(self, X: Any) -> Floats:
         """Return log p(document), (n_documents,): of its terms one by one, whatever the class."""
@@ -209,40 +228,51 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         return density
 
     def _finish(self, rows: Rows, *, always: bool = False) -> None:
-        """Calibrate on documents left out: their fading, the pseudocount, and the sharpness."""
+        """Calibrate on documents of held-out folds: their fading, pseudocount, sharpness."""
         if self.calibrate is None and not always:
             return
-        some = _evenly(rows, MOST_CALIBRATED)
-        self._alpha_factor = self._best_factor(_evenly(some, MOST_TRIED))
+        rows = replace(rows, X=self._narrowed(rows.X))
+        few = folds_of_rows(self, rows, MOST_TRIED)
+        self._alpha_factor = 1.0
         self._read(self.tally_)
-        left_out, lengths = self._left_out(some), row_sums(self._event_rows(some.X))
-        few = slice(None, None, max(1, len(lengths) // MOST_TRIED))
-        answers = left_out.log_proba[few], left_out.codes[few], left_out.weights[few]
-        believed = Believed.of(*answers, lengths[few])
-        self._fading = believed.exponent
-        # Where answers are too sure throughout, no document stands out for being far off.
-        blunted = min(believed.sharpness, 1.0)
-        faded = left_out.log_proba * (blunted * fades(lengths, self._fading))[:, None]
-        found = calibrated(faded, left_out.codes, left_out.weights)
-        self.calibration_ = replace(found, sharpness=found.sharpness * blunted)
+        tried = self._held_out(few, ALPHA_FACTORS if isinstance(self.alpha, str) else (1.0,))
+        found = [Fading.of(*self._calibration_rows(few, said)) for said in tried]
+        best = int(np.argmin([one.log_loss for one in found]))
+        faded, self._fading = found[best], found[best].rate
+        self._alpha_factor = ALPHA_FACTORS[best]
+        self._read(self.tally_)
+        said, some = tried[best], few
+        if rows.shape[0] > MOST_TRIED:
+            some = folds_of_rows(self, rows, MOST_CALIBRATED)
+            said = self._held_out(some, (1.0,))[0]
+        self.calibration_ = faded.calibration(*self._calibration_rows(some, said))
         self.calibration_stale_ = False
 
-    def _best_factor(self, rows: Rows) -> float:
-        """Return what evidence's pseudocount is best multiplied by, judged by documents left out.
+    def _held_out(self, folds: Folds, factors: Sequence[float]) -> list[HeldOutDocuments]:
+        """Return what documents say by other folds, for each factor of the pseudocount.
 
-        Evidence judges how well the words are foretold; classes are another matter.
+        Terms that only the fold has are unknown.
         """
-        self._alpha_factor = 1.0
-        if not isinstance(self.alpha, str):
-            return 1.0
-        losses = []
-        for factor in ALPHA_FACTORS:
-            self._alpha_factor = factor
-            self._read(self.tally_)
-            tried, lengths = self._left_out(rows), row_sums(self._event_rows(rows.X))
-            answers = tried.log_proba, tried.codes, tried.weights
-            losses.append(Believed.of(*answers, lengths).log_loss)
-        return ALPHA_FACTORS[int(np.argmin(losses))]
+        rows, classes = folds.rows, len(self.classes_)
+        out = [np.full((rows.shape[0], classes), -np.inf) for _ in factors]
+        lengths = np.zeros(rows.shape[0])
+        for members, kept, one in fold_models(self, folds):
+            X, alpha = one._event_rows(rows.X[members]), one._model.alpha_
+            lengths[members] = one._lengths(X)
+            for factor, said in zip(factors, out, strict=True):
+                if factor != 1.0:
+                    one._model.alpha = alpha * factor
+                    one._model._read(one._model.tally_)
+                scores = scoring.joint_log_proba(one._scorer(), X, np.zeros(len(kept)))
+                said[np.ix_(members, kept)] = scores
+        return [HeldOutDocuments(said, lengths) for said in out]
+
+    def _calibration_rows(self, folds: Folds, documents: HeldOutDocuments) -> Any:
+        """Return likelihoods, prior, codes, weights and lengths of documents held out."""
+        kept = np.flatnonzero(folds.scored[folds.rows.codes])
+        codes, weights = folds.rows.codes[kept].astype(np.intp), folds.rows.row_weights[kept]
+        said, lengths = documents.likelihoods[kept], documents.lengths[kept]
+        return said, self._decision_prior(), codes, weights, lengths
 
     def _drop_calibration(self) -> None:
         super()._drop_calibration()
@@ -295,9 +325,3 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         names = [str(term) for term in self._terms.terms]
         learned = term_counts(self.tally_), self.tally_.weights
         return drawn_documents(codes, *learned, names, float(self.alpha_), self.event, rng)
-
-
-def _evenly(rows: Rows, most: int) -> Rows:
-    """Return about as many rows as `most`, evenly taken, or all there are."""
-    step = rows.shape[0] // most
-    return rows.some(np.arange(0, rows.shape[0], step)) if step > 1 else rows

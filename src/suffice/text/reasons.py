@@ -11,7 +11,6 @@ from scipy.special import expit
 
 from suffice.errors import InputError
 from suffice.model.attribution import SLOPE_ERROR, attributed, log_odds
-from suffice.model.calibration import Calibration
 from suffice.model.explanation import Explanation
 from suffice.prior.gammas import log_gamma_step
 from suffice.tally.tally import Floats
@@ -33,8 +32,8 @@ class TermScores(NamedTuple):
     """Whether a class's score is its own log-odds against all others."""
 
 
-def term_scores(model: Any, rows: Any, fade: float, calibration: Calibration | None) -> TermScores:
-    """Return the scores of one row (CSR) under an event model, calibrated."""
+def term_scores(model: Any, rows: Any) -> TermScores:
+    """Return the scores of one row (CSR) under an event model."""
     terms, counts = rows.indices, rows.data.astype(np.float64)
     if getattr(model, "estimate", "mean") == "predictive":
         # Integrated out: each term by itself, and each word's share of what the length takes off.
@@ -46,11 +45,7 @@ def term_scores(model: Any, rows: Any, fade: float, calibration: Calibration | N
     else:
         form = model._linear_form()
         parts, base = counts[:, None] * form.weights[:, terms].T, form.bias
-    if calibration is None:
-        return TermScores(terms, counts, parts, base)
-    sharpness = calibration.sharpness * fade
-    base = sharpness * base + calibration.offsets
-    return TermScores(terms, counts, sharpness * parts, base, calibration.lapse)
+    return TermScores(terms, counts, parts, base)
 
 
 def explained(
