@@ -15,6 +15,9 @@ from suffice.tally.tally import Floats
 
 # Rates of fading that are tried, per word: beyond 1 / rate words a document says hardly more.
 RATES = tuple(2.0**-power for power in range(11))
+# What a rate is believed to be before any document, and its spread, both as logarithms: where few
+# documents tell little, no extreme one is taken. Three sets of texts have 1/8 to 1/4.
+COMMON_RATE, RATE_SPREAD = np.log(1 / 8), np.log(4.0)
 # Words at which half of a class's offset is added. The offset of a class stands for what the length
 # of its documents says, so that a short one must have little of it: on three sets of texts 16 and
 # 32 foretold whole documents best, and with 8 documents cut to three words were told worse.
@@ -99,7 +102,8 @@ class Fading:
             return cls(0.0)
         said = likelihoods[kept], prior, lengths[kept]
         tried = [cls._sharpened(rate, *said, codes[kept], weights[kept]) for rate in RATES]
-        return min(tried, key=lambda one: one.log_loss)
+        total = float(weights[kept].sum())
+        return min(tried, key=lambda one: total * one.log_loss + _doubt(one.rate))
 
     @classmethod
     def alone(
@@ -176,6 +180,11 @@ class Fading:
         """Return log p(class | document), (n, C)."""
         part, terms = self.parts(likelihoods, prior, lengths)
         return calibration.apply(part, terms)
+
+
+def _doubt(rate: float) -> float:
+    """Return minus the log prior of a rate, up to a constant."""
+    return float(((np.log(rate) - COMMON_RATE) / RATE_SPREAD) ** 2 / 2)
 
 
 class FadedCounts(TransformerMixin, BaseEstimator):

@@ -237,7 +237,11 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         self._read(self.tally_)
         tried = self._held_out(few, ALPHA_FACTORS if isinstance(self.alpha, str) else (1.0,))
         found = [Fading.of(*self._calibration_rows(few, said)) for said in tried]
-        best = int(np.argmin([one.log_loss for one in found]))
+        weight = float(few.rows.row_weights.sum())
+        losses = weight * np.array([one.log_loss for one in found])
+        # Another pseudocount than evidence's must be worth the price of a further unknown.
+        losses[1:] += np.log(max(weight, 1.0)) / 2
+        best = int(np.argmin(losses)) if np.isfinite(losses).any() else 0
         faded, self._fading = found[best], found[best].rate
         self._alpha_factor = ALPHA_FACTORS[best]
         self._read(self.tally_)
