@@ -21,12 +21,10 @@ import argparse
 import json
 import random
 import tempfile
-import time
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from benchmarks.mutants.changes import Change, changes_of
 from benchmarks.mutants.entered import KERNELS, Entered, key_of
@@ -40,7 +38,6 @@ CHANGES, SECONDS = 100, 30.0
 # Seconds of computing time that starting takes at most, and compiling kernels anew; tests that take
 # this many times as long as they did are taken for an endless loop.
 START, COMPILE, PATIENCE = 60.0, 240.0, 4.0
-NOT_ENTERED = "no test enters the function"
 
 
 def drawn(root: Path, only: str, number: int, seed: int) -> list[Change]:
@@ -71,40 +68,53 @@ def entered_tests(copy: Copy, keep: bool) -> Entered:
     return known
 
 
-def affordable(entered: Entered, change: Change, seconds: float) -> tuple[list[int], int]:
-    """Return the tests to run, and how many enter the function."""
-    entering = entered.of((change.path, change.function))
+def affordable(entered: Entered, change: Change, seconds: float) -> list[int]:
+    """Return tests that enter the changed function and take so long together; one at least."""
     chosen: list[int] = []
-    for test in entering:
+    for test in entered.of((change.path, change.function)):
         if not chosen or entered.seconds[test] <= seconds:
             chosen.append(test)
             seconds -= entered.seconds[test]
-    return chosen, len(entering)
+    return chosen
 
 
-def described(change: Change) -> str:
-    """Return a change in one line."""
+def tried(
+    copy: Copy, entered: Entered, there: set[str], changes: Sequence[Change], seconds: float
+) -> Iterator[tuple[Change, Verdict]]:
+    """Try changes one after the other."""
+    for change in changes:
+        chosen = affordable(entered, change, seconds)
+        tests = [entered.tests[test] for test in chosen if entered.tests[test] in there]
+        limit = START + PATIENCE * sum(entered.seconds[test] for test in chosen)
+        limit += COMPILE if change.path.startswith(KERNELS) else 0.0
+        yield change, copy.tried(change, tests, limit)
+
+
+def described(change: Change, verdict: Verdict) -> str:
+    """Return a change and what came of it in one line."""
     before, after = (" ".join(text.split())[:60] for text in (change.before, change.after))
-    where = f"{change.path.removeprefix('src/suffice/')}:{change.line}"
-    return f"{where} {change.function}  [{change.kind}]  {before or '(nothing)'} -> {after}"
+    word = "noticed" if verdict.noticed else "NOT NOTICED"
+    where = f"{change.path.removeprefix('src/suffice/')}:{change.line} {change.function}"
+    return f"{word:<11} {where}: {change.kind}, {before!r} -> {after!r} ({verdict.by})"
 
 
-def summary(results: Sequence[dict[str, Any]]) -> str:
+def summary(results: Sequence[tuple[Change, Verdict]]) -> str:
     """Return the shares noticed, kind by kind and in all, and what was not noticed."""
     lines = [f"{'kind':<20} {'changes':>8} {'noticed':>8} {'share':>7}"]
-    kinds = sorted({result["kind"] for result in results})
-    for kind in (*kinds, "all"):
-        mine = [result["noticed"] for result in results if kind in ("all", result["kind"])]
+    for kind in (*sorted({change.kind for change, _ in results}), "all"):
+        mine = [verdict.noticed for change, verdict in results if kind in ("all", change.kind)]
         lines.append(f"{kind:<20} {len(mine):>8} {sum(mine):>8} {sum(mine) / len(mine):>7.1%}")
-    unnoticed = [result for result in results if not result["noticed"]]
-    lines += ["", "Not noticed:", *(f"  {r['told']}  ({r['by']})" for r in unnoticed)]
-    return "\n".join(lines)
+    missed = [described(*result) for result in results if not result[1].noticed]
+    return "\n".join([*lines, "", *missed])
 
 
-def main() -> None:
-    """Draw changes, try them, print and keep what came of it."""
-    parser = argparse.ArgumentParser("python -m benchmarks.mutants", description=__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+def arguments() -> argparse.Namespace:
+    """Return what was asked for."""
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.mutants",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--seed", type=int, default=0, help="of the changes that are drawn")
     parser.add_argument("--changes", type=int, default=CHANGES, help="how many (%(default)s)")
     parser.add_argument("--only", default="src/suffice", help="a folder or file to change")
@@ -116,40 +126,33 @@ def main() -> None:
         action="store_true",
         help="use the map of tests and functions that is there, though the code has changed",
     )
-    given = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Draw changes, try them, print and keep what came of it."""
+    given = arguments()
     changes = drawn(ROOT, given.only, given.changes, given.seed)
     if not changes:
         raise SystemExit(f"There is nothing to change under {given.only}.")
     load_libraries()
-    results: list[dict[str, Any]] = []
+    results: list[tuple[Change, Verdict]] = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Copy.of(ROOT, Path(folder))
         entered = entered_tests(copy, given.keep_map)
         there = copy.tests_there(entered.tests) if given.keep_map else set(entered.tests)
-        for number, change in enumerate(changes, 1):
-            chosen, entering = affordable(entered, change, given.seconds)
-            tests = [entered.tests[test] for test in chosen if entered.tests[test] in there]
-            limit = START + PATIENCE * sum(entered.seconds[test] for test in chosen)
-            limit += COMPILE if change.path.startswith(KERNELS) else 0.0
-            start = time.perf_counter()
-            verdict = copy.tried(change, tests, limit) if tests else Verdict(False, NOT_ENTERED)
-            by = verdict.by or f"{len(tests)} of {entering} tests that enter the function"
-            told = described(change)
-            word = "noticed" if verdict.noticed else "NOT NOTICED"
-            print(f"{number:>4} {word:<11} {told}  ({by})", flush=True)
-            results.append(
-                {
-                    **asdict(change),
-                    "told": told,
-                    "noticed": verdict.noticed,
-                    "by": by,
-                    "seconds": round(time.perf_counter() - start, 1),
-                }
-            )
+        for result in tried(copy, entered, there, changes, given.seconds):
+            results.append(result)
+            print(f"{len(results):>4} {described(*result)}", flush=True)
     print("\n" + summary(results))
-    share = sum(result["noticed"] for result in results) / len(results)
-    settings = {"seed": given.seed, "only": given.only, "seconds": given.seconds}
-    content = {**settings, "changes": len(results), "share_noticed": share, "results": results}
+    content = {
+        "seed": given.seed,
+        "only": given.only,
+        "seconds": given.seconds,
+        "changes": len(results),
+        "share_noticed": sum(verdict.noticed for _, verdict in results) / len(results),
+        "results": [asdict(change) | asdict(verdict) for change, verdict in results],
+    }
     RESULTS.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,11 +96,11 @@ class _Finder(ast.NodeVisitor):
         last, end = node.end_lineno, node.end_col_offset  # type: ignore[attr-defined]
         return self.starts[line - 1] + column, self.starts[last - 1] + end
 
-    def note(self, kind: str, node: ast.AST, start: int, end: int, after: str) -> None:
+    def note(self, kind: str, start: int, end: int, after: str) -> None:
         """Note a change, if it is in a function."""
         if self.depth:
             before = self.source[start:end].decode()
-            line = self.source.count(b"\n", 0, start) + 1
+            line = bisect_right(self.starts, start)
             function = ".".join(self.scope)
             self.found.append(Change(self.path, function, line, kind, start, end, before, after))
 
@@ -110,14 +111,14 @@ class _Finder(ast.NodeVisitor):
         first, last = self.span(left)[1], self.span(right)[0]
         at = self.source.find(signs[0].encode(), first, last)
         if at >= 0 and b"#" not in self.source[first:last]:
-            self.note(kind, left, at, at + len(signs[0]), signs[1])
+            self.note(kind, at, at + len(signs[0]), signs[1])
 
     def note_negation(self, condition: ast.expr) -> None:
         """Note that a condition is negated."""
         if not isinstance(condition, ast.UnaryOp | ast.Constant):
             start, end = self.span(condition)
             text = self.source[start:end].decode()
-            self.note("negated condition", condition, start, end, f"not ({text})")
+            self.note("negated condition", start, end, f"not ({text})")
 
     # What is walked through.
 
@@ -151,11 +152,11 @@ class _Finder(ast.NodeVisitor):
     # What is changed.
 
     def visit_Raise(self, node: ast.Raise) -> None:
-        self.note("removed raise", node, *self.span(node), "pass")
+        self.note("removed raise", *self.span(node), "pass")
 
     def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
-            self.note("removed call", node, *self.span(node), "pass")
+            self.note("removed call", *self.span(node), "pass")
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
@@ -186,36 +187,36 @@ class _Finder(ast.NodeVisitor):
     def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         start, _ = self.span(node)
         if isinstance(node.op, ast.Not):
-            self.note("negated condition", node, start, start + len("not"), "")
+            self.note("negated condition", start, start + len("not"), "")
         elif isinstance(node.op, ast.USub):
-            self.note("arithmetic", node, start, start + len("-"), "+")
+            self.note("arithmetic", start, start + len("-"), "+")
         self.generic_visit(node)
 
     def visit_Constant(self, node: ast.Constant) -> None:
         start, end = self.span(node)
         if isinstance(node.value, bool):
-            self.note("constant", node, start, end, str(not node.value))
+            self.note("constant", start, end, str(not node.value))
         elif isinstance(node.value, int | float):
             for step in (1, -1):
-                self.note("constant", node, start, end, f"({node.value + step!r})")
+                self.note("constant", start, end, f"({node.value + step!r})")
 
     def visit_Call(self, node: ast.Call) -> None:
         name = node.func
         word = name.attr if isinstance(name, ast.Attribute) else getattr(name, "id", "")
         if word in SWAPPED:
             end = self.span(name)[1]
-            self.note("any and all", node, end - len(word), end, SWAPPED[word])
+            self.note("any and all", end - len(word), end, SWAPPED[word])
         self.generic_visit(node)
 
     def visit_Slice(self, node: ast.Slice) -> None:
         start, _ = self.span(node)
         if node.lower is None:
-            self.note("slice", node, start, start, "1")
+            self.note("slice", start, start, "1")
         for part, step in ((node.lower, "+ 1"), (node.upper, "- 1")):
             if part is not None:
                 first, last = self.span(part)
                 text = self.source[first:last].decode()
-                self.note("slice", part, first, last, f"({text}) {step}")
+                self.note("slice", first, last, f"({text}) {step}")
         self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> None:

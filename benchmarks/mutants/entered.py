@@ -8,6 +8,7 @@ import json
 import os
 from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from coverage import CoverageData
@@ -44,7 +45,7 @@ class Entered:
         One case of each test comes before a second case of any.
         """
         found = self.functions.get(function, [])
-        sizes = self._sizes()
+        sizes = self._sizes
         cases: dict[str, list[int]] = defaultdict(list)
         for number in sorted(found, key=lambda at: (sizes[at], self.tests[at])):
             cases[self.tests[number].partition("[")[0]].append(number)
@@ -52,7 +53,9 @@ class Entered:
         turns = max(map(len, order), default=0)
         return [numbers[turn] for turn in range(turns) for numbers in order if turn < len(numbers)]
 
+    @cached_property
     def _sizes(self) -> list[int]:
+        """How many functions each test enters."""
         sizes = [0] * len(self.tests)
         for numbers in self.functions.values():
             for number in numbers:
