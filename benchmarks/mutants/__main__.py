@@ -23,7 +23,7 @@ import random
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from benchmarks.mutants.changes import Change, changes_of
@@ -68,10 +68,10 @@ def entered_tests(copy: Copy, keep: bool) -> Entered:
     return known
 
 
-def affordable(entered: Entered, change: Change, seconds: float) -> list[int]:
-    """Return tests that enter the changed function and take so long together; one at least."""
+def affordable(entered: Entered, entering: Sequence[int], seconds: float) -> list[int]:
+    """Return the first of some tests that take so long together; one at least."""
     chosen: list[int] = []
-    for test in entered.of((change.path, change.function)):
+    for test in entering:
         if not chosen or entered.seconds[test] <= seconds:
             chosen.append(test)
             seconds -= entered.seconds[test]
@@ -83,11 +83,15 @@ def tried(
 ) -> Iterator[tuple[Change, Verdict]]:
     """Try changes one after the other."""
     for change in changes:
-        chosen = affordable(entered, change, seconds)
+        entering = entered.of((change.path, change.function))
+        chosen = affordable(entered, entering, seconds)
         tests = [entered.tests[test] for test in chosen if entered.tests[test] in there]
         limit = START + PATIENCE * sum(entered.seconds[test] for test in chosen)
         limit += COMPILE if change.path.startswith(KERNELS) else 0.0
-        yield change, copy.tried(change, tests, limit)
+        verdict = copy.tried(change, tests, limit)
+        if tests and not verdict.noticed:
+            verdict = replace(verdict, by=f"{verdict.by} of {len(entering)} that enter it")
+        yield change, verdict
 
 
 def described(change: Change, verdict: Verdict) -> str:

@@ -16,12 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Not hypothesis: pytest wants to be the first to import its own plugins.
+# Not hypothesis: pytest wants to be the first to import its plugins. Nor polars, whose threads would
+# stay behind.
 LOADED = (
     "matplotlib.pyplot",
     "numba",
     "pandas",
-    "polars",
     "pyarrow",
     "pyarrow.compute",
     "rich.console",

@@ -55,7 +55,7 @@ class Copy:
         with self._changed(change):
             ended = run_pytest(self.root, [*QUIETLY, "-x", *tests], seconds)
         if ended.code == PASSED:
-            return Verdict(False, f"{len(tests)} tests passed")
+            return Verdict(False, f"{len(tests)} tests")
         failed = [line for line in ended.told.splitlines() if line.startswith(("FAILED", "ERROR"))]
         if ended.code in FAILED and failed:
             return Verdict(True, failed[0].split(" - ")[0])
