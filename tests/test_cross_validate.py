@@ -145,20 +145,26 @@ def test_the_model_itself_stays_as_it_was():
     assert not hasattr(fresh, "tally_")
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_many_pseudocounts_at_once_give_what_each_gives_alone(sparse):
+@pytest.mark.filterwarnings("ignore::suffice.errors.ImpossibleRowWarning")
+@pytest.mark.parametrize("kind", ["dense", "sparse", "sparse fractions", "sparse booleans"])
+@pytest.mark.parametrize("alphas", [(1e-3, 0.1, 7.5), ("evidence", 1.0), (0.0, 1.0)], ids=str)
+def test_many_pseudocounts_at_once_give_what_refits_with_each_give(kind, alphas):
     X, y = DIGITS
-    rows = sp.csr_matrix(X) if sparse else X
-    alphas = [1e-3, 0.1, 1.0, 7.5]
+    X = {"sparse fractions": X / 7.0, "sparse booleans": X > 8}.get(kind, X)
+    rows = X if kind == "dense" else sp.csr_matrix(X)
+    splits = list(StratifiedKFold(5).split(X, y))
     for settings in ({}, {"fit_prior": False}, {"class_prior": np.arange(1, 11) / 55}):
-        model = MultinomialNB(**settings)
-        together = model.cross_validate(rows, y, 5, alpha=alphas)
+        together = MultinomialNB(**settings).cross_validate(
+            rows, y, StratifiedKFold(5), alpha=list(alphas)
+        )
         for at, alpha in enumerate(alphas):
-            alone = MultinomialNB(alpha=alpha, **settings).cross_validate(X, y, 5)
-            for score in ("log_loss", "accuracy", "calibration_error"):
-                np.testing.assert_allclose(
-                    getattr(together, score)[at], getattr(alone, score)[0], rtol=1e-9, atol=1e-12
-                )
+            refit = MultinomialNB(alpha=alpha, **settings)
+            losses, right = brute_force(refit, X, y, splits)
+            np.testing.assert_allclose(together.log_loss[at], losses, rtol=1e-9)
+            np.testing.assert_allclose(together.accuracy[at], right, rtol=1e-12)
+            alone = refit.cross_validate(X, y, StratifiedKFold(5))
+            errors = alone.calibration_error[0]
+            np.testing.assert_allclose(together.calibration_error[at], errors, atol=1e-12)
 
 
 def test_a_class_that_only_one_fold_holds_is_foretold_by_nobody():

@@ -161,3 +161,15 @@ def test_parameters_that_do_not_fit_change_nothing():
                 getattr(changed, act)(X, y)
             assert state(changed) == after
         assert state(model) == before
+
+
+def test_a_predictive_without_a_prior_is_refused_where_nothing_was_seen():
+    X, y = np.array([[2.0, 0.0], [3.0, 0.0], [1.0, 4.0]]), ["ham", "ham", "spam"]
+    unseen = PoissonNB(alpha=0.0, estimate="predictive").fit(X, y)
+    X_missing = np.where(X > 0, X, np.nan)
+    unknown = PoissonNB(prior_rows=0.0, estimate="predictive").fit(X_missing, y)
+    for model in (unseen, unknown):
+        with pytest.raises(PriorError, match="needs alpha > 0 and prior_rows > 0 where nothing"):
+            model.predict_proba(X)
+        model.set_params(alpha=1.0, prior_rows=1.0).fit(X_missing, y)
+        assert np.isfinite(model.predict_log_proba(X)).all()

@@ -43,6 +43,15 @@ def test_groups_of_numbers_and_of_words_do_not_add():
         Groups([1], [1], Counts([[1]])) + Groups(["a"], [1], Counts([[1]]))
 
 
+def test_groups_are_placed_by_name_not_by_number():
+    ham = Groups(["ham"], [2.0], Counts([[1, 2]]))
+    with pytest.raises(TypeError, match=r"use aligned\(classes\)"):
+        ham.spread([1], 3)
+    placed = ham.aligned(np.array(["eggs", "ham", "spam"]))
+    assert placed.weights.tolist() == [0.0, 2.0, 0.0]
+    assert placed.parts == Counts([[0, 0], [1, 2], [0, 0]])
+
+
 def test_forgetting_a_giant_warns_of_the_digits_it_took():
     small, giant = reference.moments([[1.0], [2.0], [4.0]]), reference.moments([[1e9], [3e9]])
     with pytest.warns(PrecisionWarning, match="Count the remaining rows again"):

@@ -136,6 +136,20 @@ def test_classes_that_were_announced_are_all_there_ever_are():
     assert model.classes_.tolist() == ["ham", "spam", "work"]
 
 
+def test_a_merged_model_is_open_to_new_classes_if_one_of_the_two_was():
+    labels = sorted(set(LABELS))
+
+    def learned(closed):
+        return plain().partial_fit(MAILS, LABELS, classes=labels if closed else None)
+
+    for mine, theirs in [(False, True), (True, False), (False, False)]:
+        model = learned(mine).merge(learned(theirs))
+        model.partial_fit(["toast and jam"], ["breakfast"])
+        assert "breakfast" in model.classes_
+    with pytest.raises(InputError, match="breakfast"):
+        learned(True).merge(learned(True)).partial_fit(["toast and jam"], ["breakfast"])
+
+
 def test_a_class_of_which_nothing_is_left_is_no_class_any_more():
     model = plain().fit(MAILS, LABELS)
     model.forget([MAILS[4], MAILS[5], MAILS[8]], ["work"] * 3)

@@ -25,10 +25,13 @@ class TargetsValidation:
     ----------
     settings : S mappings from parameters to values
     squared_error : (S, F)
-        Mean squared error of the predictions of a fold.
+        Mean squared error of the predictions of a fold; NaN for a fold of weight 0.
     log_density : (S, F)
-        Mean log density of its targets; NaN where a setting has no predictive distribution.
+        Mean log density of its targets; NaN for a fold of weight 0, and where a setting has no
+        predictive distribution.
     fold_weights : (F,)
+        Weight of the rows of each fold that have a target, which are the rows that are scored.
+        Folds of weight 0 are no part of the means.
     """
 
     settings: Sequence[Mapping[str, Any]]
@@ -38,13 +41,18 @@ class TargetsValidation:
 
     @property
     def mean_squared_error(self) -> Floats:
-        """Of a row, (S,)."""
-        return np.asarray(np.average(self.squared_error, axis=1, weights=self.fold_weights))
+        """Of a row that has a target, (S,)."""
+        return self._mean(self.squared_error)
 
     @property
     def mean_log_density(self) -> Floats:
-        """Of a row, (S,)."""
-        return np.asarray(np.average(self.log_density, axis=1, weights=self.fold_weights))
+        """Of a row that has a target, (S,)."""
+        return self._mean(self.log_density)
+
+    def _mean(self, scores: Floats) -> Floats:
+        scored = self.fold_weights > 0
+        weights = self.fold_weights[scored]
+        return np.asarray(np.average(scores[:, scored], axis=1, weights=weights))
 
     @property
     def best(self) -> Mapping[str, Any]:
@@ -70,25 +78,44 @@ class TargetsValidation:
 def cross_validated(
     model: Any, rows: PairedRows, numbers: Folds, settings_to_try: Mapping[str, Any]
 ) -> TargetsValidation:
-    """Score every combination of settings on every fold, from one counting pass."""
+    """Score every combination of settings on every fold, from one counting pass.
+
+    A fold without a target has nothing to score: its weight is 0 and its scores are NaN.
+    """
     from sklearn.model_selection import ParameterGrid
 
     settings = list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
     learned = training_moments(rows, numbers)
-    parts = [np.flatnonzero(numbers == fold) for fold in range(len(learned))]
     weights = rows.weights if rows.weights.size else np.ones(rows.shape[0])
-    whole = np.isfinite(rows.targets).all(axis=1)
-    scores = np.empty((2, len(settings), len(learned)))
+    has_target = np.isfinite(rows.targets).all(axis=1)
+    parts = [np.flatnonzero((numbers == fold) & has_target) for fold in range(len(learned))]
+    fold_weights = np.array([weights[part].sum() for part in parts])
+    check_learnable(learned, fold_weights)
+    scores = np.full((2, len(settings), len(learned)), np.nan)
     for at, setting in enumerate(settings):
-        for fold, tally in enumerate(learned):
+        for fold in np.flatnonzero(fold_weights > 0):
             reader = clone(model).set_params(**setting)
             reader._validate_params()
             reader.__dict__.update(vars_of(model))
-            reader._settle(tally)
-            mine = parts[fold][np.asarray(whole)[parts[fold]]]
+            reader._settle(learned[fold])
+            mine = parts[fold]
             scores[:, at, fold] = scored(reader, rows.X[mine], rows.targets[mine], weights[mine])
-    fold_weights = np.array([weights[part].sum() for part in parts])
     return TargetsValidation(settings, scores[0], scores[1], fold_weights)
+
+
+def check_learnable(learned: list[Moments], fold_weights: Floats) -> None:
+    """Refuse folds of which none can be scored, or whose training set is empty."""
+    if not fold_weights.any():
+        raise InputError(
+            "No row of any fold has a target and a weight above 0, so there is nothing to score. "
+            "Give rows that have a target."
+        )
+    for fold, tally in enumerate(learned):
+        if fold_weights[fold] > 0 and tally.weight == 0:
+            raise InputError(
+                f"No row outside fold {fold} can be learned: each has a missing value or weight 0. "
+                "Cut the rows into other folds, or fill the missing values."
+            )
 
 
 def training_moments(rows: PairedRows, numbers: Folds) -> list[Moments]:

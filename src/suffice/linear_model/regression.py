@@ -127,7 +127,9 @@ class Regression(TallyRegressor):
         """Return how well models that learned the other folds foretell each fold.
 
         The rows are counted once, fold by fold; every further setting costs reading a tally and
-        predicting a fold. The model itself stays as it is.
+        predicting a fold. The model itself stays as it is. Rows without a target are not scored,
+        and a fold weighs as much as its rows that are: one without any target has weight 0, NaN
+        for its scores, and no part in the means.
 
         Parameters
         ----------
