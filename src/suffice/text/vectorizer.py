@@ -83,7 +83,7 @@ as in scikit-learn
         """Learn the terms of documents, and nothing else; rows are not kept."""
         with all_or_nothing(self):
             self._fit(raw_documents, keep=False)
-        return self
+            return self
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn the terms of documents, and return their counts, (n_documents, n_terms) CSR."""
@@ -108,7 +108,7 @@ as in scikit-learn
             if not hasattr(self, "term_counts_"):
                 self._start()
             self._learn(raw_documents, keep=False)
-        return self
+            return self
 
     def merge(self, other: Self) -> Self:
         """Learn all that another vectorizer has learned; terms are aligned by name."""
@@ -128,12 +128,13 @@ as in scikit-learn
         if self.fixed_vocabulary_ or other.fixed_vocabulary_:
             raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
         with all_or_nothing(self):
-            self._terms, where = self._terms.united(other._terms)
+            terms, where = self._terms.united(other._terms)
+            self._take(terms)
             self._widen(len(self._terms))
             self.term_counts_[where] += other.term_counts_
             self.document_counts_[where] += other.document_counts_
             self.n_documents_ += other.n_documents_
-        return self
+            return self
 
     def __add__(self, other: Self) -> Self:
         """Return a new vectorizer that has learned what both have learned."""
@@ -145,7 +146,7 @@ as in scikit-learn
         return union.merge(other)
 
     def prune(self, min_count: int) -> Self:
-        """Forget the terms that were learned fewer than `min_count` times."""
+        """Forget the terms that were learned fewer than `min_count` times: all of them, or none."""
         check_is_fitted(self, "term_counts_")
         kept = np.flatnonzero(self.term_counts_ >= min_count)
         if not kept.size:
@@ -153,8 +154,9 @@ as in scikit-learn
                 f"No term was learned {min_count} times or more (the most common "
                 f"{max(self.term_counts_, default=0)} times). Prune less; nothing was changed."
             )
-        self._keep(kept)
-        return self
+        with all_or_nothing(self):
+            self._keep(kept)
+            return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the terms, by column."""
