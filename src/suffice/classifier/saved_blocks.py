@@ -43,10 +43,11 @@ def schema_of(saved: Any) -> Schema:
     if type(by_place) is not bool or type(fields) is not list or not fields:
         refuse("Its columns are no list of fields.")
     found = tuple(_field(*one) for one in fields)
-    names = [field.name for field in found]
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        refuse(f"It has two columns named {twice!r:.80}.")
+    names: set[str] = set()
+    for field in found:
+        if field.name in names:
+            refuse(f"It has two columns named {field.name!r:.80}.")
+        names.add(field.name)
     return Schema(found, by_place)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -13,6 +14,27 @@ class Kind(NamedTuple):
 
     module: str
     fields: tuple[str, ...]
+
+
+# A model may hold another, which it chose with or cuts words with.
+MOST_MODELS = 100
+# Tallies, priors and the like, each by itself. A tally brings a tensor, of which there are as many.
+MOST_VALUES = 10_000
+
+
+@dataclass
+class Census:
+    """How many models and values a file holds: each takes time and memory beside its bytes."""
+
+    models: int = 0
+    values: int = 0
+
+    def check(self) -> None:
+        """Refuse more than there may be."""
+        if self.models > MOST_MODELS:
+            refuse(f"It holds more than {MOST_MODELS} models.")
+        if self.values > MOST_VALUES:
+            refuse(f"It holds more than {MOST_VALUES} tallies and priors.")
 
 
 TALLY, PRIOR = "suffice.tally", "suffice.prior"

@@ -78,6 +78,7 @@ class Savable:
             **model,
         }
         try:
+            encoder.census.check()
             write(path, plain_json(document), encoder.tensors)
         except ModelFileError as error:
             raise ModelFileError(
