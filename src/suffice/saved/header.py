@@ -99,7 +99,7 @@ def is_shape(lengths: Any) -> bool:
     """
     if type(lengths) is not list or len(lengths) > MOST_AXES:
         return False
-    return all(type(length) is int and length >= 0 for length in lengths)
+    return all(type(length) is int and 0 <= length < 1 << 63 for length in lengths)
 
 
 def _check_places(slots: dict[str, Slot], first: int, size: int) -> None:

@@ -16,10 +16,11 @@ from suffice.saved.refusal import refuse
 MOST_BYTES = 8 << 20
 MOST_ENTRIES = 200_000
 DEEPEST = 64
-# Whole numbers have at most 64 bits. Python hashes them by themselves then; of longer ones many may
-# have one hash, and a dict or set of such takes time that grows with the square of their number.
-LEAST_WHOLE, MOST_WHOLE = -(1 << 63), (1 << 64) - 1
-_MOST_DIGITS = len(str(LEAST_WHOLE))
+# Digits of a whole number, so that it is a float, too.
+MOST_DIGITS = 300
+# Whole numbers of more than 64 bits (a seed may be one). Many may be made that have one hash, and a
+# dict or set of such takes time that grows with the square of their number.
+MOST_LONG = 100
 
 _QUOTE = ord('"')
 _STEPS = np.zeros(256, np.int32)
@@ -61,10 +62,17 @@ def strict_json(raw: bytes, what: str) -> Any:
                 seen.add(name)
         return found
 
+    long_numbers = 0
+
     def whole(text: str) -> int:
-        number = int(text) if len(text) <= _MOST_DIGITS else MOST_WHOLE + 1
-        if not LEAST_WHOLE <= number <= MOST_WHOLE:
-            refuse(f"{what} has the whole number {text[:80]}, which has more than 64 bits.")
+        nonlocal long_numbers
+        if len(text) > MOST_DIGITS:
+            refuse(f"{what} has a whole number of {len(text)} digits: {text[:80]}...")
+        number = int(text)
+        if number.bit_length() > 64:
+            long_numbers += 1
+            if long_numbers > MOST_LONG:
+                refuse(f"{what} has more than {MOST_LONG} whole numbers of more than 64 bits.")
         return number
 
     def finite(text: str) -> float:
