@@ -13,7 +13,7 @@ from suffice.saved.encoder import NUMBER_TYPES, PLAIN
 from suffice.saved.kinds import KINDS, Census, made
 from suffice.saved.many import many_of
 from suffice.saved.normals import normal_of
-from suffice.saved.refusal import entries, refuse
+from suffice.saved.refusal import WholeFileError, entries, refuse
 from suffice.saved.savable import class_of
 
 # Keys of a dict that may have the hash of another, as -1 has that of -2, and "" that of 0.
@@ -30,8 +30,9 @@ class Decoder:
     (1, inf)
     """
 
-    def __init__(self, tensors: Tensors) -> None:
+    def __init__(self, tensors: Tensors, *, trust_patterns: bool = False) -> None:
         self._tensors = tensors
+        self._trust_patterns = trust_patterns
         self._census = Census()
         self._readers: dict[str, Callable[[Node], Any]] = {
             **dict.fromkeys(("array", *OTHERS), self._array),
@@ -58,6 +59,7 @@ class Decoder:
             refuse(f"{name} has no parameter {sorted(unknown)[0][:80]!r}.")
         model = cls(**given)
         model._validate_params()
+        self._check_patterns(model)
         unknown = learned.keys() - set(cls._saved)
         if unknown:
             refuse(f"{name} learns nothing named {sorted(unknown)[0][:80]!r}.")
@@ -67,6 +69,16 @@ class Decoder:
             model._check_saved(learned)
             model._restore(learned)
         return model
+
+    def _check_patterns(self, model: Any) -> None:
+        """Refuse regular expressions that nobody has vouched for, before one is compiled."""
+        patterns = model._patterns()
+        if patterns and not self._trust_patterns:
+            raise WholeFileError(
+                f"Its {type(model).__name__} cuts documents with the regular expression "
+                f"{patterns[0]!r:.80}, and such a one may take years on a document. If you trust "
+                "where the file comes from: load(path, trust_patterns=True)."
+            )
 
     def finish(self) -> None:
         """Refuse tensors that nothing has asked for."""

@@ -121,6 +121,14 @@ class Savable:
         """Take what was saved as all that was learned."""
         vars(self).update(state)
 
+    def _patterns(self) -> tuple[str, ...]:
+        """Return the regular expressions among the settings that documents are searched with.
+
+        A file may give any, and one that was made for it takes years on a short document: they are
+        refused unless whoever loads the file trusts them. Those that our own loops follow are none.
+        """
+        return ()
+
     def _rows_learned(self) -> float | None:
         """Return the weight of all rows that were learned, if it is known."""
         return None

@@ -21,7 +21,7 @@ from suffice.text.names import Names
 from suffice.text.reading import SMOOTH
 from suffice.text.reasons import explained, term_scores
 from suffice.text.refinement import Refinement
-from suffice.text.saved_terms import check_classifier, vocabulary_of
+from suffice.text.saved_terms import check_classifier, check_cut, vocabulary_of
 from suffice.text.term_rows import row_sums
 from suffice.text.vectorizer import CountVectorizer
 
@@ -288,7 +288,7 @@ class TextClassifier(LearnsDocuments):
         return state
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        self._cut_settings()  # refuses runs of words that there are none of
+        check_cut(self._cut_settings())
         given = self._given_vocabulary()
         check_classifier(state, event=self.event, tfidf=self.weighting is not None, given=given)
 

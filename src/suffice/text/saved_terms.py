@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,56 @@ from suffice.tally.tally import ROUNDING
 from suffice.text.names import Names
 from suffice.text.term_tally import check_term_tally, document_counts, term_counts
 from suffice.text.vocabulary import Vocabulary
+
+# Words or letters in a run; a file that asks for more asks for time that no document is worth.
+MOST_IN_A_RUN = 100
+
+
+def check_cut(settings: Any) -> None:
+    """Refuse settings of a vectorizer under which no document can be cut, or few ever will be.
+
+    Parameters
+    ----------
+    settings : CountVectorizer
+        With settings that are of the right types.
+    """
+    runs = settings.ngram_range
+    if len(runs) != 2 or not all(isinstance(number, Integral) for number in runs):
+        refuse(f"Its ngram_range is {runs!r:.80}.")
+    if not 1 <= runs[0] <= runs[1] <= MOST_IN_A_RUN:
+        refuse(f"Its ngram_range is {runs!r:.80}, where {MOST_IN_A_RUN} words a run are the most.")
+    if settings.analyzer == "word" and settings.tokenizer is None:
+        _check_pattern(settings.token_pattern)
+    if isinstance(settings.stop_words, list) and not all(
+        isinstance(word, str) for word in settings.stop_words
+    ):
+        refuse("Its stop_words are not all texts.")
+    if settings.vocabulary is not None and not all(
+        isinstance(term, str) for term in settings.vocabulary
+    ):
+        refuse("Its vocabulary has terms that are no texts.")
+    if not _is_encoding(settings.encoding):
+        refuse(f"Its encoding is {settings.encoding!r:.80}.")
+    if np.dtype(settings.dtype).kind not in "biuf":
+        refuse(f"Its dtype is {settings.dtype!r:.80}.")
+
+
+def _check_pattern(pattern: str | None) -> None:
+    try:
+        groups = re.compile(pattern or "(").groups
+    except re.error:
+        refuse(f"Its token_pattern {pattern!r:.80} is no regular expression.")
+    if groups > 1:
+        refuse(f"Its token_pattern {pattern!r:.80} has {groups} groups, where 1 is the most.")
+
+
+def _is_encoding(name: str) -> bool:
+    """Say whether documents of bytes can be decoded so."""
+    try:
+        b"".decode(name)
+    except LookupError:
+        return False
+    return True
 
 
 def check_terms(terms: Any) -> None:

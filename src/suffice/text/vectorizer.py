@@ -16,10 +16,10 @@ from suffice.errors import InputError, MergeError, warn_caller
 from suffice.saved.savable import Savable
 from suffice.skin.undo import all_or_nothing
 from suffice.text.counted import Counted
-from suffice.text.cutter import in_batches, takes_anything
+from suffice.text.cutter import LETTER_RUNS, in_batches, takes_anything
 from suffice.text.limits import within_limits
 from suffice.text.names import Names
-from suffice.text.saved_terms import check_term_counts, vocabulary_of
+from suffice.text.saved_terms import check_cut, check_term_counts, vocabulary_of
 from suffice.text.sparse_kind import as_configured
 from suffice.text.vocabulary import Vocabulary
 
@@ -282,8 +282,12 @@ as in scikit-learn
         state = super()._saved_state()
         return state | {"terms": self.get_feature_names_out()} if state else state
 
+    def _patterns(self) -> tuple[str, ...]:
+        pattern = self.token_pattern
+        return () if pattern is None or pattern in LETTER_RUNS else (pattern,)
+
     def _check_saved(self, state: dict[str, Any]) -> None:
-        self._validate_ngram_range()
+        check_cut(self)
         check_term_counts(state)
 
     def _restore(self, state: dict[str, Any]) -> None:
