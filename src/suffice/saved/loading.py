@@ -8,7 +8,7 @@ from typing import Any
 from suffice.saved.container import Path, opened, tensors_of
 from suffice.saved.decoder import Decoder
 from suffice.saved.provenance import Provenance, checked_document, provenance_of
-from suffice.saved.refusal import refusals
+from suffice.saved.refusal import refusals, refuse
 from suffice.saved.strict_json import strict_json
 
 
@@ -34,6 +34,8 @@ def load(path: Path, *, trust_patterns: bool = False) -> Any:
         decoder = Decoder(tensors, trust_patterns=trust_patterns)
         model = decoder.model(*(document[name] for name in ("model", "settings", "state")))
         decoder.finish()
+        if not document["state"]:
+            refuse("Its model has learned nothing.")
         return model
 
 

@@ -289,8 +289,7 @@ class TextClassifier(LearnsDocuments):
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         check_cut(self._cut_settings())
-        given = self._given_vocabulary()
-        check_classifier(state, event=self.event, tfidf=self.weighting is not None, given=given)
+        check_classifier(self, state, given=self._given_vocabulary())
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._terms = vocabulary_of(state.pop("terms"))

@@ -283,8 +283,7 @@ as in scikit-learn
         return state | {"terms": self.get_feature_names_out()} if state else state
 
     def _patterns(self) -> tuple[str, ...]:
-        pattern = self.token_pattern
-        return () if pattern is None or pattern in LETTER_RUNS else (pattern,)
+        return () if self.token_pattern in (None, *LETTER_RUNS) else (self.token_pattern,)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         check_cut(self)
