@@ -82,33 +82,37 @@ def within_words(**changes):
 
 
 PART = "tally_.parts"
-MOST = ".* is the most"
+MOST = "where .* is the most"
 CASES = {
     # Numbers beyond all that rows can be.
     "counts of 1e200": (
         "counts",
         data(f"{PART}.counts", first(1e200)),
-        f"counts reach {MOST}",
+        f"in its counts, {MOST}",
     ),
     "weights of 1e308": (
         "counts",
         data("tally_.weights", all_of(1e308)),
-        f"weights reach {MOST}",
+        f"in its weights, {MOST}",
     ),
-    "a cell of 1e200": ("normals", data(f"{PART}.origin", first(1e200)), f"origin reach {MOST}"),
-    "a sum of 1e308": ("normals", data(f"{PART}.sum_x", first(1e308)), f"sum_x reach {MOST}"),
-    "a mean of 1e199": ("normals", data(f"{PART}.sum_x", first(1e200)), f"mean reach {MOST}"),
-    "a mean beyond all floats": ("normals", data(f"{PART}.weight", first(1e-320)), "mean reach"),
-    "squares of 1e308": ("normals", data(f"{PART}.sum_xx", first(1e308)), f"sum_xx reach {MOST}"),
+    "a cell of 1e200": ("normals", data(f"{PART}.origin", first(1e200)), f"in its origin, {MOST}"),
+    "a sum of 1e308": ("normals", data(f"{PART}.sum_x", first(1e308)), f"in its sum_x, {MOST}"),
+    "a mean of 1e199": ("normals", data(f"{PART}.sum_x", first(1e200)), f"in its mean, {MOST}"),
+    "a mean beyond all floats": (
+        "normals",
+        data(f"{PART}.weight", first(1e-320)),
+        "in its mean, where",
+    ),
+    "squares of 1e308": ("normals", data(f"{PART}.sum_xx", first(1e308)), f"in its sum_xx, {MOST}"),
     "events of 1e101 a row": (
         "events",
         data(f"{PART}.sum_x", first(1e105)),
-        f"mean reach {MOST}",
+        f"in its mean, {MOST}",
     ),
     "cells whose fourth powers are none": (
         "quartics",
         data(f"{PART}.origin", first(1e100)),
-        f"origin reach 1e.100, {MOST}",
+        f"1e.100 in its origin, {MOST}",
     ),
     "patterns of no rows": (
         "gaps",
@@ -118,12 +122,12 @@ CASES = {
     "offsets of 1e308": (
         "normals",
         data("calibration_.offsets", first(1e308)),
-        f"offsets reach {MOST}",
+        f"in its offsets, {MOST}",
     ),
     "a sharpness of 1e308": (
         "normals",
         node("state", "calibration_", "fields", "sharpness", value=1e308),
-        f"sharpness reach {MOST}",
+        f"in its sharpness, {MOST}",
     ),
     # What stands beside a tally.
     "nothing learned": ("counts", node("state", value={}), "belongs to nothing|learned nothing"),
@@ -231,13 +235,13 @@ CASES = {
     "documents of 1e15 words": (
         "mails",
         data(f"{PART}.counts", first(1e15)),
-        f"mean lengths of documents reach {MOST}",
+        f"in its mean lengths of documents, {MOST}",
     ),
     "a factor of 1e308": ("mails", state(_alpha_factor=1e308), "factor or its fading is out of"),
     "a refined bias of 1e308": (
         "refined mails",
         data("refined_bias", first(1e308)),
-        f"refined_bias reach {MOST}",
+        f"in its refined_bias, {MOST}",
     ),
 }
 

@@ -136,12 +136,12 @@ def check_sizes(arrays: Mapping[str, Any], most: float) -> None:
     >>> check_sizes({"offsets": np.array([0.5, -1e200])}, MOST_WEIGHT)
     Traceback (most recent call last):
         ...
-    suffice.errors.ModelFileError: Its offsets reach 1e+200, where 1e+100 is the most.
+    suffice.errors.ModelFileError: It has 1e+200 in its offsets, where 1e+100 is the most.
     """
     for name, array in arrays.items():
         size = float(np.max(np.abs(array), initial=0.0))
         if not size <= most:
-            refuse(f"Its {name} reach {size:g}, where {most:g} is the most.")
+            refuse(f"It has {size:g} in its {name}, where {most:g} is the most.")
 
 
 def check_joint_moments(tally: Any, columns: int) -> int:

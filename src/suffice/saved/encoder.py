@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import ModelFileError
 from suffice.saved.arrays import Node, Tensors, array_node
-from suffice.saved.kinds import KINDS, Census, kind_of
+from suffice.saved.kinds import KINDS, Census, check_prior, kind_of
 from suffice.saved.many import many_node
 from suffice.saved.normals import normal_fields
 
@@ -100,6 +100,10 @@ class Encoder:
         name = kind_of(value)
         if name is not None:
             fields = {field: getattr(value, field) for field in KINDS[name].fields}
+            try:
+                check_prior(name, fields)
+            except ModelFileError as error:
+                raise _NoValueError(str(error)) from None
             return self._fields(name, fields, path)
         for name, number_type in NUMBER_TYPES.items():
             if value is number_type:

@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from suffice.saved.agreement import MOST_WEIGHT, check_sizes
 from suffice.saved.refusal import refuse
 
 
@@ -71,9 +74,30 @@ def kind_of(value: Any) -> str | None:
     return None
 
 
+def check_prior(name: str, fields: dict[str, Any]) -> None:
+    """Refuse a prior of numbers beyond all data, such as no model could count with.
+
+    Examples
+    --------
+    >>> check_prior("Gamma", {"shape": 1e200, "rate": 1.0})
+    Traceback (most recent call last):
+        ...
+    suffice.errors.ModelFileError: It has 1e+200 in its shape of a Gamma, where 1e+100 is the \
+most.
+    """
+    if KINDS[name].module == PRIOR:
+        numbers = {
+            f"{field} of a {name}": value
+            for field, value in fields.items()
+            if isinstance(value, np.ndarray | float | int)
+        }
+        check_sizes(numbers, MOST_WEIGHT)
+
+
 def made(name: str, fields: dict[str, Any]) -> Any:
     """Return the value of a kind that has these fields, checked by its own constructor."""
     kind = KINDS[name]
     if fields.keys() != set(kind.fields):
         refuse(f"A {name} should have {list(kind.fields)}, but has {sorted(fields)[:8]}.")
+    check_prior(name, fields)
     return getattr(import_module(kind.module), name)(**fields)

@@ -87,9 +87,9 @@ class Calibrates(CrossValidates):
         if "calibration_" in state:
             found = state["calibration_"]
             check_shapes(vars(found), offsets=(len(state["tally_"].classes),))
-            check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
             if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
                 refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
+            check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
 
     def _calibrated(self, log_proba: Floats) -> Floats:
         """Return log-probabilities as they are to be believed."""

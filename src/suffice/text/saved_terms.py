@@ -24,6 +24,7 @@ from suffice.text.names import Names
 from suffice.text.term_tally import check_term_tally, document_counts, term_counts
 from suffice.text.vocabulary import Vocabulary
 
+REFINED = ("refined_weights", "refined_bias")
 # What a pseudocount is multiplied by, or divided by; a few are tried, near 1.
 MOST_FACTOR = 1e6
 # Words or letters in a run; a file that asks for more asks for time that no document is worth.
@@ -141,8 +142,7 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
         refuse("It has terms in more documents than there are.")
     classes = len(groups.classes)
     check_shapes(state, refined_weights=(classes, width), refined_bias=(classes,))
-    refined = {name: state[name] for name in ("refined_weights", "refined_bias") if name in state}
-    check_sizes(refined, MOST_WEIGHT)
+    check_sizes({name: state[name] for name in state if name in REFINED}, MOST_WEIGHT)
     if ("refined_weights" in state) != ("refined_bias" in state):
         refuse("Its refinement has weights without a bias, or a bias without weights.")
     factor, fading = state.get("_alpha_factor", 1.0), state.get("_fading", 0.0)
@@ -151,6 +151,6 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
     if "calibration_" in state:
         found = state["calibration_"]
         check_shapes(vars(found), offsets=(classes,))
-        check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
         if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
             refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
+        check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
