@@ -11,7 +11,13 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as Their
 from sklearn.metrics import log_loss
 
 from suffice.discriminant_analysis import GaussianDiscriminant
-from suffice.errors import ConvergenceWarning, InputError, PriorError, SufficeWarning
+from suffice.errors import (
+    ConvergenceWarning,
+    CovarianceError,
+    InputError,
+    PriorError,
+    SufficeWarning,
+)
 from suffice.model.covariance import mle
 from suffice.model.evidence import Profile, covariance_prior
 from suffice.model.low_rank import factor_analysis
@@ -455,3 +461,11 @@ def test_few_rows_of_many_features_do_not_make_evidence_deny_the_classes(rows):
     assert np.isfinite(model.predict_log_proba(X)).all()
     if rows >= 20:
         assert model.score(X[rows:], y[rows:]) > 0.8
+
+
+def test_class_means_beyond_all_digits_have_no_evidence_and_the_error_says_so():
+    means = np.random.default_rng(0).normal(size=(7, 2)) * 1e30
+    moments = Moments(np.full(7, 20.0), np.zeros((7, 2)), means, np.stack([np.eye(2)] * 7))
+    profile = Profile(moments, np.zeros(2), np.ones(2), tied=True)
+    with pytest.raises(CovarianceError, match=r"The class means lie up to 1e\+29 prior deviations"):
+        profile.log_evidence(0.0, 0.0)

@@ -66,6 +66,7 @@ _ROOMS = {
         "MergeError",
         "ModelFileError",
         "PriorError",
+        "SaveError",
         "ShapeError",
         "SufficeError",
     ),

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.basis.expansion import Expansion
+from suffice.basis.expansion import Expansion, check_ascending, check_positive
 from suffice.basis.given import ascending, positive_by_column
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 
 
@@ -70,6 +71,12 @@ class Fourier(Expansion):
             self.period_ = np.where(ranges > 0, ranges, np.inf)
         else:
             self.period_ = positive_by_column("period", self.period, cells.shape[1])
+
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        check_ascending("frequencies_", state["frequencies_"])
+        if not state["frequencies_"].size or state["frequencies_"][0] <= 0:
+            refuse("Its 'frequencies_' are not one or more numbers above 0.")
+        check_positive("period_", state["period_"], columns)
 
     def _expand(self, cells: Floats) -> Floats:
         rows, columns = cells.shape

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion
+from suffice.basis.expansion import Expansion, check_width
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 
 
@@ -48,6 +49,12 @@ class Polynomial(Expansion):
 
     def _learn(self, cells: Floats) -> None:
         self._highest = int(self.degree)
+
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        highest = state["_highest"]
+        if type(highest) is not int or highest < 1:
+            refuse(f"Its highest power is {highest!r:.80}.")
+        check_width(highest * columns)
 
     def _expand(self, cells: Floats) -> Floats:
         rows, columns = cells.shape

@@ -19,15 +19,15 @@ from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import HOW
-from suffice.saved.agreement import check_alike, check_shapes
+from suffice.saved.agreement import MOST_WEIGHT, check_alike, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.tally import Blocks
 
 KINDS = ("number", "integer", "boolean", "date", "category", "text")
+# What is fitted to scores of rows.
+FITTED = ("weights", "offsets", "corrections")
 # A level is one of these.
 LEVELS = (str, bool, int, float)
-# Weights and offsets are of the size of 1; products of such large ones would be beyond all floats.
-MOST_WEIGHT = 1e100
 
 
 def levels_saved(levels: tuple[Any, ...]) -> Any:
@@ -43,10 +43,11 @@ def schema_of(saved: Any) -> Schema:
     if type(by_place) is not bool or type(fields) is not list or not fields:
         refuse("Its columns are no list of fields.")
     found = tuple(_field(*one) for one in fields)
-    names = [field.name for field in found]
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        refuse(f"It has two columns named {twice!r:.80}.")
+    names: set[str] = set()
+    for field in found:
+        if field.name in names:
+            refuse(f"It has two columns named {field.name!r:.80}.")
+        names.add(field.name)
     return Schema(found, by_place)
 
 
@@ -132,10 +133,18 @@ def check_tally(
         _check(family, empty.table)
         like = family.count(*row)
         check_alike(part, like, len(groups.classes))
+        if family.name in TEXTS:
+            _check_documents(part)
         if isinstance(like, Blocks):
             # Parts of parts have as many levels as they are counted with, too.
             for inner, same in zip(part.parts, like.parts, strict=True):
                 check_alike(inner, same, len(groups.classes))
+
+
+def _check_documents(counts: Any) -> None:
+    from suffice.text.term_tally import check_lengths
+
+    check_lengths(counts.counts[:, 1:], counts.counts[:, 0])
 
 
 def _empty(field: Field) -> Column:
@@ -202,8 +211,9 @@ def check_combination(saved: dict[str, Any], blocks: int, classes: int, features
     found = Combination(**saved)
     if found.how not in HOW or not 0 <= found.lapse < 1:
         refuse(f"It combines by {found.how!r:.80}, with a lapse of {found.lapse!r:.80}.")
-    numbers = [*found.weights, *found.offsets, *found.corrections.ravel()]
-    if np.abs(numbers).max() > MOST_WEIGHT or not min(found.spread, found.correction_spread) >= 0:
-        refuse("It combines with weights, offsets or a spread that are out of range.")
+    # They are of the size of 1; products of such large ones would be beyond all floats.
+    check_sizes({name: getattr(found, name) for name in FITTED}, MOST_WEIGHT)
+    if not min(found.spread, found.correction_spread) >= 0:
+        refuse("It combines with a spread that is out of range.")
     if not isinstance(found.left_out_log_loss, float):
         refuse(f"Its left-out log-loss is {found.left_out_log_loss!r:.80}.")

@@ -19,9 +19,26 @@ from suffice.model.softmax_scores import SoftmaxScorer
 from suffice.prior.normal import Normal
 from suffice.prior.prior import Interval
 from suffice.saved.agreement import check_columns, check_kinds, check_shapes
+from suffice.saved.refusal import refuse
 from suffice.saved.savable import Savable
 from suffice.skin.intake import names_of, owner, take_features
 from suffice.tally.tally import Floats
+
+# How the weights were found; those of a model that was given them say nothing of it.
+FOUND = ("_total", "loss_curve_", "n_iter_", "converged_", "solver_")
+
+
+def _check_found(state: dict[str, Any]) -> None:
+    """Refuse a fit that there cannot have been."""
+    missing = [name for name in FOUND if name not in state]
+    if missing:
+        refuse(f"It does not say its {missing[0]!r}.")
+    check_kinds(state, _total=float, loss_curve_=list, converged_=(bool, np.bool_), solver_=str)
+    if not 0 < state["_total"] < np.inf:
+        refuse(f"It was fitted to {state['_total']} rows.")
+    losses = np.array(state["loss_curve_"])
+    check_shapes({"loss_curve_": losses}, loss_curve_=(max(len(losses), 1),))
+    check_shapes(state, n_iter_=(1,))
 
 
 class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
@@ -112,11 +129,16 @@ class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
         columns = check_columns(state)
         given = ("coef_", "intercept_", "classes_")
         check_kinds(state, **dict.fromkeys(given, np.ndarray), _sds=tuple, solver_=str)
+        check_kinds(state, _sparse=bool)
         weights, levels, names = (state[name] for name in given)
         check_given(weights, levels, names, columns)
         if "_sds" in state:
             known = dict(zip(("coef_sd_", "intercept_sd_"), state["_sds"], strict=True))
             check_shapes(known, coef_sd_=weights.shape, intercept_sd_=levels.shape)
+        if not state.keys().isdisjoint(FOUND):
+            _check_found(state)
+        elif "_sds" in state:
+            refuse("It has standard deviations of weights that were given.")
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore({name: value for name, value in state.items() if name != "_sparse"})

@@ -6,6 +6,7 @@ from math import exp
 
 import numpy as np
 
+from suffice.errors import CovarianceError
 from suffice.kernels.covariance_strength import covariance_evidence
 from suffice.model.strength import spreads, strongest
 from suffice.prior import NormalInverseWishart
@@ -82,5 +83,12 @@ class Profile:
     def log_evidence(self, log_rows: float, log_half: float) -> float:
         """Return the log evidence at (log pseudo_rows, log f/2)."""
         facts = self.values, self.away, self.rows, self.tied
-        found = covariance_evidence(*facts, exp(log_rows), 2 * exp(log_half))
+        try:
+            found = covariance_evidence(*facts, exp(log_rows), 2 * exp(log_half))
+        except np.linalg.LinAlgError:
+            raise CovarianceError(
+                f"The class means lie up to {np.abs(self.away).max():.0e} prior deviations from "
+                "their common location, so far that their evidence has no digit left. Correct or "
+                "scale the columns, or give a prior."
+            ) from None
         return float(found) - self.log_unit

@@ -20,6 +20,7 @@ from suffice.model.table import NOTHING, TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.naive_bayes.many_alphas import scores_at_once
 from suffice.prior import Dirichlet
+from suffice.prior.predictive import draw_events
 from suffice.skin.experiment import Experiment
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
@@ -95,7 +96,7 @@ class CountRows(DiscreteNB):
         """Draw rows whose lengths are Poisson about the mean length of their class."""
         weights = self.tally_.weights
         lengths = self.feature_count_.sum(axis=1) / np.where(weights > 0, weights, 1.0)
-        events = rng.poisson(lengths[codes])
+        events = draw_events(rng, lengths[codes])
         if self.estimate == "predictive":
             believed = self.feature_count_ + self._concentration()
             chances = np.stack([rng.dirichlet(believed[c]) for c in codes])

@@ -20,6 +20,7 @@ from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
+from suffice.prior.predictive import draw_events
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 
@@ -195,6 +196,6 @@ class PoissonNB(DiscreteNB):
 
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
         if self.estimate != "predictive":
-            return rng.poisson(self.rate_[codes])
+            return draw_events(rng, self.rate_[codes])
         events, rows = self._believed()
-        return rng.poisson(rng.standard_gamma(events.T[codes]) / rows.T[codes])
+        return draw_events(rng, rng.standard_gamma(events.T[codes]) / rows.T[codes])

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.rows import Rows
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.calibration import Calibration, calibrated
-from suffice.saved.agreement import check_kinds, check_shapes
+from suffice.saved.agreement import MOST_WEIGHT, check_kinds, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.skin.cross_validates import CrossValidates
 from suffice.tally.tally import Floats
@@ -89,6 +89,7 @@ class Calibrates(CrossValidates):
             check_shapes(vars(found), offsets=(len(state["tally_"].classes),))
             if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
                 refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
+            check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
 
     def _calibrated(self, log_proba: Floats) -> Floats:
         """Return log-probabilities as they are to be believed."""

@@ -174,13 +174,14 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)
         targets = check_joint_moments(state["tally_"], state["n_features_in_"])
-        check_kinds(state, n_rows_left_out_=int, _target_names=(tuple, type(None)))
+        beside = {"n_rows_left_out_": None, "_target_names": 0, **state}
+        check_kinds(beside, n_rows_left_out_=int, _target_names=(tuple, type(None)))
         single, names = state.get("_single_target"), state.get("_target_names")
         if type(single) is not bool or (single and targets > 1):
             refuse(f"Its {targets} targets have _single_target {single!r:.80}.")
         if names is not None and [type(name) for name in names] != [str] * targets:
             refuse(f"Its {targets} targets have the names {names!r:.80}.")
-        if state.get("n_rows_left_out_", -1) < 0:
+        if state["n_rows_left_out_"] < 0:
             refuse("It left out fewer than no rows.")
 
     def _rows_learned(self) -> float:

@@ -21,7 +21,7 @@ from suffice.text.names import Names
 from suffice.text.reading import SMOOTH
 from suffice.text.reasons import explained, term_scores
 from suffice.text.refinement import Refinement
-from suffice.text.saved_terms import check_classifier, vocabulary_of
+from suffice.text.saved_terms import check_classifier, check_cut, vocabulary_of
 from suffice.text.term_rows import row_sums
 from suffice.text.vectorizer import CountVectorizer
 
@@ -288,9 +288,8 @@ class TextClassifier(LearnsDocuments):
         return state
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        self._cut_settings()  # refuses runs of words that there are none of
-        given = self._given_vocabulary()
-        check_classifier(state, event=self.event, tfidf=self.weighting is not None, given=given)
+        check_cut(self._cut_settings())
+        check_classifier(self, state, given=self._given_vocabulary())
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._terms = vocabulary_of(state.pop("terms"))

@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.saved.agreement import check_finite, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, given
 
 TermTally = Groups[Any]
+# Words of a class's documents, in the mean: one that is drawn has about as many.
+MOST_LENGTH = 1e7
 
 
 def term_counts(groups: TermTally) -> Floats:
@@ -59,8 +62,16 @@ def check_term_tally(groups: TermTally, terms: int, *, with_documents: bool) -> 
     for part in _parts(groups):
         if type(part) is not Counts or part.counts.shape != shape:
             refuse(f"Its counts are not {shape} numbers.")
-        if not np.isfinite(part.counts).all():
-            refuse("Its counts are not all finite.")
+        if part.log_orderings.shape != shape[:1]:
+            refuse(f"Its log_orderings are not {shape[:1]} numbers.")
+        check_finite(part)
+    check_lengths(term_counts(groups), groups.weights)
+
+
+def check_lengths(counts: Floats, documents: Floats) -> None:
+    """Refuse terms (C, V) of so many documents (C,) that one which is drawn would never end."""
+    means = counts.sum(axis=1) / np.where(documents > 0, documents, 1.0)
+    check_sizes({"mean lengths of documents": means}, MOST_LENGTH)
 
 
 def _parts(groups: TermTally) -> tuple[Counts, ...]:
