@@ -22,6 +22,7 @@ from suffice.prior.prior import Interval
 from suffice.prior.student_t import StudentT
 from suffice.saved.agreement import check_joint_moments, check_kinds
 from suffice.saved.refusal import refuse
+from suffice.skin.gross_scale import scale_of_sum
 from suffice.skin.intake import names_of, owner, take_features, take_weights
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.targets import take_targets
@@ -73,7 +74,9 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         with all_or_nothing(self):
             self._validate_params()
             self.n_rows_left_out_ = 0
-            self._settle(self._tallied(X, y, sample_weight, reset=True))
+            tally = self._tallied(X, y, sample_weight, reset=True)
+            self.__dict__.pop("_gross", None)
+            self._settle(tally)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -84,7 +87,11 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
             if first:
                 self.n_rows_left_out_ = 0
             tally = self._tallied(X, y, sample_weight, reset=first)
-            self._settle(tally if first else self.tally_ + tally)
+            if not first:
+                gross = getattr(self, "_gross", None)
+                self._keep_scale(scale_of_sum(gross, self.tally_, tally))
+                tally = self.tally_ + tally
+            self._settle(tally)
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -97,7 +104,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
                     "More rows with a gap were to be forgotten than were left out. Forget only "
                     "rows that were given before; nothing was changed."
                 )
-            tally = self.tally_ - taken
+            tally = self._forget(taken)
             if tally.weight == 0:
                 raise InputError(
                     "Forgetting these rows would leave nothing learned. Make a new model "
@@ -112,6 +119,8 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         self._check_mergeable(other)
         with all_or_nothing(self), self._patiently():
             self.n_rows_left_out_ += other.n_rows_left_out_
+            scale = self._merged_scale(other, other.tally_, other._scale_with())
+            self._keep_scale(scale)
             self._settle(self.tally_ + other.tally_)
         return self
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from suffice.model.calibration import Calibration
 from suffice.saved.agreement import check_groups, check_kinds, check_shapes
 from suffice.saved.refusal import refuse
+from suffice.skin.gross_scale import check_gross_scale
 from suffice.tally.tally import ROUNDING
 from suffice.text.names import Names
 from suffice.text.term_tally import check_term_tally, document_counts, term_counts
@@ -71,9 +72,12 @@ def check_classifier(state: dict[str, Any], *, event: str, tfidf: bool, given: b
     check_kinds(learned, **kinds, _alpha_factor=float, _fading=float)
     if not given and not document_counts(groups).all():
         refuse("It has terms that are in no document.")
-    if event == "bernoulli" and np.any(
-        term_counts(groups) > groups.weights[:, None] * (1 + ROUNDING)
-    ):
+    gross = groups.magnitude()
+    if "_gross" in state:
+        check_gross_scale(state["_gross"], groups)
+        gross = gross.maximum(state["_gross"])
+    documents = groups.weights + ROUNDING * gross.weights
+    if event == "bernoulli" and np.any(term_counts(groups) > documents[:, None]):
         refuse("It has terms in more documents than there are.")
     classes = len(groups.classes)
     check_shapes(state, refined_weights=(classes, width), refined_bias=(classes,))
