@@ -215,8 +215,7 @@ class TableLearner(CrossValidates):
             raise MergeError(f"Cannot merge: {error}") from error
         self.schema_, self.blocks_ = schema, tuple(family for family, _ in found)
         theirs, scale = (named_alike(tally, self.classes_) for tally in both)
-        self._keep_scale(self._merged_scale(other, theirs, scale))
-        groups = self.tally_ + theirs
+        groups = self._merge_tally(other, theirs, scale)
         self.classes_closed_ = self.classes_closed_ and other.classes_closed_
         self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
         self._settle(self._keep_learned(groups))

@@ -123,7 +123,11 @@ class Streams(TableAnswers):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows that were learned: the same as `fit` on the others.
 
-        A class of which no row is left is no class any more, unless `classes` closed the set.
+        A class of which no row is left is no class any more, unless `classes` closed the set. The
+        names of levels and words that no row is left of are gone, too.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
         """
         if hasattr(self, "_window"):
             raise InputError(

@@ -30,19 +30,20 @@ def gross_scale(gross: Any, *tallies: Any) -> Any:
     return gross
 
 
-def scale_of_sum(gross: Any, *tallies: Any) -> Any:
+def scale_of_sum(gross: Any, total: Any, *parts: Any) -> Any:
     """Return the gross scale, or None, of a sum of tallies, as far as the sum does not show it."""
-    for tally in tallies:
-        if tally.hides_peaks:
-            size = tally.magnitude(hidden=True)
+    for part in parts:
+        if part.is_hidden_by(total):
+            size = part.magnitude(hidden=True)
             gross = size if gross is None else size.maximum(gross)
     return gross
 
 
 def of_classes(gross: Groups[Any], classes: Any) -> Groups[Any]:
     """Return the gross scale of some classes; those that it does not know are not in it."""
-    kept = np.flatnonzero(np.isin(gross.classes, classes))
-    return gross if len(kept) == len(gross.classes) else gross.take(kept)
+    if np.array_equal(gross.classes, classes):
+        return gross
+    return gross.take(np.flatnonzero(np.isin(gross.classes, classes)))
 
 
 def check_gross_scale(gross: Any, tally: Tally) -> None:

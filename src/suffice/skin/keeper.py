@@ -65,22 +65,26 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
         """Return the gross scale of what was learned, and of other tallies."""
         return gross_scale(getattr(self, "_gross", None), self.tally_, *others)
 
-    def _keep_scale(self, gross: Any) -> None:
-        """Keep the gross scale, if there is anything that the tally does not show."""
+    def _add(self, counted: Any) -> Any:
+        """Return the tally with further rows, and keep the gross scale where it does not show."""
+        total = self.tally_ + counted
+        gross = scale_of_sum(getattr(self, "_gross", None), total, self.tally_, counted)
         if gross is not None:
             self._gross = gross
+        return total
 
-    def _merged_scale(self, other: Any, theirs: Any, scale: Any) -> Any:
-        """Return the gross scale of this model and another, or None.
+    def _merge_tally(self, other: Any, theirs: Any, scale: Any) -> Any:
+        """Return the tally of this model and another, and keep the gross scale of both.
 
         Parameters
         ----------
         other : the model
         theirs, scale : its tally, and its gross scale, in the order of our classes and levels
         """
-        if hasattr(self, "_gross") or hasattr(other, "_gross"):
-            return self._scale_with() + scale
-        return scale_of_sum(None, self.tally_, theirs)
+        if not (hasattr(self, "_gross") or hasattr(other, "_gross")):
+            return self._add(theirs)
+        self._gross = self._scale_with() + scale
+        return self.tally_ + theirs
 
     def _check_mergeable(self, other: Any) -> None:
         if type(other) is not type(self):

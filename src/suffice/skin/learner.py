@@ -16,7 +16,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.saved.agreement import check_alike as check_tallies_alike
 from suffice.saved.agreement import check_groups, check_kinds
-from suffice.skin.gross_scale import of_classes, scale_of_sum
+from suffice.skin.gross_scale import of_classes
 from suffice.skin.intake import labelled_rows
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.undo import all_or_nothing
@@ -86,9 +86,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             groups = named_alike(groups, known)
             self.new_classes_ = np.setdiff1d(groups.classes, known)
             if not first:
-                gross = getattr(self, "_gross", None)
-                self._keep_scale(scale_of_sum(gross, self.tally_, groups))
-                groups = self.tally_ + groups
+                groups = self._add(groups)
             groups = groups.aligned(np.union1d(known, groups.classes))
             self._settle(self._keep_learned(groups, first=first))
             self._changed(*((X, y, sample_weight) if first else ()))
@@ -98,6 +96,9 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         """Unlearn rows that were learned: the same as `fit` on the others.
 
         A class of which no row is left is no class any more, unless `classes` closed the set.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
         """
         check_is_fitted(self, "tally_")
         with all_or_nothing(self):
@@ -125,8 +126,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         with all_or_nothing(self):
             theirs = named_alike(other.tally_, self.classes_)
             scale = named_alike(other._scale_with(), self.classes_)
-            self._keep_scale(self._merged_scale(other, theirs, scale))
-            groups = self.tally_ + theirs
+            groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)

@@ -22,7 +22,6 @@ from suffice.prior.prior import Interval
 from suffice.prior.student_t import StudentT
 from suffice.saved.agreement import check_joint_moments, check_kinds
 from suffice.saved.refusal import refuse
-from suffice.skin.gross_scale import scale_of_sum
 from suffice.skin.intake import names_of, owner, take_features, take_weights
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.targets import take_targets
@@ -87,15 +86,15 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
             if first:
                 self.n_rows_left_out_ = 0
             tally = self._tallied(X, y, sample_weight, reset=first)
-            if not first:
-                gross = getattr(self, "_gross", None)
-                self._keep_scale(scale_of_sum(gross, self.tally_, tally))
-                tally = self.tally_ + tally
-            self._settle(tally)
+            self._settle(tally if first else self._add(tally))
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows that were learned: the same as `fit` on the others."""
+        """Unlearn rows that were learned: the same as `fit` on the others.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
+        """
         check_is_fitted(self, "tally_")
         with all_or_nothing(self), self._patiently():
             taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
@@ -119,9 +118,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         self._check_mergeable(other)
         with all_or_nothing(self), self._patiently():
             self.n_rows_left_out_ += other.n_rows_left_out_
-            scale = self._merged_scale(other, other.tally_, other._scale_with())
-            self._keep_scale(scale)
-            self._settle(self.tally_ + other.tally_)
+            self._settle(self._merge_tally(other, other.tally_, other._scale_with()))
         return self
 
     def _check_mergeable(self, other: Any) -> None:
@@ -138,9 +135,10 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     ) -> Moments:
         rows = self._pairs(X, y, sample_weight, reset=reset)
         counted = count_pairs(rows)
-        if counted.tally.weight == 0 and counted.left_out < rows.shape[0]:
+        nothing = counted.tally.weight == 0 and sign > 0
+        if nothing and counted.left_out < rows.shape[0]:
             raise InputError("All rows without a gap have weight 0. Weigh one.")
-        if counted.tally.weight == 0:
+        if nothing:
             raise InputError(
                 f"All {counted.left_out} rows have a gap (NaN). Fill the gaps, or leave out the "
                 "columns that have them."

@@ -37,11 +37,6 @@ class Blocks(Tally, Generic[T]):
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in self._paired(other)))
 
-    @property
-    def hides_peaks(self) -> bool:
-        """Whether any block does."""
-        return any(part.hides_peaks for part in self.parts)
-
     def subtract(self, other: Self, gross: Any = None) -> Self:
         """Return the tally without the rows of another one, block by block."""
         pairs = self._paired(other)
@@ -53,6 +48,15 @@ class Blocks(Tally, Generic[T]):
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Blocks[Tally]:
         """Return how large the sums of every block are."""
         return Blocks(tuple(part.magnitude(least, hidden=hidden) for part in self.parts))
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether any block may be."""
+        return any(part.may_be_hidden for part in self.parts)
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether any block is."""
+        return any(a.is_hidden_by(b) for a, b in self._paired(total))
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, block by block."""

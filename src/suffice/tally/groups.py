@@ -96,17 +96,18 @@ class Groups(Tally, Generic[T]):
         a, b = self._together(self._same_kind(other))
         return type(self)(a.classes, given(a.weights + b.weights), a.parts + b.parts)
 
-    @property
-    def hides_peaks(self) -> bool:
-        """Whether the classes' tallies do."""
-        return self.parts.hides_peaks
-
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Groups[Tally]:
         """Return how large the sums of each class are, and no smaller than its weight."""
         weights = np.maximum(self.weights, least)
         sizes = np.zeros(len(weights)) if hidden else power_of_two(weights)
         parts = self.parts.magnitude(weights, hidden=hidden)
         return Groups(self.classes, given(sizes), parts)
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether any class is."""
+        if not self.parts.may_be_hidden:
+            return False
+        return self.aligned(total.classes).parts.is_hidden_by(total.parts)
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, class by class."""

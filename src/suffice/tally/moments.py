@@ -16,6 +16,8 @@ from suffice.tally.tally import Floats, Tally, along, frozen, given, paid, power
 # The origin is moved to the mean when it lies further than this many standard deviations away:
 # sums about it would then spend more than six of their sixteen digits on the distance.
 FAR_ORIGIN = 1e3
+# A sum of squares shows the size of a part that is no more than so many times larger.
+SHOWN = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +169,6 @@ class Moments(Tally):
         a, b = self.rebased(origin), other.rebased(origin)
         return a._rebuilt({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
-    @property
-    def hides_peaks(self) -> bool:
-        """Sums about one origin may be far smaller than those about the origin before."""
-        return True
-
     def subtract(self, other: Self, gross: Moments | None = None) -> Self:
         """Return the tally without the rows of another one; debt is judged by the gross scale."""
         a, b = self._common(self._same_kind(other))
@@ -196,6 +193,22 @@ class Moments(Tally):
         weight = power_of_two(self.weights, along(least, self.weights))
         nothing = given(np.zeros(self.sum_x.shape))
         return Moments(given(weight), nothing, nothing, given(power_of_two(self.squares)))
+
+    def maximum(self, other: Self) -> Self:
+        """Return the larger of two magnitudes, which are about 0."""
+        Tally._common(self, self._same_kind(other))
+        weight = np.maximum(self.weight, other.weight)
+        squares = np.maximum(self.sum_xx, other.sum_xx)
+        return type(self)(given(weight), self.origin, self.sum_x, given(squares))
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts: it may be about another origin."""
+        return True
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether squares are smaller in a sum, which may be about another origin."""
+        return bool(np.any(self.squares > SHOWN * total.squares))
 
     def take(self, index: int | slice | np.ndarray) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""

@@ -96,11 +96,6 @@ class Patterns(Tally):
     def __add__(self, other: Self) -> Self:
         return self._made({pattern: a + b for pattern, a, b in self._matched(other)})
 
-    @property
-    def hides_peaks(self) -> bool:
-        """Sums about one origin may be far smaller than those about the origin before."""
-        return True
-
     def subtract(self, other: Self, gross: Moments | None = None) -> Self:
         """Return the tally without the rows of another one, pattern by pattern."""
         left = {}
@@ -122,6 +117,15 @@ class Patterns(Tally):
             for pattern, part in self.parts.items()
         ]
         return reduce(Moments.maximum, sizes)
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts: it may be about another origin."""
+        return True
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether any pattern is."""
+        return any(part.is_hidden_by(total.parts[seen]) for seen, part in self.parts.items())
 
     def _made(self, parts: Mapping[tuple[int, ...], Moments]) -> Self:
         kept = {

@@ -104,11 +104,6 @@ class Quartics(Tally):
         origin = np.where(self.weight[..., None] > 0, self.origin, other.origin)
         return self.rebased(origin), other.rebased(origin)
 
-    @property
-    def hides_peaks(self) -> bool:
-        """Sums about one origin may be far smaller than those about the origin before."""
-        return True
-
     def subtract(self, other: Self, gross: Moments | None = None) -> Self:
         """Return the tally without the rows of another one; debt is judged by the gross scale."""
         a, b = self._common(self._same_kind(other))
@@ -131,6 +126,15 @@ class Quartics(Tally):
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
         """Return how large weights and squares of the features are, as diagonal moments."""
         return self.moments().magnitude(least)
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts: it may be about another origin."""
+        return True
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether squares are smaller in a sum, which may be about another origin."""
+        return self.moments().is_hidden_by(total.moments())
 
     def take(self, index: Any) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""

@@ -47,8 +47,8 @@ class Tally:
     _signed: ClassVar[tuple[str, ...]] = ()
 
     @property
-    def hides_peaks(self) -> bool:
-        """Whether sums may come out smaller than sums they were made of, by a change of origin."""
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts, since it is about another origin."""
         return False
 
     def _rebuilt(self, sums: Mapping[str, Floats]) -> Self:
@@ -125,7 +125,7 @@ class Tally:
             What the sums are at least: those of columns with missing values are differences of the
             weight of all rows and that of some.
         hidden : bool
-            Leave out what the sums themselves show as long as nothing is subtracted.
+            Leave out what sums always show as long as nothing is subtracted.
 
         Examples
         --------
@@ -139,6 +139,10 @@ class Tally:
         return self._rebuilt(
             {name: power_of_two(size, along(least, size)) for name, size in sizes.items()}
         )
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether a sum that this tally is part of does not show how large this one is."""
+        return False
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, sum by sum."""

@@ -94,7 +94,11 @@ class LearnsDocuments(TakesDocuments):
         super()._changed(X, y, sample_weight)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn documents that were learned: the same as `fit` on the others."""
+        """Unlearn documents that were learned: the same as `fit` on the others.
+
+        Terms and classes that no document has any more are gone. Give documents with the weights
+        they were learned with; a plausible one that was never learned cannot be noticed.
+        """
         with all_or_nothing(self):
             self._forgets = True
             super().forget(X, y, sample_weight)
@@ -112,8 +116,8 @@ class LearnsDocuments(TakesDocuments):
             ours = spread_terms(self.tally_, np.arange(known), width)
             theirs = spread_terms(named_alike(other.tally_, self.classes_), where, width)
             scale = spread_terms(named_alike(other._scale_with(), self.classes_), where, width)
-            self._keep_scale(self._merged_scale(other, theirs, scale))
-            groups = ours + theirs
+            self.tally_ = ours
+            groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)
