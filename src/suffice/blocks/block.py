@@ -25,6 +25,8 @@ from suffice.tally.tally import Floats, Index
 T = TypeVar("T", bound=Tally)
 # Values of columns by name: floats with NaN for gaps, or int32 codes with -1, as in `Column`.
 Cells = dict[str, NDArray[Any]]
+# Which of the levels or terms of a column.
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +104,17 @@ class Family(ABC, Generic[T]):
                 "other."
             )
         return self, tally
+
+    def levels_in_use(self, tally: T) -> dict[str, Mask]:
+        """Say, for each column of levels or terms, which of them the rows of a tally have."""
+        return {}
+
+    def keep_levels(self, tally: T, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
+        """Return the family with the levels or terms that are used alone, later ones moved up.
+
+        Beside it, the places of what stays along the last axis of the tally; None if all stays.
+        """
+        return self, None
 
     @abstractmethod
     def read(self, tally: T) -> Reading[T]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -92,10 +93,15 @@ def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:
     return Schema.of(table), Sheet(table)
 
 
-def later_sheet(estimator: Any, X: Any, schema: Schema, *, grow: bool) -> tuple[Schema, Sheet]:
-    """Return the schema, grown by the levels of these rows if `grow`, and the rows read by it."""
+def later_sheet(
+    estimator: Any, X: Any, schema: Schema, *, grow: Collection[str] = ()
+) -> tuple[Schema, Sheet]:
+    """Return the schema, grown by the levels of these rows, and the rows read by it.
+
+    `grow` names the columns that new levels are learned of.
+    """
     given = checked(estimator, X, reset=False)
-    if grow:
-        wider, table = schema.grown(given)
-        return wider, Sheet(table)
-    return schema, Sheet(schema.take(given))
+    if not grow:
+        return schema, Sheet(schema.take(given))
+    wider, table = schema.grown(given, grow)
+    return wider, Sheet(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -13,6 +14,7 @@ from suffice.data.table import CALENDAR, Named, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 
 Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -79,10 +81,19 @@ class Schema:
         extra = tuple(name for name in table.names if name not in set(self.names))
         return replace(table, columns=columns, extra=extra)
 
-    def grown(self, X: Any) -> tuple[Self, Table]:
-        """Return the schema with the levels that are new in X added last, and X read by it."""
+    def grown(self, X: Any, of: Collection[str] | None = None) -> tuple[Self, Table]:
+        """Return the schema with the levels that are new in X added last, and X read by it.
+
+        Parameters
+        ----------
+        X : table-like
+        of : columns that new levels are learned of; all of them if not given
+        """
         table = self._read(X)
-        fields = tuple(_grown(field, table[field.name]) for field in self.fields)
+        fields = tuple(
+            _grown(field, table[field.name]) if of is None or field.name in of else field
+            for field in self.fields
+        )
         wider = replace(self, fields=fields)
         return wider, wider.take(table)
 
@@ -92,6 +103,24 @@ class Schema:
         return replace(
             self, fields=tuple(_joined(field, other[field.name].levels) for field in self.fields)
         )
+
+    def keep_levels(self, used: Mapping[str, Mask]) -> Self:
+        """Return the schema with some levels of categories alone; later ones move up.
+
+        Parameters
+        ----------
+        used : for some categories, which of their levels are kept, by their codes; levels beyond
+            the end are not
+
+        Examples
+        --------
+        >>> schema = Schema((Field("city", "category", ("Rome", "Oslo", "Lima")),))
+        >>> schema.keep_levels({"city": np.array([True, False, True])}).fields[0].levels
+        ('Rome', 'Lima')
+        """
+        fields = tuple(_kept(field, used.get(field.name)) for field in self.fields)
+        same = all(new is old for new, old in zip(fields, self.fields, strict=True))
+        return self if same else replace(self, fields=fields)
 
     def translations(self, wider: Self) -> dict[str, Index]:
         """Return, for each category, the code in `wider` of each of our codes."""
@@ -156,6 +185,27 @@ class Schema:
                 )
 
 
+def with_own_levels(table: Table) -> Table:
+    """Return a table whose categories have the levels of its own cells, and no others.
+
+    Examples
+    --------
+    >>> city = Column("city", "category", np.array([2, -1], np.int32), ("Rome", "Oslo", "Lima"))
+    >>> with_own_levels(Table((city,), 2))["city"].levels
+    ('Lima',)
+    """
+    changed = [_of_own_levels(c) for c in table.columns if c.kind == "category"]
+    return table.having(*changed) if changed else table
+
+
+def _of_own_levels(column: Column) -> Column:
+    known = (column.values >= 0) & (column.values < len(column.levels))
+    present, places = np.unique(column.values[known], return_inverse=True)
+    codes = np.where(column.values == GAP, GAP, len(present)).astype(np.int32)
+    codes[known] = places
+    return replace(column, values=codes, levels=tuple(column.levels[code] for code in present))
+
+
 def _places(levels: tuple[Any, ...], wider: tuple[Any, ...]) -> Index:
     """Return the code in `wider` of each level, len(wider) of those that are not in it."""
     code_of = {level: code for code, level in enumerate(wider)}
@@ -167,6 +217,13 @@ def _joined(field: Field, levels: tuple[Any, ...]) -> Field:
     if set(levels) <= set(field.levels):
         return field
     return replace(field, levels=tuple(dict.fromkeys((*field.levels, *levels))))
+
+
+def _kept(field: Field, used: Mask | None) -> Field:
+    if field.kind != "category" or used is None or used[: len(field.levels)].all():
+        return field
+    levels = tuple(level for level, kept in zip(field.levels, used, strict=False) if kept)
+    return replace(field, levels=levels)
 
 
 def _grown(field: Field, column: Column) -> Field:

@@ -113,6 +113,9 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         """Unlearn rows that were learned: the same as `fit` on the others.
 
         A class of which no row is left is no class any more, unless `classes` closed the set.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
         """
         with self._patiently():
             return super().forget(X, y, sample_weight)

@@ -98,6 +98,20 @@ as in scikit-learn
     def _count(self, rows: Rows) -> tuple[Floats, Blocks[Counts]]:
         return count_levels(rows)
 
+    def _keep_learned(
+        self, groups: Groups[Blocks[Counts]], *, first: bool = False
+    ) -> Groups[Blocks[Counts]]:
+        kept = [np.arange(_highest_level(part) + 1) for part in groups.parts.parts]
+
+        def trimmed(tally: Groups[Any]) -> Groups[Any]:
+            parts = zip(tally.parts.parts, kept, strict=True)
+            blocks = Blocks(tuple(part.levels_at(levels) for part, levels in parts))
+            return Groups(tally.classes, tally.weights, blocks)
+
+        if hasattr(self, "_gross"):
+            self._gross = trimmed(self._gross)
+        return trimmed(groups)
+
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)
         levels = int(self._fewest(state["n_features_in_"]).sum())
@@ -193,8 +207,13 @@ as in scikit-learn
         return out
 
 
+def _highest_level(part: Counts) -> int:
+    """Return the highest level of which any is left, -1 if there is none."""
+    seen = np.flatnonzero(part.counts.any(axis=0))
+    return int(seen[-1]) if seen.size else -1
+
+
 def _seen_levels(part: Counts, fewest: int) -> Floats:
     """Return counts (C, levels) up to the highest level of which any is left, or `fewest`."""
-    seen = np.flatnonzero(part.counts.any(axis=0))
-    levels = max(fewest, int(seen[-1]) + 1 if seen.size else 0)
+    levels = max(fewest, _highest_level(part) + 1)
     return np.ascontiguousarray(part.with_levels(levels).counts[:, :levels])

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.errors import InputError, MergeError, SufficeWarning, warn_caller
 from suffice.saved.agreement import check_columns, check_kinds
 from suffice.saved.savable import Savable
+from suffice.skin.gross_scale import check_gross_scale, gross_scale, scale_of_sum
 from suffice.skin.intake import take_features
 
 
@@ -28,7 +29,10 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
         "n_features_in_",
         "feature_names_in_",
         "_not_yet",
+        "_gross",
     )
+    # How large the sums of the tally have been, where they do not show it (`skin.gross_scale`).
+    _gross: Any
 
     def _take_features(self, X: Any, *, reset: bool) -> Any:
         """Return rows of numbers, of whatever was given, checked or learned."""
@@ -47,6 +51,40 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
         union: Self = clone(self)
         union.__dict__.update(self.__dict__)
         return union.merge(other)
+
+    def _without(self, taken: Any) -> Any:
+        """Return the tally without rows that were learned; debt is judged by the gross scale."""
+        return self.tally_.subtract(taken, self._scale_with(taken))
+
+    def _forget(self, taken: Any) -> Any:
+        """Return the tally without rows that are forgotten, and keep the gross scale."""
+        self._gross = self._scale_with(taken)
+        return self.tally_.subtract(taken, self._gross)
+
+    def _scale_with(self, *others: Any) -> Any:
+        """Return the gross scale of what was learned, and of other tallies."""
+        return gross_scale(getattr(self, "_gross", None), self.tally_, *others)
+
+    def _add(self, counted: Any) -> Any:
+        """Return the tally with further rows, and keep the gross scale where it does not show."""
+        total = self.tally_ + counted
+        gross = scale_of_sum(getattr(self, "_gross", None), total, self.tally_, counted)
+        if gross is not None:
+            self._gross = gross
+        return total
+
+    def _merge_tally(self, other: Any, theirs: Any, scale: Any) -> Any:
+        """Return the tally of this model and another, and keep the gross scale of both.
+
+        Parameters
+        ----------
+        other : the model
+        theirs, scale : its tally, and its gross scale, in the order of our classes and levels
+        """
+        if not (hasattr(self, "_gross") or hasattr(other, "_gross")):
+            return self._add(theirs)
+        self._gross = self._scale_with() + scale
+        return self.tally_ + theirs
 
     def _check_mergeable(self, other: Any) -> None:
         if type(other) is not type(self):
@@ -83,6 +121,8 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
     def _check_saved(self, state: dict[str, Any]) -> None:
         check_columns(state)
         check_kinds(state, _not_yet=str)
+        if "_gross" in state:
+            check_gross_scale(state["_gross"], state["tally_"])
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore({name: value for name, value in state.items() if name != "tally_"})

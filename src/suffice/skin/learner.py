@@ -16,6 +16,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.saved.agreement import check_alike as check_tallies_alike
 from suffice.saved.agreement import check_groups, check_kinds
+from suffice.skin.gross_scale import of_classes
 from suffice.skin.intake import labelled_rows
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.undo import all_or_nothing
@@ -58,9 +59,10 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         with all_or_nothing(self):
             self._validate_params()
             groups = self._tallied(X, y, sample_weight, reset=True)
+            self.__dict__.pop("_gross", None)
             self.classes_closed_ = False
             self.new_classes_ = groups.classes
-            self._settle(groups)
+            self._settle(self._keep_learned(groups, first=True))
             self._changed(X, y, sample_weight)
         return self
 
@@ -84,8 +86,9 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             groups = named_alike(groups, known)
             self.new_classes_ = np.setdiff1d(groups.classes, known)
             if not first:
-                groups = self.tally_ + groups
-            self._settle(groups.aligned(np.union1d(known, groups.classes)))
+                groups = self._add(groups)
+            groups = groups.aligned(np.union1d(known, groups.classes))
+            self._settle(self._keep_learned(groups, first=first))
             self._changed(*((X, y, sample_weight) if first else ()))
         return self
 
@@ -93,11 +96,14 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         """Unlearn rows that were learned: the same as `fit` on the others.
 
         A class of which no row is left is no class any more, unless `classes` closed the set.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
         """
         check_is_fitted(self, "tally_")
         with all_or_nothing(self):
-            taken = self._tallied(X, y, sample_weight, reset=False)
-            groups = self.tally_ - named_alike(taken, self.classes_)
+            taken = named_alike(self._tallied(X, y, sample_weight, reset=False), self.classes_)
+            groups = self._forget(taken)
             if not self.classes_closed_:
                 groups = groups.without_empty()
             if not groups.weights.any():
@@ -106,7 +112,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
                     "instead; nothing was changed."
                 )
             self.new_classes_ = groups.classes[:0]
-            self._settle(groups)
+            self._settle(self._keep_learned(groups))
             self._changed()
         return self
 
@@ -118,12 +124,21 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         check_is_fitted(self, "tally_")
         self._check_mergeable(other)
         with all_or_nothing(self):
-            groups = self.tally_ + named_alike(other.tally_, self.classes_)
+            theirs = named_alike(other.tally_, self.classes_)
+            scale = named_alike(other._scale_with(), self.classes_)
+            groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)
             self._changed()
         return self
+
+    def _keep_learned(self, groups: Groups[Any], *, first: bool = False) -> Groups[Any]:
+        """Return the tally without levels that no learned row has; the model unlearns their names.
+
+        `first` says that nothing was learned before.
+        """
+        return groups
 
     def _tallied(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Labels | None = None
@@ -175,6 +190,8 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         """Take a tally as all that is known, and read the fitted attributes off it."""
         self.tally_ = groups
         self.classes_ = groups.classes
+        if "_gross" in self.__dict__:
+            self._gross = of_classes(self._gross, groups.classes)
         self._read(groups)
         if len(groups.classes) == 1:
             warn_caller(

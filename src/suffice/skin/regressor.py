@@ -73,7 +73,9 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         with all_or_nothing(self):
             self._validate_params()
             self.n_rows_left_out_ = 0
-            self._settle(self._tallied(X, y, sample_weight, reset=True))
+            tally = self._tallied(X, y, sample_weight, reset=True)
+            self.__dict__.pop("_gross", None)
+            self._settle(tally)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -84,11 +86,15 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
             if first:
                 self.n_rows_left_out_ = 0
             tally = self._tallied(X, y, sample_weight, reset=first)
-            self._settle(tally if first else self.tally_ + tally)
+            self._settle(tally if first else self._add(tally))
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows that were learned: the same as `fit` on the others."""
+        """Unlearn rows that were learned: the same as `fit` on the others.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
+        """
         check_is_fitted(self, "tally_")
         with all_or_nothing(self), self._patiently():
             taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
@@ -97,7 +103,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
                     "More rows with a gap were to be forgotten than were left out. Forget only "
                     "rows that were given before; nothing was changed."
                 )
-            tally = self.tally_ - taken
+            tally = self._forget(taken)
             if tally.weight == 0:
                 raise InputError(
                     "Forgetting these rows would leave nothing learned. Make a new model "
@@ -112,7 +118,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         self._check_mergeable(other)
         with all_or_nothing(self), self._patiently():
             self.n_rows_left_out_ += other.n_rows_left_out_
-            self._settle(self.tally_ + other.tally_)
+            self._settle(self._merge_tally(other, other.tally_, other._scale_with()))
         return self
 
     def _check_mergeable(self, other: Any) -> None:
@@ -129,9 +135,10 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     ) -> Moments:
         rows = self._pairs(X, y, sample_weight, reset=reset)
         counted = count_pairs(rows)
-        if counted.tally.weight == 0 and counted.left_out < rows.shape[0]:
+        nothing = counted.tally.weight == 0 and sign > 0
+        if nothing and counted.left_out < rows.shape[0]:
             raise InputError("All rows without a gap have weight 0. Weigh one.")
-        if counted.tally.weight == 0:
+        if nothing:
             raise InputError(
                 f"All {counted.left_out} rows have a gap (NaN). Fill the gaps, or leave out the "
                 "columns that have them."

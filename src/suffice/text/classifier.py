@@ -103,6 +103,7 @@ class TextClassifier(LearnsDocuments):
         "calibration_",
         "calibration_stale_",
         "pruned_",
+        "_gross",
         "_alpha_factor",
         "_fading",
         "terms",

@@ -43,6 +43,8 @@ def drawn_documents(
     >>> drawn_documents(np.array([0]), counts, documents, ["ham", "spam"], 1e-9, "polya", rng)
     ['ham ham']
     """
+    if not names:  # all documents with words were forgotten
+        return [""] * len(codes)
     means = counts.sum(axis=1) / np.where(documents > 0, documents, 1.0)
     lengths = draw_events(rng, means[codes])
     drawn = []

@@ -53,9 +53,11 @@ class LearnsDocuments(TakesDocuments):
                 )
             if groups is None:
                 raise InputError("The generator gave no documents. Give some.")
+            self.__dict__.pop("_gross", None)
             self.classes_closed_ = False
             self.new_classes_ = groups.classes
             self._settle(groups)
+            self._check_words()
             self._drop_calibration()
             self._let_go()
         if self._finishes():
@@ -87,10 +89,16 @@ class LearnsDocuments(TakesDocuments):
     def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
         # What is read again now was learned before: no terms are to come of it.
         self.__dict__.pop("_grows", None)
+        if X is not None:
+            self._check_words()
         super()._changed(X, y, sample_weight)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn documents that were learned: the same as `fit` on the others."""
+        """Unlearn documents that were learned: the same as `fit` on the others.
+
+        Terms and classes that no document has any more are gone. Give documents with the weights
+        they were learned with; a plausible one that was never learned cannot be noticed.
+        """
         with all_or_nothing(self):
             self._forgets = True
             super().forget(X, y, sample_weight)
@@ -107,7 +115,9 @@ class LearnsDocuments(TakesDocuments):
             known = term_counts(self.tally_).shape[1]
             ours = spread_terms(self.tally_, np.arange(known), width)
             theirs = spread_terms(named_alike(other.tally_, self.classes_), where, width)
-            groups = ours + theirs
+            scale = spread_terms(named_alike(other._scale_with(), self.classes_), where, width)
+            self.tally_ = ours
+            groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)
@@ -134,6 +144,14 @@ class LearnsDocuments(TakesDocuments):
             self._settle(without_terms(self.tally_, gone))
             self._changed()
         return self
+
+    def _check_words(self) -> None:
+        """Refuse to learn from documents without words; what is left of others may have none."""
+        if not len(self._terms):
+            raise InputError(
+                "No document has a word: the vocabulary is empty; perhaps the documents only "
+                "contain stop words. Give documents with words."
+            )
 
     def _let_go(self) -> None:
         """Drop what served while documents were learned."""

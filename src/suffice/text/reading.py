@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.bridge import BecomesLogistic, LinearForm
 from suffice.count import count_words
 from suffice.data.rows import Rows
-from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.calibration import calibrated
 from suffice.skin.answers import GenerativeAnswers
@@ -85,13 +84,11 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         seen = document_counts(groups) > 0
         self._kept = np.ones(len(seen), bool) if self._given_vocabulary() else seen
         if not self._kept.all():
-            groups = some_terms(groups, np.flatnonzero(self._kept))
-            self._terms = self._terms.some(np.flatnonzero(self._kept))
-        if not len(self._terms):
-            raise InputError(
-                "No document has a word: the vocabulary is empty; perhaps the documents only "
-                "contain stop words. Give documents with words."
-            )
+            kept = np.flatnonzero(self._kept)
+            groups = some_terms(groups, kept)
+            self._terms = self._terms.some(kept)
+            if "_gross" in self.__dict__:
+                self._gross = some_terms(self._gross, kept)
         super()._settle(groups)
 
     def _read(self, groups: TermTally) -> None:
@@ -160,10 +157,11 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         return self.class_prior is not None or not self.fit_prior
 
     def _features_log_evidence(self) -> float:
-        return float(self._model._features_log_evidence())
+        # When all documents with words were forgotten, those that are left have the chance 1.
+        return float(self._model._features_log_evidence()) if self._model.n_features_in_ else 0.0
 
     def _feature_parameters(self) -> int:
-        return int(self._model._feature_parameters())
+        return int(self._model._feature_parameters()) if self._model.n_features_in_ else 0
 
     def _linear_form(self) -> LinearForm:
         form: LinearForm = self._model._linear_form()
@@ -237,9 +235,9 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         matrix, unknown = self._learned_part(self._event_rows(rows.X))
         joint: Floats = self._model._left_out_joint(replace(rows, X=matrix))
         smooth, given = self.unknown == SMOOTH, self._given_vocabulary()
-        if given and not smooth:
-            return joint
         counts = self._model.tally_.parts.counts
+        if (given and not smooth) or not counts.shape[1]:
+            return joint
         alpha = float(self.alpha_)
         present = counts[..., 1] if self.event == "bernoulli" else counts
         own = OwnTerms.of(matrix, rows.weights, present.sum(axis=0), unknown, given=given)

@@ -19,6 +19,7 @@ from suffice.saved.agreement import (
     check_sizes,
 )
 from suffice.saved.refusal import refuse
+from suffice.skin.gross_scale import check_gross_scale
 from suffice.tally.tally import ROUNDING
 from suffice.text.names import Names
 from suffice.text.term_tally import check_term_tally, document_counts, term_counts
@@ -136,9 +137,12 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
     check_kinds(learned, **kinds, _alpha_factor=float, _fading=float)
     if not given and not document_counts(groups).all():
         refuse("It has terms that are in no document.")
-    if settings.event == "bernoulli" and np.any(
-        term_counts(groups) > groups.weights[:, None] * (1 + ROUNDING)
-    ):
+    gross = groups.magnitude()
+    if "_gross" in state:
+        check_gross_scale(state["_gross"], groups)
+        gross = gross.maximum(state["_gross"])
+    documents = groups.weights + ROUNDING * gross.weights
+    if settings.event == "bernoulli" and np.any(term_counts(groups) > documents[:, None]):
         refuse("It has terms in more documents than there are.")
     classes = len(groups.classes)
     check_shapes(state, refined_weights=(classes, width), refined_bias=(classes,))

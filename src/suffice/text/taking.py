@@ -134,9 +134,17 @@ class TakesDocuments(ReadsTerms):
 
     def _check_known(self, unknown: NDArray[np.int64]) -> None:
         """Refuse to forget documents (n,) with terms that were never learned."""
-        if self._given_vocabulary() or getattr(self, "pruned_", False) or not unknown.any():
+        if self._given_vocabulary() or not unknown.any():
             return
         row = int(np.argmax(unknown > 0))
+        if getattr(self, "pruned_", False):
+            if self.weighting is None:
+                return
+            raise DebtError(
+                f"Document {row} has {unknown[row]} terms that were never learned, or pruned: its "
+                "tf-idf weights, which depend on all its terms, are not known any more. Forget "
+                "documents before pruning, or fit again; nothing was changed."
+            )
         raise DebtError(
             f"Document {row} has {unknown[row]} terms that were never learned. Forget only "
             "documents that were learned; nothing was changed."
