@@ -92,10 +92,10 @@ def test_dates_are_days_on_the_clock_of_their_place(
 
 
 NUMBERS: dict[str, tuple[list[Any], str, list[float]]] = {
-    "spans of numpy": ([np.timedelta64(36, "h"), None, np.timedelta64(2, "D")], "number", [1.5, 2]),
-    "spans of Python": ([dt.timedelta(hours=6), None], "number", [0.25]),
-    "spans of pandas": ([pd.Timedelta("1D"), pd.NaT, np.timedelta64("NaT")], "number", [1.0]),
-    "times of day": ([dt.time(12), dt.time(6, tzinfo=dt.UTC), None], "number", [0.5, 0.25]),
+    "spans of numpy": ([np.timedelta64(36, "h"), None, np.timedelta64(2, "D")], "span", [1.5, 2]),
+    "spans of Python": ([dt.timedelta(hours=6), None], "span", [0.25]),
+    "spans of pandas": ([pd.Timedelta("1D"), pd.NaT, np.timedelta64("NaT")], "span", [1.0]),
+    "times of day": ([dt.time(12), dt.time(6, tzinfo=dt.UTC), None], "time", [0.5, 0.25]),
     "truth of numpy": ([np.bool_(True), None, False, NAN], "boolean", [1, 0]),
     "numpy's floats": ([np.float32(1.5), 2, np.float16(0.5), None], "number", [1.5, 2, 0.5]),
     "long floats": ([np.longdouble(1.5), np.longdouble("nan")], "number", [1.5]),
@@ -197,7 +197,7 @@ def test_arrays_of_times_are_taken_in_all_units() -> None:
 
 def test_lists_of_rows_keep_dates_spans_and_numbers_apart() -> None:
     table = Table.of([[np.datetime64("1970-01-02"), np.timedelta64(3, "D"), 2.5]] * 2)
-    assert [column.kind for column in table] == ["date", "category", "category", "number", "number"]
+    assert [column.kind for column in table] == ["date", "category", "category", "span", "number"]
     assert table.numbers(("x0", "x1", "x2")).tolist() == [[1.0, 3.0, 2.5]] * 2
     table = Table.of([[np.timedelta64(3, "D"), 2]] * 2)
     assert table.numbers(("x0", "x1")).tolist() == [[3.0, 2.0]] * 2

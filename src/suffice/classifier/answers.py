@@ -165,10 +165,10 @@ class TableAnswers(Decides, Combines):
         odds = log_odds(here[0] + here[1].sum(axis=0), here[2], here[3], lapse)
         return Explanation.of(self.classes_.tolist()[at], against, names, values, shares, odds)
 
-    def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Any:
+    def _sheet(self, X: Any, *, reset: bool, grow: bool, warn: bool = True) -> Any:
         if reset:
             self.frame_kind_ = frame_kind(X)
-        return super()._sheet(X, reset=reset, grow=grow)
+        return super()._sheet(X, reset=reset, grow=grow, warn=warn)
 
 
 class Pieces(NamedTuple):

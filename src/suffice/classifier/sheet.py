@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from suffice.classifier.families import texts_of
+from suffice.classifier.families import strings_of
 from suffice.data.columns import Column
 from suffice.data.frames import is_frame, with_names
 from suffice.data.schema import Schema
 from suffice.data.table import Table, has_names
-from suffice.errors import InputError
+from suffice.errors import InputError, SufficeWarning, warn_caller
 
 # What is put after the name of a column for the column of its gaps.
 GAP_OF = ":missing"
@@ -88,7 +88,7 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:
     """Return the schema of the first rows, and the rows."""
-    table = Table.of(checked(estimator, X, reset=True), texts=texts_of(estimator.families))
+    table = Table.of(checked(estimator, X, reset=True), strings_of(estimator.families))
     return Schema.of(table), Sheet(table)
 
 
@@ -99,3 +99,25 @@ def later_sheet(estimator: Any, X: Any, schema: Schema, *, grow: bool) -> tuple[
         wider, table = schema.grown(given)
         return wider, Sheet(table)
     return schema, Sheet(schema.take(given))
+
+
+def warn_of_unread(table: Table) -> None:
+    """Warn once of all strings that did not read as the others of their columns."""
+    told = [_unread(column) for column in table if column.unread is not None]
+    if told:
+        warn_caller(
+            f"Read as missing values: {'; '.join(told)}. Correct them, or give the column the "
+            "family 'categorical' to learn its strings as they are.",
+            SufficeWarning,
+        )
+
+
+def _unread(column: Column) -> str:
+    assert column.unread is not None
+    examples, cells = column.unread
+    named = ", ".join(f"{value!r:.80} in row {row}" for value, row in examples)
+    more = cells - len(examples)
+    return (
+        f"column {column.name!r} ({column.note}) holds {named}"
+        f"{f' and {more} more such cells' if more else ''}"
+    )

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.classifier.answers import TableAnswers
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.skin.intake import labelled_rows
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -140,7 +141,9 @@ class Streams(TableAnswers):
 
     def _slide(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Keep these rows, and forget the oldest until the window holds no more than it may."""
-        kept: Batches = (*self._kept, self._take_rows(X, y, sample_weight, reset=False))
+        # What there is to warn of was said when the rows were learned, a moment ago.
+        sheet = self._sheet(X, reset=False, grow=True, warn=False)
+        kept: Batches = (*self._kept, labelled_rows(self, sheet, y, sample_weight))
         over = sum(rows.shape[0] for _, rows in kept) - self._window
         groups, new = self.tally_, self.new_classes_
         while over > 0:

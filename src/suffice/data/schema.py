@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, NUMERIC, Column, Kind, column_of
+from suffice.data.columns import GAP, NUMERIC, Column, Kind, ReadAs, column_of
+from suffice.data.string_format import StringFormat
 from suffice.data.table import CALENDAR, Named, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 
@@ -17,11 +18,15 @@ Index = NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Field:
-    """A column's name and kind, and a category's levels in the order of their codes."""
+    """A column's name and kind, and a category's levels in the order of their codes.
+
+    Numbers, dates and times that arrived as strings have the format that later ones are read by.
+    """
 
     name: str
     kind: Kind
     levels: tuple[Any, ...] = ()
+    strings: StringFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +55,7 @@ class Schema:
     @classmethod
     def of(cls, table: Table) -> Self:
         """Return the schema of a table."""
-        fields = (Field(column.name, column.kind, column.levels) for column in table.columns)
+        fields = (Field(c.name, c.kind, c.levels, c.strings) for c in table.columns)
         return cls(tuple(fields), table.by_place)
 
     def __getitem__(self, name: str) -> Field:
@@ -89,9 +94,7 @@ class Schema:
     def merged(self, other: Self) -> Self:
         """Return the schema with the levels of another one added last."""
         self._check_same(other)
-        return replace(
-            self, fields=tuple(_joined(field, other[field.name].levels) for field in self.fields)
-        )
+        return replace(self, fields=tuple(_merged(f, other[f.name]) for f in self.fields))
 
     def translations(self, wider: Self) -> dict[str, Index]:
         """Return, for each category, the code in `wider` of each of our codes."""
@@ -108,11 +111,12 @@ class Schema:
         else:
             if self.by_place or not has_names(X):
                 X = self._named(X)
-            texts, categories = (
-                [field.name for field in self.fields if field.kind == kind]
-                for kind in ("text", "category")
-            )
-            table = Table.of(X, texts=texts, categories=categories)
+            # Strings where numbers were learned are found to be none when they are taken.
+            strings: dict[str, ReadAs] = {
+                field.name: field.strings or ("text" if field.kind == "text" else "category")
+                for field in self.fields
+            }
+            table = Table.of(X, strings)
         missing = [name for name in self.given if name not in table.names]
         if missing:
             raise InputError(
@@ -169,6 +173,13 @@ def _joined(field: Field, levels: tuple[Any, ...]) -> Field:
     return replace(field, levels=tuple(dict.fromkeys((*field.levels, *levels))))
 
 
+def _merged(field: Field, other: Field) -> Field:
+    strings = other.strings
+    if field.strings is not None:
+        strings = field.strings.merged(strings, field.name)
+    return _joined(replace(field, strings=strings), other.levels)
+
+
 def _grown(field: Field, column: Column) -> Field:
     if field.kind != "category":
         return field
@@ -192,8 +203,10 @@ def _taken(field: Field, column: Column) -> Column:
         return column
     if field.kind == "text" and column.kind == "category":
         return column.as_text()
+    if field.strings is not None and not column.numeric:
+        return replace(column.read_as(field.strings), kind=field.kind)
     if column.gaps.all():
-        empty = column_of(field.name, np.full(len(column), None), text=field.kind == "text")
+        empty = column_of(field.name, np.full(len(column), None))
         return empty if field.kind != "text" else _no_text(empty)
     cell = next(cell for cell in _shown(column) if cell is not None)
     raise InputError(
@@ -219,7 +232,7 @@ def _as_category(field: Field, column: Column) -> Column:
     if column.kind == "category":
         return column
     if column.kind == "text":
-        return column_of(column.name, column.values, text=False)
+        return column_of(column.name, column.values, "category")
     gaps = column.gaps
     distinct, places = np.unique(column.values[~gaps], return_inverse=True)
     codes = np.full(len(column), GAP, np.int32)

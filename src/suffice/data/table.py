@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, Column, column_of
+from suffice.data.columns import GAP, Column, ReadAs, column_of
 from suffice.data.frames import is_frame, with_names
 from suffice.errors import InputError, ShapeError
 from suffice.kernels.ranges import cores, on_all_cores
@@ -19,6 +20,8 @@ MONTHS = tuple(range(1, 13))
 CALENDAR: dict[str, tuple[Any, ...]] = {"weekday": WEEKDAYS, "month": MONTHS}
 # The first of January 1970 was a Thursday.
 FIRST_WEEKDAY = 3
+# Columns of which nothing is said.
+NOTHING_NAMED: Mapping[str, ReadAs] = MappingProxyType({})
 # Rows from which on it pays to read columns on all cores.
 MANY_ROWS = 1 << 15
 
@@ -57,13 +60,14 @@ class Table:
         object.__setattr__(self, "_places", {c.name: c for c in self.columns})
 
     @classmethod
-    def of(cls, X: Any, *, texts: Collection[str] = (), categories: Collection[str] = ()) -> Self:
+    def of(cls, X: Any, strings: Mapping[str, ReadAs] = NOTHING_NAMED) -> Self:
         """Take a frame, a 2-D array, a list of rows or a list of mappings.
 
         Parameters
         ----------
         X : table-like
-        texts, categories : columns of strings that are so, whatever they look like
+        strings : how columns of strings are read, whatever they look like, by name
+            "text", "category", "number" (though they be few integers), or a `StringFormat`.
         """
         if isinstance(X, cls):
             return X
@@ -77,8 +81,7 @@ class Table:
         def read(start: int, _: int) -> dict[str, list[Column]]:
             found = {}
             for name, cells in order[start::shares]:
-                text = True if name in texts else False if name in categories else None
-                found[name] = with_calendar(column_of(name, cells, text=text))
+                found[name] = with_calendar(column_of(name, cells, strings.get(name)))
             return found
 
         parts = on_all_cores(read, [(at, at + 1) for at in range(shares)])
