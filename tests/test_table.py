@@ -149,7 +149,9 @@ def test_long_strings_that_differ_are_texts() -> None:
     assert Table.of(pd.DataFrame({"note": notes}), {"note": "category"})["note"].kind == "category"
     told = Table.of(pd.DataFrame({"name": ["a", None, "a"]}), {"name": "text"})["name"]
     assert (told.kind, cells(told)) == ("text", ["a", None, "a"])
-    few = Table.of(pd.DataFrame({"name": pd.Categorical(["a", None, "b"])}), {"name": "text"})["name"]
+    few = Table.of(pd.DataFrame({"name": pd.Categorical(["a", None, "b"])}), {"name": "text"})[
+        "name"
+    ]
     assert (few.kind, cells(few)) == ("text", ["a", None, "b"])
 
 
@@ -185,13 +187,17 @@ REFUSED = [
     ([1, 2, 3], ShapeError, r"Expected 2D array, got 1D array of shape \(3,\)"),
     ([[1, 2], [3]], ShapeError, "Rows that differ in length"),
     ([[1.0, np.inf]], InputError, r"Column 'x1' holds inf in row 0\. Replace it, or make it NaN"),
-    (pa.table([[1], [2]], names=["a", "a"]), InputError, r"Two columns are named 'a'\. Rename"),
-    (pd.DataFrame({1: [1], "1": [2]}), InputError, "Two columns are named '1'"),
+    (
+        pa.table([[1], [2]], names=["a", "a"]),
+        InputError,
+        r"More than one column is named 'a'\. Rename",
+    ),
+    (pd.DataFrame({1: [1], "1": [2]}), InputError, "More than one column is named '1'"),
     (pa.table({"a": [[1, 2]]}), InputError, r"Column 'a' is of Arrow's type list<.*Make numbers"),
     (
         pa.table({"d": [dt.date(2020, 1, 1)], "d:month": [1]}),
         InputError,
-        "Two columns are named 'd:month'",
+        "More than one column is named 'd:month'",
     ),
     (
         pd.DataFrame({"a": pd.Series([{1, 2}, "b"], dtype=object)}),

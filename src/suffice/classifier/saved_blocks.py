@@ -14,7 +14,8 @@ from suffice.classifier.choices import Choice, Choices, Trial
 from suffice.classifier.families import TEXTS, family_of
 from suffice.classifier.features import Feature, Features
 from suffice.classifier.sheet import GAP_OF, Sheet
-from suffice.data.columns import GAP, Column, Kind
+from suffice.data.columns import GAP, Column
+from suffice.data.objects import Kind
 from suffice.data.schema import Field, Schema
 from suffice.data.string_format import StringFormat
 from suffice.data.table import Table

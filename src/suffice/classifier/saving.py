@@ -26,7 +26,7 @@ from suffice.saved.refusal import refuse
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.learner import TallyLearner
 
-FRAMES = ("numpy", "pandas", "polars", "pyarrow", "rows")
+FRAMES = ("numpy", "pandas", "polars", "pyarrow", "rows", "columns", "structured")
 
 
 class SavesTables(Streams):

@@ -11,7 +11,8 @@ from sklearn.utils.validation import validate_data
 
 from suffice.classifier.families import strings_of
 from suffice.data.columns import Column
-from suffice.data.frames import is_frame, with_names
+from suffice.data.frames import column_names, is_frame, with_names
+from suffice.data.given import as_table, is_columns, refuse_repeated_names
 from suffice.data.schema import Schema
 from suffice.data.table import Table, has_names
 from suffice.errors import InputError, SufficeWarning, warn_caller
@@ -55,12 +56,18 @@ class Sheet:
         return replace(self, table=replace(self.table, columns=(*self.table.columns, *found)))
 
 
-def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return X as something a `Table` can be made of; learn or check the number of its columns."""
+def checked(estimator: Any, X: Any, schema: Schema | None = None) -> Any:
+    """Return X as something a `Table` can be made of, checked against what was learned, if any.
+
+    Without a schema the number of its columns and their names are learned.
+    """
+    reset = schema is None
     if isinstance(X, Table):
         return X
+    X = as_rows(X, schema)
     if is_frame(X):
         X = with_names(X)
+        refuse_repeated_names(column_names(X))
         rows, columns = X.shape
         if rows == 0 or columns == 0:
             raise InputError(
@@ -73,7 +80,9 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         return X
     if has_names(X):
         if reset:
-            names = dict.fromkeys(str(name) for row in X for name in row)
+            names = dict.fromkeys(
+                str(name) for row in ([X] if is_columns(X) else X) for name in row
+            )
             estimator.feature_names_in_ = np.array(list(names), dtype=object)
             estimator.n_features_in_ = len(names)
         return X
@@ -86,15 +95,22 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
 
 
+def as_rows(X: Any, schema: Schema | None) -> Any:
+    """Return X as a table; one row of the columns that were learned is a table of one row."""
+    if schema is None:
+        return as_table(X)
+    return as_table(X, None if schema.by_place else schema.given, len(schema.given))
+
+
 def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:
     """Return the schema of the first rows, and the rows."""
-    table = Table.of(checked(estimator, X, reset=True), strings_of(estimator.families))
+    table = Table.of(checked(estimator, X), strings_of(estimator.families))
     return Schema.of(table), Sheet(table)
 
 
 def later_sheet(estimator: Any, X: Any, schema: Schema, *, grow: bool) -> tuple[Schema, Sheet]:
     """Return the schema, grown by the levels of these rows if `grow`, and the rows read by it."""
-    given = checked(estimator, X, reset=False)
+    given = checked(estimator, X, schema)
     if grow:
         wider, table = schema.grown(given)
         return wider, Sheet(table)

@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.frames import without_long_integers
 from suffice.data.objects import DAY, Kind, Objects, cells_of_objects
 from suffice.data.string_format import Decision, StringFormat, Strings, decide_format
 from suffice.data.strings import Encoded, encoded
@@ -31,7 +32,7 @@ MOSTLY_DIFFERENT = 0.5
 WORDS_OF_A_TEXT = 4.0
 LOOKED_AT = 1000
 # Strings of which more than this part are different are read cell by cell.
-NEARLY_ALL_DIFFERENT = 0.8
+NEARLY_ALL_DIFFERENT = 0.99
 # Types of pandas whose values are known by what they print as.
 PRINTED = ("IntervalDtype", "PeriodDtype")
 # Strings that do not read which are named.
@@ -236,14 +237,9 @@ def cells_of(name: str, cells: Any) -> Objects:
 
 def _of_polars(cells: Any) -> Any:
     """Return a column of polars as an Arrow array, or as a list where Arrow lacks the type."""
-    import pyarrow as pa
-
     if str(cells.dtype) == "Object":  # Arrow would be given addresses
         return cells.to_list()
-    try:
-        return cells.to_arrow()
-    except pa.ArrowInvalid:  # integers of 128 bits
-        return cells.to_list()
+    return without_long_integers(cells).to_arrow()
 
 
 def _of_library(name: str, cells: Any) -> Objects:
@@ -251,7 +247,7 @@ def _of_library(name: str, cells: Any) -> Objects:
     import pyarrow as pa
 
     kind = getattr(cells, "dtype", "object")
-    names = getattr(kind, "categories", None)
+    names: Any = getattr(kind, "categories", ())
     if type(getattr(names, "dtype", None)).__name__ in PRINTED:
         cells = getattr(cells, "cat", cells).rename_categories([str(name) for name in names])
     if str(kind) != "object" and type(kind).__name__ not in PRINTED:
@@ -262,9 +258,7 @@ def _of_library(name: str, cells: Any) -> Objects:
     return cells_of_objects(name, list(cells))
 
 
-def _of_arrow(
-    name: str, cells: Any, reading: ReadAs | None, *, keeps_categories: bool
-) -> Column:
+def _of_arrow(name: str, cells: Any, reading: ReadAs | None, *, keeps_categories: bool) -> Column:
     import pyarrow as pa
 
     kind, types = cells.type, pa.types
@@ -371,7 +365,9 @@ def _unread(strings: Strings, format: StringFormat, values: Floats) -> Unread | 
     if not at.size:
         return None
     found: dict[str, int] = {}
-    for place, value in zip(at[:LOOKED_AT], strings.values.take(pa.array(at[:LOOKED_AT])), strict=True):
+    for place, value in zip(
+        at[:LOOKED_AT], strings.values.take(pa.array(at[:LOOKED_AT])), strict=True
+    ):
         if len(found) == MAX_EXAMPLES:
             break
         found.setdefault(value.as_py(), strings.first_cell(int(place)))

@@ -88,8 +88,8 @@ def _prints_its_value(kind: type) -> bool:
 
     Addresses and the like do not: "<Point object at 0x7f...>" says nothing of the next row.
     """
-    compares = kind.__eq__ is not object.__eq__ and kind.__hash__ is not None
-    return compares and kind.__str__ is not object.__str__
+    own = {name: getattr(kind, name) is not getattr(object, name) for name in ("__eq__", "__str__")}
+    return all(own.values()) and getattr(kind, "__hash__", None) is not None
 
 
 def is_gap(cell: Any) -> bool:

@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, NUMERIC, Column, Kind, ReadAs, column_of
+from suffice.data.columns import GAP, NUMERIC, Column, ReadAs, column_of
+from suffice.data.objects import Kind
 from suffice.data.string_format import StringFormat
 from suffice.data.table import CALENDAR, Named, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
@@ -237,6 +238,12 @@ def _as_category(field: Field, column: Column) -> Column:
     distinct, places = np.unique(column.values[~gaps], return_inverse=True)
     codes = np.full(len(column), GAP, np.int32)
     codes[~gaps] = places
-    named = any(isinstance(level, str) for level in field.levels)
-    levels = tuple(f"{level:.17g}" for level in distinct) if named else tuple(distinct.tolist())
+    names = {level.lower(): level for level in field.levels if isinstance(level, str)}
+    if not names:
+        levels = tuple(distinct.tolist())
+    elif column.kind == "boolean" and {"true", "false"} & names.keys():
+        words = [str(bool(value)) for value in distinct]
+        levels = tuple(names.get(word.lower(), word) for word in words)
+    else:
+        levels = tuple(f"{level:.17g}" for level in distinct)
     return Column(column.name, "category", codes, levels)

@@ -24,6 +24,7 @@ from suffice.data.string_dates import (
 )
 from suffice.data.string_numbers import (
     BLANKS,
+    FEW,
     INTEGER,
     LEADING_ZERO,
     NUMBER_LIKE,
@@ -31,6 +32,7 @@ from suffice.data.string_numbers import (
     Bools,
     Floats,
     NumberForm,
+    holding,
     matching,
     number_form,
     plain_floats,
@@ -214,13 +216,16 @@ def decide_format(strings: Strings, *, codes_too: bool = False) -> Decision:
     values = plain_floats(strings.values)
     if values is not None:
         return _numbers(strings, StringFormat("number"), values, codes_too=codes_too)
-    digits = _most_matching(strings, r".*\d.*")
-    if digits is None or not digits.any():
+    if len(strings.values) <= FEW and not holding(strings.values, r"\d").any():
         return KEPT
     found = _most_matching(strings, NUMBER_LIKE)
     if found is not None and found.any():
         format = StringFormat("number", *number_form(*_some(strings, found)))
-        return _numbers(strings, format, format.read(strings.values), codes_too=codes_too)
+        values = format.read(strings.values)
+        decision = _numbers(strings, format, values, codes_too=codes_too)
+        if decision is not KEPT:
+            return decision
+    # "31.12.2020" looks like a number with thousands, until it is read.
     for pattern, decide in ((DATE_LIKE, _dates), (TIME_LIKE, _times)):
         found = _most_matching(strings, pattern)
         if found is not None and found.any():
@@ -235,14 +240,13 @@ def _numbers(
     if not reads.any():
         return KEPT
     if not codes_too:
-        if bool(matching(strings.values, LEADING_ZERO).any()):
+        if bool(holding(strings.values, LEADING_ZERO).any()):
             return Decision(None, CODES if _enough(strings, format, values) else "")
         seen = values[reads]
-        whole = bool(np.all(seen == np.floor(seen)))
-        if whole and len(np.unique(seen)) <= MAX_LEVELS:
-            # "3.0" and "$5" are whole, but no names of levels.
-            if not bool((reads & ~matching(strings.values, INTEGER)).any()):
-                return KEPT
+        few = bool(np.all(seen == np.floor(seen))) and len(np.unique(seen)) <= MAX_LEVELS
+        # "3.0" and "$5" are whole, but no names of levels.
+        if few and not bool((reads & ~matching(strings.values, INTEGER)).any()):
+            return KEPT
     return _decision(strings, format, values)
 
 

@@ -15,21 +15,28 @@ Bools = NDArray[np.bool_]
 # Patterns are of whole strings, and mean the same to Python's `re` (ASCII) and to Arrow's RE2.
 BLANK = "[\\s\u00a0\u2009\u202f]"
 BLANKS = f"{BLANK}*"
-SIGN = r"[+\-−]?"
-EXPONENT = r"(?:[eE][+\-−]?\d+)?"
+# The minus of typesetters, and the apostrophe.
+MINUS, APOSTROPHE = "\u2212", "\u2019"
+SIGN = rf"[+\-{MINUS}]?"
+EXPONENT = rf"(?:[eE]{SIGN}\d+)?"
 # The signs of Unicode's category Sc, those of its first plane.
-CURRENCIES = "$¢-¥֏؋߾߿৲৳৻૱௹฿៛₠-⃀꠸﷼﹩＄￠￡￥￦"
+CURRENCIES = (
+    "$\u00a2-\u00a5\u058f\u060b\u07fe\u07ff\u09f2\u09f3\u09fb\u0af1\u0bf9"
+    "\u0e3f\u17db\u20a0-\u20c0\ua838\ufdfc\ufe69\uff04\uffe0\uffe1\uffe5\uffe6"
+)
 # Signs that a number may have before or after it: of currencies, and per cent.
 UNIT = f"[{CURRENCIES}%]"
 # Whatever can be a number under some decimal sign, and with some unit.
 NUMBER_LIKE = (
     rf"{BLANKS}{SIGN}{BLANKS}{UNIT}?{BLANKS}{SIGN}{BLANKS}"
-    rf"[.,]?\d(?:[\d.,'’]|{BLANK})*{EXPONENT}{BLANKS}{UNIT}?{BLANKS}"
+    rf"[.,]?\d(?:[\d.,'{APOSTROPHE}]|{BLANK})*{EXPONENT}{BLANKS}{UNIT}?{BLANKS}"
 )
 INTEGER = rf"{BLANKS}{SIGN}\d+{BLANKS}"
-LEADING_ZERO = rf"{BLANKS}{SIGN}0\d.*"
+LEADING_ZERO = rf"\A{BLANKS}{SIGN}0\d"
 # Up to so many strings, Python is done before Arrow has compiled a pattern.
 FEW = 100
+# Strings that Arrow is asked to read at once.
+MOST_AT_ONCE = 1 << 14
 
 
 class NumberForm(NamedTuple):
@@ -47,7 +54,7 @@ def number_pattern(form: NumberForm) -> str:
     """
     decimal = re.escape(form.decimal)
     other = re.escape("," if form.decimal == "." else ".")
-    groups = "|".join(rf"(?:{mark}\d{{3}})+" for mark in (other, "['’]", BLANK))
+    groups = "|".join(rf"(?:{mark}\d{{3}})+" for mark in (other, f"['{APOSTROPHE}]", BLANK))
     whole = rf"(?:\d+|[1-9]\d{{0,2}}(?:{groups}))"
     digits = rf"(?:{whole}(?:{decimal}\d*)?|{decimal}\d+){EXPONENT}"
     unit = f"(?:{re.escape(form.unit)})?" if form.unit else ""
@@ -62,13 +69,18 @@ def matching(strings: Any, pattern: str) -> Bools:
     >>> matching(pa.array(["7", "7 ", "x", None]), INTEGER)
     array([ True,  True, False, False])
     """
+    return holding(strings, rf"\A(?:{pattern})\z")
+
+
+def holding(strings: Any, pattern: str) -> Bools:
+    """Return which strings of an Arrow array hold a match, (n,); no null does."""
     if len(strings) <= FEW:
-        match = re.compile(pattern, re.ASCII | re.DOTALL).fullmatch
+        search = re.compile(pattern.replace(r"\z", r"\Z"), re.ASCII).search
         cells = strings.to_pylist()
-        return np.array([s is not None and match(s) is not None for s in cells], np.bool_)
+        return np.array([s is not None and search(s) is not None for s in cells], np.bool_)
     import pyarrow.compute as pc
 
-    found = pc.match_substring_regex(strings, f"(?s)^(?:{pattern})$")
+    found = pc.match_substring_regex(strings, pattern)
     return np.asarray(found.fill_null(False).to_numpy(zero_copy_only=False))
 
 
@@ -82,11 +94,16 @@ def plain_floats(strings: Any) -> Floats | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    try:
-        cast = pc.cast(strings, pa.float64())
-    except pa.ArrowInvalid:
-        return None
-    values = np.asarray(cast.to_numpy(zero_copy_only=False))
+    values = np.empty(len(strings))
+    start, size = 0, FEW
+    while start < len(strings):
+        # Piece by piece: Arrow goes on to the last cell, slowly, when one is no number.
+        try:
+            piece = pc.cast(strings.slice(start, size), pa.float64())
+        except pa.ArrowInvalid:
+            return None
+        values[start : start + size] = piece.to_numpy(zero_copy_only=False)
+        start, size = start + size, MOST_AT_ONCE
     finite = np.isfinite(values)
     if strings.null_count:
         finite |= np.asarray(strings.is_null())
@@ -119,8 +136,8 @@ def read_numbers(strings: Any, form: NumberForm) -> Floats:
     if form.unit:
         strings = pc.replace_substring(strings, form.unit, "")
     other = "," if form.decimal == "." else "."
-    strings = pc.replace_substring_regex(strings, f"{BLANK}|['’+{other}]", "")
-    strings = pc.replace_substring(strings, "−", "-")
+    strings = pc.replace_substring_regex(strings, f"{BLANK}|['{APOSTROPHE}+{other}]", "")
+    strings = pc.replace_substring(strings, MINUS, "-")
     strings = pc.replace_substring(strings, form.decimal, ".")
     values = np.array(pc.cast(strings, pa.float64()).to_numpy(zero_copy_only=False))
     values[~np.isfinite(values)] = np.nan  # beyond all floats
@@ -148,21 +165,14 @@ def number_form(strings: Any, counts: NDArray[np.int64]) -> NumberForm:
     NumberForm(decimal='.', unit='')
     """
     unit = _common_unit(strings, counts)
-    commas = _holding(strings, ",")
+    commas = holding(strings, ",")
     if not commas.any():
         return NumberForm(".", unit)
     point, comma = (matching(strings, number_pattern(NumberForm(mark, unit))) for mark in ".,")
     if (commas & point).any():
         return NumberForm(".", unit)
-    points = counts[_holding(strings, ".") & point].sum()
+    points = counts[holding(strings, r"\.") & point].sum()
     return NumberForm("," if counts[commas & comma].sum() > points else ".", unit)
-
-
-def _holding(strings: Any, mark: str) -> Bools:
-    import pyarrow.compute as pc
-
-    found = pc.match_substring(strings, mark)
-    return np.asarray(found.fill_null(False).to_numpy(zero_copy_only=False))
 
 
 def _common_unit(strings: Any, counts: NDArray[np.int64]) -> str:
@@ -170,7 +180,7 @@ def _common_unit(strings: Any, counts: NDArray[np.int64]) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    having = matching(strings, f".*{UNIT}.*")
+    having = holding(strings, UNIT)
     if not having.any():
         return ""
     some = strings.filter(pa.array(having))
