@@ -78,8 +78,9 @@ class Streams(TableAnswers):
 
         Parameters
         ----------
-        X : data frame (pandas, polars, Arrow), array or list of rows or mappings
+        X : data frame (pandas, polars, Arrow), array, list of rows or mappings, mapping of columns
             Columns of numbers, categories, dates or truth values; gaps (NaN, null) are left out.
+            Strings that are numbers, dates or times are read as such (docs: classifier).
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
         """
@@ -98,6 +99,7 @@ class Streams(TableAnswers):
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
+            One row may be a mapping, a Series or a list of its cells, and y its label.
         classes : array-like, optional
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).

@@ -47,8 +47,9 @@ def as_table(X: Any, names: Sequence[str] | None = None, columns: int | None = N
         return X
     if _is_series(X):
         return _row_of_series(X, names, columns)
-    row = isinstance(X, list | tuple) and len(X) == columns and _is_flat(X)
-    return [list(X)] if row else X
+    if not isinstance(X, list | tuple) or len(X) != columns or not _is_flat(X):
+        return X
+    return [list(X)] if names is None else [dict(zip(names, X, strict=True))]
 
 
 def first_row_as_table(X: Any, y: Any) -> Any:
