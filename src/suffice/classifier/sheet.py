@@ -68,17 +68,12 @@ def checked(estimator: Any, X: Any, schema: Schema | None = None) -> Any:
     if is_frame(X):
         X = with_names(X)
         refuse_repeated_names(column_names(X))
-        rows, columns = X.shape
-        if rows == 0 or columns == 0:
-            raise InputError(
-                f"Found array with 0 {'sample' if rows == 0 else 'feature'}(s) (shape={X.shape}) "
-                f"while a minimum of 1 is required by {type(estimator).__name__}. Give at least "
-                "one row and one column."
-            )
+        _refuse_nothing(estimator, X.shape)
         if reset:
             validate_data(estimator, X, reset=True, skip_check_array=True)
         return X
     if has_names(X):
+        _refuse_nothing(estimator, _shape(X))
         if reset:
             names = dict.fromkeys(
                 str(name) for row in ([X] if is_columns(X) else X) for name in row
@@ -93,6 +88,22 @@ def checked(estimator: Any, X: Any, schema: Schema | None = None) -> Any:
         kinds = {isinstance(cell, str) for row in X for cell in row}
         X = np.array(X, dtype=object) if len(kinds) > 1 else X
     return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+
+
+def _refuse_nothing(estimator: Any, shape: tuple[int, int]) -> None:
+    if 0 in shape:
+        raise InputError(
+            f"Found array with 0 {'sample' if shape[0] == 0 else 'feature'}(s) (shape={shape}) "
+            f"while a minimum of 1 is required by {type(estimator).__name__}. Give at least one "
+            "row and one column."
+        )
+
+
+def _shape(X: Any) -> tuple[int, int]:
+    """Return rows and columns of a mapping of columns, or of a list of mappings."""
+    if is_columns(X):
+        return len(next(iter(X.values()))), len(X)
+    return len(X), max(map(len, X))
 
 
 def as_rows(X: Any, schema: Schema | None) -> Any:

@@ -61,7 +61,7 @@ def first_row_as_table(X: Any, y: Any) -> Any:
     if not _is_scalar(y) and not (hasattr(y, "__len__") and len(y) == 1):
         return X
     if _is_series(X):
-        return [dict(zip(map(str, X.index), X.tolist(), strict=True))]
+        return [_cells_by_label(X)]
     return [list(X)] if _is_flat(X) else X
 
 
@@ -135,7 +135,7 @@ def _row_of_series(X: Any, names: Sequence[str] | None, columns: int) -> Any:
     """Return a row of a data frame, by name if names were learned; a column is refused."""
     labels = [str(label) for label in X.index]
     if names is not None and {*names} <= {*labels}:
-        return [dict(zip(labels, X.tolist(), strict=True))]
+        return [_cells_by_label(X)]
     if names is None and len(labels) == columns:
         return [X.tolist()]
     raise ShapeError(
@@ -143,6 +143,12 @@ def _row_of_series(X: Any, names: Sequence[str] | None, columns: int) -> Any:
         f"{', ...' if len(labels) > 3 else ''}, is no row of the {columns} columns that were "
         "learned. Give a row with their names (df.iloc[0]), or a data frame (X.to_frame())."
     )
+
+
+def _cells_by_label(X: Any) -> dict[str, Any]:
+    labels = [str(label) for label in X.index]
+    refuse_repeated_names(labels)
+    return dict(zip(labels, X.tolist(), strict=True))
 
 
 def _is_scalar(cell: Any) -> bool:
