@@ -228,7 +228,7 @@ def test_what_is_neither_a_row_nor_a_table_is_refused(fit: Any) -> None:
     with pytest.raises(ValueError, match=r"shape|a ndarray in row 0"):
         fit({"a": np.zeros((2, 2)), "b": [1, 2]}, [0, 1])
     for nothing in ({}, {"a": []}, [{}]):
-        with pytest.raises(ValueError, match="0 (sample|feature)"):
+        with pytest.raises(ValueError, match=r"0 (sample|feature)"):
             fit(nothing, [])
 
 

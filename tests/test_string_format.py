@@ -165,7 +165,7 @@ def test_cells_without_a_value_do_not_count() -> None:
     found = decided(["1.5", "?", *["2.5"] * 30, "NA"])
     assert found.format is not None
     strings = pa.array(["1.5", "?", "NA", None])
-    assert found.format.unread(strings, found.format.read(strings)).tolist() == [
+    assert found.format.unreadable(strings, found.format.read(strings)).tolist() == [
         False,
         True,
         False,
@@ -190,6 +190,8 @@ def test_leading_zeros_are_codes() -> None:
     assert kept([f"{at:05d}" for at in range(1000, 60000, 7)]) == CODES
     assert kept(["01067", *[str(at) for at in range(10000, 11000)]]) == CODES
     assert read(["0", "0.5", "-0.5", "10"]) == [0, 0.5, -0.5, 10]
+    # A zero before what is no number says nothing.
+    assert read([*["1.5"] * 30, "01/2020"])[-1] is None
 
 
 def test_few_integers_are_levels_and_more_are_numbers() -> None:

@@ -97,7 +97,7 @@ def test_every_source_of_strings_is_read(source: str) -> None:
     column = Table.of(sources(cells)[source])["x0"]
     assert column.kind == "number"
     np.testing.assert_array_equal(column.values, [*map(float, WRITTEN[:60]), np.nan, np.nan])
-    assert column.unread == ((("?", 61),), 1)
+    assert column.unreadable == ((("?", 61),), 1)
     # Numbers beside a word are what their column mostly is.
     if source in ("mappings", "pandas objects", "numpy objects", "a mapping"):
         mixed = [*ROUNDED[:60].tolist(), None, "?"]
@@ -129,7 +129,7 @@ def test_levels_of_an_arrow_dictionary_that_no_cell_has_decide_nothing() -> None
     cells = pa.DictionaryArray.from_arrays(pa.array([*range(30), None]), words)
     column = Table.of(pa.table({"c": cells}))["c"]
     np.testing.assert_array_equal(column.values, [*map(float, WRITTEN[:30]), np.nan])
-    assert column.unread is None
+    assert column.unreadable is None
 
 
 def test_one_warning_names_column_value_and_row() -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.blocks.block import Cells
 from suffice.classifier.combines import Combines
-from suffice.classifier.frames import as_given, filled, frame_kind, shown_time
+from suffice.classifier.frames import as_given, filled, format_time, frame_kind
 from suffice.classifier.sheet import GAP_OF
 from suffice.data.columns import GAP, Column
 from suffice.data.table import Table
@@ -204,5 +204,5 @@ def shown(column: Column) -> str:
     if column.kind == "boolean":
         return f"{column.name} = {bool(value)}"
     if column.kind in ("date", "time", "span"):
-        return f"{column.name} = {shown_time(float(value), column.kind)}"
+        return f"{column.name} = {format_time(float(value), column.kind)}"
     return f"{column.name} = {value:g}"

@@ -170,12 +170,12 @@ def _time_of_day(days: float) -> Any:
     return (datetime.min + timedelta(seconds=seconds)).time()
 
 
-def shown_time(days: float, kind: Kind) -> str:
+def format_time(days: float, kind: Kind) -> str:
     """Return a date, a time of day or a span as it is written.
 
-    >>> shown_time(19782.0, "date"), shown_time(19782.75, "date"), shown_time(0.25, "time")
+    >>> format_time(19782.0, "date"), format_time(19782.75, "date"), format_time(0.25, "time")
     ('2024-02-29', '2024-02-29 18:00:00', '06:00:00')
-    >>> shown_time(1.5, "span"), shown_time(-0.25, "span")
+    >>> format_time(1.5, "span"), format_time(-0.25, "span")
     ('1 day, 12:00:00', '-6:00:00')
     """
     if kind == "date":

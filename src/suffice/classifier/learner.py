@@ -14,7 +14,7 @@ from suffice.blocks import Family, Reading
 from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
 from suffice.classifier.class_prior import class_log_prior
-from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_of_unread
+from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_unreadable
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import MergeError, ShapeError
@@ -58,12 +58,12 @@ class TableLearner(CrossValidates):
         if reset:
             self.__dict__.pop("blocks_", None)
             self.schema_, sheet = first_sheet(self, X)
-            warn_of_unread(sheet.table)
+            warn_unreadable(sheet.table)
             self.gaps_ = self._columns_with_gaps(sheet)
             return sheet.with_gaps(self.gaps_)
         self.schema_, sheet = later_sheet(self, X, self.schema_, grow=grow)
         if warn:
-            warn_of_unread(sheet.table)
+            warn_unreadable(sheet.table)
         sheet = sheet.with_gaps(self.gaps_)
         if grow:
             self.blocks_ = tuple(family.grown(sheet.table) for family in self.blocks_)

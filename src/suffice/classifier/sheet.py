@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from suffice.classifier.families import strings_of
+from suffice.classifier.families import string_readings
 from suffice.data.columns import Column
 from suffice.data.frames import column_names, is_frame, with_names
 from suffice.data.given import as_table, is_columns, refuse_repeated_names
@@ -115,7 +115,7 @@ def as_rows(X: Any, schema: Schema | None) -> Any:
 
 def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:
     """Return the schema of the first rows, and the rows."""
-    table = Table.of(checked(estimator, X), strings_of(estimator.families))
+    table = Table.of(checked(estimator, X), string_readings(estimator.families))
     return Schema.of(table), Sheet(table)
 
 
@@ -128,20 +128,20 @@ def later_sheet(estimator: Any, X: Any, schema: Schema, *, grow: bool) -> tuple[
     return schema, Sheet(schema.take(given))
 
 
-def warn_of_unread(table: Table) -> None:
+def warn_unreadable(table: Table) -> None:
     """Warn once of all strings that did not read as the others of their columns."""
-    told = [_unread(column) for column in table if column.unread is not None]
-    if told:
+    named = [_unreadable_cells(column) for column in table if column.unreadable is not None]
+    if named:
         warn_caller(
-            f"Read as missing values: {'; '.join(told)}. Correct them, or give the column the "
+            f"Read as missing values: {'; '.join(named)}. Correct them, or give the column the "
             "family 'categorical' to learn its strings as they are.",
             SufficeWarning,
         )
 
 
-def _unread(column: Column) -> str:
-    assert column.unread is not None
-    examples, cells = column.unread
+def _unreadable_cells(column: Column) -> str:
+    assert column.unreadable is not None
+    examples, cells = column.unreadable
     named = ", ".join(f"{value!r:.80} in row {row}" for value, row in examples)
     more = cells - len(examples)
     return (

@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.frames import without_long_integers
-from suffice.data.objects import DAY, Kind, Objects, cells_of_objects
+from suffice.data.frames import int128_as_float
+from suffice.data.objects import DAY, ArrowCells, Kind, cells_of_objects
 from suffice.data.string_format import Decision, StringFormat, Strings, decide_format
 from suffice.data.strings import Encoded, encoded
 from suffice.errors import InputError
@@ -32,7 +32,7 @@ MOSTLY_DIFFERENT = 0.5
 WORDS_OF_A_TEXT = 4.0
 LOOKED_AT = 1000
 # Strings of which more than this part are different are read cell by cell.
-NEARLY_ALL_DIFFERENT = 0.99
+MOSTLY_DISTINCT = 0.99
 # Types of pandas whose values are known by what they print as.
 PRINTED = ("IntervalDtype", "PeriodDtype")
 # Strings that do not read which are named.
@@ -42,7 +42,7 @@ TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 INT32 = 32
 
 
-class Unread(NamedTuple):
+class Unreadable(NamedTuple):
     """Strings that do not read as the others of their column, and so are gaps.
 
     examples : some of them, each with its first row
@@ -70,7 +70,7 @@ class Column:
     strings : StringFormat, optional
         How strings were read to become these values.
     note : what is to be said of how the column was read
-    unread : Unread, optional
+    unreadable : Unreadable, optional
         Strings that became gaps when these rows were read.
 
     Examples
@@ -86,7 +86,7 @@ class Column:
     levels: tuple[Any, ...] = ()
     strings: StringFormat | None = None
     note: str = ""
-    unread: Unread | None = None
+    unreadable: Unreadable | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -148,7 +148,7 @@ class Column:
 
             rows = np.arange(len(self))[index]
             return replace(self, values=self.values.take(pa.array(rows)))
-        return replace(self, values=self.values[index], unread=None)
+        return replace(self, values=self.values[index], unreadable=None)
 
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
         """Return the levels of some codes; None for gaps and for levels not among ours."""
@@ -183,7 +183,7 @@ def column_of(name: str, cells: Any, reading: ReadAs | None = None) -> Column:
     cells : (n,)
     reading : how strings are read
         "text" and "category" keep them; "number" reads integers too that look like codes; None
-        decides by the strings. Categories of pandas and polars are kept unless told otherwise.
+        decides by the strings. Categories of pandas and polars are kept if it is None.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def numbers_of(name: str, cells: NDArray[Any]) -> Column:
     return Column(name, kinds.get(cells.dtype.kind, "integer"), values)
 
 
-def cells_of(name: str, cells: Any) -> Objects:
+def cells_of(name: str, cells: Any) -> ArrowCells:
     """Return cells of pandas, polars, numpy or Arrow as one Arrow array."""
     import pyarrow as pa
 
@@ -232,17 +232,17 @@ def cells_of(name: str, cells: Any) -> Objects:
         cells = cells.combine_chunks()
     # Older and newer Arrows combine no chunks, or several dictionaries, into chunks.
     whole = pa.concat_arrays(cells.chunks) if isinstance(cells, pa.ChunkedArray) else cells
-    return Objects(whole, kind)
+    return ArrowCells(whole, kind)
 
 
 def _of_polars(cells: Any) -> Any:
     """Return a column of polars as an Arrow array, or as a list where Arrow lacks the type."""
     if str(cells.dtype) == "Object":  # Arrow would be given addresses
         return cells.to_list()
-    return without_long_integers(cells).to_arrow()
+    return int128_as_float(cells).to_arrow()
 
 
-def _of_library(name: str, cells: Any) -> Objects:
+def _of_library(name: str, cells: Any) -> ArrowCells:
     """Return cells of pandas, numpy or a list as an Arrow array, or one in chunks."""
     import pyarrow as pa
 
@@ -252,7 +252,7 @@ def _of_library(name: str, cells: Any) -> Objects:
         cells = getattr(cells, "cat", cells).rename_categories([str(name) for name in names])
     if str(kind) != "object" and type(kind).__name__ not in PRINTED:
         try:
-            return Objects(pa.array(cells, from_pandas=True))
+            return ArrowCells(pa.array(cells, from_pandas=True))
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
             pass  # Arrow lacks some of numpy's types of times
     return cells_of_objects(name, list(cells))
@@ -297,7 +297,7 @@ def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
     if reading == "category" and few is not None:
         return Column(name, "category", *few)
     dictionary = None
-    if few is None and (reading == "category" or not _nearly_all_different(cells)):
+    if few is None and (reading == "category" or not _mostly_distinct(cells)):
         dictionary = cells.dictionary_encode()
     if isinstance(reading, StringFormat):
         return _read(name, _strings(cells, few, dictionary), reading)
@@ -323,12 +323,12 @@ def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
     return replace(_of_dictionary(name, dictionary, "category"), note=decision.note)
 
 
-def _nearly_all_different(cells: Any) -> bool:
+def _mostly_distinct(cells: Any) -> bool:
     """Say whether, as far as some cells show, to read each string once would save nothing."""
     import pyarrow as pa
 
     some = cells.take(pa.array(np.linspace(0, len(cells) - 1, LOOKED_AT).astype(np.int64)))
-    return len(some.unique()) > NEARLY_ALL_DIFFERENT * LOOKED_AT
+    return len(some.unique()) > MOSTLY_DISTINCT * LOOKED_AT
 
 
 def _strings(cells: Any, few: Encoded | None, dictionary: Any) -> Strings:
@@ -353,14 +353,14 @@ def _read(
     if kind == "number":
         seen = values[~np.isnan(values)]
         kind = "integer" if np.all(seen == np.floor(seen)) else "number"
-    unread = _unread(strings, format, values)
-    return Column(name, kind, cells, strings=format, note=format.told, unread=unread)
+    unreadable = _unreadable(strings, format, values)
+    return Column(name, kind, cells, strings=format, note=format.description, unreadable=unreadable)
 
 
-def _unread(strings: Strings, format: StringFormat, values: Floats) -> Unread | None:
+def _unreadable(strings: Strings, format: StringFormat, values: Floats) -> Unreadable | None:
     import pyarrow as pa
 
-    at = np.flatnonzero(format.unread(strings.values, values))
+    at = np.flatnonzero(format.unreadable(strings.values, values))
     at = at[strings.counts[at] > 0]
     if not at.size:
         return None
@@ -371,7 +371,7 @@ def _unread(strings: Strings, format: StringFormat, values: Floats) -> Unread | 
         if len(found) == MAX_EXAMPLES:
             break
         found.setdefault(value.as_py(), strings.first_cell(int(place)))
-    return Unread(tuple(found.items()), int(strings.counts[at].sum()))
+    return Unreadable(tuple(found.items()), int(strings.counts[at].sum()))
 
 
 def _of_dictionary(name: str, cells: Any, reading: ReadAs | None) -> Column:

@@ -67,11 +67,11 @@ def column_names(X: Any) -> list[str]:
     return [str(name) for name in (X.schema.names if arrow else X.columns)]
 
 
-def without_long_integers(column: Any) -> Any:
+def int128_as_float(column: Any) -> Any:
     """Return a column of polars with integers of 128 bits, which no other library has, as floats.
 
     >>> import polars as pl
-    >>> without_long_integers(pl.Series([2**70, None])).dtype
+    >>> int128_as_float(pl.Series([2**70, None])).dtype
     Float64
     """
     if str(column.dtype) not in ("Int128", "UInt128"):
@@ -82,7 +82,7 @@ def without_long_integers(column: Any) -> Any:
 
 
 def _polars_column(column: Any) -> Array:
-    return np.asarray(without_long_integers(column).to_numpy())
+    return np.asarray(int128_as_float(column).to_numpy())
 
 
 def _arrow_column(column: Any) -> Array:
@@ -111,7 +111,7 @@ def _numeric(name: str, column: Array) -> Array:
     if column.dtype.kind in "iufb":
         return column
     if column.dtype.kind in "mMc":
-        raise times_refused(name, "complex numbers" if column.dtype.kind == "c" else "times")
+        raise not_numbers(name, "complex numbers" if column.dtype.kind == "c" else "times")
     try:
         missing = np.array([_is_missing(cell) for cell in column.tolist()], dtype=np.bool_)
         numbers = np.full(len(column), np.nan)
@@ -129,7 +129,7 @@ def _numeric(name: str, column: Array) -> Array:
     return numbers
 
 
-def times_refused(name: str, what: str = "times") -> InputError:
+def not_numbers(name: str, what: str = "times") -> InputError:
     """Return the error that a column holds what is no number."""
     return InputError(
         f"Column {name!r} holds {what}. Make numbers of them (days since a date, for example), or "

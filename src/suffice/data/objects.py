@@ -26,14 +26,14 @@ UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64)
 NANS = (*UNEQUAL, Decimal)
 
 
-class Objects(NamedTuple):
+class ArrowCells(NamedTuple):
     """Cells as one Arrow array, and what kind of column they are if the array does not say it."""
 
     cells: Any
     kind: Kind | None = None
 
 
-def cells_of_objects(name: str, cells: list[Any]) -> Objects:
+def cells_of_objects(name: str, cells: list[Any]) -> ArrowCells:
     """Return cells of any types as one Arrow array; None, NaN, NaT and NA are gaps.
 
     Dates stay what they are, each on its own clock; spans and times of day become days, and all
@@ -55,13 +55,13 @@ def cells_of_objects(name: str, cells: list[Any]) -> Objects:
     if sorts & TIMES.keys():
         return _times(name, cells)
     if sorts == {"number"}:
-        return Objects(_numbers(name, cells))
+        return ArrowCells(_numbers(name, cells))
     if "value" not in sorts:
         try:
-            return Objects(pa.array(cells, from_pandas=True))
+            return ArrowCells(pa.array(cells, from_pandas=True))
         except (pa.ArrowException, OverflowError, ValueError):
             pass  # of several types, or no valid text
-    return Objects(_as_strings(name, cells))
+    return ArrowCells(_as_strings(name, cells))
 
 
 def _sort(kind: type) -> str:
@@ -122,7 +122,7 @@ REFUSED = {
 }
 
 
-def _times(name: str, cells: list[Any]) -> Objects:
+def _times(name: str, cells: list[Any]) -> ArrowCells:
     """Return cells of which one at least is a date, a span or a time of day."""
     import pyarrow as pa
 
@@ -145,8 +145,8 @@ def _times(name: str, cells: list[Any]) -> Objects:
     try:
         found = [None if cell is None else read(cell) for cell in known]
         if due == "date":
-            return Objects(_dates(found))
-        return Objects(pa.array(found, pa.float64()), "span" if due == "span" else "time")
+            return ArrowCells(_dates(found))
+        return ArrowCells(pa.array(found, pa.float64()), "span" if due == "span" else "time")
     except _UnknownTimeError as error:
         (cell,) = error.args
         row = next(row for row, other in enumerate(known) if other is cell)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.string_numbers import BLANK, BLANKS, Bools, Floats, matching
+from suffice.data.string_numbers import BLANK, BLANKS, Bools, Floats, full_matches
 
 # Seconds of a day, and ticks (microseconds) of a second.
 DAY, TICKS = 86400, 1_000_000
@@ -118,7 +118,7 @@ def iso_dates(strings: Any) -> Floats | None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if int(matching(strings, ISO).sum()) < len(strings) - strings.null_count:
+    if int(full_matches(strings, ISO).sum()) < len(strings) - strings.null_count:
         return None
     try:
         moments = pc.cast(strings, pa.timestamp("us"))

@@ -32,8 +32,8 @@ from suffice.data.string_numbers import (
     Bools,
     Floats,
     NumberForm,
-    holding,
-    matching,
+    full_matches,
+    has_match,
     number_form,
     plain_floats,
     read_numbers,
@@ -101,7 +101,7 @@ class StringFormat:
             return read_times(strings)
         return read_dates(strings, day_first=self.day_first)
 
-    def unread(self, strings: Any, values: Floats) -> Bools:
+    def unreadable(self, strings: Any, values: Floats) -> Bools:
         """Return which strings hold something, (n,), though they were read as nothing."""
         import pyarrow as pa
 
@@ -114,7 +114,7 @@ class StringFormat:
         return np.asarray(found)
 
     @property
-    def told(self) -> str:
+    def description(self) -> str:
         """What is said of a column that is read so."""
         if self.kind == "time":
             return "read as times of day"
@@ -138,7 +138,7 @@ class StringFormat:
 
     @property
     def _shown(self) -> str:
-        return self.told + (f" in {self.unit}" if self.unit else "")
+        return self.description + (f" in {self.unit}" if self.unit else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ class Strings:
         return np.bincount(self.codes + 1, minlength=len(self.values) + 1)[1:]
 
     @property
-    def most(self) -> int:
+    def n_cells(self) -> int:
         """As many cells as hold strings, or more."""
         return len(self.values) if self.codes is None else len(self.codes)
 
@@ -216,18 +216,18 @@ def decide_format(strings: Strings, *, codes_too: bool = False) -> Decision:
     values = plain_floats(strings.values)
     if values is not None:
         return _numbers(strings, StringFormat("number"), values, codes_too=codes_too)
-    if len(strings.values) <= FEW and not holding(strings.values, r"\d").any():
+    if len(strings.values) <= FEW and not has_match(strings.values, r"\d").any():
         return KEPT
-    found = _most_matching(strings, NUMBER_LIKE)
+    found = _scan(strings, NUMBER_LIKE)
     if found is not None and found.any():
-        format = StringFormat("number", *number_form(*_some(strings, found)))
+        format = StringFormat("number", *_number_form(strings, found))
         values = format.read(strings.values)
         decision = _numbers(strings, format, values, codes_too=codes_too)
         if decision is not KEPT:
             return decision
     # "31.12.2020" looks like a number with thousands, until it is read.
     for pattern, decide in ((DATE_LIKE, _dates), (TIME_LIKE, _times)):
-        found = _most_matching(strings, pattern)
+        found = _scan(strings, pattern)
         if found is not None and found.any():
             return decide(strings)
     return KEPT
@@ -240,12 +240,12 @@ def _numbers(
     if not reads.any():
         return KEPT
     if not codes_too:
-        if bool(holding(strings.values, LEADING_ZERO).any()):
+        if bool((reads & has_match(strings.values, LEADING_ZERO)).any()):
             return Decision(None, CODES if _enough(strings, format, values) else "")
         seen = values[reads]
         few = bool(np.all(seen == np.floor(seen))) and len(np.unique(seen)) <= MAX_LEVELS
         # "3.0" and "$5" are whole, but no names of levels.
-        if few and not bool((reads & ~matching(strings.values, INTEGER)).any()):
+        if few and not bool((reads & ~full_matches(strings.values, INTEGER)).any()):
             return KEPT
     return _decision(strings, format, values)
 
@@ -271,29 +271,29 @@ def _times(strings: Strings) -> Decision:
 
 def _decision(strings: Strings, format: StringFormat, values: Floats) -> Decision:
     enough = _enough(strings, format, values)
-    return Decision(format, format.told, values) if enough else KEPT
+    return Decision(format, format.description, values) if enough else KEPT
 
 
 def _enough(strings: Strings, format: StringFormat, values: Floats) -> bool:
     """Say whether enough cells read, those that hold nothing aside."""
-    unread = format.unread(strings.values, values)
+    unread = format.unreadable(strings.values, values)
     if not unread.any():
         return True
     reads = int(strings.counts[~np.isnan(values)].sum())
     return OF * reads >= READ * (reads + int(strings.counts[unread].sum()))
 
 
-def _most_matching(strings: Strings, pattern: str) -> Bools | None:
+def _scan(strings: Strings, pattern: str) -> Bools | None:
     """Return which strings match, or None as soon as too many do not.
 
     Every string is that of one cell at least.
     """
     found = np.zeros(len(strings.values), np.bool_)
-    allowed = strings.most * (OF - READ) / OF
+    allowed = strings.n_cells * (OF - READ) / OF
     unread = 0
     for start in range(0, len(found), STEP):
         some = strings.values.slice(start, STEP)
-        match = matching(some, pattern)
+        match = full_matches(some, pattern)
         found[start : start + STEP] = match
         if not match.all():
             unread += int((~match & ~_missing(some)).sum())
@@ -302,15 +302,17 @@ def _most_matching(strings: Strings, pattern: str) -> Bools | None:
     return found
 
 
-def _some(strings: Strings, mask: Bools) -> tuple[Any, Counts]:
-    if mask.all():
-        return strings.values, strings.counts
+def _number_form(strings: Strings, mask: Bools) -> NumberForm:
+    """Return the form of the strings of a mask; cells are counted only if there is a choice."""
     import pyarrow as pa
 
-    return strings.values.filter(pa.array(mask)), strings.counts[mask]
+    some = strings.values if mask.all() else strings.values.filter(pa.array(mask))
+    if not has_match(some, f"{UNIT}|,").any():
+        return NumberForm()
+    return number_form(some, strings.counts[mask])
 
 
 def _missing(strings: Any) -> Bools:
     """Return which strings are null, empty, or say that there is no value, (n,)."""
-    found = matching(strings, NOTHING)
+    found = full_matches(strings, NOTHING)
     return found | np.asarray(strings.is_null()) if strings.null_count else found

@@ -36,7 +36,7 @@ LEADING_ZERO = rf"\A{BLANKS}{SIGN}0\d"
 # Up to so many strings, Python is done before Arrow has compiled a pattern.
 FEW = 100
 # Strings that Arrow is asked to read at once.
-MOST_AT_ONCE = 1 << 14
+MAX_BATCH = 1 << 14
 
 
 class NumberForm(NamedTuple):
@@ -62,17 +62,17 @@ def number_pattern(form: NumberForm) -> str:
     return rf"{BLANKS}{before}{BLANKS}{digits}{BLANKS}{unit}{BLANKS}"
 
 
-def matching(strings: Any, pattern: str) -> Bools:
+def full_matches(strings: Any, pattern: str) -> Bools:
     """Return which strings of an Arrow array match from end to end, (n,); no null does.
 
     >>> import pyarrow as pa
-    >>> matching(pa.array(["7", "7 ", "x", None]), INTEGER)
+    >>> full_matches(pa.array(["7", "7 ", "x", None]), INTEGER)
     array([ True,  True, False, False])
     """
-    return holding(strings, rf"\A(?:{pattern})\z")
+    return has_match(strings, rf"\A(?:{pattern})\z")
 
 
-def holding(strings: Any, pattern: str) -> Bools:
+def has_match(strings: Any, pattern: str) -> Bools:
     """Return which strings of an Arrow array hold a match, (n,); no null does."""
     if len(strings) <= FEW:
         search = re.compile(pattern.replace(r"\z", r"\Z"), re.ASCII).search
@@ -103,7 +103,7 @@ def plain_floats(strings: Any) -> Floats | None:
         except pa.ArrowInvalid:
             return None
         values[start : start + size] = piece.to_numpy(zero_copy_only=False)
-        start, size = start + size, MOST_AT_ONCE
+        start, size = start + size, MAX_BATCH
     finite = np.isfinite(values)
     if strings.null_count:
         finite |= np.asarray(strings.is_null())
@@ -128,7 +128,7 @@ def read_numbers(strings: Any, form: NumberForm) -> Floats:
     plain = plain_floats(strings) if form.decimal == "." else None
     if plain is not None:
         return plain
-    reads = matching(strings, number_pattern(form))
+    reads = full_matches(strings, number_pattern(form))
     strings = pc.if_else(pa.array(reads), strings, pa.scalar(None, strings.type))
     plain = plain_floats(strings) if form.decimal == "." else None
     if plain is not None:
@@ -165,13 +165,13 @@ def number_form(strings: Any, counts: NDArray[np.int64]) -> NumberForm:
     NumberForm(decimal='.', unit='')
     """
     unit = _common_unit(strings, counts)
-    commas = holding(strings, ",")
+    commas = has_match(strings, ",")
     if not commas.any():
         return NumberForm(".", unit)
-    point, comma = (matching(strings, number_pattern(NumberForm(mark, unit))) for mark in ".,")
+    point, comma = (full_matches(strings, number_pattern(NumberForm(mark, unit))) for mark in ".,")
     if (commas & point).any():
         return NumberForm(".", unit)
-    points = counts[holding(strings, r"\.") & point].sum()
+    points = counts[has_match(strings, r"\.") & point].sum()
     return NumberForm("," if counts[commas & comma].sum() > points else ".", unit)
 
 
@@ -180,7 +180,7 @@ def _common_unit(strings: Any, counts: NDArray[np.int64]) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    having = holding(strings, UNIT)
+    having = has_match(strings, UNIT)
     if not having.any():
         return ""
     some = strings.filter(pa.array(having))

@@ -19,7 +19,7 @@ from suffice.data.frames import (
     frame_to_array,
     is_frame,
     is_number,
-    times_refused,
+    not_numbers,
     with_names,
 )
 from suffice.data.given import (
@@ -93,7 +93,7 @@ def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
     cells = {name: cells_of(name, found[name]) for name in order}
     for name, one in cells.items():
         if one.kind is not None:
-            raise times_refused(name)
+            raise not_numbers(name)
     return pa.table({name: one.cells for name, one in cells.items()})
 
 
