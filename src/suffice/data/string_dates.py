@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,8 +25,10 @@ TIME = rf"{CLOCK}{BLANKS}(?:{HALF})?{BLANKS}{ZONE}?"
 PARTS = (
     r"(?P<first>\d{1,4})(?P<mark>[-/.])(?P<second_part>\d{1,2})(?P<mark_too>[-/.])(?P<last>\d{1,4})"
 )
-DATE_LIKE = rf"{BLANKS}{PARTS}(?:(?:[Tt]|{BLANK}+){TIME})?{BLANKS}"
-TIME_LIKE = rf"{BLANKS}{TIME}{BLANKS}"
+DATE_PARTS = rf"{BLANKS}{PARTS}(?:(?:[Tt]|{BLANK}+){TIME})?{BLANKS}"
+TIME_PARTS = rf"{BLANKS}{TIME}{BLANKS}"
+# The same without the names of the parts, which no two patterns can share.
+DATE_LIKE, TIME_LIKE = (re.sub(r"\?P<\w+>", "?:", named) for named in (DATE_PARTS, TIME_PARTS))
 # What Arrow reads by itself, and as we do.
 ISO = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?"
 
@@ -76,12 +79,12 @@ def read_times(strings: Any) -> Floats:
     >>> read_times(pa.array(["18:00", "6:00 PM", "25:00", None]))
     array([0.75, 0.75,  nan,  nan])
     """
-    return _ticks_of_day(_groups(strings, TIME_LIKE)) / (DAY * TICKS)
+    return _ticks_of_day(_groups(strings, TIME_PARTS)) / (DAY * TICKS)
 
 
 def dates_of(strings: Any) -> Dates:
     """Return the dates of strings under both orders of day and month."""
-    parts = _groups(strings, DATE_LIKE)
+    parts = _groups(strings, DATE_PARTS)
     first, second, last = (_numbers(parts.field(name)) for name in ("first", "second_part", "last"))
     widths = [_widths(parts.field(name)) for name in ("first", "last")]
     alike = np.asarray(_equal(parts.field("mark"), parts.field("mark_too")))

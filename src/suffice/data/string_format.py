@@ -49,6 +49,7 @@ MAX_LEVELS = 20
 # What files write for a missing value, beside nothing at all.
 MISSING = ("NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "None")
 NOTHING = f"{BLANKS}(?:{'|'.join(map(re.escape, MISSING))})?{BLANKS}"
+ANY_LIKE = f"{NUMBER_LIKE}|{DATE_LIKE}|{TIME_LIKE}"
 # Strings that are looked at before it is asked whether too many do not read.
 STEP = 1 << 13
 
@@ -167,6 +168,16 @@ class Strings:
         """As many cells as hold strings, or more."""
         return len(self.values) if self.codes is None else len(self.codes)
 
+    def too_many(self, unread: Bools) -> bool:
+        """Say, without counting all cells, whether too many have one of these strings, (n,)."""
+        codes = self.codes if self.codes is not None else np.arange(len(unread))
+        of_code, found = np.append(unread, False), 0
+        for start in range(0, len(codes), STEP):
+            found += int(np.count_nonzero(of_code[codes[start : start + STEP]]))
+            if OF * found > (OF - READ) * len(codes):
+                return True
+        return False
+
     def cells(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return what each cell has of values (n,) of the strings; NaN for no string."""
         return values if self.codes is None else np.append(values, np.nan)[self.codes]
@@ -213,13 +224,18 @@ def decide_format(strings: Strings, *, codes_too: bool = False) -> Decision:
     >>> decide_format(Strings(pa.array(["1/2/2020", "3/4/2020"]))).note
     'dates whose order of day and month is open, kept as levels'
     """
+    if len(strings.values) > STEP:
+        # One leading zero is enough, and there is no need to look further.
+        first = decide_format(Strings(strings.values.slice(0, STEP)), codes_too=codes_too)
+        if first.note == CODES:
+            return first
     values = plain_floats(strings.values)
     if values is not None:
         return _numbers(strings, StringFormat("number"), values, codes_too=codes_too)
-    if len(strings.values) <= FEW and not has_match(strings.values, r"\d").any():
+    if _scan(strings, ANY_LIKE) is None:
         return KEPT
     found = _scan(strings, NUMBER_LIKE)
-    if found is not None and found.any():
+    if found is not None:
         format = StringFormat("number", *_number_form(strings, found))
         values = format.read(strings.values)
         decision = _numbers(strings, format, values, codes_too=codes_too)
@@ -227,8 +243,7 @@ def decide_format(strings: Strings, *, codes_too: bool = False) -> Decision:
             return decision
     # "31.12.2020" looks like a number with thousands, until it is read.
     for pattern, decide in ((DATE_LIKE, _dates), (TIME_LIKE, _times)):
-        found = _scan(strings, pattern)
-        if found is not None and found.any():
+        if _scan(strings, pattern) is not None:
             return decide(strings)
     return KEPT
 
@@ -276,30 +291,33 @@ def _decision(strings: Strings, format: StringFormat, values: Floats) -> Decisio
 
 def _enough(strings: Strings, format: StringFormat, values: Floats) -> bool:
     """Say whether enough cells read, those that hold nothing aside."""
+    if np.isnan(values).all():
+        return False
     unread = format.unreadable(strings.values, values)
     if not unread.any():
         return True
+    if strings.too_many(unread):
+        return False
     reads = int(strings.counts[~np.isnan(values)].sum())
     return OF * reads >= READ * (reads + int(strings.counts[unread].sum()))
 
 
 def _scan(strings: Strings, pattern: str) -> Bools | None:
-    """Return which strings match, or None as soon as too many do not.
+    """Return which strings match or say that there is no value; None as soon as too few do.
 
-    Every string is that of one cell at least.
+    Every string is that of one cell at least. None too if there is no digit in any.
     """
+    if len(strings.values) <= FEW and not has_match(strings.values, r"\d").any():
+        return None
     found = np.zeros(len(strings.values), np.bool_)
-    allowed = strings.n_cells * (OF - READ) / OF
-    unread = 0
+    allowed = strings.n_cells * (OF - READ) // OF + strings.values.null_count
     for start in range(0, len(found), STEP):
-        some = strings.values.slice(start, STEP)
-        match = full_matches(some, pattern)
+        match = full_matches(strings.values.slice(start, STEP), f"{pattern}|{NOTHING}")
         found[start : start + STEP] = match
-        if not match.all():
-            unread += int((~match & ~_missing(some)).sum())
-            if unread > allowed:
-                return None
-    return found
+        allowed -= len(match) - int(match.sum())
+        if allowed < 0:
+            return None
+    return found if found.any() else None
 
 
 def _number_form(strings: Strings, mask: Bools) -> NumberForm:
