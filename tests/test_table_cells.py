@@ -201,7 +201,7 @@ def test_integers_of_any_length_are_numbers(size: int) -> None:
         model = GaussianNB().fit(source, [0, 0, 1, 1])
         np.testing.assert_allclose(model.theta_[0, 0], (size + 2) / 2)
     with pytest.raises(InputError, match="Column 0 holds a number in row 1 that is beyond all"):
-        GaussianNB().fit([[1, 2], [10**400, 3]], [0, 1])
+        GaussianNB().fit([[1, None], [10**400, 3]], [0, 1])
 
 
 def test_objects_of_polars_are_refused_or_known_by_what_they_print_as() -> None:

@@ -229,10 +229,13 @@ def decide_format(strings: Strings, *, codes_too: bool = False) -> Decision:
         first = decide_format(Strings(strings.values.slice(0, STEP)), codes_too=codes_too)
         if first.note == CODES:
             return first
+    few = len(strings.values) <= FEW
+    if few and _scan(strings, ANY_LIKE) is None:
+        return KEPT
     values = plain_floats(strings.values)
     if values is not None:
         return _numbers(strings, StringFormat("number"), values, codes_too=codes_too)
-    if _scan(strings, ANY_LIKE) is None:
+    if not few and _scan(strings, ANY_LIKE) is None:
         return KEPT
     found = _scan(strings, NUMBER_LIKE)
     if found is not None:
@@ -305,10 +308,8 @@ def _enough(strings: Strings, format: StringFormat, values: Floats) -> bool:
 def _scan(strings: Strings, pattern: str) -> Bools | None:
     """Return which strings match or say that there is no value; None as soon as too few do.
 
-    Every string is that of one cell at least. None too if there is no digit in any.
+    Every string is that of one cell at least.
     """
-    if len(strings.values) <= FEW and not has_match(strings.values, r"\d").any():
-        return None
     found = np.zeros(len(strings.values), np.bool_)
     allowed = strings.n_cells * (OF - READ) // OF + strings.values.null_count
     for start in range(0, len(found), STEP):

@@ -88,8 +88,7 @@ def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
     columns = X if isinstance(X, Mapping) else columns_of_rows(X)
     refuse_repeated_names([str(name) for name in columns])
     found = {str(name): cells for name, cells in columns.items()}
-    order = [name for name in names or () if name in found]
-    order += [name for name in found if name not in {*order}]
+    order = dict.fromkeys([*(name for name in names or () if name in found), *found])
     cells = {name: cells_of(name, found[name]) for name in order}
     for name, one in cells.items():
         if one.kind is not None:
@@ -102,7 +101,8 @@ def _as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
     try:
         return array.astype(np.float64)
     except OverflowError:
-        row, at = next(place for place, cell in np.ndenumerate(array) if abs(cell) > MAX_FLOAT)
+        cells = ((at, cell) for at, cell in np.ndenumerate(array) if isinstance(cell, int))
+        row, at = next(at for at, cell in cells if abs(cell) > MAX_FLOAT)
         raise InputError(
             f"Column {at} holds a number in row {row} that is beyond all floats. Give its "
             "logarithm, or NaN."
