@@ -261,7 +261,7 @@ def test_files_of_columns_without_formats_are_read_and_absurd_ones_refused() -> 
         ("number", ["number", "x", "", None]),
         ("number", "number"),
         ("number", 3),
-        ("number", ["date", ".", "", None]),
+        ("text", ["date", ".", "", None]),
         ("category", ["number", ".", "", None]),
         ("date", ["date", ".", "", "dmy"]),
     ]:
@@ -269,7 +269,7 @@ def test_files_of_columns_without_formats_are_read_and_absurd_ones_refused() -> 
             schema_of([False, [["c", kind, (), strings]]])
 
 
-def test_models_that_read_strings_alike_merge_and_others_do_not() -> None:
+def test_models_that_read_strings_alike_merge_and_others_do_not(tmp_path: Any) -> None:
     frame = pd.DataFrame({"c": WRITTEN})
     whole = GenerativeClassifier(budget=0).fit(frame, Y)
     first = GenerativeClassifier(whole.families_).fit(frame[:150], Y[:150])
@@ -280,6 +280,15 @@ def test_models_that_read_strings_alike_merge_and_others_do_not() -> None:
     with pytest.warns(SufficeWarning, match="weights"):
         both = numbers + first
     assert both.schema_["c"].strings == StringFormat("number")
+    # Truth values and numbers are of one kind of tally.
+    truth = GenerativeClassifier({"c": "categorical"}).fit([{"c": v > 0} for v in X], Y)
+    halves = GenerativeClassifier({"c": {"family": "categorical", "levels": (0.0, 1.0)}})
+    halves.fit([{"c": f"{v > 0:.1f}"} for v in X], Y)
+    with pytest.warns(SufficeWarning, match="weights"):
+        mixed = truth + halves
+    assert mixed.schema_["c"].strings == StringFormat("number")
+    mixed.save(tmp_path / "mixed.safetensors")
+    assert suffice.load(tmp_path / "mixed.safetensors").schema_ == mixed.schema_
     by_day, by_month = (
         GenerativeClassifier({"c": "normal", "c:weekday": "ignore", "c:month": "ignore"}).fit(
             pd.DataFrame({"c": FORMS[form][0]}), Y

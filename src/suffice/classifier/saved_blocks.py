@@ -14,7 +14,7 @@ from suffice.classifier.choices import Choice, Choices, Trial
 from suffice.classifier.families import TEXTS, family_of
 from suffice.classifier.features import Feature, Features
 from suffice.classifier.sheet import GAP_OF, Sheet
-from suffice.data.columns import GAP, Column
+from suffice.data.columns import GAP, NUMERIC, Column
 from suffice.data.objects import Kind
 from suffice.data.schema import Field, Schema
 from suffice.data.string_format import StringFormat
@@ -79,7 +79,7 @@ def _format(name: str, kind: str, saved: Any) -> StringFormat | None:
         found = StringFormat(*saved)
     except (TypeError, ShapeError) as error:
         refuse(f"Its column {name!r:.80} is of strings that are read as {saved!r:.80}: {error}")
-    if found.kind != ("number" if kind == "integer" else kind):
+    if kind not in NUMERIC:
         refuse(f"Its column {name!r:.80} of kind {kind!r} is of strings read as {found.kind!r}.")
     return found
 
