@@ -56,7 +56,9 @@ class Copy:
             ended = run_pytest(self.root, [*QUIETLY, "-x", *tests], seconds)
         if ended.code == PASSED:
             return Verdict(False, f"{len(tests)} tests")
-        failed = [line for line in ended.output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+        failed = [
+            line for line in ended.output.splitlines() if line.startswith(("FAILED", "ERROR"))
+        ]
         if ended.code in FAILED and failed:
             return Verdict(True, failed[0].split(" - ")[0])
         if ended.code == -signal.SIGXCPU:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.blocks.block import Cells
 from suffice.classifier.combines import Combines
-from suffice.classifier.frames import as_given, filled, frame_kind
+from suffice.classifier.frames import as_given, filled, format_time, frame_kind
 from suffice.classifier.sheet import GAP_OF
 from suffice.data.columns import GAP, Column
 from suffice.data.table import Table
@@ -105,14 +105,15 @@ class TableAnswers(Decides, Combines):
 
         Parameters
         ----------
-        row : a table of one row, or a mapping from columns to values
+        row : a mapping from columns to values, a row of a data frame (`df.iloc[0]`), a list or
+            tuple of as many cells as there are columns, or a table of one row
         target : class, optional
             The most probable one if not given.
         against : class, optional
             All others together if not given.
         """
         check_is_fitted(self, "tally_")
-        sheet = self._take_features([row] if isinstance(row, dict) else row, reset=False)
+        sheet = self._take_features(row, reset=False)
         if len(sheet) != 1:
             raise InputError(f"{len(sheet)} rows to explain. Give one.")
         if len(self.classes_) == 1:
@@ -165,10 +166,10 @@ class TableAnswers(Decides, Combines):
         odds = log_odds(here[0] + here[1].sum(axis=0), here[2], here[3], lapse)
         return Explanation.of(self.classes_.tolist()[at], against, names, values, shares, odds)
 
-    def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Any:
+    def _sheet(self, X: Any, *, reset: bool, grow: bool, warn: bool = True) -> Any:
         if reset:
             self.frame_kind_ = frame_kind(X)
-        return super()._sheet(X, reset=reset, grow=grow)
+        return super()._sheet(X, reset=reset, grow=grow, warn=warn)
 
 
 class Pieces(NamedTuple):
@@ -202,6 +203,6 @@ def shown(column: Column) -> str:
         return f"{column.name} = {'(other)' if level is None else level}"
     if column.kind == "boolean":
         return f"{column.name} = {bool(value)}"
-    if column.kind == "date":
-        return f"{column.name} = {np.datetime64(int(np.floor(value)), 'D')}"
+    if column.kind in ("date", "time", "span"):
+        return f"{column.name} = {format_time(float(value), column.kind)}"
     return f"{column.name} = {value:g}"

@@ -16,7 +16,7 @@ from suffice.blocks.block import Mask
 from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
 from suffice.classifier.class_prior import class_log_prior
-from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet
+from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_unreadable
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import MergeError, ShapeError
@@ -58,15 +58,18 @@ class TableLearner(CrossValidates):
         # Rows with labels may bring new levels; whoever calls puts back what then goes wrong.
         return labelled_rows(self, self._sheet(X, reset=reset, grow=True), y, sample_weight)
 
-    def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Sheet:
+    def _sheet(self, X: Any, *, reset: bool, grow: bool, warn: bool = True) -> Sheet:
         if reset:
             self.__dict__.pop("blocks_", None)
             self.schema_, sheet = first_sheet(self, X)
+            warn_unreadable(sheet.table)
             self.gaps_ = self._columns_with_gaps(sheet)
             return sheet.with_gaps(self.gaps_)
         # Columns that are left out have no levels that could be forgotten again.
         learned = {name for family in self.blocks_ for name in family.columns} if grow else ()
         self.schema_, sheet = later_sheet(self, X, self.schema_, grow=learned)
+        if warn:
+            warn_unreadable(sheet.table)
         sheet = sheet.with_gaps(self.gaps_)
         if grow:
             self.blocks_ = tuple(family.grown(sheet.table) for family in self.blocks_)
@@ -159,7 +162,8 @@ class TableLearner(CrossValidates):
 
     def _arrange(self, rows: Rows) -> None:
         """Choose the families of all columns, and which columns form blocks."""
-        self.blocks_, self.choices_ = arranged(self.families, self.budget, rows)
+        self.blocks_, choices = arranged(self.families, self.budget, rows)
+        self.choices_ = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
 
     def _read(self, groups: Groups[Any]) -> None:
         pairs = zip(self.blocks_, groups.parts.parts, strict=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import astuple
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,17 +14,19 @@ from suffice.classifier.choices import Choice, Choices, Trial
 from suffice.classifier.families import TEXTS, family_of
 from suffice.classifier.features import Feature, Features
 from suffice.classifier.sheet import GAP_OF, Sheet
-from suffice.data.columns import GAP, Column
+from suffice.data.columns import GAP, NUMERIC, Column
+from suffice.data.objects import Kind
 from suffice.data.schema import Field, Schema
+from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
-from suffice.errors import InputError
+from suffice.errors import InputError, ShapeError
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import HOW
 from suffice.saved.agreement import MOST_WEIGHT, check_alike, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.tally import Blocks
 
-KINDS = ("number", "integer", "boolean", "date", "category", "text")
+KINDS = get_args(Kind)
 # What is fitted to scores of rows.
 FITTED = ("weights", "offsets", "corrections")
 # A level is one of these.
@@ -35,6 +38,11 @@ def levels_saved(levels: tuple[Any, ...]) -> Any:
     if levels and all(type(level) is str for level in levels):
         return np.array(levels, dtype=object)
     return levels
+
+
+def format_saved(strings: StringFormat | None) -> Any:
+    """Return the format of strings as it is saved."""
+    return None if strings is None else list(astuple(strings))
 
 
 def schema_of(saved: Any) -> Schema:
@@ -51,7 +59,7 @@ def schema_of(saved: Any) -> Schema:
     return Schema(found, by_place)
 
 
-def _field(name: Any, kind: Any, levels: Any) -> Field:
+def _field(name: Any, kind: Any, levels: Any, strings: Any = None) -> Field:
     if type(name) is not str or kind not in KINDS:
         refuse(f"It has a column {name!r:.80} of kind {kind!r:.80}.")
     if not isinstance(levels, tuple | np.ndarray):
@@ -62,7 +70,19 @@ def _field(name: Any, kind: Any, levels: Any) -> Field:
         refuse(f"Its column {name!r:.80} has levels twice, or of other types.")
     if len(set(known)) < len(known) or (known and kind != "category"):
         refuse(f"Its column {name!r:.80} has levels twice, or of other types.")
-    return Field(name, kind, known)
+    return Field(name, kind, known, _format(name, kind, strings))
+
+
+def _format(name: str, kind: str, saved: Any) -> StringFormat | None:
+    if saved is None:
+        return None
+    try:
+        found = StringFormat(*saved)
+    except (TypeError, ShapeError) as error:
+        refuse(f"Its column {name!r:.80} is of strings that are read as {saved!r:.80}: {error}")
+    if kind not in NUMERIC:
+        refuse(f"Its column {name!r:.80} of kind {kind!r} is of strings read as {found.kind!r}.")
+    return found
 
 
 def blocks_of(saved: Any) -> tuple[Family[Any], ...]:

@@ -15,6 +15,7 @@ from suffice.data.rows import Rows
 from suffice.data.schema import with_own_levels
 from suffice.errors import InputError
 from suffice.skin.gross_scale import gross_scale
+from suffice.skin.intake import labelled_rows
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -84,8 +85,9 @@ class Streams(TableAnswers):
 
         Parameters
         ----------
-        X : data frame (pandas, polars, Arrow), array or list of rows or mappings
+        X : data frame (pandas, polars, Arrow), array, list of rows or mappings, mapping of columns
             Columns of numbers, categories, dates or truth values; gaps (NaN, null) are left out.
+            Strings that are numbers, dates or times are read as such (docs: classifier).
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
         """
@@ -104,6 +106,7 @@ class Streams(TableAnswers):
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
+            One row may be a mapping, a Series or a list of its cells, and y its label.
         classes : array-like, optional
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
@@ -151,7 +154,9 @@ class Streams(TableAnswers):
 
     def _slide(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Keep these rows, and forget the oldest until the window holds no more than it may."""
-        kept: Batches = (*self._kept, _batch(*self._take_rows(X, y, sample_weight, reset=False)))
+        # What there is to warn of was said when the rows were learned, a moment ago.
+        sheet = self._sheet(X, reset=False, grow=True, warn=False)
+        kept: Batches = (*self._kept, _batch(*labelled_rows(self, sheet, y, sample_weight)))
         over = sum(rows.shape[0] for _, rows in kept) - self._window
         before, groups, new = self.tally_, self.tally_, self.new_classes_
         while over > 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,20 +13,42 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from suffice.data.frames import frame_to_array, is_frame, is_number, with_names
+from suffice.data.columns import cells_of
+from suffice.data.frames import (
+    column_names,
+    frame_to_array,
+    is_frame,
+    is_number,
+    not_numbers,
+    with_names,
+)
+from suffice.data.given import (
+    as_table,
+    columns_of_rows,
+    is_columns,
+    is_rows_of_mappings,
+    refuse_repeated_names,
+)
 from suffice.data.labels import encode_labels
 from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
 from suffice.errors import InputError
 
 Labels = NDArray[Any]
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """Return X as an array or CSR matrix of numbers, its names and width checked or learned.
 
     Gaps (NaN, null) stay; infinite cells are found by the kernels, which read every cell anyway.
+    One row, as a mapping, a Series or a sequence, is a table of one row (`as_table`).
     """
+    names = names_of(estimator) if not reset else None
+    X = as_table(X, names, None if reset else getattr(estimator, "n_features_in_", None))
+    if is_columns(X) or is_rows_of_mappings(X):
+        X = _as_frame(X, names)
     if is_frame(X):
+        refuse_repeated_names(column_names(X))
         array = frame_to_array(X)
         if array.shape[0] == 0 or array.shape[1] == 0:
             raise InputError(
@@ -48,11 +71,42 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
     except ValueError as error:
         raise _told_where(X, error) from error
     if isinstance(array, np.ndarray):
-        return array
+        return _as_floats(array) if array.dtype.kind == "O" else array
     if not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
     return sparse_ready(array)
+
+
+def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
+    """Return rows that are mappings, or a mapping of columns, as an Arrow table.
+
+    Columns that were learned come first, in their order, as frames have to have them.
+    """
+    import pyarrow as pa
+
+    columns = X if isinstance(X, Mapping) else columns_of_rows(X)
+    refuse_repeated_names([str(name) for name in columns])
+    found = {str(name): cells for name, cells in columns.items()}
+    order = dict.fromkeys([*(name for name in names or () if name in found), *found])
+    cells = {name: cells_of(name, found[name]) for name in order}
+    for name, one in cells.items():
+        if one.kind is not None:
+            raise not_numbers(name)
+    return pa.table({name: one.cells for name, one in cells.items()})
+
+
+def _as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers of Python's own, which may be too long for 64 bits, as floats."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        cells = ((at, cell) for at, cell in np.ndenumerate(array) if isinstance(cell, int))
+        row, at = next(at for at, cell in cells if abs(cell) > MAX_FLOAT)
+        raise InputError(
+            f"Column {at} holds a number in row {row} that is beyond all floats. Give its "
+            "logarithm, or NaN."
+        ) from None
 
 
 def _told_where(X: Any, error: ValueError) -> ValueError:
@@ -76,6 +130,8 @@ def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int3
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
             "y is None."
         )
+    if X.shape[0] == 1 and np.ndim(y) == 0:
+        y = [y]  # the label of the one row
     if type(y).__module__.startswith("pyarrow"):
         y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):

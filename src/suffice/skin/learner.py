@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.data.given import first_row_as_table
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, warn_caller
@@ -72,6 +73,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
+            One row may be a mapping, a Series or a list of its cells, and y its label.
         classes : array-like, optional
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
@@ -82,6 +84,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             if first:
                 self.classes_closed_ = classes is not None
             known = self._known_classes(classes, first=first)
+            X = self._first_row(X, y) if first else X
             groups = self._tallied(X, y, sample_weight, reset=first, known=known)
             groups = named_alike(groups, known)
             self.new_classes_ = np.setdiff1d(groups.classes, known)
@@ -164,6 +167,10 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             )
             classes = known
         return Groups(classes, *self._count(rows))
+
+    def _first_row(self, X: Any, y: Any) -> Any:
+        """Return X as a table of one row if it is the first row that is learned, and alone."""
+        return first_row_as_table(X, y)
 
     def _take_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Labels, Rows]:
         """Return the classes in y and the rows ready to count."""

@@ -46,7 +46,7 @@ class Text(Family[Counts]):
     --------
     >>> import pyarrow as pa
     >>> notes = pa.table({"note": ["late and rude staff", "kind and quick staff", None]})
-    >>> table, own = Table.of(notes, texts=["note"]), np.array([0, 1, 1], np.int32)
+    >>> table, own = Table.of(notes, {"note": "text"}), np.array([0, 1, 1], np.int32)
     >>> family = Text(("note",)).fitted(table, own, 2, np.empty(0))
     >>> family.count(table, own, 2, np.empty(0)).counts[:, 0]  # documents
     array([1., 1.])

@@ -66,10 +66,11 @@ class TextClassifier(LearnsDocuments):
 
     Notes
     -----
-    Documents may be a list, a column of numpy, pandas, polars or Arrow, and for `fit` also a
-    generator of pairs (documents, labels): then memory does not grow with their number, and the
-    probabilities are not calibrated, because no document is seen twice. A term that no document
-    has any more (after `forget`) is unknown again.
+    Documents may be a list, a column of numpy, pandas, polars or Arrow, and for all but `fit` one
+    string, which is one document. For `fit` they may be a generator of pairs (documents, labels):
+    then memory does not grow with their number, and the probabilities are not calibrated, because
+    no document is seen twice. A term that no document has any more (after `forget`) is unknown
+    again.
 
     Examples
     --------

@@ -50,8 +50,13 @@ class TakesDocuments(ReadsTerms):
     def _given_vocabulary(self) -> bool:
         return self.words is not None and self.words.vocabulary is not None
 
+    def _first_row(self, X: Any, y: Any) -> Any:
+        return [X] if isinstance(X, str | bytes) else X
+
     def _take_features(self, X: Any, *, reset: bool) -> Any:
         settings = self._cut_settings()
+        if isinstance(X, str | bytes) and not reset:
+            X = [X]
         if reset:
             self.__dict__.pop("refinement_", None)  # it weighs other terms
             self._terms = Vocabulary(Names.of(()))
