@@ -37,6 +37,10 @@ class ModelFileError(SufficeError, ValueError):
     """A file that holds no model, or not all of it; or a model that no file can hold."""
 
 
+class MissingPackageError(SufficeError, ImportError):
+    """A package that only this call needs is not installed; the text names it."""
+
+
 class SufficeWarning(UserWarning):
     """The parent of every warning this package gives on purpose."""
 

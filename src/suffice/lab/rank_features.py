@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError
+from suffice.figures.tables import PrintedTable, Section, Tabular
 from suffice.lab.dependence import dependence
 from suffice.skin.learner import TallyLearner
 from suffice.tally import Groups
@@ -20,7 +21,7 @@ SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureRanking:
+class FeatureRanking(Tabular):
     """Features by how much they have to do with the label; prints as a table of the best.
 
     Parameters
@@ -38,9 +39,9 @@ class FeatureRanking:
     >>> ranking.order
     array([1, 0])
     >>> print(ranking)
-    feature          log Bayes factor   mutual information
-    b                           12.00               0.3000
-    a                           -1.50               0.1000
+    feature  log Bayes factor  mutual information
+    b                   12.00              0.3000
+    a                   -1.50              0.1000
     """
 
     names: tuple[str, ...]
@@ -66,16 +67,26 @@ class FeatureRanking:
 
     def table(self, k: int = SHOWN) -> str:
         """Return the best k features as a table."""
-        width = max([15, *(len(self.names[j]) for j in self.order[:k])])
-        lines = [f"{'feature':<{width}}{'log Bayes factor':>18}{'mutual information':>21}"]
-        for j in self.order[:k]:
-            factor, information = self.log_bayes_factor[j], self.mutual_information[j]
-            lines.append(f"{self.names[j]:<{width}}{factor:>18.2f}{information:>21.4f}")
-        more = len(self.names) - k
-        return "\n".join([*lines, f"and {more} more"] if more > 0 else lines)
+        return self._printed(k).text()
 
-    def __str__(self) -> str:
-        return self.table()
+    def _printed(self, k: int = SHOWN) -> PrintedTable:
+        rows = [
+            (self.names[j], f"{self.log_bayes_factor[j]:.2f}", f"{self.mutual_information[j]:.4f}")
+            for j in self.order[:k]
+        ]
+        more = len(self.names) - k
+        return PrintedTable(
+            ("feature", "log Bayes factor", "mutual information"),
+            [Section(rows)],
+            below=(f"and {more} more",) if more > 0 else (),
+        )
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "feature": [self.names[j] for j in self.order],
+            "log_bayes_factor": self.log_bayes_factor[self.order].tolist(),
+            "mutual_information": self.mutual_information[self.order].tolist(),
+        }
 
 
 def rank_features(model: Any) -> FeatureRanking:
@@ -99,11 +110,11 @@ def rank_features(model: Any) -> FeatureRanking:
     >>> from suffice import GaussianNB
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(rank_features(GaussianNB().fit(X, y)))
-    feature            log Bayes factor   mutual information
-    petal length (cm)            176.66               0.9379
-    petal width (cm)             169.62               0.9865
-    sepal length (cm)             68.59               0.4970
-    sepal width (cm)              31.22               0.2528
+    feature            log Bayes factor  mutual information
+    petal length (cm)            176.66              0.9379
+    petal width (cm)             169.62              0.9865
+    sepal length (cm)             68.59              0.4970
+    sepal width (cm)              31.22              0.2528
     """
     if not isinstance(model, TallyLearner):
         raise InputError(
