@@ -105,6 +105,8 @@ class TakesDocuments(ReadsTerms):
         folds: Any = 5,
         *,
         groups: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
         sample_weight: Any = None,
         **settings_to_try: Any,
     ) -> CrossValidation:
@@ -119,6 +121,11 @@ class TakesDocuments(ReadsTerms):
             An int is that many stratified folds.
         groups : array-like of shape (n_documents,), optional
             Documents of one group stay in one fold.
+        shuffle : bool, default=True
+            Whether documents are dealt to that many folds at random. Folds that were given, and
+            those of a splitter, stay as they are.
+        random_state : int, Generator, RandomState or None, default=0
+            Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
             Other than those that say how documents are cut: `ngrams`, `words`, `unknown`.
         """
@@ -129,7 +136,14 @@ class TakesDocuments(ReadsTerms):
                     "Cross-validate a model with each value instead."
                 )
         return super().cross_validate(
-            X, y, folds, groups=groups, sample_weight=sample_weight, **settings_to_try
+            X,
+            y,
+            folds,
+            groups=groups,
+            shuffle=shuffle,
+            random_state=random_state,
+            sample_weight=sample_weight,
+            **settings_to_try,
         )
 
     def _check_known(self, unknown: NDArray[np.int64]) -> None:
