@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -15,6 +16,7 @@ from suffice.data.frames import is_frame, with_names
 from suffice.data.schema import Schema
 from suffice.data.table import Table, has_names
 from suffice.errors import InputError
+from suffice.skin.intake import no_rows
 
 # What is put after the name of a column for the column of its gaps.
 GAP_OF = ":missing"
@@ -59,6 +61,8 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Return X as something a `Table` can be made of; learn or check the number of its columns."""
     if isinstance(X, Table):
         return X
+    if isinstance(X, Iterator):
+        raise no_rows(X)
     if is_frame(X):
         X = with_names(X)
         rows, columns = X.shape

@@ -12,7 +12,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from suffice.errors import PriorError
 from suffice.prior.gammas import log_gamma_step
-from suffice.prior.prior import Size, broadcast, positive, sizes, spread_to
+from suffice.prior.prior import Size, broadcast, check_generator, positive, sizes, spread_to
 from suffice.tally.tally import Floats, frozen, given
 
 
@@ -92,6 +92,7 @@ class Bernoulli(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw zeros and ones, shape (*size, ...)."""
+        check_generator(rng)
         shape = sizes(size, self.probability.shape)
         return np.asarray(rng.random(shape) < self.probability, dtype=np.float64)
 
@@ -137,5 +138,6 @@ class NegativeBinomial(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw numbers of events, shape (*size, ...)."""
+        check_generator(rng)
         rates = rng.standard_gamma(self.shape, size=sizes(size, self.shape.shape)) / self.rate
         return np.asarray(rng.poisson(rates), dtype=np.float64)

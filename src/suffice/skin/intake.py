@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from suffice.data.frames import frame_to_array, is_frame, is_number, with_names
 from suffice.data.labels import encode_labels
 from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
 from suffice.errors import InputError
+from suffice.skin.multilabel import refuse_several_labels
 
 Labels = NDArray[Any]
 
@@ -57,6 +59,8 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
 
 def _told_where(X: Any, error: ValueError) -> ValueError:
     """Return the error about a cell that is text with its place, any other as it is."""
+    if isinstance(X, Iterator):
+        return no_rows(X)
     if "could not convert string" not in str(error) and "bytes/strings" not in str(error):
         return error
     for row, cells in enumerate(X):
@@ -69,6 +73,14 @@ def _told_where(X: Any, error: ValueError) -> ValueError:
     return error
 
 
+def no_rows(X: Any) -> InputError:
+    """Return the error that a generator is no table."""
+    return InputError(
+        f"X is a {type(X).__name__}, of which rows can be read once only. Make a list or a table "
+        "of them; texts and messages are learned by TextClassifier."
+    )
+
+
 def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int32]]:
     """Return the sorted classes in y and each row's number among them."""
     if y is None:
@@ -76,6 +88,7 @@ def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int3
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
             "y is None."
         )
+    refuse_several_labels(y)
     if type(y).__module__.startswith("pyarrow"):
         y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):

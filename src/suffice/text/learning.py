@@ -160,6 +160,11 @@ class LearnsDocuments(TakesDocuments):
 
 def _pair(batch: Any) -> tuple[Any, Any]:
     """Return the documents and labels of a batch."""
+    if isinstance(getattr(batch, "text", None), str):
+        raise InputError(
+            f"A generator gave a {type(batch).__name__} without a label. Give the texts and their "
+            "labels: fit([message.text for message in read_mail(path)], labels)."
+        )
     if not isinstance(batch, tuple) or len(batch) != 2:
         raise InputError(
             f"A generator gave a {type(batch).__name__} without labels. Give pairs (documents, "
