@@ -26,7 +26,8 @@ class ComplementNB(CountRows):
 
     The rule decides; it is no model of the rows. What only a model can answer (`score_samples`,
     `sample`, `log_evidence_`, `n_parameters_`) is answered by the multinomial with the same tally
-    and the same pseudocounts.
+    and the same pseudocounts. Hence `score_samples` is not the sum over classes of what
+    `predict_joint_log_proba` gives, which are the scores of the rule.
 
     Parameters
     ----------

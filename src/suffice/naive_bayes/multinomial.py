@@ -13,7 +13,7 @@ from suffice.bridge import LinearForm
 from suffice.count import count_words
 from suffice.data.rows import Rows
 from suffice.model import scoring
-from suffice.model.discrete import RisingScorer, log_orderings, log_ratio_table
+from suffice.model.discrete import RisingScorer, log_ratio_table
 from suffice.model.left_out_counts import words_left_out
 from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.model.table import NOTHING, TableScorer
@@ -77,9 +77,13 @@ class CountRows(DiscreteNB):
         return RisingScorer(believed, NOTHING, totals, np.zeros(len(totals)), NOTHING)
 
     def score_samples(self, X: Any) -> Floats:
-        """Return log p(x), (n_samples,): of the row's counts, given how many there are."""
+        """Return log p(x), (n_samples,): of the row's words in one order, given how many there are.
+
+        As in `predict_joint_log_proba`, which scikit-learn defines so, the multinomial coefficient
+        is left out: it is the same in all classes.
+        """
         density: Floats = self._answer(scoring.log_density, X, self._word_scorer())
-        return density + log_orderings(self._take_features(X, reset=False))
+        return density
 
     def _feature_parameters(self) -> int:
         classes, words = self.feature_count_.shape

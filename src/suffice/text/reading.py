@@ -179,7 +179,10 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         return self._calibrated(log_proba)
 
     def score_samples(self, X: Any) -> Floats:
-        """Return log p(document), (n_documents,): of its terms one by one, whatever the class."""
+        """Return log p(document), (n_documents,): of its terms one by one, whatever the class.
+
+        With event="complement" it is that of the multinomial: the rule is no model of documents.
+        """
         check_is_fitted(self, "tally_")
         words = self._model._word_scorer() if self.event == "complement" else None
         density: Floats = self._answer(scoring.log_density, X, words)
