@@ -16,7 +16,7 @@ from suffice.data.frames import is_frame, with_names
 from suffice.data.schema import Schema
 from suffice.data.table import Table, has_names
 from suffice.errors import InputError
-from suffice.skin.intake import no_rows
+from suffice.skin.intake import is_no_row, no_rows, told_where
 
 # What is put after the name of a column for the column of its gaps.
 GAP_OF = ":missing"
@@ -66,7 +66,7 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
     if is_frame(X):
         X = with_names(X)
         rows, columns = X.shape
-        if rows == 0 or columns == 0:
+        if (reset and rows == 0) or columns == 0:
             raise InputError(
                 f"Found array with 0 {'sample' if rows == 0 else 'feature'}(s) (shape={X.shape}) "
                 f"while a minimum of 1 is required by {type(estimator).__name__}. Give at least "
@@ -87,7 +87,14 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         # numpy would write numbers beside words out as words
         kinds = {isinstance(cell, str) for row in X for cell in row}
         X = np.array(X, dtype=object) if len(kinds) > 1 else X
-    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    if not reset and is_no_row(X):
+        X = np.empty((0, estimator.n_features_in_))
+    least = 1 if reset else 0
+    checks = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
+    try:
+        return validate_data(estimator, X, reset=reset, **checks)
+    except ValueError as error:
+        raise told_where(X, error) from error
 
 
 def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.classifier.answers import TableAnswers
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.skin.intake import NoRowsError
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -92,7 +94,8 @@ class Streams(TableAnswers):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
-        Families, bins and blocks are chosen from the rows of the first call and held.
+        Families, bins and blocks are chosen from the rows of the first call and held. No rows
+        change nothing.
 
         Parameters
         ----------
@@ -107,7 +110,7 @@ class Streams(TableAnswers):
                 "loaded from, so they could not leave it. Fit it to them again (fit), or go on "
                 "without a window (window(None))."
             )
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             super().partial_fit(X, y, classes, sample_weight)
             if hasattr(self, "_window"):
                 self._slide(X, y, sample_weight)

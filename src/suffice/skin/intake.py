@@ -22,6 +22,10 @@ from suffice.skin.multilabel import refuse_several_labels
 Labels = NDArray[Any]
 
 
+class NoRowsError(InputError):
+    """Zero rows; whoever has learned others before may go on without these."""
+
+
 def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """Return X as an array or CSR matrix of numbers, its names and width checked or learned.
 
@@ -29,7 +33,7 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
     """
     if is_frame(X):
         array = frame_to_array(X)
-        if array.shape[0] == 0 or array.shape[1] == 0:
+        if (reset and array.shape[0] == 0) or array.shape[1] == 0:
             raise InputError(
                 f"Found array with 0 {'sample' if array.shape[0] == 0 else 'feature'}(s) "
                 f"(shape={array.shape}) while a minimum of 1 is required by "
@@ -39,6 +43,8 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
         return array
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
+    if not reset and is_no_row(X):
+        X = np.empty((0, estimator.n_features_in_))
     try:
         array = validate_data(
             estimator,
@@ -46,9 +52,10 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
             reset=reset,
             accept_sparse="csr" if sparse else False,
             ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
         )
     except ValueError as error:
-        raise _told_where(X, error) from error
+        raise told_where(X, error) from error
     if isinstance(array, np.ndarray):
         return array
     if not array.has_canonical_format:
@@ -57,10 +64,12 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
     return sparse_ready(array)
 
 
-def _told_where(X: Any, error: ValueError) -> ValueError:
+def told_where(X: Any, error: ValueError) -> ValueError:
     """Return the error about a cell that is text with its place, any other as it is."""
     if isinstance(X, Iterator):
         return no_rows(X)
+    if str(error).startswith("Found array with 0"):
+        return InputError(f"{error} Give at least one row and one column.")
     if "could not convert string" not in str(error) and "bytes/strings" not in str(error):
         return error
     for row, cells in enumerate(X):
@@ -71,6 +80,11 @@ def _told_where(X: Any, error: ValueError) -> ValueError:
                     "float. Encode the column as numbers, or leave it out."
                 )
     return error
+
+
+def is_no_row(X: Any) -> bool:
+    """Say whether X is a list of no rows, which has no columns to be told by."""
+    return isinstance(X, list | tuple) and len(X) == 0
 
 
 def no_rows(X: Any) -> InputError:
@@ -154,9 +168,17 @@ def take_rows(
 
 def labelled_rows(estimator: Any, array: Any, y: Any, sample_weight: Any) -> tuple[Labels, Rows]:
     """Return the classes in y and the rows ready to count, given rows of numbers."""
+    check_rows(array, y)
     classes, codes = take_labels(estimator, array, y)
     weights = take_weights(sample_weight, array.shape[0])
     return classes, Rows(array, codes, len(classes), weights, names_of(estimator), owner(estimator))
+
+
+def check_rows(array: Any, y: Any) -> None:
+    """Refuse to learn from no rows, of which y must have as many."""
+    if array.shape[0] == 0:
+        check_consistent_length(array, y)
+        raise NoRowsError("X has no rows, so there is nothing to learn. Give one row or more.")
 
 
 def names_of(estimator: Any) -> tuple[str, ...] | None:

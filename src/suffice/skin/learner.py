@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from copy import copy
 from typing import Any, ClassVar, Self
 
@@ -16,7 +17,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.saved.agreement import check_alike as check_tallies_alike
 from suffice.saved.agreement import check_groups, check_kinds
-from suffice.skin.intake import labelled_rows
+from suffice.skin.intake import NoRowsError, labelled_rows
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups, Tally
@@ -67,6 +68,8 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
+        No rows change nothing.
+
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
@@ -74,7 +77,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
         """
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
@@ -95,7 +98,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         A class of which no row is left is no class any more, unless `classes` closed the set.
         """
         check_is_fitted(self, "tally_")
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             taken = self._tallied(X, y, sample_weight, reset=False)
             groups = self.tally_ - named_alike(taken, self.classes_)
             if not self.classes_closed_:

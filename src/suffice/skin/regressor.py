@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -22,7 +23,14 @@ from suffice.prior.prior import Interval
 from suffice.prior.student_t import StudentT
 from suffice.saved.agreement import check_joint_moments, check_kinds
 from suffice.saved.refusal import refuse
-from suffice.skin.intake import names_of, owner, take_features, take_weights
+from suffice.skin.intake import (
+    NoRowsError,
+    check_rows,
+    names_of,
+    owner,
+    take_features,
+    take_weights,
+)
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.targets import take_targets
 from suffice.skin.undo import all_or_nothing
@@ -77,8 +85,11 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from further rows: the same as `fit` on all rows so far, in any order."""
-        with all_or_nothing(self), self._patiently():
+        """Learn from further rows: the same as `fit` on all rows so far, in any order.
+
+        No rows change nothing.
+        """
+        with suppress(NoRowsError), all_or_nothing(self), self._patiently():
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
@@ -90,7 +101,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows that were learned: the same as `fit` on the others."""
         check_is_fitted(self, "tally_")
-        with all_or_nothing(self), self._patiently():
+        with suppress(NoRowsError), all_or_nothing(self), self._patiently():
             taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
             if self.n_rows_left_out_ < 0:
                 raise DebtError(
@@ -149,6 +160,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
 
     def _pairs(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> PairedRows:
         array = take_features(self, X, reset=reset, sparse=self._takes_sparse)
+        check_rows(array, y)
         targets = take_targets(self, array, y)
         if reset:
             self._single_target, self._target_names = targets.single, targets.names

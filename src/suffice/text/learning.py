@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, StaleCalibrationWarning, warn_caller
+from suffice.skin.intake import NoRowsError
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -47,7 +48,10 @@ class LearnsDocuments(TakesDocuments):
             self._grows = True
             for batch in batches:
                 documents, labels = _pair(batch)
-                counted = self._tallied(documents, labels, None, reset=groups is None)
+                try:
+                    counted = self._tallied(documents, labels, None, reset=groups is None)
+                except NoRowsError:
+                    continue
                 groups = (
                     counted if groups is None else groups + named_alike(counted, groups.classes)
                 )

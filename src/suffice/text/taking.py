@@ -70,7 +70,7 @@ class TakesDocuments(ReadsTerms):
                 counted = self._terms.counted(settings, batch)
             parts.append(counted)
         counted = Counted.together(parts)
-        if not len(counted.unknown):
+        if reset and not len(counted.unknown):
             raise InputError("Found no documents while a minimum of 1 is required. Give some.")
         if getattr(self, "_forgets", False):
             self._check_known(counted.unknown)
