@@ -10,21 +10,28 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
 
 from suffice import (
     BayesianLinearRegression,
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
+    Fourier,
     GaussianDiscriminant,
     GaussianNB,
     GenerativeClassifier,
+    Hinge,
     LinearDiscriminantAnalysis,
     LinearRegression,
     LogisticRegression,
     MultinomialNB,
     PoissonNB,
+    Polynomial,
+    Quadratic,
     QuadraticDiscriminantAnalysis,
+    Radial,
+    RandomHinge,
     TextClassifier,
 )
 from suffice.errors import InputError
@@ -159,6 +166,17 @@ def test_other_answers_have_no_rows_either():
     filled = table.impute(MIXED[:0])
     assert filled.columns.tolist() == MIXED.columns.tolist()
     assert len(filled) == 0
+
+
+@pytest.mark.parametrize(
+    "basis",
+    [Polynomial(2), Fourier(2), Radial(3), Hinge(2), RandomHinge(4), Quadratic()],
+    ids=lambda basis: type(basis).__name__,
+)
+def test_a_pipeline_with_a_basis_answers_no_rows(basis):
+    line = make_pipeline(basis, LinearRegression()).fit(NUMBERS, NUMBERS[:, 0])
+    assert line.predict(np.empty((0, 3))).shape == (0,)
+    assert basis.transform(np.empty((0, 3))).shape[1] == basis.transform(NUMBERS).shape[1]
 
 
 def test_many_classes_are_screened_without_rows_too():

@@ -36,6 +36,8 @@ class TableLearner(CrossValidates):
 
     _takes_sparse = False
     _tally_settings: ClassVar[tuple[str, ...]] = ("missing",)
+    # The blocks that were chosen are compared, not how they were.
+    _free_settings: ClassVar[tuple[str, ...]] = ("families", "budget")
 
     families: Any
     missing: str

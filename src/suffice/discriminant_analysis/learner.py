@@ -19,6 +19,7 @@ from suffice.model.laws import Law, law_form
 from suffice.model.left_out_gaussian import Marks
 from suffice.saved.refusal import refuse
 from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.settings import differences
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -87,10 +88,11 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         super()._check_mergeable(other)
         mine, theirs = type(self.tally_.parts), type(other.tally_.parts)
         if mine is not theirs:
+            told_by = [name for name in ("covariance", "shrinkage") if hasattr(self, name)]
+            self._refuse_different(differences(self, other, told_by))
             raise MergeError(
-                f"Cannot merge: {mine.__name__} were counted here and {theirs.__name__} there "
-                "(shrinkage='auto' needs more than other settings). Learn both with the same "
-                "settings; nothing was changed."
+                f"Cannot merge: {mine.__name__} were counted here and {theirs.__name__} there. "
+                "Learn both with the same settings; nothing was changed."
             )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

@@ -96,6 +96,7 @@ class TextClassifier(LearnsDocuments):
         "class_prior": ["array-like", None],
     }
     _tally_settings = ("event", "weighting")
+    _free_settings = ("ngrams", "words")  # how documents are cut is compared as a whole
     _saved = (
         "tally_",
         "classes_closed_",

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.errors import InputError, MergeError, StaleCalibrationWarning, warn_caller
 from suffice.skin.intake import NoRowsError
 from suffice.skin.learner import named_alike
+from suffice.skin.settings import differences
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
 from suffice.text.taking import TakesDocuments
@@ -152,14 +153,9 @@ class LearnsDocuments(TakesDocuments):
             )
         check_is_fitted(other, "tally_")
         ours, theirs = self._cut_settings(), other._cut_settings()
-        settings = [(name, self, other) for name in self._tally_settings]
-        settings += [(name, ours, theirs) for name in (*CUT_SETTINGS, "vocabulary")]
-        for name, here, there in settings:
-            if repr(getattr(here, name)) != repr(getattr(there, name)):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(here, name)!r} here and "
-                    f"{getattr(there, name)!r} there, so different things were counted."
-                )
+        found = differences(self, other, self._tally_settings)
+        found += differences(ours, theirs, (*CUT_SETTINGS, "vocabulary"))
+        self._refuse_different(found)
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
