@@ -19,6 +19,7 @@ from suffice.model.scoring import Scorer
 from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Beta
+from suffice.skin.intake import column_name
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
 
@@ -91,6 +92,9 @@ class BernoulliNB(DiscreteNB):
 
     def _count(self, rows: Rows) -> tuple[Floats, Counts]:
         return count_ones(rows, self.binarize)
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"{column_name(self, at[1])} {'present' if at[2] else 'absent'}"
 
     def _read(self, groups: Groups[Counts]) -> None:
         self._read_classes(groups)

@@ -20,6 +20,7 @@ from suffice.model.scoring import Scorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Dirichlet
 from suffice.saved.refusal import refuse
+from suffice.skin.intake import column_name
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 
@@ -97,6 +98,9 @@ as in scikit-learn
 
     def _count(self, rows: Rows) -> tuple[Floats, Blocks[Counts]]:
         return count_levels(rows)
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"level {at[1]} of {column_name(self, path[0])}"
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)

@@ -187,6 +187,12 @@ def names_of(estimator: Any) -> tuple[str, ...] | None:
     return None if names is None else tuple(names)
 
 
+def column_name(estimator: Any, at: int) -> str:
+    """Return how to speak of a column in an error."""
+    names = names_of(estimator)
+    return f"column {at}" + (f" ({names[at]!r})" if names is not None else "")
+
+
 def owner(estimator: Any) -> str:
     """Return the estimator's name for errors."""
     return type(estimator).__name__

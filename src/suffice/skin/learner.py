@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
-from suffice.errors import InputError, OneClassWarning, warn_caller
+from suffice.errors import DebtError, InputError, OneClassWarning, warn_caller
 from suffice.saved.agreement import check_alike as check_tallies_alike
 from suffice.saved.agreement import check_groups, check_kinds
-from suffice.skin.intake import NoRowsError, labelled_rows
+from suffice.skin.intake import NoRowsError, column_name, labelled_rows
 from suffice.skin.keeper import TallyKeeper
+from suffice.skin.shortfall import Shortfall, largest_shortfall, told_shortfall
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
@@ -100,7 +101,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         check_is_fitted(self, "tally_")
         with suppress(NoRowsError), all_or_nothing(self):
             taken = self._tallied(X, y, sample_weight, reset=False)
-            groups = self.tally_ - named_alike(taken, self.classes_)
+            groups = self._without(named_alike(taken, self.classes_))
             if not self.classes_closed_:
                 groups = groups.without_empty()
             if not groups.weights.any():
@@ -112,6 +113,30 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             self._settle(groups)
             self._changed()
         return self
+
+    def _without(self, taken: Groups[Any]) -> Groups[Any]:
+        """Return the tally without what is to be forgotten, or say in words what is missing."""
+        try:
+            return self.tally_ - taken
+        except DebtError as debt:
+            known = np.isin(taken.classes[taken.weights > 0], self.classes_).all()
+            found = largest_shortfall(self.tally_, taken) if known else None
+            if found is None:
+                raise
+            label = np.union1d(self.classes_, taken.classes).tolist()[found.at[0]]
+            raise DebtError(self._told_shortfall(found, label)) from debt
+
+    def _told_shortfall(self, found: Shortfall, label: Any) -> str:
+        if found.kind == "rows":
+            return told_shortfall(found, "", label)
+        if found.kind != "pattern":
+            return told_shortfall(found, self._name_of_sum(found.path, found.at), label)
+        columns = " and ".join(column_name(self, at) for at in found.path)
+        return told_shortfall(found, "", label, f"with gaps in {columns}" if columns else "whole")
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        """Return what a sum of the tally is of, for errors: a column, a level, a word."""
+        return column_name(self, at[1])
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned.

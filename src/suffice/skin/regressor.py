@@ -26,12 +26,14 @@ from suffice.saved.refusal import refuse
 from suffice.skin.intake import (
     NoRowsError,
     check_rows,
+    column_name,
     names_of,
     owner,
     take_features,
     take_weights,
 )
 from suffice.skin.keeper import TallyKeeper
+from suffice.skin.shortfall import largest_shortfall, told_shortfall
 from suffice.skin.targets import take_targets
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Moments
@@ -108,7 +110,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
                     "More rows with a gap were to be forgotten than were left out. Forget only "
                     "rows that were given before; nothing was changed."
                 )
-            tally = self.tally_ - taken
+            tally = self._without(taken)
             if tally.weight == 0:
                 raise InputError(
                     "Forgetting these rows would leave nothing learned. Make a new model "
@@ -116,6 +118,26 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
                 )
             self._settle(tally)
         return self
+
+    def _without(self, taken: Moments) -> Moments:
+        """Return the tally without what is to be forgotten, or say in words what is missing."""
+        try:
+            return self.tally_ - taken
+        except DebtError as debt:
+            found = largest_shortfall(self.tally_, taken)
+            if found is None:
+                raise
+            # All columns are seen in the same rows.
+            what = "every column" if found.kind == "seen" else self._name_of(found.at[0])
+            raise DebtError(told_shortfall(found, what)) from debt
+
+    def _name_of(self, at: int) -> str:
+        """Return how to speak of a column or target of the tally in an error."""
+        target = at - self.n_features_in_
+        if target < 0:
+            return column_name(self, at)
+        names = self._target_names
+        return f"target {target}" + (f" ({names[target]!r})" if names is not None else "")
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned; it is left as it was."""

@@ -81,6 +81,9 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         """Say whether the terms were named before any document was seen."""
         return False
 
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"the word {str(self._terms.terms[at[1]])!r}"
+
     def _settle(self, groups: TermTally) -> None:
         seen = document_counts(groups) > 0
         self._kept = np.ones(len(seen), bool) if self._given_vocabulary() else seen

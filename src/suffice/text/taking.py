@@ -15,7 +15,7 @@ from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError
 from suffice.skin.cross_validation import CrossValidation
 from suffice.text.counted import Counted
-from suffice.text.cutter import in_batches, takes_anything
+from suffice.text.cutter import in_batches, listed_documents, takes_anything
 from suffice.text.names import Names
 from suffice.text.reading import SMOOTH, ReadsTerms
 from suffice.text.term_rows import with_column
@@ -62,18 +62,20 @@ class TakesDocuments(ReadsTerms):
             # scikit-learn warns of odd stop words once: when documents are first learned.
             settings._stop_words_id = id(settings.stop_words)
         grows = getattr(self, "_grows", reset) and not self._given_vocabulary()
-        parts = []
+        parts: list[Counted] = []
         for batch in in_batches(X, anything=takes_anything(settings)):
             if grows:
                 self._terms, counted = self._terms.learned(settings, batch)
             else:
                 counted = self._terms.counted(settings, batch)
+            if getattr(self, "_forgets", False):
+                self._check_known(
+                    settings, batch, counted.unknown, sum(len(part.unknown) for part in parts)
+                )
             parts.append(counted)
         counted = Counted.together(parts)
         if reset and not len(counted.unknown):
             raise InputError("Found no documents while a minimum of 1 is required. Give some.")
-        if getattr(self, "_forgets", False):
-            self._check_known(counted.unknown)
         matrix = counted.matrix(len(self._terms))
         if self.unknown == SMOOTH:
             matrix = with_column(matrix, counted.unknown)
@@ -146,14 +148,20 @@ class TakesDocuments(ReadsTerms):
             **settings_to_try,
         )
 
-    def _check_known(self, unknown: NDArray[np.int64]) -> None:
+    def _check_known(
+        self, settings: CountVectorizer, batch: Any, unknown: NDArray[np.int64], before: int
+    ) -> None:
         """Refuse to forget documents (n,) with terms that were never learned."""
         if self._given_vocabulary() or getattr(self, "pruned_", False) or not unknown.any():
             return
         row = int(np.argmax(unknown > 0))
+        known = {str(term) for term in self._terms.terms}
+        terms = settings.build_analyzer()(listed_documents(settings, batch)[row])
+        first = next((term for term in terms if term not in known), None)
+        named = "" if first is None else f", {first!r} the first"
         raise DebtError(
-            f"Document {row} has {unknown[row]} terms that were never learned. Forget only "
-            "documents that were learned; nothing was changed."
+            f"Document {before + row} has {unknown[row]} terms that were never learned{named}. "
+            "Forget only documents that were learned; nothing was changed."
         )
 
     def _taken_in(self) -> dict[str, Any]:
