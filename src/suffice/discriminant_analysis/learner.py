@@ -17,8 +17,10 @@ from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
 from suffice.model.laws import Law, law_form
 from suffice.model.left_out_gaussian import Marks
+from suffice.model.linear import LinearScorer
 from suffice.saved.refusal import refuse
 from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.explains import ColumnScores
 from suffice.skin.settings import differences
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
 from suffice.tally.tally import ROUNDING, Floats
@@ -159,6 +161,18 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     def _scorer(self) -> scoring.Scorer:
         self._check_readable()
         return self._law.scorer()
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        columns, scorer = np.arange(len(cells)), self._scorer()
+        if not isinstance(scorer, LinearScorer):
+            return ColumnScores(columns, self._law.split(cells))
+        seen = np.flatnonzero(~np.isnan(cells))
+        parts = np.zeros((len(cells), len(self.classes_)))
+        if not seen.size:
+            return ColumnScores(columns, parts)
+        linear = scorer if len(seen) == len(cells) else scorer.marginal(seen)
+        parts[seen] = (linear.weights * (cells[seen] - linear.centre)).T
+        return ColumnScores(columns, parts, linear.bias)
 
     def _density(self) -> scoring.Scorer:
         self._check_readable()

@@ -11,10 +11,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError
 from suffice.figures.tables import PrintedTable, Section, Tabular
+from suffice.lab.column_dependence import column_dependences
 from suffice.lab.dependence import dependence
 from suffice.skin.learner import TallyLearner
-from suffice.tally import Groups
 from suffice.tally.tally import Floats, given
+from suffice.text import TextClassifier
 
 # Features that a printed ranking shows.
 SHOWN = 10
@@ -97,8 +98,10 @@ def rank_features(model: Any) -> FeatureRanking:
 
     Parameters
     ----------
-    model : naive Bayes or Gaussian classifier, fitted
-        Full Gaussians are read a feature at a time, by the diagonal of their moments.
+    model : naive Bayes, Gaussian, text or table classifier, fitted
+        Full Gaussians, and blocks of several columns of a table, are read a feature at a time. The
+        features of a `TextClassifier` are its words, those of a `GenerativeClassifier` the columns
+        that are in a block.
 
     Returns
     -------
@@ -118,12 +121,32 @@ def rank_features(model: Any) -> FeatureRanking:
     """
     if not isinstance(model, TallyLearner):
         raise InputError(
-            f"A {type(model).__name__} keeps no tally of classes. Use a naive Bayes or Gaussian "
-            "classifier of suffice."
+            f"A {type(model).__name__} keeps no tally of classes. Use a generative classifier of "
+            "suffice."
         )
     check_is_fitted(model, "tally_")
-    tally: Groups[Any] = model.tally_
-    found = dependence(tally.parts, model)
-    known = getattr(model, "feature_names_in_", None)
-    names = [f"x{j}" for j in range(model.n_features_in_)] if known is None else known
-    return FeatureRanking(tuple(str(name) for name in names), *(given(part) for part in found))
+    if hasattr(model, "blocks_"):
+        return _columns_of_a_table(model)
+    if isinstance(model, TextClassifier):
+        names, event = model.terms_, model._model
+    else:
+        known, event = getattr(model, "feature_names_in_", None), model
+        names = [f"x{j}" for j in range(model.n_features_in_)] if known is None else known
+    found = dependence(event.tally_.parts, event)
+    # The last word of an event model may be the unknown one.
+    kept = (given(part[: len(names)]) for part in found)
+    return FeatureRanking(tuple(str(name) for name in names), *kept)
+
+
+def _columns_of_a_table(model: Any) -> FeatureRanking:
+    """Rank the columns of a GenerativeClassifier, in the order of the table."""
+    blocks = zip(model.blocks_, model.tally_.parts.parts, strict=True)
+    by_name = {found.column: found for block in blocks for found in column_dependences(*block)}
+    order = [name for name in model.schema_.names if name in by_name]
+    order += [name for name in by_name if name not in set(order)]
+    found = [by_name[name] for name in order]
+    return FeatureRanking(
+        tuple(order),
+        given(np.array([one.mutual_information for one in found])),
+        given(np.array([one.log_bayes_factor for one in found])),
+    )

@@ -16,6 +16,7 @@ from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.calibration import calibrated
 from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.explains import ColumnScores
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats
 from suffice.text.draws import drawn_documents
@@ -150,6 +151,10 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
     def _scorer(self) -> scoring.Scorer:
         scorer: scoring.Scorer = self._model._scorer()
         return scorer
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        found: ColumnScores = self._model._split(cells)
+        return found
 
     def _log_prior(self) -> Floats:
         prior: Floats = self._model._log_prior()
