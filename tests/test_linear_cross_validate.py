@@ -13,6 +13,10 @@ X, Y = load_diabetes(return_X_y=True)
 TWO = np.column_stack([Y, X[:, 0] + 0.1 * Y])
 
 
+def shuffled(folds):
+    return KFold(folds, shuffle=True, random_state=0)
+
+
 def brute_force(model, X, y, splits, weights=None):
     weights = np.ones(len(y)) if weights is None else weights
     errors, densities = [], []
@@ -40,7 +44,7 @@ def brute_force(model, X, y, splits, weights=None):
 @pytest.mark.parametrize("y", [Y, TWO], ids=["one target", "two targets"])
 def test_scores_are_those_of_refits(model, y):
     found = model.cross_validate(X, y, 4)
-    errors, densities = brute_force(model, X, y, list(KFold(4).split(X)))
+    errors, densities = brute_force(model, X, y, list(shuffled(4).split(X)))
     np.testing.assert_allclose(found.squared_error[0], errors, rtol=1e-8)
     np.testing.assert_allclose(found.log_density[0], densities, rtol=1e-8)
 
@@ -50,7 +54,7 @@ def test_weights_groups_and_splitters_are_respected():
     groups = np.arange(len(Y)) % 7
     model = BayesianLinearRegression()
     found = model.cross_validate(X, Y, 3, groups=groups, sample_weight=weights)
-    splits = list(GroupKFold(3).split(X, Y, groups))
+    splits = list(GroupKFold(3, shuffle=True, random_state=0).split(X, Y, groups))
     errors, densities = brute_force(model, X, Y, splits, weights)
     np.testing.assert_allclose(found.squared_error[0], errors, rtol=1e-8)
     np.testing.assert_allclose(found.log_density[0], densities, rtol=1e-8)
@@ -60,6 +64,25 @@ def test_weights_groups_and_splitters_are_respected():
         brute_force(model, X, Y, list(once.split(X)))[0],
         rtol=1e-8,
     )
+
+
+@pytest.mark.parametrize("model", [LinearRegression(), BayesianLinearRegression()], ids=str)
+def test_rows_that_stand_in_an_order_make_folds_as_good_as_any(model):
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.uniform(0, 3, 200))
+    y = np.exp(x) + rng.normal(scale=0.1, size=200)  # no line: it fails where it was not fitted
+    rows, mixed = x[:, None], rng.permutation(200)
+    in_order, at_random = (
+        model.cross_validate(rows[some], y[some]).mean_squared_error[0]
+        for some in (np.arange(200), mixed)
+    )
+    runs = model.cross_validate(rows, y, shuffle=False).mean_squared_error[0]
+    assert in_order == pytest.approx(at_random, rel=0.1)
+    assert runs > 2 * in_order
+    expected = brute_force(model, rows, y, list(KFold(5).split(rows)))[0].mean()
+    assert runs == pytest.approx(expected, rel=1e-8)
+    others = model.cross_validate(rows, y, random_state=4).mean_squared_error[0]
+    assert others != in_order
 
 
 def test_many_settings_cost_one_counting_pass(monkeypatch):
@@ -85,7 +108,7 @@ def test_rows_with_gaps_are_predicted_but_not_learned():
     gappy[::9, 2] = np.nan
     found = LinearRegression().cross_validate(gappy, Y, 3)
     assert np.isfinite(found.squared_error).all()
-    train, test = next(KFold(3).split(X))
+    train, test = next(shuffled(3).split(X))
     whole = train[~np.isnan(gappy[train]).any(axis=1)]
     model = LinearRegression().fit(gappy[whole], Y[whole])
     expected = np.square(model.predict(gappy[test]) - Y[test]).mean()

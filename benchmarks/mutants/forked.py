@@ -16,8 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-# Not hypothesis: pytest wants to be the first to import its plugins. Nor polars, whose threads would
-# stay behind.
+# Not hypothesis: pytest wants to be the first to import its plugins. Nor polars, whose threads
+# would stay behind.
 LOADED = (
     "matplotlib.pyplot",
     "numba",

@@ -64,6 +64,7 @@ _ROOMS = {
         "DebtError",
         "InputError",
         "MergeError",
+        "MissingPackageError",
         "ModelFileError",
         "PriorError",
         "SaveError",

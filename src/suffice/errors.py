@@ -47,6 +47,10 @@ class SaveError(SufficeError, OSError):
         return str(self.strerror)
 
 
+class MissingPackageError(SufficeError, ImportError):
+    """A package that only this call needs is not installed; the text names it."""
+
+
 class SufficeWarning(UserWarning):
     """The parent of every warning this package gives on purpose."""
 

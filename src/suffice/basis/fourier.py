@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -90,7 +91,7 @@ class Fourier(Expansion):
             angle = 2 * np.pi * (np.fmod(frequency * whole, 1.0) + frequency * part)
             np.sin(angle, out=waves[:, :, at, 0])
             np.cos(angle, out=waves[:, :, at, 1])
-        return waves.reshape(rows, -1)
+        return waves.reshape(rows, prod(waves.shape[1:]))
 
     def _names(self, columns: list[str]) -> list[str]:
         times = ["" if text == "1" else f"{text} " for text in numerals(self.frequencies_)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -62,7 +63,7 @@ class Polynomial(Expansion):
         powers[:, :, 0] = cells
         for power in range(1, self._highest):
             np.multiply(powers[:, :, power - 1], cells, out=powers[:, :, power])
-        return powers.reshape(rows, -1)
+        return powers.reshape(rows, prod(powers.shape[1:]))
 
     def _names(self, columns: list[str]) -> list[str]:
         return [

@@ -17,6 +17,7 @@ from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
 from suffice.classifier.class_prior import class_log_prior
 from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_unreadable
+from suffice.classifier.sum_names import sum_name
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import MergeError, ShapeError
@@ -38,6 +39,8 @@ class TableLearner(CrossValidates):
 
     _takes_sparse = False
     _tally_settings: ClassVar[tuple[str, ...]] = ("missing",)
+    # The blocks that were chosen are compared, not how they were.
+    _free_settings: ClassVar[tuple[str, ...]] = ("families", "budget")
 
     families: Any
     missing: str
@@ -172,6 +175,10 @@ class TableLearner(CrossValidates):
         self.readings_: tuple[Reading[Any], ...] = tuple(
             reading.plugged_in() if plug else reading for reading in found
         )
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        part = path[1] if len(path) > 1 else None
+        return sum_name(self.blocks_[path[0]], self.schema_, part, at)
 
     def _class_prior_is_given(self) -> bool:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -17,6 +17,7 @@ from suffice.data.given import as_table, is_columns, refuse_repeated_names
 from suffice.data.schema import Schema
 from suffice.data.table import Table, has_names
 from suffice.errors import InputError, SufficeWarning, warn_caller
+from suffice.skin.intake import is_no_row, no_rows, told_where
 
 # What is put after the name of a column for the column of its gaps.
 GAP_OF = ":missing"
@@ -65,16 +66,18 @@ def checked(estimator: Any, X: Any, schema: Schema | None = None) -> Any:
     reset = schema is None
     if isinstance(X, Table):
         return X
+    if isinstance(X, Iterator):
+        raise no_rows(X)
     X = as_rows(X, schema)
     if is_frame(X):
         X = with_names(X)
         refuse_repeated_names(column_names(X))
-        _refuse_nothing(estimator, X.shape)
+        _refuse_nothing(estimator, X.shape, reset=reset)
         if reset:
             validate_data(estimator, X, reset=True, skip_check_array=True)
         return X
     if has_names(X):
-        _refuse_nothing(estimator, _shape(X))
+        _refuse_nothing(estimator, _shape(X), reset=reset)
         if reset:
             names = dict.fromkeys(
                 str(name) for row in ([X] if is_columns(X) else X) for name in row
@@ -88,11 +91,18 @@ def checked(estimator: Any, X: Any, schema: Schema | None = None) -> Any:
         # numpy would write numbers beside words out as words
         kinds = {isinstance(cell, str) for row in X for cell in row}
         X = np.array(X, dtype=object) if len(kinds) > 1 else X
-    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    if not reset and is_no_row(X):
+        X = np.empty((0, estimator.n_features_in_))
+    least = 1 if reset else 0
+    checks = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
+    try:
+        return validate_data(estimator, X, reset=reset, **checks)
+    except ValueError as error:
+        raise told_where(X, error) from error
 
 
-def _refuse_nothing(estimator: Any, shape: tuple[int, int]) -> None:
-    if 0 in shape:
+def _refuse_nothing(estimator: Any, shape: tuple[int, int], *, reset: bool) -> None:
+    if shape[1] == 0 or (reset and shape[0] == 0):
         raise InputError(
             f"Found array with 0 {'sample' if shape[0] == 0 else 'feature'}(s) (shape={shape}) "
             f"while a minimum of 1 is required by {type(estimator).__name__}. Give at least one "

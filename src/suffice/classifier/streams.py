@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from suffice.data.rows import Rows
 from suffice.data.schema import with_own_levels
 from suffice.errors import InputError
 from suffice.skin.gross_scale import gross_scale
-from suffice.skin.intake import labelled_rows
+from suffice.skin.intake import NoRowsError, labelled_rows
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -101,7 +102,8 @@ class Streams(TableAnswers):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
-        Families, bins and blocks are chosen from the rows of the first call and held.
+        Families, bins and blocks are chosen from the rows of the first call and held. No rows
+        change nothing.
 
         Parameters
         ----------
@@ -117,7 +119,7 @@ class Streams(TableAnswers):
                 "loaded from, so they could not leave it. Fit it to them again (fit), or go on "
                 "without a window (window(None))."
             )
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             super().partial_fit(X, y, classes, sample_weight)
             if hasattr(self, "_window"):
                 self._slide(X, y, sample_weight)

@@ -13,6 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.errors import InputError
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.naive_bayes import GaussianNB
 from suffice.saved.agreement import check_kinds
@@ -108,6 +109,11 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return copy
 
     def _settle(self, model: Any) -> Self:
+        if hasattr(model, "blocks_") or not hasattr(model, "n_features_in_"):
+            raise InputError(
+                f"A {type(model).__name__} ranks words or columns of a table, not columns of an "
+                "array. Use a naive Bayes or Gaussian classifier, or rank_features."
+            )
         self.ranking_ = rank_features(model)
         self.model_ = model
         self.n_features_in_ = model.n_features_in_

@@ -12,13 +12,15 @@ from sklearn.base import clone
 from suffice.count.pairs import count_pairs_by_code
 from suffice.data.pairs import PairedRows
 from suffice.errors import InputError, PriorError
+from suffice.figures.tables import PrintedTable, Section, Tabular
+from suffice.skin.cross_validation import setting_name
 from suffice.skin.folds import NEVER, Folds
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True)
-class TargetsValidation:
+class TargetsValidation(Tabular):
     """Scores of S settings on F folds; prints as a table, best setting first.
 
     Parameters
@@ -63,16 +65,29 @@ class TargetsValidation:
         density = self.mean_log_density
         return np.argsort(self.mean_squared_error if np.isnan(density).any() else -density)
 
-    def __str__(self) -> str:
-        told = [
-            ", ".join(f"{k}={v!r}" for k, v in one.items()) or "as it is" for one in self.settings
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return columns: one a parameter, and the mean scores."""
+        names = list(dict.fromkeys(name for setting in self.settings for name in setting))
+        columns: dict[str, list[Any]] = {
+            name: [setting.get(name) for setting in self.settings] for name in names
+        }
+        columns["squared_error"] = self.mean_squared_error.tolist()
+        columns["log_density"] = self.mean_log_density.tolist()
+        return columns
+
+    def _printed(self) -> PrintedTable:
+        rows = [
+            (
+                setting_name(self.settings[at]),
+                f"{self.mean_squared_error[at]:.6g}",
+                f"{self.mean_log_density[at]:.5g}",
+            )
+            for at in self._order()
         ]
-        width = max(len("setting"), *(len(name) for name in told))
-        lines = [f"{'setting':<{width}}  {'squared error':>14}  {'log density':>12}"]
-        for at in self._order():
-            error, density = self.mean_squared_error[at], self.mean_log_density[at]
-            lines.append(f"{told[at]:<{width}}  {error:>14.6g}  {density:>12.5g}")
-        return "\n".join(lines)
+        return PrintedTable(("setting", "squared error", "log density"), [Section(rows)])
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return self.to_dict()
 
 
 def cross_validated(

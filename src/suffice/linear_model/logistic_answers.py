@@ -15,12 +15,14 @@ from suffice.errors import InputError
 from suffice.linear_model.logistic_doubts import check_given
 from suffice.linear_model.summary import Summary
 from suffice.model import scoring
+from suffice.model.explanation import Explanation
 from suffice.model.softmax_scores import SoftmaxScorer
 from suffice.prior.normal import Normal
 from suffice.prior.prior import Interval
 from suffice.saved.agreement import check_columns, check_kinds, check_shapes
 from suffice.saved.refusal import refuse
 from suffice.saved.savable import Savable
+from suffice.skin.explains import ColumnScores, explain_columns, one_row
 from suffice.skin.intake import names_of, owner, take_features
 from suffice.tally.tally import Floats
 
@@ -115,6 +117,38 @@ class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
         """Return log p(class | x), (n_samples, n_classes)."""
         log_proba: Floats = self._answer(scoring.log_proba, X)
         return log_proba
+
+    def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
+        """Return what each column of one row adds to the log-odds of a class: weight times cell.
+
+        The contributions and the `base`, that of the intercepts, add up to the log-odds.
+
+        Parameters
+        ----------
+        row : as for `predict`; one row
+        target : class, optional
+            The most probable one if not given.
+        against : class, optional
+            All others together if not given.
+
+        Examples
+        --------
+        >>> from suffice.linear_model import LogisticRegression
+        >>> model = LogisticRegression.from_weights([[2.0, -1.0]], [0.5], ["no", "yes"])
+        >>> print(model.explain([[1.0, 3.0]], "yes"))
+        yes against the rest: log-odds -0.500, probability 0.3775
+        x1 = 3    -3.000  --------------------
+        x0 = 1    +2.000  +++++++++++++
+        (before)  +0.500  +++
+        """
+        self._answer(scoring.joint_log_proba, row)  # refuses cells that are no numbers
+        array = take_features(self, row, reset=False)
+        cells = one_row(array)
+        weights, intercepts = self._weights()
+        # Of sparse rows the cells that are stored.
+        columns = np.arange(len(cells)) if isinstance(array, np.ndarray) else np.flatnonzero(cells)
+        found = ColumnScores(columns, (weights * cells).T[columns])
+        return explain_columns(self, cells, found, intercepts, 0.0, (target, against))
 
     # Saving: the weights are all that is left of the rows.
 

@@ -20,6 +20,8 @@ from suffice.model.scoring import Scorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Dirichlet
 from suffice.saved.refusal import refuse
+from suffice.skin.explains import ColumnScores
+from suffice.skin.intake import column_name
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 
@@ -112,6 +114,9 @@ as in scikit-learn
             self._gross = trimmed(self._gross)
         return trimmed(groups)
 
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"level {at[1]} of {column_name(self, path[0])}"
+
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)
         levels = int(self._fewest(state["n_features_in_"]).sum())
@@ -186,6 +191,13 @@ as in scikit-learn
             for j, log_prob in enumerate(self.feature_log_prob_)
         ]
         return LinearForm(np.hstack(parts), self._log_prior(), Levels(self.n_categories_))
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        parts, unseen = np.zeros((len(cells), len(self.classes_))), self._log_unseen()
+        for j in np.flatnonzero(~np.isnan(cells)).tolist():
+            level, known = int(cells[j]), self.feature_log_prob_[j]
+            parts[j] = known[:, level] if level < known.shape[1] else unseen[:, j]
+        return ColumnScores(np.arange(len(cells)), parts)
 
     def _feature_parameters(self) -> int:
         return int(len(self.classes_) * np.sum(self.n_categories_ - 1))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.bridge import LinearForm
@@ -20,7 +21,9 @@ from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
+from suffice.prior.gammas import log_gamma_step
 from suffice.prior.predictive import draw_events
+from suffice.skin.explains import ColumnScores
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 
@@ -174,6 +177,16 @@ class PoissonNB(DiscreteNB):
         rate = np.ascontiguousarray(self.rate_.T)
         with np.errstate(divide="ignore"):
             return TableScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        x = np.where(np.isnan(cells), 0.0, cells)[:, None]
+        if self.estimate == "predictive":
+            events, rows = self._believed()
+            parts = log_gamma_step(events, x) - events * np.log1p(1.0 / rows) - x * np.log1p(rows)
+        else:
+            rate = self.rate_.T
+            parts = xlogy(x, rate) - rate
+        return ColumnScores(np.arange(len(cells)), np.where(np.isnan(cells)[:, None], 0.0, parts))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""

@@ -12,7 +12,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 
 from suffice.errors import InputError, PriorError
 from suffice.prior.gammas import log_gamma_step
-from suffice.prior.prior import Size, broadcast, positive, sizes, spread_to
+from suffice.prior.prior import Size, broadcast, check_generator, positive, sizes, spread_to
 from suffice.tally.tally import Floats, frozen, given
 
 # numpy draws Poisson numbers up to 9.2e18, the largest that 64 bits hold.
@@ -95,6 +95,7 @@ class Bernoulli(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw zeros and ones, shape (*size, ...)."""
+        check_generator(rng)
         shape = sizes(size, self.probability.shape)
         return np.asarray(rng.random(shape) < self.probability, dtype=np.float64)
 
@@ -140,6 +141,7 @@ class NegativeBinomial(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw numbers of events, shape (*size, ...)."""
+        check_generator(rng)
         rates = rng.standard_gamma(self.shape, size=sizes(size, self.shape.shape)) / self.rate
         return np.asarray(draw_events(rng, rates), dtype=np.float64)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from copy import copy
 from typing import Any, ClassVar, Self
 
@@ -18,8 +19,9 @@ from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.saved.agreement import check_alike as check_tallies_alike
 from suffice.saved.agreement import check_groups, check_kinds
 from suffice.skin.gross_scale import of_classes
-from suffice.skin.intake import labelled_rows
+from suffice.skin.intake import NoRowsError, column_name, labelled_rows
 from suffice.skin.keeper import TallyKeeper
+from suffice.skin.shortfall import largest_shortfall, told_shortfall
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
@@ -70,6 +72,8 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
+        No rows change nothing.
+
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
@@ -78,7 +82,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
         """
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
@@ -104,7 +108,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         plausible row that was never learned cannot be noticed.
         """
         check_is_fitted(self, "tally_")
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             taken = named_alike(self._tallied(X, y, sample_weight, reset=False), self.classes_)
             groups = self._forget(taken)
             if not self.classes_closed_:
@@ -118,6 +122,23 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             self._settle(self._keep_learned(groups))
             self._changed()
         return self
+
+    def _missing_part(self, taken: Groups[Any]) -> str | None:
+        known = np.isin(taken.classes[taken.weights > 0], self.classes_).all()
+        found = largest_shortfall(self.tally_, taken, self._gross) if known else None
+        if found is None:
+            return None
+        label = np.union1d(self.classes_, taken.classes).tolist()[found.at[0]]
+        if found.kind == "rows":
+            return told_shortfall(found, "", label)
+        if found.kind != "pattern":
+            return told_shortfall(found, self._name_of_sum(found.path, found.at), label)
+        columns = " and ".join(column_name(self, at) for at in found.path)
+        return told_shortfall(found, "", label, f"with gaps in {columns}" if columns else "whole")
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        """Return what a sum of the tally is of, for errors: a column, a level, a word."""
+        return column_name(self, at[1])
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned.

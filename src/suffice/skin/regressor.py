@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -22,8 +23,17 @@ from suffice.prior.prior import Interval
 from suffice.prior.student_t import StudentT
 from suffice.saved.agreement import check_joint_moments, check_kinds
 from suffice.saved.refusal import refuse
-from suffice.skin.intake import names_of, owner, take_features, take_weights
+from suffice.skin.intake import (
+    NoRowsError,
+    check_rows,
+    column_name,
+    names_of,
+    owner,
+    take_features,
+    take_weights,
+)
 from suffice.skin.keeper import TallyKeeper
+from suffice.skin.shortfall import largest_shortfall, told_shortfall
 from suffice.skin.targets import take_targets
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Moments
@@ -79,8 +89,11 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from further rows: the same as `fit` on all rows so far, in any order."""
-        with all_or_nothing(self), self._patiently():
+        """Learn from further rows: the same as `fit` on all rows so far, in any order.
+
+        No rows change nothing.
+        """
+        with suppress(NoRowsError), all_or_nothing(self), self._patiently():
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
@@ -96,7 +109,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         plausible row that was never learned cannot be noticed.
         """
         check_is_fitted(self, "tally_")
-        with all_or_nothing(self), self._patiently():
+        with suppress(NoRowsError), all_or_nothing(self), self._patiently():
             taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
             if self.n_rows_left_out_ < 0:
                 raise DebtError(
@@ -111,6 +124,22 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
                 )
             self._settle(tally)
         return self
+
+    def _missing_part(self, taken: Moments) -> str | None:
+        found = largest_shortfall(self.tally_, taken, self._gross)
+        if found is None:
+            return None
+        # All columns are seen in the same rows.
+        what = "every column" if found.kind == "seen" else self._name_of(found.at[0])
+        return told_shortfall(found, what)
+
+    def _name_of(self, at: int) -> str:
+        """Return how to speak of a column or target of the tally in an error."""
+        target = at - self.n_features_in_
+        if target < 0:
+            return column_name(self, at)
+        names = self._target_names
+        return f"target {target}" + (f" ({names[target]!r})" if names is not None else "")
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned; it is left as it was."""
@@ -156,6 +185,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
 
     def _pairs(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> PairedRows:
         array = take_features(self, X, reset=reset, sparse=self._takes_sparse)
+        check_rows(array, y)
         targets = take_targets(self, array, y)
         if reset:
             self._single_target, self._target_names = targets.single, targets.names

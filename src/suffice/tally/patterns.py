@@ -106,7 +106,7 @@ class Patterns(Tally):
                     f"Cannot forget a row with gaps in the features {missing}, of which none "
                     "was learned. Forget only rows that were learned; nothing was changed."
                 )
-            scale = None if gross is None else _features(gross, pattern)
+            scale = None if gross is None else features_at(gross, pattern)
             left[pattern] = mine.subtract(theirs, scale)
         return self._made(left)
 
@@ -175,7 +175,7 @@ def _embedded(part: Moments, pattern: tuple[int, ...], features: int) -> Moments
     return Moments(*arrays)
 
 
-def _features(scale: Moments, pattern: tuple[int, ...]) -> Moments:
+def features_at(scale: Moments, pattern: tuple[int, ...]) -> Moments:
     """Return diagonal moments of some features."""
     seen = list(pattern)
     arrays = (scale.weight, scale.origin, scale.sum_x, scale.sum_xx)

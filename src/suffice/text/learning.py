@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, StaleCalibrationWarning, warn_caller
+from suffice.skin.intake import NoRowsError
 from suffice.skin.learner import named_alike
+from suffice.skin.settings import differences
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
 from suffice.text.taking import TakesDocuments
@@ -47,7 +49,10 @@ class LearnsDocuments(TakesDocuments):
             self._grows = True
             for batch in batches:
                 documents, labels = _pair(batch)
-                counted = self._tallied(documents, labels, None, reset=groups is None)
+                try:
+                    counted = self._tallied(documents, labels, None, reset=groups is None)
+                except NoRowsError:
+                    continue
                 groups = (
                     counted if groups is None else groups + named_alike(counted, groups.classes)
                 )
@@ -166,18 +171,18 @@ class LearnsDocuments(TakesDocuments):
             )
         check_is_fitted(other, "tally_")
         ours, theirs = self._cut_settings(), other._cut_settings()
-        settings = [(name, self, other) for name in self._tally_settings]
-        settings += [(name, ours, theirs) for name in (*CUT_SETTINGS, "vocabulary")]
-        for name, here, there in settings:
-            if repr(getattr(here, name)) != repr(getattr(there, name)):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(here, name)!r} here and "
-                    f"{getattr(there, name)!r} there, so different things were counted."
-                )
+        found = differences(self, other, self._tally_settings)
+        found += differences(ours, theirs, (*CUT_SETTINGS, "vocabulary"))
+        self._refuse_different(found)
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
     """Return the documents and labels of a batch."""
+    if isinstance(getattr(batch, "text", None), str):
+        raise InputError(
+            f"A generator gave a {type(batch).__name__} without a label. Give the texts and their "
+            "labels: fit([message.text for message in read_mail(path)], labels)."
+        )
     if not isinstance(batch, tuple) or len(batch) != 2:
         raise InputError(
             f"A generator gave a {type(batch).__name__} without labels. Give pairs (documents, "

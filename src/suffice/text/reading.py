@@ -15,6 +15,7 @@ from suffice.data.rows import Rows
 from suffice.model import scoring
 from suffice.model.calibration import calibrated
 from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.explains import ColumnScores
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats
 from suffice.text.draws import drawn_documents
@@ -79,6 +80,9 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
     def _given_vocabulary(self) -> bool:
         """Say whether the terms were named before any document was seen."""
         return False
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"the word {str(self._terms.terms[at[1]])!r}"
 
     def _settle(self, groups: TermTally) -> None:
         seen = document_counts(groups) > 0
@@ -145,6 +149,10 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         scorer: scoring.Scorer = self._model._scorer()
         return scorer
 
+    def _split(self, cells: Floats) -> ColumnScores:
+        found: ColumnScores = self._model._split(cells)
+        return found
+
     def _log_prior(self) -> Floats:
         prior: Floats = self._model._log_prior()
         return prior
@@ -177,7 +185,10 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         return self._calibrated(log_proba)
 
     def score_samples(self, X: Any) -> Floats:
-        """Return log p(document), (n_documents,): of its terms one by one, whatever the class."""
+        """Return log p(document), (n_documents,): of its terms one by one, whatever the class.
+
+        With event="complement" it is that of the multinomial: the rule is no model of documents.
+        """
         check_is_fitted(self, "tally_")
         words = self._model._word_scorer() if self.event == "complement" else None
         density: Floats = self._answer(scoring.log_density, X, words)

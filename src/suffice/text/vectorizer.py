@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
 from suffice.saved.savable import Savable
+from suffice.skin.settings import differences, told
 from suffice.skin.undo import all_or_nothing
 from suffice.text.counted import Counted
 from suffice.text.cutter import LETTER_RUNS, in_batches, takes_anything
@@ -119,12 +120,9 @@ as in scikit-learn
                 "vectorizers of one class."
             )
         check_is_fitted(other, "term_counts_")
-        for name in CUT_SETTINGS:
-            if getattr(self, name) != getattr(other, name):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(self, name)!r} here and "
-                    f"{getattr(other, name)!r} there, so documents were cut differently."
-                )
+        found = differences(self, other, CUT_SETTINGS)
+        if found:
+            raise MergeError(f"Cannot merge: {told(found)}, so documents were cut differently.")
         if self.fixed_vocabulary_ or other.fixed_vocabulary_:
             raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
         with all_or_nothing(self):
@@ -141,9 +139,27 @@ as in scikit-learn
         if not isinstance(other, CountVectorizer):
             return NotImplemented
         check_is_fitted(self, "term_counts_")
-        union: Self = clone(self)
-        union.__dict__.update(self.__dict__)
-        return union.merge(other)
+        found = differences(self, other, self.get_params(deep=False))
+        if type(other) is type(self) and found:
+            raise MergeError(
+                f"Cannot add vectorizers with different settings: {told(found)}. Give both the "
+                "same (set_params), or use merge, which keeps the settings of the one that learns."
+            )
+        return self._copied().merge(other)
+
+    def __radd__(self, other: Any) -> Self:
+        """Return a copy of this vectorizer for `0 + vectorizer`, with which `sum` begins."""
+        if not (isinstance(other, int) and other == 0):
+            return NotImplemented
+        check_is_fitted(self, "term_counts_")
+        return self._copied()
+
+    def _copied(self) -> Self:
+        copy: Self = clone(self)
+        copy.__dict__.update(self.__dict__)
+        copy.term_counts_ = self.term_counts_.copy()  # counted on in place
+        copy.document_counts_ = self.document_counts_.copy()
+        return copy
 
     def prune(self, min_count: int) -> Self:
         """Forget the terms that were learned fewer than `min_count` times: all of them, or none."""
