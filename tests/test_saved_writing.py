@@ -208,9 +208,11 @@ def test_whatever_is_raised_at_any_line_leaves_the_old_file_or_the_new_one_and_n
     assert found.count(after) < 10
 
 
-def test_a_folder_that_is_not_there_is_pythons_own_error(path):
-    with pytest.raises(FileNotFoundError):
-        small().save(path.parent / "nowhere" / "model")
+def test_a_folder_that_is_not_there_is_pythons_own_error_and_names_the_path_that_was_given(path):
+    asked = path.parent / "nowhere" / "model"
+    with pytest.raises(FileNotFoundError, match="No such file or directory") as caught:
+        small().save(asked)
+    assert caught.value.filename == str(asked)
 
 
 def test_what_no_file_can_hold_is_still_a_model_file_error(path):

@@ -99,8 +99,8 @@ def is_columns(X: Any) -> bool:
         if pair[1] != later[1]
     )
     raise ShapeError(
-        f"Column {one!r} holds {_told(first)} and column {other!r} {_told(second)}. Give one value "
-        "for each column (a row), or as many for each (a table)."
+        f"Column {one!r} holds {_number(first)} and column {other!r} {_number(second)}. Give one "
+        "value for each column (a row), or as many for each (a table)."
     )
 
 
@@ -157,5 +157,5 @@ def _is_scalar(cell: Any) -> bool:
     return not hasattr(cell, "__len__") or (isinstance(cell, np.ndarray) and cell.ndim == 0)
 
 
-def _told(length: int | None) -> str:
+def _number(length: int | None) -> str:
     return "one value" if length is None else f"{length} values"

@@ -100,15 +100,16 @@ class Savable:
                 f"Cannot save this {owner.__name__}: {error} Give arrays for long lists, "
                 "or learn fewer columns or patterns of gaps; nothing was written."
             ) from error
-        except FileNotFoundError:
-            raise  # of a folder that there is not
+        except FileNotFoundError as error:
+            # The folder is not there; the temporary file in it is no concern of the caller's.
+            raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from None
         except OSError as error:
             fact, where = error.strerror or str(error), os.fspath(path)
-            told = (
+            text = (
                 f"Cannot save this {owner.__name__} to {where!r}: {fact}; "
                 f"{CURES.get(error.errno or 0, ELSEWHERE)} (what was there before is as it was)."
             )
-            raise SaveError(error.errno, told, where) from error
+            raise SaveError(error.errno, text, where) from error
 
     def _saved_state(self) -> dict[str, Any]:
         """Return what was learned, by name, as far as it is there."""

@@ -16,7 +16,7 @@ from suffice.saved.agreement import check_columns, check_kinds
 from suffice.saved.savable import Savable
 from suffice.skin.gross_scale import check_gross_scale, gross_scale, scale_of_sum
 from suffice.skin.intake import take_features
-from suffice.skin.settings import Difference, differences, told
+from suffice.skin.settings import Difference, describe, differences
 
 
 class TallyKeeper(BaseEstimator, Savable, ABC):
@@ -59,7 +59,7 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
         found = differences(self, other, named)
         if found:
             raise MergeError(
-                f"Cannot add models with different settings: {told(found)}. Give both the same "
+                f"Cannot add models with different settings: {describe(found)}. Give both the same "
                 "(set_params), or use merge, which keeps the settings of the model that learns."
             )
         return self._copied().merge(other)
@@ -150,8 +150,8 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
         """Refuse to merge models with these differences in what they counted."""
         if found:
             raise MergeError(
-                f"Cannot merge: {told(found)}, so different things were counted. Learn both with "
-                "the same settings."
+                f"Cannot merge: {describe(found)}, so different things were counted. Learn both "
+                "with the same settings."
             )
 
     # Saving: the tally and what stands beside it; the rest is read off them again.

@@ -21,7 +21,7 @@ from suffice.saved.agreement import check_groups, check_kinds
 from suffice.skin.gross_scale import of_classes
 from suffice.skin.intake import NoRowsError, column_name, labelled_rows
 from suffice.skin.keeper import TallyKeeper
-from suffice.skin.shortfall import largest_shortfall, told_shortfall
+from suffice.skin.shortfall import describe_shortfall, largest_shortfall
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
@@ -130,11 +130,13 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             return None
         label = np.union1d(self.classes_, taken.classes).tolist()[found.at[0]]
         if found.kind == "rows":
-            return told_shortfall(found, "", label)
+            return describe_shortfall(found, "", label)
         if found.kind != "pattern":
-            return told_shortfall(found, self._name_of_sum(found.path, found.at), label)
+            return describe_shortfall(found, self._name_of_sum(found.path, found.at), label)
         columns = " and ".join(column_name(self, at) for at in found.path)
-        return told_shortfall(found, "", label, f"with gaps in {columns}" if columns else "whole")
+        return describe_shortfall(
+            found, "", label, f"with gaps in {columns}" if columns else "whole"
+        )
 
     def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
         """Return what a sum of the tally is of, for errors: a column, a level, a word."""

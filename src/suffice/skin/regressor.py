@@ -33,7 +33,7 @@ from suffice.skin.intake import (
     take_weights,
 )
 from suffice.skin.keeper import TallyKeeper
-from suffice.skin.shortfall import largest_shortfall, told_shortfall
+from suffice.skin.shortfall import describe_shortfall, largest_shortfall
 from suffice.skin.targets import take_targets
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Moments
@@ -131,7 +131,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
             return None
         # All columns are seen in the same rows.
         what = "every column" if found.kind == "seen" else self._name_of(found.at[0])
-        return told_shortfall(found, what)
+        return describe_shortfall(found, what)
 
     def _name_of(self, at: int) -> str:
         """Return how to speak of a column or target of the tally in an error."""

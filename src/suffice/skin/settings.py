@@ -25,10 +25,10 @@ def differences(one: Any, other: Any, names: Iterable[str]) -> list[Difference]:
     return [Difference(*pair) for pair in pairs if not same(pair[1], pair[2])]
 
 
-def told(found: Iterable[Difference]) -> str:
+def describe(found: Iterable[Difference]) -> str:
     """Return the differences in words.
 
-    >>> told([Difference("alpha", 1.0, 0.5), Difference("fit_prior", True, False)])
+    >>> describe([Difference("alpha", 1.0, 0.5), Difference("fit_prior", True, False)])
     'alpha is 1.0 here and 0.5 there, fit_prior is True here and False there'
     """
     return ", ".join(str(one) for one in found)

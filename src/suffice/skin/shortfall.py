@@ -129,10 +129,11 @@ def _worst(kind: str, have: Floats, asked: Floats, gross: Floats) -> Shortfall:
     return Shortfall(kind, (), place, float(have[at]), float(asked[at]), float(size[at]))
 
 
-def told_shortfall(found: Shortfall, what: str, label: Any = None, gaps: str = "") -> str:
+def describe_shortfall(found: Shortfall, what: str, label: Any = None, gaps: str = "") -> str:
     """Return the shortfall in words: of `what`, in the class `label` if there are classes.
 
-    >>> told_shortfall(Shortfall("times", (), (0, 3), 1.0, 2.0, 0.5), "the word 'free'", "ham")[:80]
+    >>> found = Shortfall("times", (), (0, 3), 1.0, 2.0, 0.5)
+    >>> describe_shortfall(found, "the word 'free'", "ham")[:80]
     "The word 'free' was counted 1 times in class 'ham', and 2 are to be forgotten: t"
     """
     place = "" if label is None else f" in class {label!r}"

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
 from suffice.saved.savable import Savable
-from suffice.skin.settings import differences, told
+from suffice.skin.settings import describe, differences
 from suffice.skin.undo import all_or_nothing
 from suffice.text.counted import Counted
 from suffice.text.cutter import LETTER_RUNS, in_batches, takes_anything
@@ -122,7 +122,7 @@ as in scikit-learn
         check_is_fitted(other, "term_counts_")
         found = differences(self, other, CUT_SETTINGS)
         if found:
-            raise MergeError(f"Cannot merge: {told(found)}, so documents were cut differently.")
+            raise MergeError(f"Cannot merge: {describe(found)}, so documents were cut differently.")
         if self.fixed_vocabulary_ or other.fixed_vocabulary_:
             raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
         with all_or_nothing(self):
@@ -142,7 +142,7 @@ as in scikit-learn
         found = differences(self, other, self.get_params(deep=False))
         if type(other) is type(self) and found:
             raise MergeError(
-                f"Cannot add vectorizers with different settings: {told(found)}. Give both the "
+                f"Cannot add vectorizers with different settings: {describe(found)}. Give both the "
                 "same (set_params), or use merge, which keeps the settings of the one that learns."
             )
         return self._copied().merge(other)
