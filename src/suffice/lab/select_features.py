@@ -20,6 +20,7 @@ from suffice.saved.agreement import check_kinds
 from suffice.saved.savable import Savable
 from suffice.skin.learner import TallyLearner
 from suffice.skin.undo import all_or_nothing
+from suffice.text import TextClassifier
 
 SCORES = ("log_bayes_factor", "mutual_information")
 
@@ -109,7 +110,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return copy
 
     def _settle(self, model: Any) -> Self:
-        if hasattr(model, "blocks_") or not hasattr(model, "n_features_in_"):
+        if hasattr(model, "blocks_") or isinstance(model, TextClassifier):
             raise InputError(
                 f"A {type(model).__name__} ranks words or columns of a table, not columns of an "
                 "array. Use a naive Bayes or Gaussian classifier, or rank_features."

@@ -156,7 +156,7 @@ def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int3
             "y is None."
         )
     if X.shape[0] == 1 and np.ndim(y) == 0:
-        y = [y]  # the label of the one row
+        y = [y[()] if isinstance(y, np.ndarray) else y]  # the label of the one row
     refuse_several_labels(y)
     if type(y).__module__.startswith("pyarrow"):
         y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))

@@ -97,7 +97,9 @@ def _moments(whole: Moments, part: Moments, gross: Moments) -> Iterator[Shortfal
     some = left > ROUNDING * gross.weight
     about_mean = np.square(a.sum_x - b.sum_x) / np.where(some, left, 1.0)
     squares = np.where(some, a.sum_xx - b.sum_xx - about_mean, 0.0)
-    scale = np.maximum(np.maximum(a.sum_xx, gross.sum_xx), np.finfo(np.float64).tiny)
+    # The gross scale is of each about its own origin.
+    scale = np.maximum(np.maximum(a.sum_xx, b.sum_xx), gross.sum_xx)
+    scale = np.maximum(scale, np.finfo(np.float64).tiny)
     at = np.unravel_index(int(np.argmax(-squares / scale)), squares.shape)
     place = tuple(int(index) for index in at)
     yield Shortfall("squares", (), place, float(squares[at]), 0.0, float((-squares / scale)[at]))
