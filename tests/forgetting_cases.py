@@ -96,7 +96,7 @@ class Case:
     make: Any
     rows: Any
     models: int
-    classes: int = 25
+    classes: int = 60
     target: str = "label"
 
     def can_be_learned(self, rows):
@@ -111,32 +111,32 @@ class Case:
 def cases():
     """Return one case for each model that forgets, 10,000 classes or more in all."""
     shared = {
-        "GaussianNB": Case(GaussianNB, decimals, 100),
-        "GaussianNB gaps": Case(GaussianNB, gappy, 60),
-        "BernoulliNB": Case(BernoulliNB, gappy_counts, 24),
-        "MultinomialNB": Case(MultinomialNB, counts, 12),
-        "MultinomialNB fractions": Case(MultinomialNB, fractions, 24),
-        "ComplementNB": Case(ComplementNB, fractions, 12),
-        "CategoricalNB": Case(CategoricalNB, gappy_counts, 24),
-        "PoissonNB": Case(PoissonNB, gappy_counts, 24),
-        "LDA": Case(LinearDiscriminantAnalysis, decimals, 20),
+        "GaussianNB": Case(GaussianNB, decimals, 48),
+        "GaussianNB gaps": Case(GaussianNB, gappy, 24),
+        "BernoulliNB": Case(BernoulliNB, gappy_counts, 12),
+        "MultinomialNB": Case(MultinomialNB, counts, 6),
+        "MultinomialNB fractions": Case(MultinomialNB, fractions, 12),
+        "ComplementNB": Case(ComplementNB, fractions, 6),
+        "CategoricalNB": Case(CategoricalNB, gappy_counts, 12),
+        "PoissonNB": Case(PoissonNB, gappy_counts, 12),
+        "LDA": Case(LinearDiscriminantAnalysis, decimals, 9),
         "LDA of quartics": Case(
-            lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), decimals, 12
+            lambda: LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto"), decimals, 6
         ),
-        "QDA": Case(lambda: QuadraticDiscriminantAnalysis(reg_param=0.1), decimals, 12),
-        "discriminant": Case(GaussianDiscriminant, decimals, 20),
+        "QDA": Case(lambda: QuadraticDiscriminantAnalysis(reg_param=0.1), decimals, 6),
+        "discriminant": Case(GaussianDiscriminant, decimals, 9),
         "discriminant gaps": Case(
-            lambda: GaussianDiscriminant("tied_diagonal", max_iter=2), gappy, 4
+            lambda: GaussianDiscriminant("tied_diagonal", max_iter=2), gappy, 3, 12
         ),
-        "text": Case(lambda: TextClassifier(calibrate=None), documents, 6),
+        "text": Case(lambda: TextClassifier(calibrate=None), documents, 3, 20),
         "text tfidf": Case(
-            lambda: TextClassifier(calibrate=None, weighting="tfidf", alpha=1.0), documents, 8
+            lambda: TextClassifier(calibrate=None, weighting="tfidf", alpha=1.0), documents, 3, 20
         ),
         "text bernoulli": Case(
-            lambda: TextClassifier(calibrate=None, event="bernoulli"), documents, 4
+            lambda: TextClassifier(calibrate=None, event="bernoulli"), documents, 3, 20
         ),
-        "regression": Case(LinearRegression, decimals, 60, 1, "number"),
-        "Bayesian regression": Case(BayesianLinearRegression, decimals, 40, 1, "number"),
+        "regression": Case(LinearRegression, decimals, 45, 1, "number"),
+        "Bayesian regression": Case(BayesianLinearRegression, decimals, 30, 1, "number"),
     }
     families = {
         "normal": numbers,
@@ -151,9 +151,12 @@ def cases():
         "text:bernoulli": documents,
         "text:complement": documents,
     }
-    tables = {name: Case(table(name), column(draw), 3) for name, draw in families.items()}
-    tables["joint"] = Case(table("joint", together=True), column(names), 3)
-    tables["mvn"] = Case(table("mvn", together=True), column(numbers), 3)
+    tables = {
+        name: Case(table(name), column(draw), 3, 8 if draw is documents else 20)
+        for name, draw in families.items()
+    }
+    tables["joint"] = Case(table("joint", together=True), column(names), 3, 20)
+    tables["mvn"] = Case(table("mvn", together=True), column(numbers), 3, 20)
     return shared | {f"table of {name}": case for name, case in tables.items()}
 
 
