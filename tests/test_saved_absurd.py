@@ -1,13 +1,12 @@
 """Files that are well formed and absurd: refused when they are loaded, not at their first use."""
 
 import copy
-import warnings
 
 import numpy as np
 import pytest
 
 import suffice
-from saved_cases import COUNTS, GAPPY, NAMES, NUMBERS, TARGET, put_together, taken_apart
+from saved_cases import COUNTS, GAPPY, NAMES, NUMBERS, TARGET, parts_of_files, put_together
 from suffice import CountVectorizer, ModelFileError, TextClassifier
 from test_saved_refusals import data, first, node, numbers, settings, state
 from textclassifier_cases import LABELS, MAILS
@@ -46,14 +45,7 @@ def models():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    path = tmp_path_factory.mktemp("whole") / "model"
-    found = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, model in models().items():
-            model.save(path)
-            found[name] = taken_apart(path.read_bytes())
-    return found
+    return parts_of_files(models(), tmp_path_factory.mktemp("whole"))
 
 
 def all_of(value):

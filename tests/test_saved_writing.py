@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import suffice
+from interruptions import interrupt_at
 from suffice import BernoulliNB, ModelFileError, SaveError, SufficeError
 from suffice.saved import atomic
 
@@ -157,32 +158,6 @@ def test_a_model_takes_the_place_of_no_folder_and_no_device(path):
 # Interrupted at any line.
 
 
-def interrupted(act, error, at):
-    """Call `act`, with `error` raised before line `at` of what writes; say if it came so far."""
-    passed = 0
-
-    def tracer(frame, event, argument):
-        nonlocal passed
-        if frame.f_code.co_filename not in WRITING:
-            return None
-        if event == "line":
-            passed += 1
-            if passed == at:
-                sys.settrace(None)
-                raise error
-        return tracer
-
-    kept = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        act()
-    except (type(error), SufficeError):
-        pass
-    finally:
-        sys.settrace(kept)
-    return passed >= at
-
-
 @pytest.mark.parametrize(
     "error",
     [KeyboardInterrupt(), OSError(errno.EIO, "Input/output error")],
@@ -198,7 +173,7 @@ def test_whatever_is_raised_at_any_line_leaves_the_old_file_or_the_new_one_and_n
     old.save(path, **moment)
     before = path.read_bytes()
     at, found = 1, []
-    while interrupted(lambda: new.save(path, **moment), error, at):
+    while interrupt_at(lambda: new.save(path, **moment), WRITING, error, at):
         found.append(path.read_bytes())
         assert os.listdir(path.parent) == [path.name], at
         if found[-1] != before:

@@ -1,43 +1,17 @@
 """Vectorizers that are interrupted: at any line, what was learned is whole."""
 
-import sys
 from pathlib import Path
 
 import pytest
 
 import suffice
+from interruptions import interrupt_at
 from suffice import CountVectorizer, HashingVectorizer
 
 HOME = Path(suffice.__file__).parent
 PLACES = {str(path) for path in (HOME / "text").glob("*.py")} | {str(HOME / "skin" / "undo.py")}
 BEFORE = ["ham and eggs and ham", "ham and späm", "ham"]
 MORE = ["more späm", "and toast"]
-
-
-def interrupted(act, at):
-    """Call `act`, interrupted before its line number `at`; say whether it came so far."""
-    passed = 0
-
-    def tracer(frame, event, argument):
-        nonlocal passed
-        if frame.f_code.co_filename not in PLACES:
-            return None
-        if event == "line":
-            passed += 1
-            if passed == at:
-                sys.settrace(None)
-                raise KeyboardInterrupt
-        return tracer
-
-    kept = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        act()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(kept)
-    return False
 
 
 def known(vectorizer):
@@ -86,7 +60,7 @@ def test_a_vectorizer_that_is_interrupted_at_any_line_is_as_it_was_or_changed_as
     change(whole)
     after, outcomes, at = known(whole), [], 1
     one = made()
-    while interrupted(lambda: change(one), at):  # noqa: B023
+    while interrupt_at(lambda: change(one), PLACES, KeyboardInterrupt(), at):  # noqa: B023
         outcomes.append(known(one))
         if outcomes[-1] != before:
             one = made()
