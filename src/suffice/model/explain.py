@@ -27,7 +27,7 @@ class RowScores(NamedTuple):
     """(J, C): what each adds to the score of each class"""
     base: Floats
     """(C,): the scores before any of them"""
-    lapse: float = 0.0
+    noise_rate: float = 0.0
     """Share of the uniform distribution that the probabilities are mixed with"""
 
 
@@ -59,8 +59,8 @@ def explain_scores(
     place = np.cumsum(possible) - 1
     base, parts = scores.base[possible], scores.parts[:, possible]
     sides = int(place[at]), place[others]
-    shares = attributed(base, parts, *sides, scores.lapse)
-    odds = log_odds(total[possible], *sides, scores.lapse)
+    shares = attributed(base, parts, *sides, scores.noise_rate)
+    odds = log_odds(total[possible], *sides, scores.noise_rate)
     other = None if against is None else classes.tolist()[int(others[0])]
     return Explanation.of(classes.tolist()[at], other, scores.names, scores.values, shares, odds)
 

@@ -29,7 +29,7 @@ def explain_columns(
     cells: Floats,
     found: ColumnScores,
     base: Floats,
-    lapse: float,
+    noise_rate: float,
     sides: tuple[Any, Any],
 ) -> Explanation:
     """Return the explanation of a row's cells (d,): of one class against another (`sides`)."""
@@ -37,7 +37,7 @@ def explain_columns(
     columns = found.columns.tolist()
     names = [f"x{at}" if known is None else str(known[at]) for at in columns]
     values = [shown_cell(name, cells[at]) for name, at in zip(names, columns, strict=True)]
-    scores = RowScores(names, values, found.parts, base, lapse)
+    scores = RowScores(names, values, found.parts, base, noise_rate)
     return explain_scores(scores, estimator.classes_, *sides)
 
 

@@ -20,14 +20,14 @@ def refuse_several_labels(y: Any) -> None:
     shape = getattr(y, "shape", ())
     if len(shape) < 2 or shape[1:] == (1,):
         return
-    told = f"y should be a 1d array, got an array of shape {tuple(shape)} instead."
+    fact = f"y should be a 1d array, got an array of shape {tuple(shape)} instead."
     indicator = np.asarray(y)
     if indicator.ndim == 2 and indicator.dtype.kind in "biuf":
         one = (np.count_nonzero(indicator, axis=1) == 1).all() and np.isin(indicator, (0, 1)).all()
         if one and len(indicator):
-            raise InputError(f"{told} It is one-hot: give the class itself, y.argmax(axis=1).")
+            raise InputError(f"{fact} It is one-hot: give the class itself, y.argmax(axis=1).")
     raise InputError(
-        f"{told} A classifier here learns one label a row. Learn each column of y by a model of "
+        f"{fact} A classifier here learns one label a row. Learn each column of y by a model of "
         "its own (scikit-learn's MultiOutputClassifier does)."
     )
 

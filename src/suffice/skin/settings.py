@@ -1,4 +1,4 @@
-"""Settings of two models side by side: which differ, and how that is told."""
+"""Settings of two models side by side: which differ, in words."""
 
 from __future__ import annotations
 
