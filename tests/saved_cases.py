@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import struct
+import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -192,6 +193,17 @@ def taken_apart(raw):
         for name, entry in table.items()
     }
     return document, tensors
+
+
+def parts_of_files(models, folder):
+    """Return the document and the tensors of the file of each model, by its name."""
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, model in models.items():
+            model.save(folder / "model")
+            found[name] = taken_apart((folder / "model").read_bytes())
+    return found
 
 
 def put_together(document, tensors):

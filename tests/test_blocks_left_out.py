@@ -54,3 +54,25 @@ def test_any_row_is_left_out_as_if_it_had_never_come(
         tally = family.count(table.take(rest), codes[rest], 3, kept)
         expected = reading.with_tally(tally).scores(table.take([row]))[0]
         np.testing.assert_allclose(found[row], expected, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize("name", [*ONE, "joint", "mvn", "mvn:tied"])
+def test_a_row_among_many_is_left_out_with_its_own_weight(name: str, weighted: bool) -> None:
+    size = 20_000  # more than one core takes at once
+    rng = np.random.default_rng(11)
+    codes = rng.integers(0, 3, size).astype(np.int32)
+    cells = np.column_stack([rng.normal(codes, 1.0).round(2), rng.poisson(1.0 + codes)])
+    cells = np.minimum(cells, 4.0).round() if name in ("categorical", "joint") else cells
+    weights = rng.uniform(1.0, 500.0, size) if weighted else EVERYONE
+    table = Table.of(cells)
+    columns = table.names if name not in ONE else ("x1",) if name == "poisson" else ("x0",)
+    family = family_of(name, columns).fitted(table, codes, 3, weights)
+    reading = family.read(family.count(table, codes, 3, weights))
+    found = reading.left_out(table, codes, weights)
+    for row in (0, 5_000, 9_000, 13_000, size - 1):
+        rest = np.delete(np.arange(size), row)
+        kept = weights[rest] if weighted else EVERYONE
+        tally = family.count(table.take(rest), codes[rest], 3, kept)
+        expected = reading.with_tally(tally).scores(table.take([row]))[0]
+        np.testing.assert_allclose(found[row], expected, rtol=1e-8, atol=1e-8)

@@ -180,7 +180,7 @@ def test_cross_validation_calibrates_on_the_training_folds_only():
     X, y = CANCER
     found = GaussianNB(calibrate="folds").cross_validate(X, y, 5)
     losses = []
-    for train, test in StratifiedKFold(5).split(X, y):
+    for train, test in StratifiedKFold(5, shuffle=True, random_state=0).split(X, y):
         model = GaussianNB(calibrate="folds").fit(X[train], y[train])
         log_proba = model.predict_log_proba(X[test])
         losses.append(-log_proba[np.arange(len(test)), y[test]].mean())

@@ -68,9 +68,9 @@ def test_a_gap_and_an_ignored_column_contribute_nothing():
 def test_what_cannot_be_explained_is_refused():
     with pytest.raises(InputError, match=r"2 rows to explain\. Give one"):
         MODEL.explain(FRAME[:2])
-    with pytest.raises(InputError, match="No class 'z'; the classes are"):
+    with pytest.raises(InputError, match="There is no class 'z'; the classes are"):
         MODEL.explain(FRAME[:1], "z")
-    with pytest.raises(InputError, match="Class 'a' against itself"):
+    with pytest.raises(InputError, match="Class 'a' is held against itself"):
         MODEL.explain(FRAME[:1], "a", "a")
 
 

@@ -255,7 +255,7 @@ def test_a_file_that_corrects_a_column_twice_is_refused(tmp_path):
 
 def test_too_many_features_are_corrected_only_if_asked():
     rng = np.random.default_rng(0)
-    X = rng.integers(0, 30, (400, 12)).astype(str).astype(object)
+    X = np.strings.add("level ", rng.integers(0, 30, (400, 12)).astype(str)).astype(object)
     y = rng.integers(0, 3, 400)
     assert GenerativeClassifier(budget=0).fit(X, y).corrections_ == {}
     few = GenerativeClassifier({0: "categorical"}, combine="corrected", budget=0)

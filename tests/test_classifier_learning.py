@@ -75,7 +75,7 @@ def test_forgetting_is_not_having_learned():
 def test_forgetting_what_was_not_learned_changes_nothing():
     model = like(MODEL).fit(FRAME[:HALF], LABELS[:HALF])
     before = copy(model.__dict__)
-    with pytest.raises(DebtError, match="Cannot subtract"):
+    with pytest.raises(DebtError, match=r"Class .* has \d+ rows, and \d+ are to be forgotten"):
         model.forget(FRAME, LABELS)
     assert model.__dict__ == before
     with pytest.raises(DebtError, match="Cannot forget rows of class 'z'"):
@@ -196,7 +196,8 @@ def test_families_are_chosen_for_every_training_set_anew():
     assert found.log_loss.shape == (4, 3)
     from sklearn.model_selection import StratifiedKFold
 
-    for number, (train, test) in enumerate(StratifiedKFold(3).split(frame, LABELS)):
+    splits = StratifiedKFold(3, shuffle=True, random_state=0).split(frame, LABELS)
+    for number, (train, test) in enumerate(splits):
         for at, setting in enumerate(found.settings):
             fitted = quietly(GenerativeClassifier(**setting).fit, frame.iloc[train], LABELS[train])
             proba = fitted.predict_proba(frame.iloc[test])
@@ -210,7 +211,8 @@ def test_folds_are_validated_like_separate_fits():
     assert found.log_loss.shape == (2, 4)
     from sklearn.model_selection import StratifiedKFold
 
-    for number, (train, test) in enumerate(StratifiedKFold(4).split(FRAME, LABELS)):
+    splits = StratifiedKFold(4, shuffle=True, random_state=0).split(FRAME, LABELS)
+    for number, (train, test) in enumerate(splits):
         for at, how in enumerate(["naive", "blocks"]):
             fitted = like(MODEL, combine=how).fit(FRAME.iloc[train], LABELS[train])
             proba = fitted.predict_proba(FRAME.iloc[test])

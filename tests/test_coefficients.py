@@ -8,6 +8,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import logsumexp
 
+from suffice.errors import PriorError
 from suffice.prior.coefficients import Coefficients
 from suffice.prior.known_noise import CoefficientsKnownNoise
 from suffice.prior.products import Products
@@ -236,6 +237,24 @@ def test_one_flat_coefficient_beside_a_proper_one_is_integrated_out(kind):
     both = type(one)(np.column_stack([[7.0], one.location]), precision, *rest)
     whole = integral_over_shift(one, X[:, 1:], Y, X[:, :1], 0.0)
     assert both.log_evidence(products_of(X, Y)) == pytest.approx([whole], rel=1e-5)
+
+
+def test_a_prior_that_is_flat_in_one_coefficient_has_no_density_and_draws_nothing():
+    zeros, half_flat = np.zeros((1, 2)), np.diag([2.0, 0.0])
+    known = CoefficientsKnownNoise(zeros, half_flat, 0.7)
+    with pytest.raises(PriorError, match="flat prior has no density"):
+        known.log_density(zeros)
+    unknown = Coefficients(zeros, half_flat, 1.3, [1.0])
+    flat_noise = Coefficients(zeros, np.eye(2), 0.0, [0.0])
+    for prior in (unknown, flat_noise):
+        for ask in (
+            lambda prior: prior.log_density((zeros, [1.0])),
+            lambda prior: prior.predictive(zeros),
+            lambda prior: prior.marginal(),
+            lambda prior: prior.sample(np.random.default_rng(0)),
+        ):
+            with pytest.raises(PriorError, match="flat prior has no density, draws or predictive"):
+                ask(prior)
 
 
 @pytest.mark.parametrize("kind", KINDS)

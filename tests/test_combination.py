@@ -86,6 +86,14 @@ def test_weights_are_those_that_a_general_optimiser_finds(classes, spread):
     np.testing.assert_allclose(point.unknowns, found.x, atol=1e-4)
 
 
+def test_a_curvature_that_is_not_positive_definite_is_refused():
+    # A precision below zero is that of no prior: the log posterior has no top to climb to.
+    rows = drawn()
+    centre, precision = prior_of(3, 4, 0.5)
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        Fit(rows, centre, -1e6 * precision).climbed(centre)
+
+
 def test_the_prior_of_the_weights_is_normal_around_a_normal_temperature():
     rng = np.random.default_rng(3)
     draws = 200_000

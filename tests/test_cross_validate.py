@@ -20,10 +20,12 @@ from suffice import (
     ComplementNB,
     GaussianDiscriminant,
     GaussianNB,
+    GenerativeClassifier,
     LinearDiscriminantAnalysis,
     MultinomialNB,
     PoissonNB,
     QuadraticDiscriminantAnalysis,
+    TextClassifier,
 )
 from suffice.errors import InputError
 from suffice.skin.folds import fold_numbers
@@ -48,6 +50,10 @@ MODELS = [
 ]
 
 
+def shuffled(folds):
+    return StratifiedKFold(folds, shuffle=True, random_state=0)
+
+
 def brute_force(model, X, y, splits, sample_weight=None):
     """Return log-loss and accuracy of refits, fold by fold."""
     losses, right = [], []
@@ -67,7 +73,7 @@ def brute_force(model, X, y, splits, sample_weight=None):
 def test_scores_are_those_of_refits_on_every_training_set(model, data):
     X, y = data
     found = model.cross_validate(X, y, 4)
-    losses, right = brute_force(model, X, y, list(StratifiedKFold(4).split(X, y)))
+    losses, right = brute_force(model, X, y, list(shuffled(4).split(X, y)))
     np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-8)
     np.testing.assert_allclose(found.accuracy[0], right, rtol=1e-12)
 
@@ -77,7 +83,7 @@ def test_weights_count_in_learning_and_in_scores():
     weights = np.random.default_rng(0).integers(1, 5, len(y)) / 2
     found = GaussianNB().cross_validate(X, y, 3, sample_weight=weights)
     losses, right = brute_force(
-        GaussianNB(), X, y, list(StratifiedKFold(3).split(X, y)), sample_weight=weights
+        GaussianNB(), X, y, list(shuffled(3).split(X, y)), sample_weight=weights
     )
     np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-9)
     np.testing.assert_allclose(found.accuracy[0], right, rtol=1e-12)
@@ -94,7 +100,7 @@ def test_a_grid_finds_what_a_grid_search_finds():
     X, y = DIGITS
     grid = {"alpha": [0.01, 0.1, 1.0, 10.0], "binarize": [0.0, 4.0, 8.0]}
     found = BernoulliNB().cross_validate(X, y, 5, **grid)
-    search = GridSearchCV(BernoulliNB(), grid, cv=5, scoring=mean_log_proba).fit(X, y)
+    search = GridSearchCV(BernoulliNB(), grid, cv=shuffled(5), scoring=mean_log_proba).fit(X, y)
     assert found.best == search.best_params_
     assert list(found.settings) == search.cv_results_["params"]
     theirs = -search.cv_results_["mean_test_score"]
@@ -145,20 +151,26 @@ def test_the_model_itself_stays_as_it_was():
     assert not hasattr(fresh, "tally_")
 
 
-@pytest.mark.parametrize("sparse", [False, True])
-def test_many_pseudocounts_at_once_give_what_each_gives_alone(sparse):
+@pytest.mark.filterwarnings("ignore::suffice.errors.ImpossibleRowWarning")
+@pytest.mark.parametrize("kind", ["dense", "sparse", "sparse fractions", "sparse booleans"])
+@pytest.mark.parametrize("alphas", [(1e-3, 0.1, 7.5), ("evidence", 1.0), (0.0, 1.0)], ids=str)
+def test_many_pseudocounts_at_once_give_what_refits_with_each_give(kind, alphas):
     X, y = DIGITS
-    rows = sp.csr_matrix(X) if sparse else X
-    alphas = [1e-3, 0.1, 1.0, 7.5]
+    X = {"sparse fractions": X / 7.0, "sparse booleans": X > 8}.get(kind, X)
+    rows = X if kind == "dense" else sp.csr_matrix(X)
+    splits = list(StratifiedKFold(5).split(X, y))
     for settings in ({}, {"fit_prior": False}, {"class_prior": np.arange(1, 11) / 55}):
-        model = MultinomialNB(**settings)
-        together = model.cross_validate(rows, y, 5, alpha=alphas)
+        together = MultinomialNB(**settings).cross_validate(
+            rows, y, StratifiedKFold(5), alpha=list(alphas)
+        )
         for at, alpha in enumerate(alphas):
-            alone = MultinomialNB(alpha=alpha, **settings).cross_validate(X, y, 5)
-            for score in ("log_loss", "accuracy", "calibration_error"):
-                np.testing.assert_allclose(
-                    getattr(together, score)[at], getattr(alone, score)[0], rtol=1e-9, atol=1e-12
-                )
+            refit = MultinomialNB(alpha=alpha, **settings)
+            losses, right = brute_force(refit, X, y, splits)
+            np.testing.assert_allclose(together.log_loss[at], losses, rtol=1e-9)
+            np.testing.assert_allclose(together.accuracy[at], right, rtol=1e-12)
+            alone = refit.cross_validate(X, y, StratifiedKFold(5))
+            errors = alone.calibration_error[0]
+            np.testing.assert_allclose(together.calibration_error[at], errors, atol=1e-12)
 
 
 def test_a_class_that_only_one_fold_holds_is_foretold_by_nobody():
@@ -175,20 +187,87 @@ def test_a_class_that_only_one_fold_holds_is_foretold_by_nobody():
 # ---- folds
 
 
+def numbered(splitter, y, groups=None):
+    numbers = np.empty(len(y))
+    for number, (_, test) in enumerate(splitter.split(y, y, groups)):
+        numbers[test] = number
+    return numbers
+
+
 def test_whole_numbers_are_the_stratified_folds_that_scikit_learn_cuts():
     y = np.random.default_rng(0).integers(0, 3, 50)
-    expected = np.empty(50)
-    for number, (_, test) in enumerate(StratifiedKFold(4).split(y, y)):
-        expected[test] = number
-    np.testing.assert_array_equal(fold_numbers(4, y), expected)
+    np.testing.assert_array_equal(fold_numbers(4, y), numbered(shuffled(4), y))
+    runs = fold_numbers(4, y, shuffle=False)
+    np.testing.assert_array_equal(runs, numbered(StratifiedKFold(4), y))
+    other = StratifiedKFold(4, shuffle=True, random_state=7)
+    np.testing.assert_array_equal(fold_numbers(4, y, random_state=7), numbered(other, y))
 
 
-def test_groups_stay_together():
-    y = np.random.default_rng(0).integers(0, 2, 60)
+def test_one_state_deals_one_way_and_generators_will_do():
+    y = np.random.default_rng(0).integers(0, 3, 50)
+    np.testing.assert_array_equal(fold_numbers(4, y), fold_numbers(4, y))
+    assert (fold_numbers(4, y, random_state=1) != fold_numbers(4, y)).any()
+    drawn = [fold_numbers(4, y, random_state=np.random.default_rng(3)) for _ in range(2)]
+    np.testing.assert_array_equal(*drawn)
+    assert set(fold_numbers(4, y, random_state=None)) == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("shuffle", [True, False])
+@pytest.mark.parametrize("labels", [2, 1], ids=["classes", "one class"])
+def test_groups_stay_together(shuffle, labels):
+    y = np.random.default_rng(0).integers(0, labels, 60)
     groups = np.repeat(np.arange(12), 5)
-    folds = fold_numbers(4, y, groups)
+    folds = fold_numbers(4, y, groups, shuffle=shuffle)
     assert all(len(np.unique(folds[groups == group])) == 1 for group in range(12))
     assert set(folds) == {0, 1, 2, 3}
+
+
+def drifting(size=400):
+    """Return times in order, labels, and numbers that drift with time as much as classes differ."""
+    rng = np.random.default_rng(0)
+    times = np.sort(rng.uniform(0, 1, size))
+    y = rng.integers(0, 2, size)
+    return times, y, 2 * times[:, None] + y[:, None] + rng.normal(scale=0.5, size=(size, 2))
+
+
+TIMES, LABELS, NUMBERS = drifting()
+EVENTS = np.random.default_rng(1).poisson(np.exp(NUMBERS))
+DOCUMENTS = np.array(
+    [
+        " ".join([f"month{int(12 * t)}", "ab"[label], f"{'ab'[label]}{int(12 * t)}"])
+        for t, label in zip(TIMES, LABELS, strict=True)
+    ],
+    object,
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "rows"),
+    [
+        (GaussianNB(), NUMBERS),
+        (PoissonNB(), EVENTS),
+        (GaussianDiscriminant(), NUMBERS),
+        (GenerativeClassifier(combine="naive"), NUMBERS),
+        (TextClassifier(calibrate=None), DOCUMENTS),
+    ],
+    ids=lambda thing: type(thing).__name__,
+)
+def test_rows_that_stand_in_an_order_make_folds_as_good_as_any(model, rows):
+    mixed = np.random.default_rng(1).permutation(len(LABELS))
+    in_order = model.cross_validate(rows, LABELS).mean_log_loss[0]
+    at_random = model.cross_validate(rows[mixed], LABELS[mixed]).mean_log_loss[0]
+    runs = model.cross_validate(rows, LABELS, shuffle=False).mean_log_loss[0]
+    assert in_order == pytest.approx(at_random, rel=0.1)
+    assert runs > 1.2 * in_order
+
+
+def test_folds_that_were_given_are_not_shuffled():
+    X, y = IRIS
+    given = np.arange(len(y)) % 3
+    found = GaussianNB().cross_validate(X, y, given, random_state=5)
+    splits = [(np.flatnonzero(given != fold), np.flatnonzero(given == fold)) for fold in range(3)]
+    losses, _ = brute_force(GaussianNB(), X, y, splits)
+    np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +321,7 @@ def test_the_result_prints_the_best_setting_first_and_gives_its_columns():
 def test_calibration_error_is_that_of_ten_bins():
     X, y = DIGITS
     found = GaussianNB().cross_validate(X, y, 2)
-    train, test = next(StratifiedKFold(2).split(X, y))
+    train, test = next(shuffled(2).split(X, y))
     model = GaussianNB().fit(X[train], y[train])
     proba = model.predict_proba(X[test])
     sure, right = proba.max(axis=1), model.predict(X[test]) == y[test]
@@ -257,7 +336,7 @@ def test_calibration_error_is_that_of_ten_bins():
 def test_log_loss_is_not_clipped_as_scikit_learns_is():
     X, y = DIGITS
     found = GaussianNB().cross_validate(X, y, 2)
-    train, test = next(StratifiedKFold(2).split(X, y))
+    train, test = next(shuffled(2).split(X, y))
     model = GaussianNB().fit(X[train], y[train])
     clipped = log_loss(y[test], model.predict_proba(X[test]), labels=model.classes_)
     assert found.log_loss[0, 0] > clipped

@@ -212,7 +212,7 @@ def test_what_cannot_be_learned_changes_nothing(name):
         (lambda: model.partial_fit(X, y, sample_weight=-np.ones(90)), "Weight -1 in row 0"),
         (lambda: model.partial_fit(X, y, sample_weight=np.zeros(90)), "All sample weights are"),
         (lambda: model.partial_fit(X[:, :2], y), "2 features"),
-        (lambda: model.partial_fit(X[:0], y[:0]), "0 sample"),
+        (lambda: model.fit(X[:0], y[:0]), "0 sample"),
         (lambda: model.forget(X[:1], [9]), "class 9, of which none was learned"),
         (lambda: model.forget(np.vstack([X, X]), np.r_[y, y]), "not all learned"),
         (lambda: model.forget(X, y), "would leave nothing learned"),
@@ -337,7 +337,7 @@ def test_models_that_counted_different_things_do_not_merge():
     X, y = rows(22)
     plain = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1).fit(X, y)
     auto = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
-    with pytest.raises(MergeError, match="Patterns were counted here and Quartics there"):
+    with pytest.raises(MergeError, match=r"shrinkage is 0.1 here and 'auto' there, so different"):
         plain.merge(auto)
     other = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3).fit(X, y)
     assert plain.merge(other).tally_.weights.sum() == 180
@@ -365,7 +365,7 @@ def test_rows_too_few_for_a_quadratic_model_are_kept_until_there_are_more():
     assert not hasattr(model, "means_")
     model.partial_fit(X[2:], y[2:])
     same(model, QuadraticDiscriminantAnalysis().fit(X, y), X)
-    with pytest.warns(SufficeWarning, match="matrix of class 2 is not full rank"):
+    with pytest.warns(SufficeWarning, match="y has only 1 sample in class 2"):
         model.forget(X[y == 2][1:], y[y == 2][1:])
     with pytest.raises(InputError, match="cannot answer yet"):
         model.predict(X)

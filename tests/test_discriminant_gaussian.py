@@ -11,7 +11,14 @@ from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as Their
 from sklearn.metrics import log_loss
 
 from suffice.discriminant_analysis import GaussianDiscriminant
-from suffice.errors import ConvergenceWarning, InputError, PriorError, SufficeWarning
+from suffice.errors import (
+    ConvergenceWarning,
+    CovarianceError,
+    InputError,
+    PriorError,
+    SufficeWarning,
+)
+from suffice.kernels.covariance_strength import covariance_evidence
 from suffice.model.covariance import mle
 from suffice.model.evidence import Profile, covariance_prior
 from suffice.model.low_rank import factor_analysis
@@ -209,7 +216,9 @@ def test_the_quick_evidence_is_the_priors_own(tied):
             shared=(0,) if tied else (),
         )
         slow = prior.log_evidence(moments).sum()
-        assert quick.log_evidence(np.log(k), np.log(half)) == pytest.approx(slow, rel=1e-10)
+        found = covariance_evidence(quick.values, quick.away, quick.rows, tied, k, 2 * half)
+        unit = len(X) * np.log(variance * np.pi).sum() / 2
+        assert found - unit == pytest.approx(slow, rel=1e-10)
     best = covariance_prior(moments, tied=tied)
     assert best.log_evidence(moments).sum() >= slow - 1e-6
 
@@ -244,11 +253,27 @@ def test_the_evidence_of_a_model_is_that_of_its_labels_and_rows():
         ("diagonal", 2 + 9 + 9),
         ("tied_diagonal", 2 + 9 + 3),
         ("spherical", 2 + 9 + 3),
-        ("low_rank", 2 + 9 + 3 * (3 * 2 - 1 + 3)),
     ],
 )
 def test_parameters_are_counted(kind, parameters):
     assert GaussianDiscriminant(kind, estimate="map").fit(*rows()).n_parameters_ == parameters
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4])
+def test_parameters_of_low_rank_are_the_directions_its_covariances_can_move_in(rank):
+    features = 9
+    rng = np.random.default_rng(rank)
+    X, y = np.repeat([[0.0], [3.0]], 60, axis=0) + rng.normal(size=(120, features)), [0] * 60
+    model = GaussianDiscriminant("low_rank", rank=rank, estimate="map", max_iter=5000)
+    model.fit(X, y + [1] * 60)
+    loadings = rng.normal(size=(features, rank))
+    moves = [np.diag(row) for row in np.eye(features)]  # of the noise
+    for at in np.ndindex(loadings.shape):
+        step = np.zeros(loadings.shape)
+        step[at] = 1.0
+        moves.append(loadings @ step.T + step @ loadings.T)
+    directions = np.linalg.matrix_rank(np.reshape(moves, (len(moves), -1)))
+    assert model.n_parameters_ == 1 + 2 * (features + directions)
 
 
 def test_shrinkage_keeps_variances_and_ledoit_wolf_chooses_it():
@@ -439,3 +464,11 @@ def test_few_rows_of_many_features_do_not_make_evidence_deny_the_classes(rows):
     assert np.isfinite(model.predict_log_proba(X)).all()
     if rows >= 20:
         assert model.score(X[rows:], y[rows:]) > 0.8
+
+
+def test_class_means_beyond_all_digits_have_no_evidence_and_the_error_says_so():
+    means = np.random.default_rng(0).normal(size=(7, 2)) * 1e30
+    moments = Moments(np.full(7, 20.0), np.zeros((7, 2)), means, np.stack([np.eye(2)] * 7))
+    profile = Profile(moments, np.zeros(2), np.ones(2), tied=True)
+    with pytest.raises(CovarianceError, match=r"The class means lie up to 1e\+29 prior deviations"):
+        profile.log_evidence(0.0, 0.0)

@@ -186,3 +186,26 @@ def test_a_row_beyond_all_floats_left_out_is_judged_as_by_a_fit_without_it():
     found = left_out(model, X, y, None)
     wanted = clone(model).fit(X[1:], y[1:]).predict_log_proba(X[:1])
     np.testing.assert_allclose(found[:1], wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["unweighted", "weighted"])
+def test_accuracy_and_calibration_error_are_those_of_refits_without_each_row(weighted):
+    X, y = measured("wine")
+    labels = np.array(["red", "rosé", "white", "blush"])[y]
+    w = np.random.default_rng(3).choice([0.25, 1.0, 3.0], len(y)) if weighted else None
+    model = GaussianNB().fit(X, labels, w)
+    found = model.leave_one_out(X, labels, w)
+    proba = np.exp(refitted(lambda _: GaussianNB(), X, labels, w, np.arange(len(y))))
+    best = model.classes_[proba.argmax(axis=1)]
+    np.testing.assert_array_equal(found.predictions, best)
+    heavy, right = np.ones(len(y)) if w is None else w, best == labels
+    assert 0.5 < right.mean() < 1
+    assert found.accuracy == pytest.approx(heavy[right].sum() / heavy.sum())
+    # How far the mean probability of the answers is from their accuracy, in ten equal bins.
+    sure, error = proba.max(axis=1), 0.0
+    for low in range(10):
+        mine = (sure >= low / 10) & ((sure < (low + 1) / 10) | (low == 9))
+        if mine.any():
+            gap = np.average(sure[mine] - right[mine], weights=heavy[mine])
+            error += heavy[mine].sum() * abs(gap)
+    assert found.calibration_error == pytest.approx(error / heavy.sum(), rel=1e-9)

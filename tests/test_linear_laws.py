@@ -222,6 +222,10 @@ def test_a_failed_call_changes_nothing(name, reason, verb):
     model = clone(MODELS[name]).fit(X, y)
     if verb == "fit" and reason in ("too many targets", "other columns"):
         return  # a fit may learn other columns and targets
+    if verb != "fit" and reason == "no rows":
+        return  # they change nothing
+    if verb == "forget" and reason == "only gaps":
+        match = "More rows with a gap were to be forgotten"
     before = state(model)
     with pytest.raises(ValueError, match=match):
         getattr(model, verb)(X_bad, y_bad, w)

@@ -30,6 +30,18 @@ def test_the_action_of_least_expected_loss_is_chosen(actions):
         assert got == names[int(np.argmin(expected))]
 
 
+def test_more_actions_than_classes_are_named_by_their_numbers():
+    # Forecasts of the probability of spam: the squared loss wants the nearest one.
+    forecasts = np.array([0.02, 0.2, 0.6, 0.9, 0.99])
+    loss = np.column_stack([forecasts**2, (1 - forecasts) ** 2])
+    model = PoissonNB().fit([[0], [1], [2], [6], [7], [9]], ["ham"] * 3 + ["spam"] * 3)
+    X = np.arange(12)[:, None]
+    spam = model.predict_proba(X)[:, 1]
+    nearest = np.argmin(np.abs(spam[:, None] - forecasts), axis=1)
+    assert set(nearest) == set(range(5))
+    np.testing.assert_array_equal(model.decide(X, loss), nearest)
+
+
 def test_actions_may_have_names_and_losses_by_class():
     model, X = fair_model()
     loss = {"deliver": {"ham": 0.0, "spam": 1.0}, "hold": {"spam": 0.0, "ham": 3.0}}

@@ -37,7 +37,6 @@ def bad_inputs(model):
         yield act, (X, [0.0, np.nan, 1.0, 0.0]), r"Input y contains NaN \(row 1\)"
         yield act, (X, None), "requires y to be passed"
         yield act, (X, y[:3]), "inconsistent numbers of samples"
-        yield act, (X[:0], []), r"Found array with 0 sample\(s\)"
         yield act, (X, y, None, [1, 1, -1, 1]), "Weight -1 in row 2"
         yield act, (X, y, None, [0, 0, 0, 0]), "All sample weights are zero"
         yield act, (changed(2, 1, np.inf), y), "infinity: inf in row 2, column 1"
@@ -57,7 +56,6 @@ def bad_inputs(model):
         yield act, (changed(2, 1, np.inf),), "infinity: inf in row 2, column 1"
         yield act, (changed(2, 1, -np.inf),), "infinity: -inf in row 2, column 1"
         yield act, (X[:, :2],), rf"X has 2 features, but {name} is expecting 3"
-        yield act, (X[:0],), r"Found array with 0 sample\(s\)"
         yield act, (X[0],), "Expected 2D array"
         if name in ("CategoricalNB", "PoissonNB"):
             yield act, (changed(1, 0, -1.0),), r"Negative values.*-1 in row 1, column 0"
@@ -66,6 +64,7 @@ def bad_inputs(model):
         yield act, (X, [1, 2, 1, 2]), "are of different types"
     yield "forget", (X, ["ham", "Spam"] * 2), "rows of class 'Spam', of which none was learned"
     yield "forget", (X, y, None, [9.0] * 4), "those rows were not all learned"
+    yield "fit", (X[:0], []), r"Found array with 0 sample\(s\)"
     yield "fit", (X, y, None, [1.0, 2.0]), r"sample_weight.shape == \(2,\), expected \(4,\)"
 
 
@@ -161,3 +160,15 @@ def test_parameters_that_do_not_fit_change_nothing():
                 getattr(changed, act)(X, y)
             assert state(changed) == after
         assert state(model) == before
+
+
+def test_a_predictive_without_a_prior_is_refused_where_nothing_was_seen():
+    X, y = np.array([[2.0, 0.0], [3.0, 0.0], [1.0, 4.0]]), ["ham", "ham", "spam"]
+    unseen = PoissonNB(alpha=0.0, estimate="predictive").fit(X, y)
+    X_missing = np.where(X > 0, X, np.nan)
+    unknown = PoissonNB(prior_rows=0.0, estimate="predictive").fit(X_missing, y)
+    for model in (unseen, unknown):
+        with pytest.raises(PriorError, match="needs alpha > 0 and prior_rows > 0 where nothing"):
+            model.predict_proba(X)
+        model.set_params(alpha=1.0, prior_rows=1.0).fit(X_missing, y)
+        assert np.isfinite(model.predict_log_proba(X)).all()

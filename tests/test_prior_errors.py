@@ -42,6 +42,7 @@ from suffice.tally import Counts, Events, Moments
         (lambda: Bernoulli(1.5), "probability 1.5"),
         (lambda: Beta(0.5, 2).mode(), "pseudocount 0.5 has no mode"),
         (lambda: Beta(1, 1).mode(), "flat"),
+        (lambda: Beta([1, 2], [1, 3]).mode(), "flat"),
         (lambda: Dirichlet([0.5, 2]).mode(), "pseudocount 0.5 has no mode"),
         (lambda: Dirichlet([1.0, 1.0]).mode(), "flat"),
         (lambda: NormalInverseGamma(0, 1, 1, 1).mean(), "shape above 1, or the mode"),
@@ -97,8 +98,16 @@ FULL = Moments(1.0, [0.0, 0.0], [0.0, 0.0], np.zeros((2, 2)))
         (lambda: NormalInverseWishart([0, 0], 1, 3, [1.0, 1.0]), r"Give \(..., d, d\)"),
         (lambda: PointMasses([0.5], [1, 2]), "Give points"),
         (lambda: PointMasses([0.5], [1]).posterior(Counts([1, 2, 3])), "two levels"),
+        (
+            lambda: PointMasses([0.4, 0.6], np.ones((3, 2))).posterior(Counts(np.ones((2, 2)))),
+            r"shapes \(3,\), \(2,\) of a PointMasses and of what it meets do not fit",
+        ),
         (lambda: MultivariateStudentT(3, [0.0], np.eye(2)), r"\(..., d, d\)"),
         (lambda: MultivariateStudentT(3, [0.0], [[1.0]]).log_density([0.0, 1.0]), "for 1 features"),
+        (
+            lambda: MultivariateStudentT([3, 4], [0.0], [[1.0]]).log_density(np.zeros((3, 1))),
+            r"shapes \(3,\), \(2,\) of a MultivariateStudentT and of what it meets do not fit",
+        ),
     ],
 )
 def test_shapes_that_do_not_fit_say_so(make, text):

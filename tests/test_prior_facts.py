@@ -55,6 +55,11 @@ def test_what_cannot_be_has_no_probability():
     assert Gamma(2, 2).log_density(-0.1) == -np.inf
     assert Dirichlet([2.0, 2.0]).log_density([[0.5, 0.6], [-0.5, 1.5]]).tolist() == [-np.inf] * 2
     assert NormalInverseGamma(0, 1, 1, 1).log_density((0.0, -1.0)) == -np.inf
+    # exp(-b/v) outruns every power of v: a variance of 0 has no density, and those near it hardly.
+    near_zero = NormalInverseGamma(0, 1, 1, 1).log_density((0.0, [0.0, 1e-300, 1e-3]))
+    assert near_zero[0] == -np.inf
+    assert near_zero[1] < -1e299
+    assert near_zero[2] < -900
     assert PointMasses([0.5], [1]).log_density(0.4) == -np.inf
 
 

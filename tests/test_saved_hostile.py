@@ -244,7 +244,7 @@ BOMBS = {
     "a key twice in the document": (document_of('{"a":1,"b":2,"a":2}'), "key 'a' twice"),
     "NaN in the header": (framed(b'{"a":NaN}', b""), "number NaN, which is no finite one"),
     "a number beyond all": (framed(b'{"a":1e999}', b""), "number 1e999"),
-    "a number of many digits": (framed(b'{"a":%s}' % (b"9" * 5000), b""), "ValueError"),
+    "a number of many digits": (framed(b'{"a":%s}' % (b"9" * 5000), b""), "of 5000 digits"),
     "no text": (framed(b'{"\xff":1}', b""), "is no JSON"),
     "a list for a header": (framed(b"[]", b""), "has no metadata"),
     "other metadata": (framed(b'{"__metadata__":{"format":"pt"}}', b""), "of something else"),

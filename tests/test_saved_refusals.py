@@ -1,13 +1,22 @@
 """States that do not go together, in files that are whole: refused by what is wrong with them."""
 
 import copy
-import warnings
 
 import numpy as np
 import pytest
 
 import suffice
-from saved_cases import COUNTS, GAPPY, NAMES, NUMBERS, TARGET, put_together, taken_apart, tensor
+from saved_cases import (
+    COUNTS,
+    GAPPY,
+    NAMES,
+    NUMBERS,
+    TARGET,
+    parts_of_files,
+    put_together,
+    taken_apart,
+    tensor,
+)
 from suffice import ModelFileError
 
 PART = "tally_.parts"
@@ -36,14 +45,7 @@ def models():
 
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
-    path = tmp_path_factory.mktemp("whole") / "model"
-    found = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for name, model in models().items():
-            model.save(path)
-            found[name] = taken_apart(path.read_bytes())
-    return found
+    return parts_of_files(models(), tmp_path_factory.mktemp("whole"))
 
 
 def state(**changes):

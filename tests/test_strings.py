@@ -58,7 +58,7 @@ def test_many_levels_are_left_to_arrow_and_numbered_in_the_same_order(levels):
     order = np.random.default_rng(0).permutation(3 * levels) % levels
     cells = pa.array(names[order])
     assert (encoded(cells) is None) == (levels > MOST_LEVELS)
-    column = column_of("name", cells, text=False)
+    column = column_of("name", cells, "category")
     assert (column.values.tolist(), column.levels) == by_arrow(cells)
     classes, codes = encode_labels(names[order])
     assert classes.tolist() == sorted(names)

@@ -246,3 +246,14 @@ def test_tallies_of_other_cells_do_not_merge() -> None:
     one, other = (read(np.random.default_rng(seed).normal(size=30)) for seed in (0, 1))
     with pytest.raises(MergeError, match=r"tallied as 'student' and as 'student', or with other"):
         one.family.merged(other.family, other.tally, {})
+
+
+@pytest.mark.parametrize("far", [1e14, -1e14, 1e30, -1e30])
+def test_numbers_beyond_the_last_edge_of_either_side_are_learned_as_if_on_it(far: float) -> None:
+    x = np.append(stats.t.rvs(3, size=40, random_state=np.random.default_rng(2)), far)
+    reading = read(x)
+    assert reading.tally.weight.sum() == 41
+    lowest, highest = reading.family.edges[[0, -1]]
+    assert not lowest < far < highest
+    m, scale = em_on_rows(np.clip(x, lowest, highest), reading.prior)
+    assert law(reading) == (pytest.approx(m, rel=1e-9), pytest.approx(scale, rel=1e-9))

@@ -146,15 +146,17 @@ def test_long_strings_that_differ_are_texts() -> None:
     assert table["note"].kind == "text"
     assert table["name"].kind == "category"
     assert cells(table["note"]) == notes
-    assert Table.of(pd.DataFrame({"note": notes}), categories=["note"])["note"].kind == "category"
-    told = Table.of(pd.DataFrame({"name": ["a", None, "a"]}), texts=["name"])["name"]
+    assert Table.of(pd.DataFrame({"note": notes}), {"note": "category"})["note"].kind == "category"
+    told = Table.of(pd.DataFrame({"name": ["a", None, "a"]}), {"name": "text"})["name"]
     assert (told.kind, cells(told)) == ("text", ["a", None, "a"])
-    few = Table.of(pd.DataFrame({"name": pd.Categorical(["a", None, "b"])}), texts=["name"])["name"]
+    few = Table.of(pd.DataFrame({"name": pd.Categorical(["a", None, "b"])}), {"name": "text"})[
+        "name"
+    ]
     assert (few.kind, cells(few)) == ("text", ["a", None, "b"])
 
 
 def test_rows_are_taken_by_number_and_by_mask() -> None:
-    table = Table.of(pa.table(CELLS), texts=["city"])
+    table = Table.of(pa.table(CELLS), {"city": "text"})
     for index in ([2, 0], np.array([True, False, True]), slice(0, None, 2)):
         some = table.take(index)
         order = np.arange(3)[index].tolist()
@@ -185,13 +187,17 @@ REFUSED = [
     ([1, 2, 3], ShapeError, r"Expected 2D array, got 1D array of shape \(3,\)"),
     ([[1, 2], [3]], ShapeError, "Rows that differ in length"),
     ([[1.0, np.inf]], InputError, r"Column 'x1' holds inf in row 0\. Replace it, or make it NaN"),
-    (pa.table([[1], [2]], names=["a", "a"]), InputError, r"Two columns are named 'a'\. Rename"),
-    (pd.DataFrame({1: [1], "1": [2]}), InputError, "Two columns are named '1'"),
+    (
+        pa.table([[1], [2]], names=["a", "a"]),
+        InputError,
+        r"More than one column is named 'a'\. Rename",
+    ),
+    (pd.DataFrame({1: [1], "1": [2]}), InputError, "More than one column is named '1'"),
     (pa.table({"a": [[1, 2]]}), InputError, r"Column 'a' is of Arrow's type list<.*Make numbers"),
     (
         pa.table({"d": [dt.date(2020, 1, 1)], "d:month": [1]}),
         InputError,
-        "Two columns are named 'd:month'",
+        "More than one column is named 'd:month'",
     ),
     (
         pd.DataFrame({"a": pd.Series([{1, 2}, "b"], dtype=object)}),
@@ -268,7 +274,7 @@ def test_a_row_of_many_words_is_still_a_level() -> None:
     notes = Table.of(pa.table({"c": ["one two three four"]}))
     assert notes["c"].kind == "text"
     assert schema.take(notes)["c"].values.tolist() == [0]
-    texts = Schema.of(Table.of(pa.table({"c": ["a", "b"]}), texts=["c"]))
+    texts = Schema.of(Table.of(pa.table({"c": ["a", "b"]}), {"c": "text"}))
     assert cells(texts.take(Table.of(pa.table({"c": ["b"]})))["c"]) == ["b"]
     assert texts.take(pa.table({"c": ["b", "b", "b"]}))["c"].kind == "text"
     silent = texts.take(pa.table({"c": pa.nulls(2)}))["c"]
@@ -292,8 +298,8 @@ def test_words_where_numbers_were_learned_are_refused() -> None:
     with pytest.raises(
         InputError, match=r"'age' was learned as 'integer', and now holds 'a b c d'"
     ):
-        schema.take(Table.of(pa.table({"age": ["a b c d"]}), texts=["age"]))
-    texts = Schema.of(Table.of(pa.table({"note": ["a"]}), texts=["note"]))
+        schema.take(Table.of(pa.table({"age": ["a b c d"]}), {"age": "text"}))
+    texts = Schema.of(Table.of(pa.table({"note": ["a"]}), {"note": "text"}))
     with pytest.raises(InputError, match=r"'note' was learned as 'text', and now holds 3"):
         texts.take(pa.table({"note": [3]}))
 

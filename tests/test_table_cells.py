@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
+import pathlib
+import uuid
+from dataclasses import dataclass
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -14,12 +18,29 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from suffice import GaussianNB
 from suffice.data.schema import Schema
 from suffice.data.table import Table
 from suffice.errors import InputError
 
 ROME = ZoneInfo("Europe/Rome")
 NAN, NAT = float("nan"), np.datetime64("NaT")
+
+
+class Thing:
+    """Something without a value: two of them are never equal, and print as addresses."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """Something that is equal to others, and prints as its own source."""
+
+    number: int
+
+
+class Size(Enum):
+    SMALL = 1
+    BIG = 2
 
 
 def as_mappings(cells: list[Any]) -> Table:
@@ -92,10 +113,10 @@ def test_dates_are_days_on_the_clock_of_their_place(
 
 
 NUMBERS: dict[str, tuple[list[Any], str, list[float]]] = {
-    "spans of numpy": ([np.timedelta64(36, "h"), None, np.timedelta64(2, "D")], "number", [1.5, 2]),
-    "spans of Python": ([dt.timedelta(hours=6), None], "number", [0.25]),
-    "spans of pandas": ([pd.Timedelta("1D"), pd.NaT, np.timedelta64("NaT")], "number", [1.0]),
-    "times of day": ([dt.time(12), dt.time(6, tzinfo=dt.UTC), None], "number", [0.5, 0.25]),
+    "spans of numpy": ([np.timedelta64(36, "h"), None, np.timedelta64(2, "D")], "span", [1.5, 2]),
+    "spans of Python": ([dt.timedelta(hours=6), None], "span", [0.25]),
+    "spans of pandas": ([pd.Timedelta("1D"), pd.NaT, np.timedelta64("NaT")], "span", [1.0]),
+    "times of day": ([dt.time(12), dt.time(6, tzinfo=dt.UTC), None], "time", [0.5, 0.25]),
     "truth of numpy": ([np.bool_(True), None, False, NAN], "boolean", [1, 0]),
     "numpy's floats": ([np.float32(1.5), 2, np.float16(0.5), None], "number", [1.5, 2, 0.5]),
     "long floats": ([np.longdouble(1.5), np.longdouble("nan")], "number", [1.5]),
@@ -129,6 +150,68 @@ def test_strings_of_numpy_are_strings_and_gaps_beside_words_are_gaps(table_of: A
     assert mixed.shown(mixed.values) == ["a", "1", None, "True"]
 
 
+VALUES: dict[str, tuple[list[Any], list[str]]] = {
+    "intervals": ([pd.Interval(0, 1), None, pd.Interval(1, 2)], ["(0, 1]", "(1, 2]"]),
+    "members of a list": ([Size.BIG, Size.SMALL, None], ["Size.BIG", "Size.SMALL"]),
+    "paths": ([pathlib.PurePosixPath("a/b"), None], ["a/b"]),
+    "identifiers": ([uuid.UUID(int=7), None], ["00000000-0000-0000-0000-000000000007"]),
+    "periods": ([pd.Period("2020-01"), None], ["2020-01"]),
+    "long integers beside words": ([2**70, "a", None], [str(2**70), "a"]),
+}
+
+
+@pytest.mark.parametrize(("cells", "levels"), VALUES.values(), ids=VALUES.keys())
+def test_values_of_other_types_are_levels_by_what_they_print_as(
+    table_of: Any, cells: list[Any], levels: list[str]
+) -> None:
+    column = table_of(cells)["x0"]
+    assert (column.kind, column.levels) == ("category", tuple(levels))
+    assert column.gaps.sum() == 1
+
+
+def test_intervals_and_periods_of_pandas_are_levels_by_what_they_print_as() -> None:
+    cut = pd.cut([0.5, 1.5, 2.5, np.nan], [0, 1, 2, 3])
+    for frame in (pd.DataFrame({"c": cut}), {"c": cut}):
+        column = Table.of(frame)["c"]
+        assert column.levels == ("(0, 1]", "(1, 2]", "(2, 3]")
+        assert column.values.tolist() == [0, 1, 2, -1]
+    plain = pd.DataFrame({"c": pd.arrays.IntervalArray.from_breaks([0, 1, 2])})
+    assert Table.of(plain)["c"].levels == ("(0, 1]", "(1, 2]")
+    months = pd.DataFrame({"c": pd.period_range("2020-01", periods=2, freq="M")})
+    assert Table.of(months)["c"].levels == ("2020-01", "2020-02")
+    assert Table.of(months.astype("category"))["c"].levels == ("2020-01", "2020-02")
+
+
+@pytest.mark.parametrize("size", [2**63, 2**64 - 1, 2**64, 2**70, -(2**63) - 1])
+def test_integers_of_any_length_are_numbers(size: int) -> None:
+    rows = [[size, 1], [2, 3], [5, 6], [7, 8]]
+    cells = [row[0] for row in rows]
+    sources: list[Any] = [
+        rows,
+        np.array(rows, dtype=object),
+        pd.DataFrame(rows),
+        pl.DataFrame({"a": cells, "b": [1, 3, 6, 8]}),
+        [{"a": a, "b": b} for a, b in rows],
+        {"a": cells, "b": [1, 3, 6, 8]},
+    ]
+    for source in sources:
+        column = Table.of(source).columns[0]
+        assert column.numeric
+        assert column.values.tolist() == [float(size), 2.0, 5.0, 7.0]
+        model = GaussianNB().fit(source, [0, 0, 1, 1])
+        np.testing.assert_allclose(model.theta_[0, 0], (size + 2) / 2)
+    with pytest.raises(InputError, match="Column 0 holds a number in row 1 that is beyond all"):
+        GaussianNB().fit([[1, None], [10**400, 3]], [0, 1])
+
+
+def test_objects_of_polars_are_refused_or_known_by_what_they_print_as() -> None:
+    with pytest.raises(InputError, match="'c' holds an object of type Thing in row 0"):
+        Table.of(pl.DataFrame({"c": pl.Series([Thing()], dtype=pl.Object)}))
+    paths = [pathlib.PurePosixPath("a"), pathlib.PurePosixPath("b")]
+    frame = pl.DataFrame({"c": pl.Series(paths, dtype=pl.Object)})
+    assert Table.of(frame)["c"].levels == ("a", "b")
+
+
 REFUSED: dict[str, tuple[list[Any], str]] = {
     "a word beside dates": (
         [np.datetime64("2024-01-01"), "soon"],
@@ -151,6 +234,16 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
     "halves of letters": (["a", "\ud800"], r"'x0' holds '\\ud800' in row 1, which is no valid"),
     "lists": ([None, [1, 2]], "'x0' holds a list in row 1. Give it a column for each"),
     "mappings": ([{"a": 1}], "'x0' holds a dict in row 0"),
+    "instances": (
+        [None, Thing()],
+        r"'x0' holds an object of type Thing in row 1, which is no value\. Give what describes it",
+    ),
+    "instances beside words": (["a", Thing()], "'x0' holds an object of type Thing in row 1"),
+    "records": ([Record(1), Record(1)], "'x0' holds an object of type Record in row 0"),
+    "functions": ([len, print], "'x0' holds an object of type builtin_function_or_method in row 0"),
+    "classes": ([1, int], "'x0' holds an object of type type in row 1"),
+    "columns": ([pd.Series([1]), None], "'x0' holds an object of type Series in row 0"),
+    "structures": (list(np.zeros(1, [("a", int)])), "'x0' holds a void in row 0"),
 }
 
 
@@ -197,7 +290,7 @@ def test_arrays_of_times_are_taken_in_all_units() -> None:
 
 def test_lists_of_rows_keep_dates_spans_and_numbers_apart() -> None:
     table = Table.of([[np.datetime64("1970-01-02"), np.timedelta64(3, "D"), 2.5]] * 2)
-    assert [column.kind for column in table] == ["date", "category", "category", "number", "number"]
+    assert [column.kind for column in table] == ["date", "category", "category", "span", "number"]
     assert table.numbers(("x0", "x1", "x2")).tolist() == [[1.0, 3.0, 2.5]] * 2
     table = Table.of([[np.timedelta64(3, "D"), 2]] * 2)
     assert table.numbers(("x0", "x1")).tolist() == [[3.0, 2.0]] * 2

@@ -1,5 +1,7 @@
 """What single tallies know, refuse and warn of."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -43,6 +45,15 @@ def test_groups_of_numbers_and_of_words_do_not_add():
         Groups([1], [1], Counts([[1]])) + Groups(["a"], [1], Counts([[1]]))
 
 
+def test_groups_are_placed_by_name_not_by_number():
+    ham = Groups(["ham"], [2.0], Counts([[1, 2]]))
+    with pytest.raises(TypeError, match=r"use aligned\(classes\)"):
+        ham.spread([1], 3)
+    placed = ham.aligned(np.array(["eggs", "ham", "spam"]))
+    assert placed.weights.tolist() == [0.0, 2.0, 0.0]
+    assert placed.parts == Counts([[0, 0], [1, 2], [0, 0]])
+
+
 def test_forgetting_a_giant_warns_of_the_digits_it_took():
     small, giant = reference.moments([[1.0], [2.0], [4.0]]), reference.moments([[1e9], [3e9]])
     with pytest.warns(PrecisionWarning, match="Count the remaining rows again"):
@@ -60,6 +71,35 @@ def test_an_origin_far_from_the_rows_moves_to_them():
     twice = far + far
     assert abs(twice.origin[0] - 1e5) < 2
     assert twice.variance() == pytest.approx(rows.var(), rel=1e-4)
+
+
+def test_a_heavy_row_added_to_a_light_one_far_away_costs_no_digits():
+    light, heavy = reference.moments([[0.1]], [1e-6]), reference.moments([[1.3]], [1e6])
+    exact = Fraction(1e-6) * Fraction(1e6) / (Fraction(1e-6) + Fraction(1e6))
+    exact *= (Fraction(1.3) - Fraction(0.1)) ** 2
+    for both in (light + heavy, heavy + light):
+        assert both.scatter()[0] == pytest.approx(float(exact), rel=1e-14)
+
+
+def test_what_is_left_within_the_rounding_of_the_gross_scale_is_nothing():
+    left = reference.moments([[0.1]], [1e6 + 0.1]) - reference.moments([[0.1]], [1e6])
+    last = reference.moments([[0.1]], [0.1])
+    with pytest.raises(DebtError, match="those rows were not all learned"):
+        left - last
+    gross = reference.moments([[0.1]], [1e6]).magnitude()
+    assert left.subtract(last, gross).weight.tolist() == [0.0]
+
+
+def test_magnitudes_are_powers_of_two_that_no_sum_exceeds():
+    rng = np.random.default_rng(4)
+    rows, weights = rng.normal(size=(9, 3)), rng.uniform(0.1, 9.0, 9)
+    tally = reference.moments(rows, weights)
+    size = tally.magnitude()
+    for name in ("weight", "sum_xx"):
+        ratio = getattr(size, name) / getattr(tally, name)
+        assert np.all((ratio >= 1) & (ratio <= 2))
+        assert set(np.frexp(getattr(size, name))[0].tolist()) == {0.5}
+    assert Counts([1e308, 0.0]).magnitude().counts.tolist() == [np.finfo(float).max, 0.0]
 
 
 def test_fourth_powers_are_those_of_the_rows():

@@ -111,6 +111,16 @@ def test_pruning_forgets_terms_that_are_rare(learned, cut, least):
     assert set(counter.get_feature_names_out()) == set(terms)
 
 
+def test_a_merged_vectorizer_names_its_new_columns_though_it_was_asked_before():
+    counter = CountVectorizer().fit(["to be"])
+    assert counter.vocabulary_ == {"be": 0, "to": 1}
+    assert counter.merge(CountVectorizer().fit(["to see"])).vocabulary_ == {
+        "be": 0,
+        "to": 1,
+        "see": 2,
+    }
+
+
 def test_what_cannot_be_merged_says_why_and_changes_nothing():
     counter = CountVectorizer().fit(["to be"])
     others = {

@@ -10,6 +10,7 @@ import suffice
 from saved_cases import again, put_together, taken_apart, tensor
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import ModelFileError, StaleCalibrationWarning
+from suffice.text.cutter import LETTER_RUNS
 from textclassifier_cases import EVENTS, LABELS, MAILS, corpus, tally_by_name
 
 NEW = ["cheap lunch at noon", "quarterly pills", "never seen", ""]
@@ -100,6 +101,67 @@ def test_a_saved_vectorizer_counts_the_same_and_goes_on_learning(settings, tmp_p
     expected = counter.transform(NEW)
     assert (found.transform(NEW) != expected).nnz == 0
     assert found.transform(NEW).dtype == expected.dtype
+
+
+# A regular expression that a file brings: (a+)+ takes twice as long for every further a.
+
+HANGS = r"(?:a+)+$"
+
+
+@pytest.mark.parametrize("pattern", sorted(LETTER_RUNS))
+def test_patterns_that_our_own_loops_follow_need_no_trust(pattern, tmp_path):
+    words = CountVectorizer(token_pattern=pattern)
+    model = TextClassifier(words=words, calibrate=None).fit(MAILS, LABELS)
+    assert again(model, tmp_path).words.token_pattern == pattern
+    assert again(words.fit(MAILS), tmp_path).transform(NEW).shape[0] == len(NEW)
+
+
+@pytest.mark.parametrize("pattern", [HANGS, r"\S+", r"[", ""])
+def test_any_other_pattern_is_refused_unless_it_is_trusted(pattern, tmp_path):
+    path = tmp_path / "model"
+    for model, setting in (
+        (CountVectorizer().fit(MAILS), ["settings"]),
+        (
+            TextClassifier(words=CountVectorizer(), calibrate=None).fit(MAILS, LABELS),
+            ["settings", "words", "holds", "settings"],
+        ),
+    ):
+        model.save(path)
+        document, tensors = taken_apart(path.read_bytes())
+        within = document
+        for name in setting:
+            within = within[name]
+        within["token_pattern"] = pattern
+        path.write_bytes(put_together(document, tensors))
+        with pytest.raises(
+            ModelFileError,
+            match=r"Cannot load '.*': Its CountVectorizer cuts documents with the regular expres"
+            r"sion .* If you trust where the file comes from: load\(path, trust_patterns=True\)\.$",
+        ):
+            suffice.load(path)
+
+
+def test_a_pattern_of_ones_own_is_saved_and_loaded_with_trust(tmp_path):
+    words = CountVectorizer(token_pattern=r"[a-z]{4,}")
+    model = TextClassifier(words=words, calibrate=None).fit(MAILS, LABELS)
+    path = tmp_path / "model"
+    model.save(path)
+    found = suffice.load(path, trust_patterns=True)
+    np.testing.assert_array_equal(found.predict_proba(NEW), model.predict_proba(NEW))
+    words.fit(MAILS).save(path)
+    found = suffice.load(path, trust_patterns=True)
+    assert found.get_feature_names_out().tolist() == words.get_feature_names_out().tolist()
+
+
+def test_a_trusted_pattern_that_is_none_is_still_refused(tmp_path):
+    def change(document, tensors):
+        document["settings"]["token_pattern"] = "["
+
+    path = tmp_path / "model"
+    with pytest.raises(ModelFileError, match="trust_patterns"):
+        damaged(CountVectorizer().fit(MAILS), tmp_path, change)
+    with pytest.raises(ModelFileError, match=r"token_pattern '\[' is no regular expression"):
+        suffice.load(path, trust_patterns=True)
 
 
 def damaged(model, folder, change):

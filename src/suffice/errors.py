@@ -37,6 +37,20 @@ class ModelFileError(SufficeError, ValueError):
     """A file that holds no model, or not all of it; or a model that no file can hold."""
 
 
+class SaveError(SufficeError, OSError):
+    """A file that the system did not let us write; what was there before is as it was.
+
+    `errno` and `filename` are the system's, as in any OSError.
+    """
+
+    def __str__(self) -> str:
+        return str(self.strerror)
+
+
+class MissingPackageError(SufficeError, ImportError):
+    """A package that only this call needs is not installed; the text names it."""
+
+
 class SufficeWarning(UserWarning):
     """The parent of every warning this package gives on purpose."""
 

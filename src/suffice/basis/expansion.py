@@ -18,12 +18,16 @@ from suffice.skin.intake import names_of, take_features
 from suffice.skin.undo import all_or_nothing
 from suffice.tally.tally import Floats
 
+# Columns that an expansion from a file may make; a file may ask for any number in a few bytes.
+MOST_COLUMNS = 1 << 22
+
 
 class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
     """A map x -> φ(x) of rows to rows of more columns (docs: mathematics, section 7).
 
     A subclass learns what it needs of the training rows (`_learn`), computes its columns
-    (`_expand`) and names them (`_names`), and says of what it learned what is saved (`_saved`).
+    (`_expand`) and names them (`_names`), says of what it learned what is saved (`_saved`), and
+    refuses what it cannot have learned (`_check_learned`).
     A gap (NaN) stays NaN in every column it enters.
     """
 
@@ -90,14 +94,19 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         columns = _check_feature_names_in(self, input_features)
         return np.asarray(self._names([str(name) for name in columns]), dtype=object)
 
+    @abstractmethod
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        """Refuse what was not learned from so many columns; `state` has all that is saved."""
+
     def _check_saved(self, state: dict[str, Any]) -> None:
-        check_columns(state)
+        columns = check_columns(state)
         for name in set(self._saved) - set(Expansion._saved):
             numbers = state.get(name)
             for part in numbers if isinstance(numbers, list | tuple) else [numbers]:
                 array = np.asarray(part)
                 if array.dtype.kind not in "iuf" or np.any(np.isnan(array)):
                     refuse(f"Its {name!r} is missing, or holds what is no number.")
+        self._check_learned(state, columns)
 
     def _taken(self, X: Any, *, reset: bool) -> Floats:
         cells = np.asarray(take_features(self, X, reset=reset, sparse=False), dtype=np.float64)
@@ -130,6 +139,25 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
                     "difference overflows. Scale the column first."
                 )
         return columns
+
+
+def check_ascending(name: str, numbers: Any) -> None:
+    """Refuse what is no list of finite numbers, each above the one before."""
+    fine = isinstance(numbers, np.ndarray) and numbers.ndim == 1 and np.isfinite(numbers).all()
+    if not fine or np.any(np.diff(numbers) <= 0):
+        refuse(f"Its {name!r} has numbers that do not ascend, or are not finite.")
+
+
+def check_positive(name: str, numbers: Any, columns: int) -> None:
+    """Refuse what is not a number above 0, or infinity, for each column."""
+    if not isinstance(numbers, np.ndarray) or numbers.shape != (columns,) or np.any(numbers <= 0):
+        refuse(f"Its {name!r} is not a number above 0 for each of {columns} columns.")
+
+
+def check_width(columns: int) -> None:
+    """Refuse more columns than a row of any use has."""
+    if columns > MOST_COLUMNS:
+        refuse(f"It makes {columns} columns of a row, where {MOST_COLUMNS} are the most.")
 
 
 def first(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from math import prod
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.basis.expansion import Expansion
+from suffice.basis.expansion import Expansion, check_ascending, check_positive
 from suffice.basis.given import ascending, positive_by_column
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 
 
@@ -71,6 +73,12 @@ class Fourier(Expansion):
         else:
             self.period_ = positive_by_column("period", self.period, cells.shape[1])
 
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        check_ascending("frequencies_", state["frequencies_"])
+        if not state["frequencies_"].size or state["frequencies_"][0] <= 0:
+            refuse("Its 'frequencies_' are not one or more numbers above 0.")
+        check_positive("period_", state["period_"], columns)
+
     def _expand(self, cells: Floats) -> Floats:
         rows, columns = cells.shape
         # Whole periods are taken off before multiplying by 2π, and exactly: a column at 1e8 would
@@ -83,7 +91,7 @@ class Fourier(Expansion):
             angle = 2 * np.pi * (np.fmod(frequency * whole, 1.0) + frequency * part)
             np.sin(angle, out=waves[:, :, at, 0])
             np.cos(angle, out=waves[:, :, at, 1])
-        return waves.reshape(rows, -1)
+        return waves.reshape(rows, prod(waves.shape[1:]))
 
     def _names(self, columns: list[str]) -> list[str]:
         times = ["" if text == "1" else f"{text} " for text in numerals(self.frequencies_)]

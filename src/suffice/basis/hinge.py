@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion, quantiles
+from suffice.basis.expansion import Expansion, check_ascending, quantiles
 from suffice.basis.given import ascending
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 
 
@@ -63,6 +64,13 @@ class Hinge(Expansion):
         for column in self._observed(cells):
             knots = quantiles(column, levels)
             self.knots_.append(knots[(knots > column.min()) & (knots < column.max())])
+
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        knots = state["knots_"]
+        if not isinstance(knots, list) or len(knots) != columns:
+            refuse(f"Its 'knots_' are not {columns} lists.")
+        for some in knots:
+            check_ascending("knots_", some)
 
     def _expand(self, cells: Floats) -> Floats:
         blocks = []

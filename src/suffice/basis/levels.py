@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.basis.expansion import Expansion
+from suffice.basis.expansion import Expansion, check_width
 from suffice.errors import InputError
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 
 
@@ -55,6 +56,14 @@ class Levels(Expansion):
         if np.any(given < 1):
             raise InputError(f"A column of {given.min()} levels. Give 1 or more.")
         self.levels_ = np.broadcast_to(given, cells.shape[1:]).astype(np.int64)
+
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        levels = state["levels_"]
+        if not isinstance(levels, np.ndarray) or levels.dtype != np.int64:
+            refuse("Its 'levels_' are no array of whole numbers.")
+        if levels.shape != (columns,) or np.any(levels < 1):
+            refuse(f"Its 'levels_' are not 1 or more for each of {columns} columns.")
+        check_width(sum(levels.tolist()) + columns)
 
     def _expand(self, cells: Floats) -> Floats:
         parts = []

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion
+from suffice.basis.expansion import Expansion, check_width
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 
 
@@ -49,13 +51,19 @@ class Polynomial(Expansion):
     def _learn(self, cells: Floats) -> None:
         self._highest = int(self.degree)
 
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        highest = state["_highest"]
+        if type(highest) is not int or highest < 1:
+            refuse(f"Its highest power is {highest!r:.80}.")
+        check_width(highest * columns)
+
     def _expand(self, cells: Floats) -> Floats:
         rows, columns = cells.shape
         powers = np.empty((rows, columns, self._highest))
         powers[:, :, 0] = cells
         for power in range(1, self._highest):
             np.multiply(powers[:, :, power - 1], cells, out=powers[:, :, power])
-        return powers.reshape(rows, -1)
+        return powers.reshape(rows, prod(powers.shape[1:]))
 
     def _names(self, columns: list[str]) -> list[str]:
         return [

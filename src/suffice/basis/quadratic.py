@@ -5,9 +5,19 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.basis.expansion import Expansion
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
+
+
+def _pairs_of(columns: int, *, products: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first and the second column of each pair."""
+    if products:
+        first, second = np.triu_indices(columns)
+        return first, second
+    return np.arange(columns), np.arange(columns)
 
 
 class Quadratic(Expansion):
@@ -41,9 +51,17 @@ class Quadratic(Expansion):
         self.products = products
 
     def _learn(self, cells: Floats) -> None:
-        columns = np.arange(cells.shape[1])
-        pairs = np.triu_indices(cells.shape[1]) if self.products else (columns, columns)
-        self._pairs = pairs[0], pairs[1]
+        self._pairs = _pairs_of(cells.shape[1], products=self.products)
+
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        pairs = state["_pairs"]
+        whole = isinstance(pairs, tuple) and all(np.asarray(p).dtype.kind in "iu" for p in pairs)
+        kept = len(pairs[0]) if whole and np.ndim(pairs[0]) == 1 else -1
+        # Only as many as there are in the file are made, to be held against them.
+        if kept not in (columns, columns * (columns + 1) // 2) or not np.array_equal(
+            np.array(pairs), _pairs_of(columns, products=kept != columns)
+        ):
+            refuse(f"Its pairs of columns are not those of {columns} columns.")
 
     def _expand(self, cells: Floats) -> Floats:
         first, second = self._pairs

@@ -9,10 +9,12 @@ import numpy as np
 from scipy.spatial import KDTree
 from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion, quantiles
+from suffice.basis.expansion import Expansion, check_ascending, check_positive, quantiles
 from suffice.basis.given import finite, positive_by_column
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
+from suffice.saved.agreement import check_shapes
+from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
 
 
@@ -78,6 +80,17 @@ class Radial(Expansion):
             self.width_ = np.where(width > 0, width, np.inf)
         else:
             self.width_ = positive_by_column("width", self.width, cells.shape[1])
+
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        centres = state["centres_"]
+        if isinstance(centres, list):
+            if len(centres) != columns:
+                refuse(f"Its 'centres_' are not {columns} lists.")
+            for some in centres:
+                check_ascending("centres_", some)
+        else:
+            check_shapes(state, centres_=(max(len(centres), 1), columns))
+        check_positive("width_", state["width_"], columns)
 
     def _expand(self, cells: Floats) -> Floats:
         if isinstance(self.centres_, list):

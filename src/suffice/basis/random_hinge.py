@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion
+from suffice.basis.expansion import Expansion, check_positive
 from suffice.errors import InputError
+from suffice.saved.agreement import check_shapes
 from suffice.skin.answers import generator
 from suffice.tally.tally import Floats
 
@@ -76,6 +77,11 @@ class RandomHinge(Expansion):
             np.quantile(rows @ w, level) for w, level in zip(self.weights_, levels, strict=True)
         ]
         self.offsets_ = -np.array(kinks)
+
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        functions = (max(len(state["weights_"]), 1),)
+        check_shapes(state, weights_=(*functions, columns), offsets_=functions, mean_=(columns,))
+        check_positive("scale_", state["scale_"], columns)
 
     def _standardised(self, cells: Floats) -> Floats:
         return np.asarray((cells - self.mean_) / self.scale_)

@@ -31,6 +31,8 @@ Cells = dict[str, NDArray[Any]]
 # held-out rows flatters a block by up to half a nat for all rows together: of 30 to 100 rows that
 # is enough to believe in noise, of many it is nothing, and reading takes time.
 MOST_READ_ANEW = 500
+# Which of the levels or terms of a column.
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +114,17 @@ class Family(ABC, Generic[T]):
     def with_weight_of(self, part: T, whole: T) -> T:
         """Return a tally as heavy as another, class by class."""
         return with_weight_of(part, whole)
+
+    def levels_in_use(self, tally: T) -> dict[str, Mask]:
+        """Say, for each column of levels or terms, which of them the rows of a tally have."""
+        return {}
+
+    def keep_levels(self, tally: T, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
+        """Return the family with the levels or terms that are used alone, later ones moved up.
+
+        Beside it, the places of what stays along the last axis of the tally; None if all stays.
+        """
+        return self, None
 
     @abstractmethod
     def read(self, tally: T) -> Reading[T]:

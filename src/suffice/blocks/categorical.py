@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 
-from suffice.blocks.block import Family
-from suffice.blocks.level_codes import Levels, grown_levels, level_codes
+from suffice.blocks.block import Family, Mask
+from suffice.blocks.level_codes import Levels, grown_levels, kept_levels, level_codes
 from suffice.blocks.level_tables import LevelTables, level_counts, pooled_base
 from suffice.blocks.levels_reading import LevelsReading
 from suffice.data.labels import Codes
@@ -105,6 +105,17 @@ class Categorical(Family[Counts]):
         counts = np.zeros((len(tally.counts), int(places.max(initial=-1)) + 1))
         counts[:, places] = tally.counts
         return family, Counts(given(counts))
+
+    def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
+        """Say which levels have rows."""
+        return {self.column: np.asarray(tally.counts.any(axis=0))}
+
+    def keep_levels(self, tally: Counts, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
+        """Return the family with the levels that are used, and their places in the tally."""
+        mask = used[self.column]
+        if mask.all():
+            return self, None
+        return replace(self, levels=kept_levels(self.levels, mask)), np.flatnonzero(mask)
 
     def read(self, tally: Counts) -> LevelsReading:
         """Return the levels' shares in each class, the strength of their prior by evidence."""

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.blocks.block import Family
+from suffice.blocks.block import Family, Mask
 from suffice.blocks.cells import Combinations, shares_product
 from suffice.blocks.joint_reading import JointReading
-from suffice.blocks.level_codes import Levels, grown_levels, level_codes
+from suffice.blocks.level_codes import Levels, grown_levels, kept_levels, level_codes
 from suffice.blocks.level_tables import LevelTables, level_counts, pooled_base
 from suffice.data.columns import GAP
 from suffice.data.labels import Codes
@@ -135,6 +135,30 @@ class Joint(Family[Counts]):
         counts = np.zeros((len(tally.counts), len(grown.cells)))
         counts[:, grown.places(cells)] = tally.counts
         return family, Counts(given(counts))
+
+    def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
+        """Say which levels of each column are in a combination that has rows."""
+        seen = self.seen[self._combinations_in_use(tally)]
+        return {
+            name: np.bincount(seen[:, at], minlength=size) > 0
+            for at, (name, size) in enumerate(zip(self.columns, self.sizes, strict=True))
+        }
+
+    def keep_levels(self, tally: Counts, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
+        """Return the family with the combinations that have rows, and their places."""
+        masks = [used[name] for name in self.columns]
+        kept = np.flatnonzero(self._combinations_in_use(tally))
+        if len(kept) == len(self.seen) and all(mask.all() for mask in masks):
+            return self, None
+        cells = self.seen[kept]
+        for at, mask in enumerate(masks):
+            cells[:, at] = (np.cumsum(mask) - 1)[cells[:, at]]
+        levels = tuple(map(kept_levels, self.levels, masks))
+        sizes = tuple(int(mask.sum()) for mask in masks)
+        return replace(self, levels=levels, sizes=sizes, seen=cells), kept
+
+    def _combinations_in_use(self, tally: Counts) -> Mask:
+        return np.asarray(tally.with_levels(len(self.seen)).counts.any(axis=0))
 
     def read(self, tally: Counts) -> JointReading:
         """Return the shares of the combinations, the strength of their prior by evidence."""

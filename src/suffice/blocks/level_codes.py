@@ -44,6 +44,17 @@ def grown_levels(column: Column, levels: Levels = ()) -> Levels:
     return tuple(dict.fromkeys((*(levels or ()), *new.tolist())))
 
 
+def kept_levels(levels: Levels, used: NDArray[np.bool_]) -> Levels:
+    """Return those of the levels of numbers that are used; None for a category.
+
+    >>> kept_levels((2.0, 4.0), np.array([False, True]))
+    (4.0,)
+    """
+    if levels is None:
+        return None
+    return tuple(level for level, kept in zip(levels, used, strict=True) if kept)
+
+
 def width_of(levels: Levels) -> float:
     """Return how wide a density each level of numbers is: the grid that the levels lie on.
 

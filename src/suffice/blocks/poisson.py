@@ -22,7 +22,7 @@ from suffice.kernels.level_tables import gather_left_out, gather_levels
 from suffice.model.folds import Folds
 from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.prior import Gamma
-from suffice.prior.predictive import NegativeBinomial
+from suffice.prior.predictive import NegativeBinomial, draw_events
 from suffice.tally import Events
 from suffice.tally.tally import Floats
 
@@ -184,7 +184,7 @@ class PoissonReading(WeighedReading[Events]):
         """Draw numbers of events for rows of these classes."""
         events, rows = (part[codes] for part in self._believed)
         if self.plugged:
-            return {self.family.column: rng.poisson(events / rows).astype(np.float64)}
+            return {self.family.column: draw_events(rng, events / rows).astype(np.float64)}
         return {self.family.column: NegativeBinomial(events, rows).sample(rng)}
 
     def impute(

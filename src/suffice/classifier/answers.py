@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.blocks.block import Cells
 from suffice.classifier.combines import Combines
-from suffice.classifier.frames import as_given, filled, frame_kind
+from suffice.classifier.frames import as_given, filled, format_time, frame_kind
 from suffice.classifier.sheet import GAP_OF
 from suffice.data.columns import GAP, Column
 from suffice.data.table import Table
 from suffice.errors import InputError
-from suffice.model.attribution import attributed, log_odds
+from suffice.model.explain import RowScores, explain_scores
 from suffice.model.explanation import Explanation
 from suffice.skin.answers import generator
 from suffice.skin.decides import Decides
@@ -105,47 +105,20 @@ class TableAnswers(Decides, Combines):
 
         Parameters
         ----------
-        row : a table of one row, or a mapping from columns to values
+        row : a mapping from columns to values, a row of a data frame (`df.iloc[0]`), a list or
+            tuple of as many cells as there are columns, or a table of one row
         target : class, optional
             The most probable one if not given.
         against : class, optional
             All others together if not given.
         """
         check_is_fitted(self, "tally_")
-        sheet = self._take_features([row] if isinstance(row, dict) else row, reset=False)
+        sheet = self._take_features(row, reset=False)
         if len(sheet) != 1:
             raise InputError(f"{len(sheet)} rows to explain. Give one.")
-        if len(self.classes_) == 1:
-            raise InputError("There is one class only, so there are no odds. Learn another class.")
-        if target is None:
-            at = int(np.argmax(self._log_proba_of(sheet)[0]))
-        else:
-            at = self._class_number(target)
-        others = np.array([k for k in range(len(self.classes_)) if k != at])
-        if against is not None:
-            others = np.array([self._class_number(against)])
-            if others[0] == at:
-                raise InputError(f"Class {against!r} against itself. Name another class.")
-        base = self._log_prior() + self.combination_.offsets
-        possible = np.isfinite(base)
-        others = others[possible[others]]
-        if not possible[at] or not others.size:
-            raise InputError(
-                f"No row of class {self.classes_.tolist()[at]!r}, or of those against it, was "
-                "learned. Explain a class that has rows."
-            )
-        return self._explained(sheet, base, at, others, against)
-
-    def _class_number(self, label: Any) -> int:
-        at = np.flatnonzero(self.classes_ == label)
-        if not at.size:
-            raise InputError(f"No class {label!r}; the classes are {self.classes_.tolist()}.")
-        return int(at[0])
-
-    def _explained(
-        self, sheet: Any, base: Floats, at: int, others: NDArray[np.intp], against: Any
-    ) -> Explanation:
-        names, values, parts = [], [], [np.empty((0, len(base)))]
+        names: list[str] = []
+        values: list[str] = []
+        parts = [np.empty((0, len(self.classes_)))]
         corrected = self._corrections_of(sheet.table)
         blocks = zip(self.combination_.weights, self.blocks_, self.readings_, strict=True)
         for weight, family, reading in blocks:
@@ -156,19 +129,14 @@ class TableAnswers(Decides, Combines):
                     parts[-1][number] += corrected[name][0]
             names.extend(told.names)
             values.extend(told.values)
-        stacked, possible = np.concatenate(parts), np.isfinite(base)
-        # Classes of which nothing was learned have no part in it.
-        place = np.cumsum(possible) - 1
-        here = base[possible], stacked[:, possible], int(place[at]), place[others]
-        lapse = self.combination_.lapse
-        shares = attributed(*here, lapse)
-        odds = log_odds(here[0] + here[1].sum(axis=0), here[2], here[3], lapse)
-        return Explanation.of(self.classes_.tolist()[at], against, names, values, shares, odds)
+        base = self._log_prior() + self.combination_.offsets
+        scores = RowScores(names, values, np.concatenate(parts), base, self.combination_.lapse)
+        return explain_scores(scores, self.classes_, target, against)
 
-    def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Any:
+    def _sheet(self, X: Any, *, reset: bool, grow: bool, warn: bool = True) -> Any:
         if reset:
             self.frame_kind_ = frame_kind(X)
-        return super()._sheet(X, reset=reset, grow=grow)
+        return super()._sheet(X, reset=reset, grow=grow, warn=warn)
 
 
 class Pieces(NamedTuple):
@@ -202,6 +170,6 @@ def shown(column: Column) -> str:
         return f"{column.name} = {'(other)' if level is None else level}"
     if column.kind == "boolean":
         return f"{column.name} = {bool(value)}"
-    if column.kind == "date":
-        return f"{column.name} = {np.datetime64(int(np.floor(value)), 'D')}"
+    if column.kind in ("date", "time", "span"):
+        return f"{column.name} = {format_time(float(value), column.kind)}"
     return f"{column.name} = {value:g}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,6 +85,14 @@ class Choices(Mapping[str, Choice]):
 
     columns: tuple[Choice, ...]
     trials: tuple[Trial, ...] = ()
+
+    def with_notes(self, notes: Mapping[str, str]) -> Choices:
+        """Return the choices with what is to be said of some columns before why they were made."""
+        told = (
+            replace(one, why=f"{notes[one.column]}; {one.why}") if one.column in notes else one
+            for one in self.columns
+        )
+        return replace(self, columns=tuple(told))
 
     def __getitem__(self, column: str) -> Choice:
         for choice in self.columns:

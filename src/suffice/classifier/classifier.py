@@ -26,8 +26,9 @@ class GenerativeClassifier(SavesTables):
         "poisson", "bernoulli", "categorical", "joint", "mvn", "mvn:tied", "text",
         "text:bernoulli", "text:complement" or "ignore"; the others are chosen. "student", which
         far-off numbers hardly move, is never chosen: it takes its time, and is there by name.
-        The `families_` of another model count exactly what that model counts, bins included, so
-        that the two can be merged.
+        Strings that are numbers, dates or times are read as such, unless "categorical" or "text" is
+        named. The `families_` of another model count exactly what that model counts, bins included,
+        so that the two can be merged.
     combine : {"auto", "naive", "temperature", "blocks", "corrected"}, default="auto"
         How the blocks' log-likelihoods are put together: as they are, all times one number, each
         times a weight of its own, or with corrections for levels and numbers beside. "auto" takes

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from suffice.blocks import Family
 from suffice.blocks import family_of as plain_family
+from suffice.data.columns import ReadAs
 from suffice.errors import InputError
 
 TEXTS = {"text": "multinomial", "text:bernoulli": "bernoulli", "text:complement": "complement"}
+# Families whose columns may be levels.
+OF_LEVELS = ("categorical", "bernoulli", "joint")
 
 
 def family_of(name: str, columns: tuple[str, ...], **settings: Any) -> Family[Any]:
@@ -33,18 +38,28 @@ def family_of(name: str, columns: tuple[str, ...], **settings: Any) -> Family[An
     return Text(columns, event=TEXTS[name], **settings)
 
 
-def texts_of(families: Any) -> tuple[str, ...]:
-    """Return the columns that a user gave a family of text, whatever their strings look like.
+def string_readings(families: Any) -> dict[str, ReadAs]:
+    """Return how columns of strings are read to which a user gave a family.
 
-    >>> texts_of({"note": "text", ("title",): {"family": "text"}, "city": "categorical"})
-    ('note', 'title')
+    Those of texts and of levels are kept as they are, those of numbers become numbers.
+
+    >>> string_readings({"note": "text", ("age",): {"family": "normal"}, "city": "categorical"})
+    {'note': 'text', 'age': 'number', 'city': 'category'}
     """
-    if not isinstance(families, Mapping):
-        return ()
-    wanted = {
-        key if isinstance(key, tuple) else (key,): given.get("family")
-        if isinstance(given, Mapping)
-        else given
-        for key, given in families.items()
-    }
-    return tuple(str(column) for key, name in wanted.items() if name in TEXTS for column in key)
+    found: dict[str, ReadAs] = {}
+    for key, given in families.items() if isinstance(families, Mapping) else ():
+        columns = key if isinstance(key, tuple) else (key,)
+        settings = given if isinstance(given, Mapping) else {"family": given}
+        name, levels = settings.get("family"), settings.get("levels")
+        # A column of an array is named by its place.
+        names = [f"x{one}" if isinstance(one, int | np.integer) else str(one) for one in columns]
+        if name in TEXTS:
+            found |= dict.fromkeys(names, "text")
+        elif name not in OF_LEVELS:
+            found |= dict.fromkeys(names if name != "ignore" else (), "number")
+        else:
+            # Another model's settings say which of the levels are numbers.
+            known = levels if name == "joint" and levels else [levels] * len(names)
+            kept = [one is None for one in known]
+            found |= {n: "category" if k else "number" for n, k in zip(names, kept, strict=True)}
+    return found

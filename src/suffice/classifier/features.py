@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -119,6 +119,40 @@ class Features:
         ends = np.cumsum([feature.width for feature in self.columns])[:-1]
         parts = np.split(corrections, ends)
         return {one.column: part for one, part in zip(self.columns, parts, strict=True)}
+
+    def keep_levels(
+        self, used: Mapping[str, NDArray[np.bool_]], corrections: Floats
+    ) -> tuple[Self, Floats]:
+        """Return the features, and corrections (F, C) of them, without levels that are not used.
+
+        A column of which no level with a correction is left has no features.
+
+        Parameters
+        ----------
+        used : for some columns, which of their levels stay, by their codes
+        corrections : (F, C), or (0, C) if there are none
+
+        Examples
+        --------
+        >>> features = Features((Feature("age", 0, 2.0, 1.0), Feature("city", 3)))
+        >>> used = {"city": np.array([True, False, True, True])}  # a fourth level came later
+        >>> features.keep_levels(used, np.arange(4.0)[:, None])[1].tolist()
+        [[0.0], [1.0], [3.0]]
+        """
+        columns, rows, first = [], [], 0
+        for feature in self.columns:
+            mask = np.ones(feature.width, np.bool_)
+            if feature.levels and feature.column in used:
+                mask = used[feature.column][: feature.levels]
+                feature = feature._replace(levels=int(mask.sum()))
+            rows.append(first + np.flatnonzero(mask))
+            first += len(mask)
+            if mask.any():
+                columns.append(feature)
+        kept = corrections
+        if len(corrections):
+            kept = corrections[np.concatenate([np.empty(0, np.intp), *rows])]
+        return type(self)(tuple(columns)), kept
 
     def split(self, table: Table, corrections: Floats) -> dict[str, Floats]:
         """Return what each column adds to the scores of rows, (n, C), by its name."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -11,10 +12,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.blocks import Family, Reading
+from suffice.blocks.block import Mask
 from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
 from suffice.classifier.class_prior import class_log_prior
-from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet
+from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_unreadable
+from suffice.classifier.sum_names import sum_name
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import MergeError, ShapeError
@@ -24,7 +27,7 @@ from suffice.skin.intake import labelled_rows
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Blocks, Groups
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 
 
 class TableLearner(CrossValidates):
@@ -36,6 +39,8 @@ class TableLearner(CrossValidates):
 
     _takes_sparse = False
     _tally_settings: ClassVar[tuple[str, ...]] = ("missing",)
+    # The blocks that were chosen are compared, not how they were.
+    _free_settings: ClassVar[tuple[str, ...]] = ("families", "budget")
 
     families: Any
     missing: str
@@ -44,6 +49,8 @@ class TableLearner(CrossValidates):
     schema_: Schema
     blocks_: tuple[Family[Any], ...]
     choices_: Choices
+    # The rows that were counted last; only while they are learned.
+    _at_hand: Rows
 
     # Taking in
 
@@ -54,13 +61,18 @@ class TableLearner(CrossValidates):
         # Rows with labels may bring new levels; whoever calls puts back what then goes wrong.
         return labelled_rows(self, self._sheet(X, reset=reset, grow=True), y, sample_weight)
 
-    def _sheet(self, X: Any, *, reset: bool, grow: bool) -> Sheet:
+    def _sheet(self, X: Any, *, reset: bool, grow: bool, warn: bool = True) -> Sheet:
         if reset:
             self.__dict__.pop("blocks_", None)
             self.schema_, sheet = first_sheet(self, X)
+            warn_unreadable(sheet.table)
             self.gaps_ = self._columns_with_gaps(sheet)
             return sheet.with_gaps(self.gaps_)
-        self.schema_, sheet = later_sheet(self, X, self.schema_, grow=grow)
+        # Columns that are left out have no levels that could be forgotten again.
+        learned = {name for family in self.blocks_ for name in family.columns} if grow else ()
+        self.schema_, sheet = later_sheet(self, X, self.schema_, grow=learned)
+        if warn:
+            warn_unreadable(sheet.table)
         sheet = sheet.with_gaps(self.gaps_)
         if grow:
             self.blocks_ = tuple(family.grown(sheet.table) for family in self.blocks_)
@@ -80,10 +92,62 @@ class TableLearner(CrossValidates):
         )
 
     def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        known = self.schema_, self.blocks_
         with all_or_nothing(self):
             rows = super()._learned_rows(X, y, sample_weight)
+        # Rows of weight 0 may have levels that nobody has learned.
+        self.schema_, self.blocks_ = known
         self.__dict__.pop("_at_hand", None)
         return rows
+
+    # Unlearning levels
+
+    def _keep_learned(self, groups: Groups[Any], *, first: bool = False) -> Groups[Any]:
+        used = self._levels_in_use(groups.parts)
+        schema = self.schema_.keep_levels(used)
+        found = [
+            family.keep_levels(part, used)
+            for family, part in zip(self.blocks_, groups.parts.parts, strict=True)
+        ]
+        places = [index for _, index in found]
+        self.schema_ = schema
+        if all(index is None for index in places):
+            return groups
+        self.blocks_ = tuple(family for family, _ in found)
+        if hasattr(self, "_gross"):
+            self._gross = _levels_at(self._gross, places)
+        if hasattr(self, "_at_hand"):
+            self._at_hand = self._by_schema(self._at_hand)
+        if not first:
+            self._forget_levels(used)
+        return _levels_at(groups, places)
+
+    def _levels_in_use(self, tally: Blocks[Any]) -> dict[str, Mask]:
+        """Say, for each column of levels or terms, which of them the tally has rows of.
+
+        Truth values, weekdays and months have their levels whether there are rows of them or not.
+        A category that is left out has none.
+        """
+        fields = {field.name: field for field in self.schema_.fields}
+        found = {
+            name: np.zeros(len(field.levels), np.bool_)
+            for name, field in fields.items()
+            if field.kind == "category"
+        }
+        for family, part in zip(self.blocks_, tally.parts, strict=True):
+            for name, used in family.levels_in_use(part).items():
+                levels = found.get(name, used)
+                found[name] = np.pad(used, (0, len(levels) - len(used)))
+        given = {name for name in self.schema_.given if fields[name].kind != "boolean"}
+        return {name: used | (name not in given) for name, used in found.items()}
+
+    def _by_schema(self, rows: Rows) -> Rows:
+        """Return rows that were taken in before, with levels by the codes that they have now."""
+        sheet = Sheet(self.schema_.take(rows.X.table)).with_gaps(self.gaps_)
+        return replace(rows, X=sheet)
+
+    def _forget_levels(self, used: Mapping[str, Mask]) -> None:
+        """Do what else is due when levels are unlearned, given those that stay."""
 
     # Counting and reading
 
@@ -101,7 +165,8 @@ class TableLearner(CrossValidates):
 
     def _arrange(self, rows: Rows) -> None:
         """Choose the families of all columns, and which columns form blocks."""
-        self.blocks_, self.choices_ = arranged(self.families, self.budget, rows)
+        self.blocks_, choices = arranged(self.families, self.budget, rows)
+        self.choices_ = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
 
     def _read(self, groups: Groups[Any]) -> None:
         pairs = zip(self.blocks_, groups.parts.parts, strict=True)
@@ -110,6 +175,10 @@ class TableLearner(CrossValidates):
         self.readings_: tuple[Reading[Any], ...] = tuple(
             reading.plugged_in() if plug else reading for reading in found
         )
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        part = path[1] if len(path) > 1 else None
+        return sum_name(self.blocks_[path[0]], self.schema_, part, at)
 
     def _class_prior_is_given(self) -> bool:
         return False
@@ -146,17 +215,21 @@ class TableLearner(CrossValidates):
         try:
             schema = self.schema_.merged(other.schema_)
             places = other.schema_.translations(schema)
-            blocks = zip(self.blocks_, other.blocks_, other.tally_.parts.parts, strict=True)
-            found = [mine.merged(theirs, tally, places) for mine, theirs, tally in blocks]
+            pairs = list(zip(self.blocks_, other.blocks_, strict=True))
+            both = []
+            for tally in (other.tally_, other._scale_with()):
+                blocks = zip(pairs, tally.parts.parts, strict=True)
+                found = [mine.merged(theirs, part, places) for (mine, theirs), part in blocks]
+                parts = Blocks(tuple(part for _, part in found))
+                both.append(Groups(tally.classes, tally.weights, parts))
         except ShapeError as error:
             raise MergeError(f"Cannot merge: {error}") from error
         self.schema_, self.blocks_ = schema, tuple(family for family, _ in found)
-        tally = other.tally_
-        theirs = Groups(tally.classes, tally.weights, Blocks(tuple(part for _, part in found)))
-        groups = self.tally_ + named_alike(theirs, self.classes_)
+        theirs, scale = (named_alike(tally, self.classes_) for tally in both)
+        groups = self._merge_tally(other, theirs, scale)
         self.classes_closed_ = self.classes_closed_ and other.classes_closed_
         self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
-        self._settle(groups)
+        self._settle(self._keep_learned(groups))
 
     def _check_mergeable(self, other: Any) -> None:
         super()._check_mergeable(other)
@@ -211,3 +284,12 @@ class TableLearner(CrossValidates):
 
     def _counted_by(self) -> Any:
         return pickle.dumps((self.families, self.budget, self.missing))
+
+
+def _levels_at(groups: Groups[Any], places: list[Index | None]) -> Groups[Any]:
+    """Return a tally with the levels at these places of each block alone; None is all."""
+    parts = tuple(
+        part if index is None else part.levels_at(index)
+        for part, index in zip(groups.parts.parts, places, strict=True)
+    )
+    return Groups(groups.classes, groups.weights, Blocks(parts))

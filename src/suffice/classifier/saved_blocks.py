@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import astuple
+from typing import Any, get_args
 
 import numpy as np
 
@@ -13,21 +14,23 @@ from suffice.classifier.choices import Choice, Choices, Trial
 from suffice.classifier.families import TEXTS, family_of
 from suffice.classifier.features import Feature, Features
 from suffice.classifier.sheet import GAP_OF, Sheet
-from suffice.data.columns import GAP, Column
+from suffice.data.columns import GAP, NUMERIC, Column
+from suffice.data.objects import Kind
 from suffice.data.schema import Field, Schema
+from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
-from suffice.errors import InputError
+from suffice.errors import InputError, ShapeError
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import HOW
-from suffice.saved.agreement import check_alike, check_shapes
+from suffice.saved.agreement import MOST_WEIGHT, check_alike, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.tally import Blocks
 
-KINDS = ("number", "integer", "boolean", "date", "category", "text")
+KINDS = get_args(Kind)
+# What is fitted to scores of rows.
+FITTED = ("weights", "offsets", "corrections")
 # A level is one of these.
 LEVELS = (str, bool, int, float)
-# Weights and offsets are of the size of 1; products of such large ones would be beyond all floats.
-MOST_WEIGHT = 1e100
 
 
 def levels_saved(levels: tuple[Any, ...]) -> Any:
@@ -37,20 +40,26 @@ def levels_saved(levels: tuple[Any, ...]) -> Any:
     return levels
 
 
+def format_saved(strings: StringFormat | None) -> Any:
+    """Return the format of strings as it is saved."""
+    return None if strings is None else list(astuple(strings))
+
+
 def schema_of(saved: Any) -> Schema:
     """Return the schema that was saved, if there can be such a one."""
     by_place, fields = saved
     if type(by_place) is not bool or type(fields) is not list or not fields:
         refuse("Its columns are no list of fields.")
     found = tuple(_field(*one) for one in fields)
-    names = [field.name for field in found]
-    if len(set(names)) < len(names):
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
-        refuse(f"It has two columns named {twice!r:.80}.")
+    names: set[str] = set()
+    for field in found:
+        if field.name in names:
+            refuse(f"It has two columns named {field.name!r:.80}.")
+        names.add(field.name)
     return Schema(found, by_place)
 
 
-def _field(name: Any, kind: Any, levels: Any) -> Field:
+def _field(name: Any, kind: Any, levels: Any, strings: Any = None) -> Field:
     if type(name) is not str or kind not in KINDS:
         refuse(f"It has a column {name!r:.80} of kind {kind!r:.80}.")
     if not isinstance(levels, tuple | np.ndarray):
@@ -61,7 +70,19 @@ def _field(name: Any, kind: Any, levels: Any) -> Field:
         refuse(f"Its column {name!r:.80} has levels twice, or of other types.")
     if len(set(known)) < len(known) or (known and kind != "category"):
         refuse(f"Its column {name!r:.80} has levels twice, or of other types.")
-    return Field(name, kind, known)
+    return Field(name, kind, known, _format(name, kind, strings))
+
+
+def _format(name: str, kind: str, saved: Any) -> StringFormat | None:
+    if saved is None:
+        return None
+    try:
+        found = StringFormat(*saved)
+    except (TypeError, ShapeError) as error:
+        refuse(f"Its column {name!r:.80} is of strings that are read as {saved!r:.80}: {error}")
+    if kind not in NUMERIC:
+        refuse(f"Its column {name!r:.80} of kind {kind!r} is of strings read as {found.kind!r}.")
+    return found
 
 
 def blocks_of(saved: Any) -> tuple[Family[Any], ...]:
@@ -132,10 +153,18 @@ def check_tally(
         _check(family, empty.table)
         like = family.count(*row)
         check_alike(part, like, len(groups.classes))
+        if family.name in TEXTS:
+            _check_documents(part)
         if isinstance(like, Blocks):
             # Parts of parts have as many levels as they are counted with, too.
             for inner, same in zip(part.parts, like.parts, strict=True):
                 check_alike(inner, same, len(groups.classes))
+
+
+def _check_documents(counts: Any) -> None:
+    from suffice.text.term_tally import check_lengths
+
+    check_lengths(counts.counts[:, 1:], counts.counts[:, 0])
 
 
 def _empty(field: Field) -> Column:
@@ -202,8 +231,9 @@ def check_combination(saved: dict[str, Any], blocks: int, classes: int, features
     found = Combination(**saved)
     if found.how not in HOW or not 0 <= found.lapse < 1:
         refuse(f"It combines by {found.how!r:.80}, with a lapse of {found.lapse!r:.80}.")
-    numbers = [*found.weights, *found.offsets, *found.corrections.ravel()]
-    if np.abs(numbers).max() > MOST_WEIGHT or not min(found.spread, found.correction_spread) >= 0:
-        refuse("It combines with weights, offsets or a spread that are out of range.")
+    # They are of the size of 1; products of such large ones would be beyond all floats.
+    check_sizes({name: getattr(found, name) for name in FITTED}, MOST_WEIGHT)
+    if not min(found.spread, found.correction_spread) >= 0:
+        refuse("It combines with a spread that is out of range.")
     if not isinstance(found.held_out_log_loss, float):
-        refuse(f"Its left-out log-loss is {found.held_out_log_loss!r:.80}.")
+        refuse(f"Its held-out log-loss is {found.held_out_log_loss!r:.80}.")

@@ -14,6 +14,7 @@ from suffice.classifier.saved_blocks import (
     check_tally,
     choices_of,
     features_of,
+    format_saved,
     levels_saved,
     schema_of,
 )
@@ -25,7 +26,7 @@ from suffice.saved.refusal import refuse
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.learner import TallyLearner
 
-FRAMES = ("numpy", "pandas", "polars", "pyarrow", "rows")
+FRAMES = ("numpy", "pandas", "polars", "pyarrow", "rows", "columns", "structured")
 
 
 class SavesTables(Streams):
@@ -56,7 +57,10 @@ class SavesTables(Streams):
                 "on without a window (window(None)).",
                 SufficeWarning,
             )
-        fields = [[f.name, f.kind, levels_saved(f.levels)] for f in self.schema_.fields]
+        fields = [
+            [f.name, f.kind, levels_saved(f.levels), format_saved(f.strings)]
+            for f in self.schema_.fields
+        ]
         blocks = [[b.name, b.columns, b.settings] for b in self.blocks_]
         choices = [
             [c.column, c.family, c.block, dict(c.evidence), c.why] for c in self.choices_.columns

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -9,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from suffice.classifier.families import texts_of
+from suffice.classifier.families import string_readings
 from suffice.data.columns import Column
-from suffice.data.frames import is_frame, with_names
+from suffice.data.frames import column_names, is_frame, with_names
+from suffice.data.given import as_table, is_columns, refuse_repeated_names
 from suffice.data.schema import Schema
 from suffice.data.table import Table, has_names
-from suffice.errors import InputError
+from suffice.errors import InputError, SufficeWarning, warn_caller
+from suffice.skin.intake import is_no_row, no_rows, told_where
 
 # What is put after the name of a column for the column of its gaps.
 GAP_OF = ":missing"
@@ -55,25 +58,30 @@ class Sheet:
         return replace(self, table=replace(self.table, columns=(*self.table.columns, *found)))
 
 
-def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Return X as something a `Table` can be made of; learn or check the number of its columns."""
+def checked(estimator: Any, X: Any, schema: Schema | None = None) -> Any:
+    """Return X as something a `Table` can be made of, checked against what was learned, if any.
+
+    Without a schema the number of its columns and their names are learned.
+    """
+    reset = schema is None
     if isinstance(X, Table):
         return X
+    if isinstance(X, Iterator):
+        raise no_rows(X)
+    X = as_rows(X, schema)
     if is_frame(X):
         X = with_names(X)
-        rows, columns = X.shape
-        if rows == 0 or columns == 0:
-            raise InputError(
-                f"Found array with 0 {'sample' if rows == 0 else 'feature'}(s) (shape={X.shape}) "
-                f"while a minimum of 1 is required by {type(estimator).__name__}. Give at least "
-                "one row and one column."
-            )
+        refuse_repeated_names(column_names(X))
+        _refuse_nothing(estimator, X.shape, reset=reset)
         if reset:
             validate_data(estimator, X, reset=True, skip_check_array=True)
         return X
     if has_names(X):
+        _refuse_nothing(estimator, _shape(X), reset=reset)
         if reset:
-            names = dict.fromkeys(str(name) for row in X for name in row)
+            names = dict.fromkeys(
+                str(name) for row in ([X] if is_columns(X) else X) for name in row
+            )
             estimator.feature_names_in_ = np.array(list(names), dtype=object)
             estimator.n_features_in_ = len(names)
         return X
@@ -83,19 +91,76 @@ def checked(estimator: Any, X: Any, *, reset: bool) -> Any:
         # numpy would write numbers beside words out as words
         kinds = {isinstance(cell, str) for row in X for cell in row}
         X = np.array(X, dtype=object) if len(kinds) > 1 else X
-    return validate_data(estimator, X, reset=reset, dtype=None, ensure_all_finite=False)
+    if not reset and is_no_row(X):
+        X = np.empty((0, estimator.n_features_in_))
+    least = 1 if reset else 0
+    checks = {"dtype": None, "ensure_all_finite": False, "ensure_min_samples": least}
+    try:
+        return validate_data(estimator, X, reset=reset, **checks)
+    except ValueError as error:
+        raise told_where(X, error) from error
+
+
+def _refuse_nothing(estimator: Any, shape: tuple[int, int], *, reset: bool) -> None:
+    if shape[1] == 0 or (reset and shape[0] == 0):
+        raise InputError(
+            f"Found array with 0 {'sample' if shape[0] == 0 else 'feature'}(s) (shape={shape}) "
+            f"while a minimum of 1 is required by {type(estimator).__name__}. Give at least one "
+            "row and one column."
+        )
+
+
+def _shape(X: Any) -> tuple[int, int]:
+    """Return rows and columns of a mapping of columns, or of a list of mappings."""
+    if is_columns(X):
+        return len(next(iter(X.values()))), len(X)
+    return len(X), max(map(len, X))
+
+
+def as_rows(X: Any, schema: Schema | None) -> Any:
+    """Return X as a table; one row of the columns that were learned is a table of one row."""
+    if schema is None:
+        return as_table(X)
+    return as_table(X, None if schema.by_place else schema.given, len(schema.given))
 
 
 def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:
     """Return the schema of the first rows, and the rows."""
-    table = Table.of(checked(estimator, X, reset=True), texts=texts_of(estimator.families))
+    table = Table.of(checked(estimator, X), string_readings(estimator.families))
     return Schema.of(table), Sheet(table)
 
 
-def later_sheet(estimator: Any, X: Any, schema: Schema, *, grow: bool) -> tuple[Schema, Sheet]:
-    """Return the schema, grown by the levels of these rows if `grow`, and the rows read by it."""
-    given = checked(estimator, X, reset=False)
-    if grow:
-        wider, table = schema.grown(given)
-        return wider, Sheet(table)
-    return schema, Sheet(schema.take(given))
+def later_sheet(
+    estimator: Any, X: Any, schema: Schema, *, grow: Collection[str] = ()
+) -> tuple[Schema, Sheet]:
+    """Return the schema, grown by the levels of these rows, and the rows read by it.
+
+    `grow` names the columns that new levels are learned of.
+    """
+    given = checked(estimator, X, schema)
+    if not grow:
+        return schema, Sheet(schema.take(given))
+    wider, table = schema.grown(given, grow)
+    return wider, Sheet(table)
+
+
+def warn_unreadable(table: Table) -> None:
+    """Warn once of all strings that did not read as the others of their columns."""
+    named = [_unreadable_cells(column) for column in table if column.unreadable is not None]
+    if named:
+        warn_caller(
+            f"Read as missing values: {'; '.join(named)}. Correct them, or give the column the "
+            "family 'categorical' to learn its strings as they are.",
+            SufficeWarning,
+        )
+
+
+def _unreadable_cells(column: Column) -> str:
+    assert column.unreadable is not None
+    examples, cells = column.unreadable
+    named = ", ".join(f"{value!r:.80} in row {row}" for value, row in examples)
+    more = cells - len(examples)
+    return (
+        f"column {column.name!r} ({column.note}) holds {named}"
+        f"{f' and {more} more such cells' if more else ''}"
+    )

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.blocks.block import Mask
 from suffice.classifier.answers import TableAnswers
 from suffice.data.rows import Rows
+from suffice.data.schema import with_own_levels
 from suffice.errors import InputError
+from suffice.skin.gross_scale import gross_scale
+from suffice.skin.intake import NoRowsError, labelled_rows
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -41,6 +48,8 @@ class Streams(TableAnswers):
             )
         with all_or_nothing(self):
             self.new_classes_ = self.classes_[:0]
+            if hasattr(self, "_gross"):
+                self._gross = self._gross.scale(factor)
             self._settle(self.tally_.scale(factor))
             self._changed()
         return self
@@ -77,8 +86,9 @@ class Streams(TableAnswers):
 
         Parameters
         ----------
-        X : data frame (pandas, polars, Arrow), array or list of rows or mappings
+        X : data frame (pandas, polars, Arrow), array, list of rows or mappings, mapping of columns
             Columns of numbers, categories, dates or truth values; gaps (NaN, null) are left out.
+            Strings that are numbers, dates or times are read as such (docs: classifier).
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
         """
@@ -92,11 +102,13 @@ class Streams(TableAnswers):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
-        Families, bins and blocks are chosen from the rows of the first call and held.
+        Families, bins and blocks are chosen from the rows of the first call and held. No rows
+        change nothing.
 
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
+            One row may be a mapping, a Series or a list of its cells, and y its label.
         classes : array-like, optional
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
@@ -107,7 +119,7 @@ class Streams(TableAnswers):
                 "loaded from, so they could not leave it. Fit it to them again (fit), or go on "
                 "without a window (window(None))."
             )
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             super().partial_fit(X, y, classes, sample_weight)
             if hasattr(self, "_window"):
                 self._slide(X, y, sample_weight)
@@ -116,7 +128,11 @@ class Streams(TableAnswers):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows that were learned: the same as `fit` on the others.
 
-        A class of which no row is left is no class any more, unless `classes` closed the set.
+        A class of which no row is left is no class any more, unless `classes` closed the set. The
+        names of levels and words that no row is left of are gone, too.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
         """
         if hasattr(self, "_window"):
             raise InputError(
@@ -140,20 +156,47 @@ class Streams(TableAnswers):
 
     def _slide(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Keep these rows, and forget the oldest until the window holds no more than it may."""
-        kept: Batches = (*self._kept, self._take_rows(X, y, sample_weight, reset=False))
+        # What there is to warn of was said when the rows were learned, a moment ago.
+        sheet = self._sheet(X, reset=False, grow=True, warn=False)
+        kept: Batches = (*self._kept, _batch(*labelled_rows(self, sheet, y, sample_weight)))
         over = sum(rows.shape[0] for _, rows in kept) - self._window
-        groups, new = self.tally_, self.new_classes_
+        before, groups, new = self.tally_, self.tally_, self.new_classes_
         while over > 0:
             classes, rows = kept[0]
             leaving = min(over, rows.shape[0])
-            gone = rows.some(np.arange(leaving))
-            groups = groups - named_alike(Groups(classes, *self._count(gone)), self.classes_)
+            gone = _weighty(rows.some(np.arange(leaving)))
+            if len(gone.codes):
+                counted = Groups(classes, *self._count(self._by_schema(gone)))
+                taken = named_alike(counted, self.classes_)
+                self._gross = gross_scale(getattr(self, "_gross", None), groups, taken)
+                groups = groups.subtract(taken, self._gross)
             rest = rows.some(np.arange(leaving, rows.shape[0]))
-            kept = ((classes, rest), *kept[1:]) if len(rest.codes) else kept[1:]
+            kept = (_batch(classes, rest), *kept[1:]) if len(rest.codes) else kept[1:]
             over -= leaving
         self.__dict__.pop("_at_hand", None)
         self._kept = kept
-        if groups is not self.tally_:
-            self._settle(groups if self.classes_closed_ else groups.without_empty())
-            self.new_classes_ = new
+        if groups is not before and not self.classes_closed_:
+            groups = groups.without_empty()
+        groups = self._keep_learned(groups)
+        if groups is not before:
+            self._settle(groups)
+            self.new_classes_ = new[np.isin(new, self.classes_)]
             self._changed()
+
+    def _forget_levels(self, used: Mapping[str, Mask]) -> None:
+        features, corrections = self.features_.keep_levels(used, self.combination_.corrections)
+        self.features_ = features
+        self.combination_ = replace(self.combination_, corrections=corrections)
+
+
+def _weighty(rows: Rows) -> Rows:
+    """Return the rows that were learned: those of weight 0 were not."""
+    return rows.some(np.flatnonzero(rows.weights > 0)) if rows.weights.size else rows
+
+
+def _batch(classes: Any, rows: Rows) -> tuple[Any, Rows]:
+    """Return rows coded by the classes and levels that they have: no other names are kept."""
+    present, codes = np.unique(rows.codes, return_inverse=True)
+    sheet = replace(rows.X, table=with_own_levels(rows.X.table))
+    own = replace(rows, X=sheet, codes=codes.astype(np.int32), classes=len(present))
+    return classes[present], own

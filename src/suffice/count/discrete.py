@@ -62,7 +62,8 @@ def count_ones(rows: Rows, threshold: float | None) -> tuple[Floats, Counts]:
         )
     seen = _seen(weights, gaps)
     zeros = seen - ones
-    zeros[np.abs(zeros) <= ROUNDING * seen] = 0.0
+    # Both are sums of the rows' weights, in different orders.
+    zeros[np.abs(zeros) <= ROUNDING * weights[:, None]] = 0.0
     if np.any(zeros < 0) or np.any(ones < 0):
         at = int(np.argwhere((zeros < 0) | (ones < 0))[0][1])
         raise InputError(

@@ -40,12 +40,13 @@ def count_moments(rows: Rows) -> tuple[Floats, Moments]:
         implicit = _snapped(weights[:, None] - stored, weights)
         sum_x = sum_x - implicit * origin
         sum_xx = sum_xx + implicit * origin**2
+        seen = _snapped(weights[:, None] - gaps, weights)
     else:
-        weights, gaps, sum_x, sum_xx = added_in_ranges(
-            rows, add_moments, [(), (columns,), (columns,), (columns,)], before=(origin,)
+        weights, whole, seen, sum_x, sum_xx = added_in_ranges(
+            rows, add_moments, [(), (), (columns,), (columns,), (columns,)], before=(origin,)
         )
+        seen = whole[:, None] + seen
     check_squares(rows, sum_xx)
-    seen = _snapped(weights[:, None] - gaps, weights)
     return weights, Moments(given(seen), given(origin), given(sum_x), given(sum_xx))
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.objects import DAY, arrow_of_objects
-from suffice.data.strings import encoded
+from suffice.data.frames import int128_as_float
+from suffice.data.objects import DAY, ArrowCells, Kind, cells_of_objects
+from suffice.data.string_format import Decision, StringFormat, Strings, decide_format
+from suffice.data.strings import Encoded, encoded
 from suffice.errors import InputError
 
-Kind = Literal["number", "integer", "boolean", "date", "category", "text"]
+# How the strings of a column are to be read, if that is not to be decided by them.
+ReadAs = Literal["text", "category", "number"] | StringFormat
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
 # Kinds whose values are floats, so that one may be given where another was learned.
-NUMERIC: tuple[Kind, ...] = ("number", "integer", "boolean", "date")
+NUMERIC: tuple[Kind, ...] = ("number", "integer", "boolean", "date", "time", "span")
 # The code of a cell without a level.
 GAP = -1
 # A column of strings is text, not names of levels, if more than this part of its cells are
@@ -28,9 +31,26 @@ GAP = -1
 MOSTLY_DIFFERENT = 0.5
 WORDS_OF_A_TEXT = 4.0
 LOOKED_AT = 1000
+# Strings of which more than this part are different are read cell by cell.
+MOSTLY_DISTINCT = 0.99
+# Types of pandas whose values are known by what they print as.
+PRINTED = ("IntervalDtype", "PeriodDtype")
+# Strings that do not read which are named.
+MAX_EXAMPLES = 5
 # Arrow's ticks in a second, and the bits of its shorter times.
 TICKS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
 INT32 = 32
+
+
+class Unreadable(NamedTuple):
+    """Strings that do not read as the others of their column, and so are gaps.
+
+    examples : some of them, each with its first row
+    cells : how many cells there are of them all
+    """
+
+    examples: tuple[tuple[str, int], ...]
+    cells: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +61,17 @@ class Column:
     ----------
     name : str
     kind : str
-        "number", "integer", "boolean" or "date" (days since 1970), all float64 with NaN for gaps;
+        "number", "integer", "boolean", "date" (days since 1970), "time" (of day, in days) or
+        "span" (in days), all float64 with NaN for gaps;
         "category", int32 codes of levels, -1 for gaps and len(levels) for a level not among them;
         "text", an Arrow array of strings.
     values : (n,)
     levels : the levels of a category, in the order of their codes
+    strings : StringFormat, optional
+        How strings were read to become these values.
+    note : what is to be said of how the column was read
+    unreadable : Unreadable, optional
+        Strings that became gaps when these rows were read.
 
     Examples
     --------
@@ -58,6 +84,9 @@ class Column:
     kind: Kind
     values: Any
     levels: tuple[Any, ...] = ()
+    strings: StringFormat | None = None
+    note: str = ""
+    unreadable: Unreadable | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -119,7 +148,7 @@ class Column:
 
             rows = np.arange(len(self))[index]
             return replace(self, values=self.values.take(pa.array(rows)))
-        return replace(self, values=self.values[index])
+        return replace(self, values=self.values[index], unreadable=None)
 
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
         """Return the levels of some codes; None for gaps and for levels not among ours."""
@@ -131,14 +160,30 @@ class Column:
         import pyarrow as pa
 
         codes = pa.array(self.values, mask=self.gaps)
-        levels = pa.array([str(level) for level in self.levels], pa.large_string())
-        return Column(self.name, "text", levels.take(codes))
+        return Column(self.name, "text", self._named_levels().take(codes))
+
+    def read_as(self, format: StringFormat) -> Column:
+        """Return a category or text as the numbers or dates that its strings are."""
+        if self.kind == "text":
+            return _read(self.name, Strings(self.values), format)
+        return _read(self.name, Strings(self._named_levels(), self.values), format)
+
+    def _named_levels(self) -> Any:
+        import pyarrow as pa
+
+        return pa.array([str(level) for level in self.levels], pa.large_string())
 
 
-def column_of(name: str, cells: Any, *, text: bool | None = None) -> Column:
+def column_of(name: str, cells: Any, reading: ReadAs | None = None) -> Column:
     """Return the column of cells of numpy, pandas, polars or Arrow, of the kind it looks like.
 
-    Strings are texts if `text`, names of levels if it is False, and by their looks if it is None.
+    Parameters
+    ----------
+    name : str
+    cells : (n,)
+    reading : how strings are read
+        "text" and "category" keep them; "number" reads integers too that look like codes; None
+        decides by the strings. Categories of pandas and polars are kept if it is None.
 
     Examples
     --------
@@ -146,10 +191,16 @@ def column_of(name: str, cells: Any, *, text: bool | None = None) -> Column:
     >>> column = column_of("size", pa.array(["big", None, "small", "big"]))
     >>> column.kind, column.values, column.levels
     ('category', array([ 0, -1,  1,  0], dtype=int32), ('big', 'small'))
+    >>> column_of("price", pa.array(["$5.00", None, "$1,250.00"])).values
+    array([   5.,   nan, 1250.])
     """
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iufb":
         return numbers_of(name, cells)
-    return _of_arrow(name, arrow_of(name, cells), text)
+    named = reading is None and not type(cells).__module__.startswith("pyarrow")
+    found = cells_of(name, cells)
+    if found.kind is not None:
+        return Column(name, found.kind, np.asarray(found.cells.to_numpy(zero_copy_only=False)))
+    return _of_arrow(name, found.cells, reading, keeps_categories=named)
 
 
 def numbers_of(name: str, cells: NDArray[Any]) -> Column:
@@ -168,38 +219,51 @@ def numbers_of(name: str, cells: NDArray[Any]) -> Column:
     return Column(name, kinds.get(cells.dtype.kind, "integer"), values)
 
 
-def arrow_of(name: str, cells: Any) -> Any:
+def cells_of(name: str, cells: Any) -> ArrowCells:
     """Return cells of pandas, polars, numpy or Arrow as one Arrow array."""
     import pyarrow as pa
 
+    kind: Kind | None = None
     if hasattr(cells, "to_arrow"):
-        cells = cells.to_arrow()
+        cells = _of_polars(cells)
     if not isinstance(cells, pa.Array | pa.ChunkedArray):
-        cells = _of_library(name, cells)
+        cells, kind = _of_library(name, cells)
     if isinstance(cells, pa.ChunkedArray):
         cells = cells.combine_chunks()
     # Older and newer Arrows combine no chunks, or several dictionaries, into chunks.
-    return pa.concat_arrays(cells.chunks) if isinstance(cells, pa.ChunkedArray) else cells
+    whole = pa.concat_arrays(cells.chunks) if isinstance(cells, pa.ChunkedArray) else cells
+    return ArrowCells(whole, kind)
 
 
-def _of_library(name: str, cells: Any) -> Any:
+def _of_polars(cells: Any) -> Any:
+    """Return a column of polars as an Arrow array, or as a list where Arrow lacks the type."""
+    if str(cells.dtype) == "Object":  # Arrow would be given addresses
+        return cells.to_list()
+    return int128_as_float(cells).to_arrow()
+
+
+def _of_library(name: str, cells: Any) -> ArrowCells:
     """Return cells of pandas, numpy or a list as an Arrow array, or one in chunks."""
     import pyarrow as pa
 
-    if str(getattr(cells, "dtype", "object")) != "object":
+    kind = getattr(cells, "dtype", "object")
+    names: Any = getattr(kind, "categories", ())
+    if type(getattr(names, "dtype", None)).__name__ in PRINTED:
+        cells = getattr(cells, "cat", cells).rename_categories([str(name) for name in names])
+    if str(kind) != "object" and type(kind).__name__ not in PRINTED:
         try:
-            return pa.array(cells, from_pandas=True)
+            return ArrowCells(pa.array(cells, from_pandas=True))
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
             pass  # Arrow lacks some of numpy's types of times
-    return arrow_of_objects(name, list(cells))
+    return cells_of_objects(name, list(cells))
 
 
-def _of_arrow(name: str, cells: Any, text: bool | None) -> Column:
+def _of_arrow(name: str, cells: Any, reading: ReadAs | None, *, keeps_categories: bool) -> Column:
     import pyarrow as pa
 
     kind, types = cells.type, pa.types
     if types.is_dictionary(kind):
-        return _of_dictionary(name, cells, text)
+        return _of_dictionary(name, cells, "category" if keeps_categories else reading)
     if types.is_boolean(kind):
         values = cells.cast(pa.uint8()).cast(pa.float64()).to_numpy(zero_copy_only=False)
         return Column(name, "boolean", np.asarray(values))
@@ -212,7 +276,8 @@ def _of_arrow(name: str, cells: Any, text: bool | None) -> Column:
     if types.is_timestamp(kind) or types.is_date(kind):
         return Column(name, "date", _days(cells))
     if types.is_duration(kind) or types.is_time(kind):
-        return numbers_of(name, _ticks(cells) / (DAY * TICKS[kind.unit]))
+        passed = "span" if types.is_duration(kind) else "time"
+        return Column(name, cast(Kind, passed), _ticks(cells) / (DAY * TICKS[kind.unit]))
     texts = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
     cells = cells.cast(texts.get(kind, kind))
     if types.is_binary(cells.type) or types.is_large_binary(cells.type):
@@ -222,15 +287,32 @@ def _of_arrow(name: str, cells: Any, text: bool | None) -> Column:
             f"Column {name!r} is of Arrow's type {kind}. Make numbers, dates or strings of it, or "
             "leave it out."
         )
-    return Column(name, "text", cells) if text else _of_strings(name, cells, text is None)
+    return _of_strings(name, cells, reading)
 
 
-def _of_strings(name: str, cells: Any, doubtful: bool) -> Column:
+def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
+    if reading == "text":
+        return Column(name, "text", cells)
     few = encoded(cells)
-    most = MOSTLY_DIFFERENT * (len(cells) - cells.null_count)
-    if few is not None and not (doubtful and len(few.levels) > most):
+    if reading == "category" and few is not None:
         return Column(name, "category", *few)
-    dictionary = cells.dictionary_encode()
+    dictionary = None
+    if few is None and (reading == "category" or not _mostly_distinct(cells)):
+        dictionary = cells.dictionary_encode()
+    if isinstance(reading, StringFormat):
+        return _read(name, _strings(cells, few, dictionary), reading)
+    decision = Decision(None)
+    if reading != "category":
+        strings = _strings(cells, few, dictionary)
+        decision = decide_format(strings, codes_too=reading == "number")
+        if decision.format is not None:
+            return _read(name, strings, decision.format, decision.values)
+    most = MOSTLY_DIFFERENT * (len(cells) - cells.null_count)
+    doubtful = reading is None
+    if few is not None and not (doubtful and len(few.levels) > most):
+        return Column(name, "category", *few, note=decision.note)
+    if dictionary is None:
+        dictionary = cells.dictionary_encode()
     if doubtful and len(dictionary.dictionary) > most:
         import pyarrow.compute as pc
 
@@ -238,18 +320,93 @@ def _of_strings(name: str, cells: Any, doubtful: bool) -> Column:
         words = pc.mean(pc.count_substring_regex(some, r"\S+")).as_py() or 0.0
         if words >= WORDS_OF_A_TEXT:
             return Column(name, "text", cells)
-    return _of_dictionary(name, dictionary, text=False)
+    return replace(_of_dictionary(name, dictionary, "category"), note=decision.note)
 
 
-def _of_dictionary(name: str, cells: Any, text: bool | None) -> Column:
+def _mostly_distinct(cells: Any) -> bool:
+    """Say whether, as far as some cells show, to read each string once would save nothing."""
+    import pyarrow as pa
+
+    some = cells.take(pa.array(np.linspace(0, len(cells) - 1, LOOKED_AT).astype(np.int64)))
+    return len(some.unique()) > MOSTLY_DISTINCT * LOOKED_AT
+
+
+def _strings(cells: Any, few: Encoded | None, dictionary: Any) -> Strings:
+    """Return the strings of a column, each once if they were numbered."""
+    import pyarrow as pa
+
+    if few is not None:
+        return Strings(pa.array(few.levels, pa.large_string()), few.codes)
+    if dictionary is None:
+        return Strings(cells)
+    return Strings(dictionary.dictionary, _codes(dictionary))
+
+
+def _read(
+    name: str, strings: Strings, format: StringFormat, values: Floats | None = None
+) -> Column:
+    """Return the column that strings are under a format, which may have been read before."""
+    if values is None:
+        values = format.read(strings.values)
+    cells = strings.cells(values)
+    kind: Kind = format.kind
+    if kind == "number":
+        seen = values[~np.isnan(values)]
+        kind = "integer" if np.all(seen == np.floor(seen)) else "number"
+    unreadable = _unreadable(strings, format, values)
+    return Column(name, kind, cells, strings=format, note=format.description, unreadable=unreadable)
+
+
+def _unreadable(strings: Strings, format: StringFormat, values: Floats) -> Unreadable | None:
+    import pyarrow as pa
+
+    at = np.flatnonzero(format.unreadable(strings.values, values))
+    at = at[strings.counts[at] > 0]
+    if not at.size:
+        return None
+    found: dict[str, int] = {}
+    for place, value in zip(
+        at[:LOOKED_AT], strings.values.take(pa.array(at[:LOOKED_AT])), strict=True
+    ):
+        if len(found) == MAX_EXAMPLES:
+            break
+        found.setdefault(value.as_py(), strings.first_cell(int(place)))
+    return Unreadable(tuple(found.items()), int(strings.counts[at].sum()))
+
+
+def _of_dictionary(name: str, cells: Any, reading: ReadAs | None) -> Column:
+    column = Column(name, "category", _codes(cells), tuple(cells.dictionary.to_pylist()))
+    if None in column.levels:  # Arrow may keep a gap as a level
+        column = _without_level(column, column.levels.index(None))
+    if reading == "text":
+        return column.as_text()
+    if isinstance(reading, StringFormat):
+        return column.read_as(reading)
+    if reading == "category" or not all(isinstance(level, str) for level in column.levels):
+        return column
+    decision = decide_format(_used(column), codes_too=reading == "number")
+    if decision.format is not None:
+        return column.read_as(decision.format)
+    return replace(column, note=decision.note)
+
+
+def _used(column: Column) -> Strings:
+    """Return the strings of a category that cells have: others decide nothing."""
+    import pyarrow as pa
+
+    strings = Strings(column._named_levels(), column.values)
+    used = strings.counts > 0
+    if used.all():
+        return strings
+    places = np.append(np.where(used, np.cumsum(used) - 1, GAP), GAP)
+    return Strings(strings.values.filter(pa.array(used)), places[column.values].astype(np.int32))
+
+
+def _codes(cells: Any) -> Codes:
     import pyarrow as pa
 
     codes = cells.indices.cast(pa.int32())
-    codes = np.asarray(codes.fill_null(GAP) if codes.null_count else codes)
-    column = Column(name, "category", codes, tuple(cells.dictionary.to_pylist()))
-    if None in column.levels:  # Arrow may keep a gap as a level
-        column = _without_level(column, column.levels.index(None))
-    return column.as_text() if text else column
+    return np.asarray(codes.fill_null(GAP) if codes.null_count else codes)
 
 
 def _without_level(column: Column, gap: int) -> Column:

@@ -143,7 +143,10 @@ def is_missing(document: Any) -> bool:
 def no_text(document: Any, at: int) -> InputError:
     """Return the error that something is no document."""
     kind = type(document).__name__
-    return InputError(f"Document {at} is {document!r}, of type {kind}. Give strings or bytes.")
+    cure = "Give strings or bytes."
+    if isinstance(getattr(document, "text", None), str):
+        cure = "Give its text: [message.text for message in read_mail(path)]."
+    return InputError(f"Document {at} is {document!r:.80}, of type {kind}. {cure}")
 
 
 def _utf8(document: str) -> bytes:

@@ -44,7 +44,7 @@ def frame_to_array(X: Any) -> Array:
     if home == "pyarrow":
         columns = [(name, _arrow_column(X.column(at))) for at, name in enumerate(X.schema.names)]
     elif home == "polars":
-        columns = [(column.name, column.to_numpy()) for column in X.get_columns()]
+        columns = [(column.name, _polars_column(column)) for column in X.get_columns()]
     else:
         kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in X.dtypes}
         # pandas makes objects of numbers beside bools
@@ -59,6 +59,30 @@ def frame_to_array(X: Any) -> Array:
     for at, column in enumerate(numbers):
         out[:, at] = column
     return out
+
+
+def column_names(X: Any) -> list[str]:
+    """Return the names of a frame's columns."""
+    arrow = type(X).__module__.partition(".")[0] == "pyarrow"
+    return [str(name) for name in (X.schema.names if arrow else X.columns)]
+
+
+def int128_as_float(column: Any) -> Any:
+    """Return a column of polars with integers of 128 bits, which no other library has, as floats.
+
+    >>> import polars as pl
+    >>> int128_as_float(pl.Series([2**70, None])).dtype
+    Float64
+    """
+    if str(column.dtype) not in ("Int128", "UInt128"):
+        return column
+    import polars
+
+    return column.cast(polars.Float64)
+
+
+def _polars_column(column: Any) -> Array:
+    return np.asarray(int128_as_float(column).to_numpy())
 
 
 def _arrow_column(column: Any) -> Array:
@@ -87,10 +111,7 @@ def _numeric(name: str, column: Array) -> Array:
     if column.dtype.kind in "iufb":
         return column
     if column.dtype.kind in "mMc":
-        raise InputError(
-            f"Column {name!r} holds {'complex numbers' if column.dtype.kind == 'c' else 'times'}. "
-            "Make numbers of them (days since a date, for example), or leave it out."
-        )
+        raise not_numbers(name, "complex numbers" if column.dtype.kind == "c" else "times")
     try:
         missing = np.array([_is_missing(cell) for cell in column.tolist()], dtype=np.bool_)
         numbers = np.full(len(column), np.nan)
@@ -106,6 +127,14 @@ def _numeric(name: str, column: Array) -> Array:
             "Encode the column as numbers, or leave it out."
         ) from error
     return numbers
+
+
+def not_numbers(name: str, what: str = "times") -> InputError:
+    """Return the error that a column holds what is no number."""
+    return InputError(
+        f"Column {name!r} holds {what}. Make numbers of them (days since a date, for example), or "
+        "leave it out."
+    )
 
 
 def _is_missing(cell: Any) -> bool:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable
 from decimal import Decimal
+from enum import Enum
 from numbers import Complex, Real
-from typing import Any, NoReturn
+from typing import Any, Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from suffice.errors import InputError
+
+Kind = Literal["number", "integer", "boolean", "date", "time", "span", "category", "text"]
 
 DAY = 86400.0
 # Moments are microseconds in an int64, which reaches so many years from 1970.
@@ -23,7 +26,14 @@ UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64)
 NANS = (*UNEQUAL, Decimal)
 
 
-def arrow_of_objects(name: str, cells: list[Any]) -> Any:
+class ArrowCells(NamedTuple):
+    """Cells as one Arrow array, and what kind of column they are if the array does not say it."""
+
+    cells: Any
+    kind: Kind | None = None
+
+
+def cells_of_objects(name: str, cells: list[Any]) -> ArrowCells:
     """Return cells of any types as one Arrow array; None, NaN, NaT and NA are gaps.
 
     Dates stay what they are, each on its own clock; spans and times of day become days, and all
@@ -31,24 +41,27 @@ def arrow_of_objects(name: str, cells: list[Any]) -> Any:
 
     Examples
     --------
-    >>> arrow_of_objects("when", [np.datetime64("2024-01-01"), None]).type
+    >>> cells_of_objects("when", [np.datetime64("2024-01-01"), None]).cells.type
     TimestampType(timestamp[us])
-    >>> arrow_of_objects("stay", [np.timedelta64(36, "h"), None]).to_pylist()
-    [1.5, None]
+    >>> stay = cells_of_objects("stay", [np.timedelta64(36, "h"), None])
+    >>> stay.cells.to_pylist(), stay.kind
+    ([1.5, None], 'span')
     """
     import pyarrow as pa
 
     sorts = {_sort(kind) for kind in set(map(type, cells))} - {"gap"}
-    if sorts & {"nested", "complex"}:
+    if sorts & REFUSED.keys():
         _refuse_sort(name, cells)
     if sorts & TIMES.keys():
         return _times(name, cells)
     if sorts == {"number"}:
-        return _numbers(name, cells)
-    try:
-        return pa.array(cells, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, ValueError):
-        return _as_strings(name, cells)
+        return ArrowCells(_numbers(name, cells))
+    if "value" not in sorts:
+        try:
+            return ArrowCells(pa.array(cells, from_pandas=True))
+        except (pa.ArrowException, OverflowError, ValueError):
+            pass  # of several types, or no valid text
+    return ArrowCells(_as_strings(name, cells))
 
 
 def _sort(kind: type) -> str:
@@ -62,9 +75,21 @@ def _sort(kind: type) -> str:
         "truth": (bool, np.bool_),
         "number": (Real, Decimal),
         "complex": (Complex,),
-        "nested": (list, tuple, set, frozenset, dict, np.ndarray),
+        "nested": (list, tuple, set, frozenset, dict, np.ndarray, np.void),
+        "string": (str, bytes, bytearray),
+        "value": (Enum,),
     }
-    return next((sort for sort, kinds in sorts.items() if issubclass(kind, kinds)), "other")
+    found = next((sort for sort, kinds in sorts.items() if issubclass(kind, kinds)), None)
+    return found or ("value" if _prints_its_value(kind) else "object")
+
+
+def _prints_its_value(kind: type) -> bool:
+    """Say whether equal instances of a type are equal, and print what they are.
+
+    Addresses and the like do not: "<Point object at 0x7f...>" says nothing of the next row.
+    """
+    own = {name: getattr(kind, name) is not getattr(object, name) for name in ("__eq__", "__str__")}
+    return all(own.values()) and getattr(kind, "__hash__", None) is not None
 
 
 def is_gap(cell: Any) -> bool:
@@ -82,20 +107,22 @@ def is_gap(cell: Any) -> bool:
 
 def _refuse_sort(name: str, cells: list[Any]) -> NoReturn:
     sorts = [_sort(type(cell)) for cell in cells]
-    row = next(row for row, sort in enumerate(sorts) if sort in ("nested", "complex"))
-    cell = cells[row]
-    if sorts[row] == "complex":
-        raise InputError(
-            f"Column {name!r} holds the complex number {cell} in row {row}. Give its real and "
-            "imaginary parts as columns of their own."
-        )
-    raise InputError(
-        f"Column {name!r} holds a {type(cell).__name__} in row {row}. Give it a column for each "
-        "of its entries, or leave it out."
-    )
+    row = next(row for row, sort in enumerate(sorts) if sort in REFUSED)
+    shown = str(cells[row]) if sorts[row] == "complex" else type(cells[row]).__name__
+    raise InputError(f"Column {name!r} holds " + REFUSED[sorts[row]].format(shown, row))
 
 
-def _times(name: str, cells: list[Any]) -> Any:
+# What is said of cells that are no values.
+REFUSED = {
+    "complex": "the complex number {} in row {}. Give its real and imaginary parts as columns of "
+    "their own.",
+    "nested": "a {} in row {}. Give it a column for each of its entries, or leave it out.",
+    "object": "an object of type {} in row {}, which is no value. Give what describes it, in "
+    "columns of their own, or leave it out.",
+}
+
+
+def _times(name: str, cells: list[Any]) -> ArrowCells:
     """Return cells of which one at least is a date, a span or a time of day."""
     import pyarrow as pa
 
@@ -103,7 +130,7 @@ def _times(name: str, cells: list[Any]) -> Any:
     known = [None if type(cell) in doubtful and is_gap(cell) else cell for cell in cells]
     sort_of = {kind: _sort(kind) for kind in set(map(type, known)) - {type(None)}}
     if not TIMES.keys() & set(sort_of.values()):
-        return arrow_of_objects(name, known)  # there is no time but NaT
+        return cells_of_objects(name, known)  # there is no time but NaT
     sorts = ((row, sort_of[type(cell)]) for row, cell in enumerate(known) if cell is not None)
     first, due = next((row, sort) for row, sort in sorts if sort in TIMES)
     if set(sort_of.values()) != {due}:
@@ -117,7 +144,9 @@ def _times(name: str, cells: list[Any]) -> Any:
     read = TIMES[due]
     try:
         found = [None if cell is None else read(cell) for cell in known]
-        return _dates(found) if due == "date" else pa.array(found, pa.float64())
+        if due == "date":
+            return ArrowCells(_dates(found))
+        return ArrowCells(pa.array(found, pa.float64()), "span" if due == "span" else "time")
     except _UnknownTimeError as error:
         (cell,) = error.args
         row = next(row for row, other in enumerate(known) if other is cell)

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, NUMERIC, Column, Kind, column_of
+from suffice.data.columns import GAP, NUMERIC, Column, ReadAs, column_of
+from suffice.data.objects import Kind
+from suffice.data.string_format import StringFormat
 from suffice.data.table import CALENDAR, Named, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 
 Index = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Field:
-    """A column's name and kind, and a category's levels in the order of their codes."""
+    """A column's name and kind, and a category's levels in the order of their codes.
+
+    Numbers, dates and times that arrived as strings have the format that later ones are read by.
+    """
 
     name: str
     kind: Kind
     levels: tuple[Any, ...] = ()
+    strings: StringFormat | None = None
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ class Schema:
     @classmethod
     def of(cls, table: Table) -> Self:
         """Return the schema of a table."""
-        fields = (Field(column.name, column.kind, column.levels) for column in table.columns)
+        fields = (Field(c.name, c.kind, c.levels, c.strings) for c in table.columns)
         return cls(tuple(fields), table.by_place)
 
     def __getitem__(self, name: str) -> Field:
@@ -79,19 +87,44 @@ class Schema:
         extra = tuple(name for name in table.names if name not in set(self.names))
         return replace(table, columns=columns, extra=extra)
 
-    def grown(self, X: Any) -> tuple[Self, Table]:
-        """Return the schema with the levels that are new in X added last, and X read by it."""
+    def grown(self, X: Any, of: Collection[str] | None = None) -> tuple[Self, Table]:
+        """Return the schema with the levels that are new in X added last, and X read by it.
+
+        Parameters
+        ----------
+        X : table-like
+        of : columns that new levels are learned of; all of them if not given
+        """
         table = self._read(X)
-        fields = tuple(_grown(field, table[field.name]) for field in self.fields)
+        fields = tuple(
+            _grown(field, table[field.name]) if of is None or field.name in of else field
+            for field in self.fields
+        )
         wider = replace(self, fields=fields)
         return wider, wider.take(table)
 
     def merged(self, other: Self) -> Self:
         """Return the schema with the levels of another one added last."""
         self._check_same(other)
-        return replace(
-            self, fields=tuple(_joined(field, other[field.name].levels) for field in self.fields)
-        )
+        return replace(self, fields=tuple(_merged(f, other[f.name]) for f in self.fields))
+
+    def keep_levels(self, used: Mapping[str, Mask]) -> Self:
+        """Return the schema with some levels of categories alone; later ones move up.
+
+        Parameters
+        ----------
+        used : for some categories, which of their levels are kept, by their codes; levels beyond
+            the end are not
+
+        Examples
+        --------
+        >>> schema = Schema((Field("city", "category", ("Rome", "Oslo", "Lima")),))
+        >>> schema.keep_levels({"city": np.array([True, False, True])}).fields[0].levels
+        ('Rome', 'Lima')
+        """
+        fields = tuple(_kept(field, used.get(field.name)) for field in self.fields)
+        same = all(new is old for new, old in zip(fields, self.fields, strict=True))
+        return self if same else replace(self, fields=fields)
 
     def translations(self, wider: Self) -> dict[str, Index]:
         """Return, for each category, the code in `wider` of each of our codes."""
@@ -108,11 +141,12 @@ class Schema:
         else:
             if self.by_place or not has_names(X):
                 X = self._named(X)
-            texts, categories = (
-                [field.name for field in self.fields if field.kind == kind]
-                for kind in ("text", "category")
-            )
-            table = Table.of(X, texts=texts, categories=categories)
+            # Strings where numbers were learned are found to be none when they are taken.
+            strings: dict[str, ReadAs] = {
+                field.name: field.strings or ("text" if field.kind == "text" else "category")
+                for field in self.fields
+            }
+            table = Table.of(X, strings)
         missing = [name for name in self.given if name not in table.names]
         if missing:
             raise InputError(
@@ -156,6 +190,27 @@ class Schema:
                 )
 
 
+def with_own_levels(table: Table) -> Table:
+    """Return a table whose categories have the levels of its own cells, and no others.
+
+    Examples
+    --------
+    >>> city = Column("city", "category", np.array([2, -1], np.int32), ("Rome", "Oslo", "Lima"))
+    >>> with_own_levels(Table((city,), 2))["city"].levels
+    ('Lima',)
+    """
+    changed = [_of_own_levels(c) for c in table.columns if c.kind == "category"]
+    return table.having(*changed) if changed else table
+
+
+def _of_own_levels(column: Column) -> Column:
+    known = (column.values >= 0) & (column.values < len(column.levels))
+    present, places = np.unique(column.values[known], return_inverse=True)
+    codes = np.where(column.values == GAP, GAP, len(present)).astype(np.int32)
+    codes[known] = places
+    return replace(column, values=codes, levels=tuple(column.levels[code] for code in present))
+
+
 def _places(levels: tuple[Any, ...], wider: tuple[Any, ...]) -> Index:
     """Return the code in `wider` of each level, len(wider) of those that are not in it."""
     code_of = {level: code for code, level in enumerate(wider)}
@@ -167,6 +222,20 @@ def _joined(field: Field, levels: tuple[Any, ...]) -> Field:
     if set(levels) <= set(field.levels):
         return field
     return replace(field, levels=tuple(dict.fromkeys((*field.levels, *levels))))
+
+
+def _kept(field: Field, used: Mask | None) -> Field:
+    if field.kind != "category" or used is None or used[: len(field.levels)].all():
+        return field
+    levels = tuple(level for level, kept in zip(field.levels, used, strict=False) if kept)
+    return replace(field, levels=levels)
+
+
+def _merged(field: Field, other: Field) -> Field:
+    strings = other.strings
+    if field.strings is not None:
+        strings = field.strings.merged(strings, field.name)
+    return _joined(replace(field, strings=strings), other.levels)
 
 
 def _grown(field: Field, column: Column) -> Field:
@@ -192,8 +261,10 @@ def _taken(field: Field, column: Column) -> Column:
         return column
     if field.kind == "text" and column.kind == "category":
         return column.as_text()
+    if field.strings is not None and not column.numeric:
+        return replace(column.read_as(field.strings), kind=field.kind)
     if column.gaps.all():
-        empty = column_of(field.name, np.full(len(column), None), text=field.kind == "text")
+        empty = column_of(field.name, np.full(len(column), None))
         return empty if field.kind != "text" else _no_text(empty)
     cell = next(cell for cell in _shown(column) if cell is not None)
     raise InputError(
@@ -219,11 +290,17 @@ def _as_category(field: Field, column: Column) -> Column:
     if column.kind == "category":
         return column
     if column.kind == "text":
-        return column_of(column.name, column.values, text=False)
+        return column_of(column.name, column.values, "category")
     gaps = column.gaps
     distinct, places = np.unique(column.values[~gaps], return_inverse=True)
     codes = np.full(len(column), GAP, np.int32)
     codes[~gaps] = places
-    named = any(isinstance(level, str) for level in field.levels)
-    levels = tuple(f"{level:.17g}" for level in distinct) if named else tuple(distinct.tolist())
+    names = {level.lower(): level for level in field.levels if isinstance(level, str)}
+    if not names:
+        levels = tuple(distinct.tolist())
+    elif column.kind == "boolean" and {"true", "false"} & names.keys():
+        words = [str(bool(value)) for value in distinct]
+        levels = tuple(names.get(word.lower(), word) for word in words)
+    else:
+        levels = tuple(f"{level:.17g}" for level in distinct)
     return Column(column.name, "category", codes, levels)

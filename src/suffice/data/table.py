@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, Column, column_of
+from suffice.data.columns import GAP, Column, ReadAs, column_of
 from suffice.data.frames import is_frame, with_names
+from suffice.data.given import (
+    as_table,
+    columns_of_rows,
+    is_columns,
+    is_rows_of_mappings,
+    refuse_repeated_names,
+)
 from suffice.errors import InputError, ShapeError
 from suffice.kernels.ranges import cores, on_all_cores
 
@@ -19,6 +27,8 @@ MONTHS = tuple(range(1, 13))
 CALENDAR: dict[str, tuple[Any, ...]] = {"weekday": WEEKDAYS, "month": MONTHS}
 # The first of January 1970 was a Thursday.
 FIRST_WEEKDAY = 3
+# Columns of which nothing is said.
+NOTHING_NAMED: Mapping[str, ReadAs] = MappingProxyType({})
 # Rows from which on it pays to read columns on all cores.
 MANY_ROWS = 1 << 15
 
@@ -57,18 +67,19 @@ class Table:
         object.__setattr__(self, "_places", {c.name: c for c in self.columns})
 
     @classmethod
-    def of(cls, X: Any, *, texts: Collection[str] = (), categories: Collection[str] = ()) -> Self:
-        """Take a frame, a 2-D array, a list of rows or a list of mappings.
+    def of(cls, X: Any, strings: Mapping[str, ReadAs] = NOTHING_NAMED) -> Self:
+        """Take a frame, a 2-D array, a list of rows or of mappings, or a mapping of columns.
 
         Parameters
         ----------
         X : table-like
-        texts, categories : columns of strings that are so, whatever they look like
+        strings : how columns of strings are read, whatever they look like, by name
+            "text", "category", "number" (though they be few integers), or a `StringFormat`.
         """
         if isinstance(X, cls):
             return X
         named = X if isinstance(X, Named) else Named.of(X)
-        _refuse_repeats([name for name, _ in named.columns])
+        refuse_repeated_names([name for name, _ in named.columns])
 
         # Those that are not read at once come first, and every core takes its share of them.
         order = sorted(named.columns, key=lambda one: isinstance(one[1], np.ndarray))
@@ -77,14 +88,13 @@ class Table:
         def read(start: int, _: int) -> dict[str, list[Column]]:
             found = {}
             for name, cells in order[start::shares]:
-                text = True if name in texts else False if name in categories else None
-                found[name] = with_calendar(column_of(name, cells, text=text))
+                found[name] = with_calendar(column_of(name, cells, strings.get(name)))
             return found
 
         parts = on_all_cores(read, [(at, at + 1) for at in range(shares)])
         read_by_name = {name: found for part in parts for name, found in part.items()}
         columns = [column for name, _ in named.columns for column in read_by_name[name]]
-        _refuse_repeats([column.name for column in columns])
+        refuse_repeated_names([column.name for column in columns])
         return cls(tuple(columns), named.rows, named.by_place)
 
     def __len__(self) -> int:
@@ -134,11 +144,7 @@ class Table:
 
 def has_names(X: Any) -> bool:
     """Say whether the columns of X have names of their own."""
-    return isinstance(X, Table) or is_frame(X) or _of_mappings(X)
-
-
-def _of_mappings(X: Any) -> bool:
-    return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(row, dict) for row in X)
+    return isinstance(X, Table) or is_frame(X) or is_rows_of_mappings(X) or is_columns(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,16 +157,18 @@ class Named:
 
     @classmethod
     def of(cls, X: Any) -> Self:
-        """Take apart a frame, an array, a list of rows or a list of mappings."""
+        """Take apart a frame, an array, a list of rows or of mappings, or a mapping of columns."""
+        X = as_table(X)
         if hasattr(X, "tocsr"):
             raise InputError(
                 f"A sparse matrix of shape {X.shape}. Give a data frame or a dense array "
                 "(X.toarray())."
             )
-        if _of_mappings(X):
-            names = dict.fromkeys(name for row in X for name in row)
-            cells = ((str(name), [row.get(name) for row in X]) for name in names)
-            return cls(tuple(cells), len(X), False)
+        if is_rows_of_mappings(X):
+            return cls(tuple(columns_of_rows(X).items()), len(X), False)
+        if is_columns(X):
+            cells = tuple((str(name), _one_column(name, column)) for name, column in X.items())
+            return cls(cells, len(cells[0][1]), False)
         if not is_frame(X):
             array = _as_array(X)
             places = ((f"x{at}", array[:, at]) for at in range(array.shape[1]))
@@ -176,9 +184,19 @@ class Named:
         return cls(tuple(columns), len(X), False)
 
 
+def _one_column(name: Any, cells: Any) -> Any:
+    shape = getattr(cells, "shape", (0,))
+    if len(shape) != 1:
+        raise ShapeError(
+            f"Column {name!r} has shape {shape}. Give a column for each of its own columns."
+        )
+    return _pandas_cells(cells)
+
+
 def _pandas_cells(series: Any) -> Any:
-    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iufb":
-        return series.to_numpy()
+    dtype = getattr(series, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
+        return np.asarray(series)
     return series
 
 
@@ -206,12 +224,6 @@ def _as_numbers(X: Any) -> NDArray[Any]:
         return np.asarray(X, dtype=object)
     # Numbers beside spans have become spans.
     return np.asarray(X, dtype=object) if array.dtype.kind in "mM" else array
-
-
-def _refuse_repeats(names: list[str]) -> None:
-    if len(set(names)) < len(names):
-        name = next(name for at, name in enumerate(names) if name in names[:at])
-        raise InputError(f"Two columns are named {name!r}. Rename one of them.")
 
 
 def with_calendar(column: Column) -> list[Column]:

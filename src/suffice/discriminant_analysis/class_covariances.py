@@ -29,6 +29,7 @@ class ClassCovariances(GaussianLearner):
     # Whether the model has one covariance for all classes.
     _tied: bool
     _saved: ClassVar[tuple[str, ...]] = (*GaussianLearner._saved, "_row_covariances", "_row_total")
+    _free_settings: ClassVar[tuple[str, ...]] = ("store_covariance",)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)

@@ -17,8 +17,11 @@ from suffice.model import scoring
 from suffice.model.em import Completed, Estimate, complete
 from suffice.model.laws import Law, law_form
 from suffice.model.left_out_gaussian import Marks
+from suffice.model.linear import LinearScorer
 from suffice.saved.refusal import refuse
 from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.explains import ColumnScores
+from suffice.skin.settings import differences
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
 from suffice.tally.tally import ROUNDING, Floats, Index
 
@@ -87,10 +90,11 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         super()._check_mergeable(other)
         mine, theirs = type(self.tally_.parts), type(other.tally_.parts)
         if mine is not theirs:
+            told_by = [name for name in ("covariance", "shrinkage") if hasattr(self, name)]
+            self._refuse_different(differences(self, other, told_by))
             raise MergeError(
-                f"Cannot merge: {mine.__name__} were counted here and {theirs.__name__} there "
-                "(shrinkage='auto' needs more than other settings). Learn both with the same "
-                "settings; nothing was changed."
+                f"Cannot merge: {mine.__name__} were counted here and {theirs.__name__} there. "
+                "Learn both with the same settings; nothing was changed."
             )
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -113,6 +117,9 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         """Unlearn rows that were learned: the same as `fit` on the others.
 
         A class of which no row is left is no class any more, unless `classes` closed the set.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
         """
         with self._patiently():
             return super().forget(X, y, sample_weight)
@@ -157,6 +164,18 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     def _scorer(self) -> scoring.Scorer:
         self._check_readable()
         return self._law.scorer()
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        columns, scorer = np.arange(len(cells)), self._scorer()
+        if not isinstance(scorer, LinearScorer):
+            return ColumnScores(columns, self._law.split(cells))
+        seen = np.flatnonzero(~np.isnan(cells))
+        parts = np.zeros((len(cells), len(self.classes_)))
+        if not seen.size:
+            return ColumnScores(columns, parts)
+        linear = scorer if len(seen) == len(cells) else scorer.marginal(seen)
+        parts[seen] = (linear.weights * (cells[seen] - linear.centre)).T
+        return ColumnScores(columns, parts, linear.bias)
 
     def _density(self) -> scoring.Scorer:
         self._check_readable()

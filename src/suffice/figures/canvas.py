@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from suffice.errors import MissingPackageError
+
 
 def axes_or_new(ax: Any = None) -> Any:
     """Return `ax`, or the axes of a new figure.
@@ -16,7 +18,7 @@ def axes_or_new(ax: Any = None) -> Any:
     try:
         from matplotlib import pyplot
     except ImportError:
-        raise ImportError(
+        raise MissingPackageError(
             "Pictures need matplotlib, which is not installed. Install it with the extra "
             "suffice[plot]."
         ) from None

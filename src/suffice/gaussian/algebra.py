@@ -24,7 +24,7 @@ from suffice.gaussian.full import of_half
 from suffice.gaussian.product import multiplied
 from suffice.gaussian.structure import Structure
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
-from suffice.prior.prior import Size, sizes
+from suffice.prior.prior import Size, check_generator, sizes
 from suffice.tally.tally import Floats, Index, frozen, given
 
 OWNER = "MultivariateNormal"
@@ -226,6 +226,7 @@ class Algebra:
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw rows, shape (*size, ..., d)."""
+        check_generator(rng)
         return self.mean + self._spread.draws(rng, sizes(size, self.mean.shape[:-1]))
 
     def _told(self, given: Any, values: Any) -> tuple[Index, Floats]:

@@ -13,7 +13,7 @@ from scipy.special import multigammaln
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
-from suffice.prior.prior import Size, broadcast, finite, positive, sizes, spread_to
+from suffice.prior.prior import Size, broadcast, check_generator, finite, positive, sizes, spread_to
 from suffice.tally.tally import Floats, given
 
 
@@ -127,6 +127,7 @@ class Wishart(RandomMatrix):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw matrices, shape (*size, ..., d, d), by Bartlett's decomposition."""
+        check_generator(rng)
         shape = sizes(size, self.degrees.shape)
         half = self._root() @ bartlett(rng, self.degrees, shape, self._features)
         return np.asarray(half @ np.swapaxes(half, -1, -2))
@@ -173,6 +174,7 @@ class InverseWishart(RandomMatrix):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw matrices, shape (*size, ..., d, d)."""
+        check_generator(rng)
         shape = sizes(size, self.degrees.shape)
         halves = sample_halves(rng, self._root(), self.degrees, shape)
         return np.asarray(np.swapaxes(halves, -1, -2) @ halves)

@@ -21,10 +21,12 @@ def finite(X, start, stop):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def add_moments(X, codes, weights, origin, row_weight, gaps, sum_x, sum_xx):  # type: ignore[no-untyped-def]
+def add_moments(X, codes, weights, origin, row_weight, whole, seen, sum_x, sum_xx):  # type: ignore[no-untyped-def]
     """Add rows to the sums of their class; return the first row with an infinite cell, or -1.
 
-    row_weight (C,) takes the weight of the rows, gaps (C, d) that of their missing cells.
+    row_weight (C,) takes the weight of all rows. The weight that a column was seen with is the sum
+    of whole (C,), of rows in blocks without gaps, and seen (C, d), of the cells of other blocks: it
+    is no difference, so a light row beside heavy ones with gaps has all its digits.
     """
     rows, columns = X.shape
     weighted = weights.size > 0
@@ -35,6 +37,7 @@ def add_moments(X, codes, weights, origin, row_weight, gaps, sum_x, sum_xx):  # 
                 c = codes[i]
                 w = weights[i] if weighted else 1.0
                 row_weight[c] += w
+                whole[c] += w
                 for j in range(columns):
                     d = X[i, j] - origin[c, j]
                     sum_x[c, j] += w * d
@@ -47,10 +50,10 @@ def add_moments(X, codes, weights, origin, row_weight, gaps, sum_x, sum_xx):  # 
                 for j in range(columns):
                     x = X[i, j]
                     if np.isnan(x):
-                        gaps[c, j] += w
                         continue
                     if np.isinf(x):
                         return i
+                    seen[c, j] += w
                     d = x - origin[c, j]
                     sum_x[c, j] += w * d
                     sum_xx[c, j] += w * d * d

@@ -7,7 +7,7 @@ from math import lgamma, log
 import numpy as np
 
 from suffice.kernels.compiled import exact_kernel, kernel
-from suffice.kernels.counts import log_factorial, log_orderings_of
+from suffice.kernels.counts import log_factorial
 
 
 @exact_kernel
@@ -181,17 +181,3 @@ def sparse_row_factorials(data, indptr, start, stop, out):  # type: ignore[no-un
             if x > 0.0:
                 out[i - start, 0] += x
                 out[i - start, 1] += log_factorial(x)
-
-
-@kernel
-def dense_orderings(X, out):  # type: ignore[no-untyped-def]
-    """Write the log of how many orders of its events each dense row stands for into out (n,)."""
-    for i in range(X.shape[0]):
-        out[i] = log_orderings_of(X[i])[1]
-
-
-@kernel
-def sparse_orderings(data, indptr, out):  # type: ignore[no-untyped-def]
-    """Do the same for CSR rows."""
-    for i in range(out.size):
-        out[i] = log_orderings_of(data[indptr[i] : indptr[i + 1]])[1]

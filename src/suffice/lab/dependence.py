@@ -110,14 +110,19 @@ def _quartics(tally: Quartics, model: Any) -> Dependence:
 def _moments(tally: Moments, model: Any) -> Dependence:
     """Read moments (C, d), a variance a class or, if the model ties them, one for all."""
     shared = (0,) if _ties_classes(model) else ()
+    prior = _prior(tally, _marginal(getattr(model, "prior", "evidence")))
+    apart = diagonal_prior(prior, tally, shared).log_evidence(tally).sum(axis=0)
+    factor = apart - prior.log_evidence(tally.pooled())
+    return Dependence(information_of_normals(tally, shared), factor)
+
+
+def information_of_normals(tally: Moments, shared: tuple[int, ...]) -> Floats:
+    """Return the mutual information (d,) of the label and normal features, from moments (C, d)."""
     mean, variance = diagonal_mle(tally, shared)
     flat = np.broadcast_to(variance, mean.shape) == 0
     # Where a class does not vary, the spread is the one that GaussianNB takes.
     spread = np.where(flat, spreads(np.zeros_like(mean), mean), variance)
-    prior = _prior(tally, _marginal(getattr(model, "prior", "evidence")))
-    apart = diagonal_prior(prior, tally, shared).log_evidence(tally).sum(axis=0)
-    factor = apart - prior.log_evidence(tally.pooled())
-    return Dependence(normal_information(tally.weight, mean, spread), factor)
+    return normal_information(tally.weight, mean, spread)
 
 
 def _ties_classes(model: Any) -> bool:

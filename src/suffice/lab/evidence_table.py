@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.discriminant_analysis.learner import GaussianLearner
 from suffice.errors import InputError
+from suffice.figures.tables import PrintedTable, Section, Tabular
 from suffice.linear_model import BayesianLinearRegression
 from suffice.naive_bayes import (
     BernoulliNB,
@@ -37,7 +38,7 @@ EVIDENCE_OF: dict[type, str] = {
 
 
 @dataclass(frozen=True)
-class EvidenceTable:
+class EvidenceTable(Tabular):
     """One line a model, best evidence first; prints as a table.
 
     Parameters
@@ -72,19 +73,30 @@ class EvidenceTable:
             "accuracy": self.accuracy.tolist(),
         }
 
-    def __str__(self) -> str:
-        width = max(len("model"), *(len(name) for name in self.names))
-        lines = [
-            f"{'model':<{width}}  {'log evidence':>14}  {'probability':>11}  "
-            f"{'left-out loss':>13}  {'accuracy':>8}  evidence of"
-        ]
-        for at, name in enumerate(self.names):
-            accuracy = "" if np.isnan(self.accuracy[at]) else f"{self.accuracy[at]:.4f}"
-            lines.append(
-                f"{name:<{width}}  {self.log_evidence[at]:>14.2f}  {self.probability[at]:>11.4f}  "
-                f"{self.loss[at]:>13.4f}  {accuracy:>8}  {self.evidence_of[at]}"
+    def _printed(self) -> PrintedTable:
+        headings = (
+            "model",
+            "log evidence",
+            "probability",
+            "leave-one-out loss",
+            "accuracy",
+            "evidence of",
+        )
+        rows = [
+            (
+                name,
+                f"{self.log_evidence[at]:.2f}",
+                f"{self.probability[at]:.4f}",
+                f"{self.loss[at]:.4f}",
+                "" if np.isnan(self.accuracy[at]) else f"{self.accuracy[at]:.4f}",
+                self.evidence_of[at],
             )
-        return "\n".join(lines)
+            for at, name in enumerate(self.names)
+        ]
+        return PrintedTable(headings, [Section(rows)], left=(0, len(headings) - 1))
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return self.to_dict()
 
 
 def evidence_table(

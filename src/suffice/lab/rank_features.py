@@ -10,17 +10,19 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError
+from suffice.figures.tables import PrintedTable, Section, Tabular
+from suffice.lab.column_dependence import column_dependences
 from suffice.lab.dependence import dependence
 from suffice.skin.learner import TallyLearner
-from suffice.tally import Groups
 from suffice.tally.tally import Floats, given
+from suffice.text import TextClassifier
 
 # Features that a printed ranking shows.
 SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureRanking:
+class FeatureRanking(Tabular):
     """Features by how much they have to do with the label; prints as a table of the best.
 
     Parameters
@@ -38,9 +40,9 @@ class FeatureRanking:
     >>> ranking.order
     array([1, 0])
     >>> print(ranking)
-    feature          log Bayes factor   mutual information
-    b                           12.00               0.3000
-    a                           -1.50               0.1000
+    feature  log Bayes factor  mutual information
+    b                   12.00              0.3000
+    a                   -1.50              0.1000
     """
 
     names: tuple[str, ...]
@@ -66,16 +68,26 @@ class FeatureRanking:
 
     def table(self, k: int = SHOWN) -> str:
         """Return the best k features as a table."""
-        width = max([15, *(len(self.names[j]) for j in self.order[:k])])
-        lines = [f"{'feature':<{width}}{'log Bayes factor':>18}{'mutual information':>21}"]
-        for j in self.order[:k]:
-            factor, information = self.log_bayes_factor[j], self.mutual_information[j]
-            lines.append(f"{self.names[j]:<{width}}{factor:>18.2f}{information:>21.4f}")
-        more = len(self.names) - k
-        return "\n".join([*lines, f"and {more} more"] if more > 0 else lines)
+        return self._printed(k).text()
 
-    def __str__(self) -> str:
-        return self.table()
+    def _printed(self, k: int = SHOWN) -> PrintedTable:
+        rows = [
+            (self.names[j], f"{self.log_bayes_factor[j]:.2f}", f"{self.mutual_information[j]:.4f}")
+            for j in self.order[:k]
+        ]
+        more = len(self.names) - k
+        return PrintedTable(
+            ("feature", "log Bayes factor", "mutual information"),
+            [Section(rows)],
+            below=(f"and {more} more",) if more > 0 else (),
+        )
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "feature": [self.names[j] for j in self.order],
+            "log_bayes_factor": self.log_bayes_factor[self.order].tolist(),
+            "mutual_information": self.mutual_information[self.order].tolist(),
+        }
 
 
 def rank_features(model: Any) -> FeatureRanking:
@@ -86,8 +98,10 @@ def rank_features(model: Any) -> FeatureRanking:
 
     Parameters
     ----------
-    model : naive Bayes or Gaussian classifier, fitted
-        Full Gaussians are read a feature at a time, by the diagonal of their moments.
+    model : naive Bayes, Gaussian, text or table classifier, fitted
+        Full Gaussians, and blocks of several columns of a table, are read a feature at a time. The
+        features of a `TextClassifier` are its words, those of a `GenerativeClassifier` the columns
+        that are in a block.
 
     Returns
     -------
@@ -99,20 +113,40 @@ def rank_features(model: Any) -> FeatureRanking:
     >>> from suffice import GaussianNB
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> print(rank_features(GaussianNB().fit(X, y)))
-    feature            log Bayes factor   mutual information
-    petal length (cm)            176.66               0.9379
-    petal width (cm)             169.62               0.9865
-    sepal length (cm)             68.59               0.4970
-    sepal width (cm)              31.22               0.2528
+    feature            log Bayes factor  mutual information
+    petal length (cm)            176.66              0.9379
+    petal width (cm)             169.62              0.9865
+    sepal length (cm)             68.59              0.4970
+    sepal width (cm)              31.22              0.2528
     """
     if not isinstance(model, TallyLearner):
         raise InputError(
-            f"A {type(model).__name__} keeps no tally of classes. Use a naive Bayes or Gaussian "
-            "classifier of suffice."
+            f"A {type(model).__name__} keeps no tally of classes. Use a generative classifier of "
+            "suffice."
         )
     check_is_fitted(model, "tally_")
-    tally: Groups[Any] = model.tally_
-    found = dependence(tally.parts, model)
-    known = getattr(model, "feature_names_in_", None)
-    names = [f"x{j}" for j in range(model.n_features_in_)] if known is None else known
-    return FeatureRanking(tuple(str(name) for name in names), *(given(part) for part in found))
+    if hasattr(model, "blocks_"):
+        return _columns_of_a_table(model)
+    if isinstance(model, TextClassifier):
+        names, event = model.terms_, model._model
+    else:
+        known, event = getattr(model, "feature_names_in_", None), model
+        names = [f"x{j}" for j in range(model.n_features_in_)] if known is None else known
+    found = dependence(event.tally_.parts, event)
+    # The last word of an event model may be the unknown one.
+    kept = (given(part[: len(names)]) for part in found)
+    return FeatureRanking(tuple(str(name) for name in names), *kept)
+
+
+def _columns_of_a_table(model: Any) -> FeatureRanking:
+    """Rank the columns of a GenerativeClassifier, in the order of the table."""
+    blocks = zip(model.blocks_, model.tally_.parts.parts, strict=True)
+    by_name = {found.column: found for block in blocks for found in column_dependences(*block)}
+    order = [name for name in model.schema_.names if name in by_name]
+    order += [name for name in by_name if name not in set(order)]
+    found = [by_name[name] for name in order]
+    return FeatureRanking(
+        tuple(order),
+        given(np.array([one.mutual_information for one in found])),
+        given(np.array([one.log_bayes_factor for one in found])),
+    )

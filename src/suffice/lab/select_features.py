@@ -13,12 +13,14 @@ from sklearn.utils import get_tags
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.errors import InputError
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.naive_bayes import GaussianNB
 from suffice.saved.agreement import check_kinds
 from suffice.saved.savable import Savable
 from suffice.skin.learner import TallyLearner
 from suffice.skin.undo import all_or_nothing
+from suffice.text import TextClassifier
 
 SCORES = ("log_bayes_factor", "mutual_information")
 
@@ -108,6 +110,11 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return copy
 
     def _settle(self, model: Any) -> Self:
+        if hasattr(model, "blocks_") or isinstance(model, TextClassifier):
+            raise InputError(
+                f"A {type(model).__name__} ranks words or columns of a table, not columns of an "
+                "array. Use a naive Bayes or Gaussian classifier, or rank_features."
+            )
         self.ranking_ = rank_features(model)
         self.model_ = model
         self.n_features_in_ = model.n_features_in_

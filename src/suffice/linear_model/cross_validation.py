@@ -12,23 +12,28 @@ from sklearn.base import clone
 from suffice.count.pairs import count_pairs_by_code
 from suffice.data.pairs import PairedRows
 from suffice.errors import InputError, PriorError
+from suffice.figures.tables import PrintedTable, Section, Tabular
+from suffice.skin.cross_validation import setting_name
 from suffice.skin.folds import NEVER, Folds
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True)
-class TargetsValidation:
+class TargetsValidation(Tabular):
     """Scores of S settings on F folds; prints as a table, best setting first.
 
     Parameters
     ----------
     settings : S mappings from parameters to values
     squared_error : (S, F)
-        Mean squared error of the predictions of a fold.
+        Mean squared error of the predictions of a fold; NaN for a fold of weight 0.
     log_density : (S, F)
-        Mean log density of its targets; NaN where a setting has no predictive distribution.
+        Mean log density of its targets; NaN for a fold of weight 0, and where a setting has no
+        predictive distribution.
     fold_weights : (F,)
+        Weight of the rows of each fold that have a target, which are the rows that are scored.
+        Folds of weight 0 are no part of the means.
     """
 
     settings: Sequence[Mapping[str, Any]]
@@ -38,13 +43,18 @@ class TargetsValidation:
 
     @property
     def mean_squared_error(self) -> Floats:
-        """Of a row, (S,)."""
-        return np.asarray(np.average(self.squared_error, axis=1, weights=self.fold_weights))
+        """Of a row that has a target, (S,)."""
+        return self._mean(self.squared_error)
 
     @property
     def mean_log_density(self) -> Floats:
-        """Of a row, (S,)."""
-        return np.asarray(np.average(self.log_density, axis=1, weights=self.fold_weights))
+        """Of a row that has a target, (S,)."""
+        return self._mean(self.log_density)
+
+    def _mean(self, scores: Floats) -> Floats:
+        scored = self.fold_weights > 0
+        weights = self.fold_weights[scored]
+        return np.asarray(np.average(scores[:, scored], axis=1, weights=weights))
 
     @property
     def best(self) -> Mapping[str, Any]:
@@ -55,40 +65,72 @@ class TargetsValidation:
         density = self.mean_log_density
         return np.argsort(self.mean_squared_error if np.isnan(density).any() else -density)
 
-    def __str__(self) -> str:
-        told = [
-            ", ".join(f"{k}={v!r}" for k, v in one.items()) or "as it is" for one in self.settings
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return columns: one a parameter, and the mean scores."""
+        names = list(dict.fromkeys(name for setting in self.settings for name in setting))
+        columns: dict[str, list[Any]] = {
+            name: [setting.get(name) for setting in self.settings] for name in names
+        }
+        columns["squared_error"] = self.mean_squared_error.tolist()
+        columns["log_density"] = self.mean_log_density.tolist()
+        return columns
+
+    def _printed(self) -> PrintedTable:
+        rows = [
+            (
+                setting_name(self.settings[at]),
+                f"{self.mean_squared_error[at]:.6g}",
+                f"{self.mean_log_density[at]:.5g}",
+            )
+            for at in self._order()
         ]
-        width = max(len("setting"), *(len(name) for name in told))
-        lines = [f"{'setting':<{width}}  {'squared error':>14}  {'log density':>12}"]
-        for at in self._order():
-            error, density = self.mean_squared_error[at], self.mean_log_density[at]
-            lines.append(f"{told[at]:<{width}}  {error:>14.6g}  {density:>12.5g}")
-        return "\n".join(lines)
+        return PrintedTable(("setting", "squared error", "log density"), [Section(rows)])
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return self.to_dict()
 
 
 def cross_validated(
     model: Any, rows: PairedRows, numbers: Folds, settings_to_try: Mapping[str, Any]
 ) -> TargetsValidation:
-    """Score every combination of settings on every fold, from one counting pass."""
+    """Score every combination of settings on every fold, from one counting pass.
+
+    A fold without a target has nothing to score: its weight is 0 and its scores are NaN.
+    """
     from sklearn.model_selection import ParameterGrid
 
     settings = list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
     learned = training_moments(rows, numbers)
-    parts = [np.flatnonzero(numbers == fold) for fold in range(len(learned))]
     weights = rows.weights if rows.weights.size else np.ones(rows.shape[0])
-    whole = np.isfinite(rows.targets).all(axis=1)
-    scores = np.empty((2, len(settings), len(learned)))
+    has_target = np.isfinite(rows.targets).all(axis=1)
+    parts = [np.flatnonzero((numbers == fold) & has_target) for fold in range(len(learned))]
+    fold_weights = np.array([weights[part].sum() for part in parts])
+    check_learnable(learned, fold_weights)
+    scores = np.full((2, len(settings), len(learned)), np.nan)
     for at, setting in enumerate(settings):
-        for fold, tally in enumerate(learned):
+        for fold in np.flatnonzero(fold_weights > 0):
             reader = clone(model).set_params(**setting)
             reader._validate_params()
             reader.__dict__.update(vars_of(model))
-            reader._settle(tally)
-            mine = parts[fold][np.asarray(whole)[parts[fold]]]
+            reader._settle(learned[fold])
+            mine = parts[fold]
             scores[:, at, fold] = scored(reader, rows.X[mine], rows.targets[mine], weights[mine])
-    fold_weights = np.array([weights[part].sum() for part in parts])
     return TargetsValidation(settings, scores[0], scores[1], fold_weights)
+
+
+def check_learnable(learned: list[Moments], fold_weights: Floats) -> None:
+    """Refuse folds of which none can be scored, or whose training set is empty."""
+    if not fold_weights.any():
+        raise InputError(
+            "No row of any fold has a target and a weight above 0, so there is nothing to score. "
+            "Give rows that have a target."
+        )
+    for fold, tally in enumerate(learned):
+        if fold_weights[fold] > 0 and tally.weight == 0:
+            raise InputError(
+                f"No row outside fold {fold} can be learned: each has a missing value or weight 0. "
+                "Cut the rows into other folds, or fill the missing values."
+            )
 
 
 def training_moments(rows: PairedRows, numbers: Folds) -> list[Moments]:

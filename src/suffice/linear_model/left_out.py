@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from suffice.figures.tables import PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True)
-class TargetsLeftOut:
+class TargetsLeftOut(Tabular):
     """Exact leave-one-out predictions, without a refit (docs: mathematics, section 7).
+
+    Prints as a table of the targets.
 
     The prior is the one that all rows gave: its scale, where evidence chose it, is not chosen
     anew for each row. Rows with gaps were never learned, and have NaN.
@@ -42,3 +46,36 @@ class TargetsLeftOut:
     def mean_log_density(self) -> float:
         """Mean log density of a target; higher is better."""
         return float(np.nanmean(self.log_density))
+
+    def _printed(self) -> PrintedTable:
+        residuals, density = self._by_target(self.residuals), self._by_target(self.log_density)
+        names = ["y"] if len(residuals) == 1 else [f"y{at}" for at in range(len(residuals))]
+        rows = [
+            (name, f"{np.sqrt(np.nanmean(np.square(left))):.6g}", f"{np.nanmean(log_density):.5g}")
+            for name, left, log_density in zip(names, residuals, density, strict=True)
+        ]
+        learned = np.isfinite(self.leverage)
+        total = (
+            f"Leave-one-out: {np.count_nonzero(learned)} rows, leverage at most "
+            f"{self.leverage[learned].max():.4g}"
+        )
+        headings = ("target", "root mean square", "log density")
+        return PrintedTable(headings, [Section(rows)], above=(total,))
+
+    def _columns(self) -> dict[str, Any]:
+        kinds = {
+            "prediction": self.predictions,
+            "residual": self.residuals,
+            "log_density": self.log_density,
+        }
+        columns: dict[str, Any] = {}
+        for name, values in kinds.items():
+            if values.ndim == 1:
+                columns[name] = values
+            else:
+                columns |= {f"{name}_{at}": values[:, at] for at in range(values.shape[1])}
+        return {**columns, "leverage": self.leverage}
+
+    @staticmethod
+    def _by_target(values: Floats) -> Floats:
+        return values[None] if values.ndim == 1 else values.T

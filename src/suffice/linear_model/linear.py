@@ -54,7 +54,7 @@ class LinearRegression(Regression):
     (array([3.92]), array([5.78]))
     """
 
-    _tally_settings: ClassVar[tuple[str, ...]] = ()
+    _free_settings: ClassVar[tuple[str, ...]] = ("copy_X", "n_jobs", "tol")
     _derived = ("coef_", "intercept_", "rank_", "singular_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "fit_intercept": ["boolean"],

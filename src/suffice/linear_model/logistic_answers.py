@@ -15,13 +15,32 @@ from suffice.errors import InputError
 from suffice.linear_model.logistic_doubts import check_given
 from suffice.linear_model.summary import Summary
 from suffice.model import scoring
+from suffice.model.explanation import Explanation
 from suffice.model.softmax_scores import SoftmaxScorer
 from suffice.prior.normal import Normal
 from suffice.prior.prior import Interval
 from suffice.saved.agreement import check_columns, check_kinds, check_shapes
+from suffice.saved.refusal import refuse
 from suffice.saved.savable import Savable
+from suffice.skin.explains import ColumnScores, explain_columns, one_row
 from suffice.skin.intake import names_of, owner, take_features
 from suffice.tally.tally import Floats
+
+# How the weights were found; those of a model that was given them say nothing of it.
+FOUND = ("_total", "loss_curve_", "n_iter_", "converged_", "solver_")
+
+
+def _check_found(state: dict[str, Any]) -> None:
+    """Refuse a fit that there cannot have been."""
+    missing = [name for name in FOUND if name not in state]
+    if missing:
+        refuse(f"It does not say its {missing[0]!r}.")
+    check_kinds(state, _total=float, loss_curve_=list, converged_=(bool, np.bool_), solver_=str)
+    if not 0 < state["_total"] < np.inf:
+        refuse(f"It was fitted to {state['_total']} rows.")
+    losses = np.array(state["loss_curve_"])
+    check_shapes({"loss_curve_": losses}, loss_curve_=(max(len(losses), 1),))
+    check_shapes(state, n_iter_=(1,))
 
 
 class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
@@ -99,6 +118,38 @@ class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
         log_proba: Floats = self._answer(scoring.log_proba, X)
         return log_proba
 
+    def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
+        """Return what each column of one row adds to the log-odds of a class: weight times cell.
+
+        The contributions and the `base`, that of the intercepts, add up to the log-odds.
+
+        Parameters
+        ----------
+        row : as for `predict`; one row
+        target : class, optional
+            The most probable one if not given.
+        against : class, optional
+            All others together if not given.
+
+        Examples
+        --------
+        >>> from suffice.linear_model import LogisticRegression
+        >>> model = LogisticRegression.from_weights([[2.0, -1.0]], [0.5], ["no", "yes"])
+        >>> print(model.explain([[1.0, 3.0]], "yes"))
+        yes against the rest: log-odds -0.500, probability 0.3775
+        x1 = 3    -3.000  --------------------
+        x0 = 1    +2.000  +++++++++++++
+        (before)  +0.500  +++
+        """
+        self._answer(scoring.joint_log_proba, row)  # refuses cells that are no numbers
+        array = take_features(self, row, reset=False)
+        cells = one_row(array)
+        weights, intercepts = self._weights()
+        # Of sparse rows the cells that are stored.
+        columns = np.arange(len(cells)) if isinstance(array, np.ndarray) else np.flatnonzero(cells)
+        found = ColumnScores(columns, (weights * cells).T[columns])
+        return explain_columns(self, cells, found, intercepts, 0.0, (target, against))
+
     # Saving: the weights are all that is left of the rows.
 
     def _saved_state(self) -> dict[str, Any]:
@@ -112,11 +163,16 @@ class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
         columns = check_columns(state)
         given = ("coef_", "intercept_", "classes_")
         check_kinds(state, **dict.fromkeys(given, np.ndarray), _sds=tuple, solver_=str)
+        check_kinds(state, _sparse=bool)
         weights, levels, names = (state[name] for name in given)
         check_given(weights, levels, names, columns)
         if "_sds" in state:
             known = dict(zip(("coef_sd_", "intercept_sd_"), state["_sds"], strict=True))
             check_shapes(known, coef_sd_=weights.shape, intercept_sd_=levels.shape)
+        if not state.keys().isdisjoint(FOUND):
+            _check_found(state)
+        elif "_sds" in state:
+            refuse("It has standard deviations of weights that were given.")
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore({name: value for name, value in state.items() if name != "_sparse"})

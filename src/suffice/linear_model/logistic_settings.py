@@ -57,9 +57,10 @@ def penalty_of(estimator: Any) -> float:
             FutureWarning,
         )
     if asked in ("l1", "elasticnet") or ratio not in (None, 0):
+        named = f"l1_ratio={ratio!r}" if asked == "deprecated" else f"penalty={asked!r}"
         raise InputError(
-            f"penalty={asked!r} with l1_ratio={ratio!r} asks for an L1 penalty, which solver="
-            f"{estimator.solver!r} here does not have. Use l1_ratio=0, or scikit-learn's class."
+            f"{named} asks for an L1 penalty, which no solver here has. Use l1_ratio=0 (an L2 "
+            "penalty), or scikit-learn's LogisticRegression with solver='saga'."
         )
     if asked is None and estimator.C != 1.0:
         warn_caller(

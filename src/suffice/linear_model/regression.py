@@ -121,26 +121,36 @@ class Regression(TallyRegressor):
         folds: Any = 5,
         *,
         groups: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
         sample_weight: Any = None,
         **settings_to_try: Any,
     ) -> TargetsValidation:
         """Return how well models that learned the other folds foretell each fold.
 
         The rows are counted once, fold by fold; every further setting costs reading a tally and
-        predicting a fold. The model itself stays as it is.
+        predicting a fold. The model itself stays as it is. Rows without a target are not scored,
+        and a fold weighs as much as its rows that are: one without any target has weight 0, NaN
+        for its scores, and no part in the means.
 
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
         folds : int, array-like of shape (n_samples,), or a splitter of scikit-learn's
-            An int is that many runs of rows, as scikit-learn cuts them for regressions.
+            An int is that many folds of equal size.
         groups : array-like of shape (n_samples,), optional
             Rows of one group stay in one fold.
+        shuffle : bool, default=True
+            Whether rows are dealt to that many folds at random. Folds that were given, and those of
+            a splitter, stay as they are.
+        random_state : int, Generator, RandomState or None, default=0
+            Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
         """
         reader = clone(self)
         rows = reader._pairs(X, y, sample_weight, reset=True)
-        numbers = fold_numbers(folds, rows.codes, groups)
+        dealt = {"shuffle": shuffle, "random_state": random_state}
+        numbers = fold_numbers(folds, rows.codes, groups, **dealt)
         return cross_validated(reader, rows, numbers, settings_to_try)
 
     def summary(self, level: float = 0.95) -> Summary:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from suffice.figures.tables import PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True)
-class Summary:
+class Summary(Tabular):
     """Estimates, standard deviations and intervals of coefficients; prints as a table.
 
     Parameters
@@ -29,9 +30,9 @@ class Summary:
     >>> print(model.summary())
     LinearRegression: 4 rows, 1 column
     R^2 0.9818, noise sd 0.2025
-                       estimate          sd       2.5 %      97.5 %
-    intercept              0.15       0.248      -0.917       1.217
-    x0                     0.94     0.09055      0.5504        1.33
+               estimate       sd   2.5 %  97.5 %
+    intercept      0.15    0.248  -0.917   1.217
+    x0             0.94  0.09055  0.5504    1.33
     """
 
     title: str
@@ -55,21 +56,25 @@ class Summary:
             for row, target in enumerate(self.targets or ("y",))
         }
 
-    def __str__(self) -> str:
+    def _printed(self) -> PrintedTable:
         tails = [f"{100 * tail:.4g} %" for tail in ((1 - self.level) / 2, (1 + self.level) / 2)]
-        width = max(15, *(len(term) for term in self.terms))
-        head = " " * width + f"{'estimate':>12}{'sd':>12}{tails[0]:>12}{tails[1]:>12}"
-        lines = [self.title, ", ".join(f"{name} {value}" for name, value in self.facts)]
+        kinds = (self.estimate, self.sd, self.lower, self.upper)
+        sections = []
         for row in range(len(self.estimate)):
-            if self.targets:
-                lines.append(f"y: {self.targets[row]}")
-            lines.append(head)
-            table = zip(
-                self.terms,
-                *(kind[row] for kind in (self.estimate, self.sd, self.lower, self.upper)),
-                strict=True,
-            )
-            for term, estimate, sd, lower, upper in table:
-                ends = f"{lower:>12.4g}{upper:>12.4g}"
-                lines.append(f"{term:<{width}}{estimate:>12.4g}{sd:>12.4g}{ends}")
-        return "\n".join(lines)
+            lines = [
+                (term, *(f"{kind[row, at]:.4g}" for kind in kinds))
+                for at, term in enumerate(self.terms)
+            ]
+            sections.append(Section(lines, f"y: {self.targets[row]}" if self.targets else ""))
+        facts = ", ".join(f"{name} {value}" for name, value in self.facts)
+        return PrintedTable(("", "estimate", "sd", *tails), sections, above=(self.title, facts))
+
+    def _columns(self) -> dict[str, list[Any]]:
+        targets, terms = len(self.estimate), len(self.terms)
+        columns: dict[str, list[Any]] = {}
+        if self.targets:
+            columns["target"] = [name for name in self.targets for _ in range(terms)]
+        columns["term"] = list(self.terms) * targets
+        for kind in ("estimate", "sd", "lower", "upper"):
+            columns[kind] = getattr(self, kind).ravel().tolist()
+        return columns

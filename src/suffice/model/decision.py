@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,8 +45,8 @@ def decide(
     chosen: NDArray[Any] = actions[best]
     if reject is None:
         return chosen
-    if not np.isfinite(reject):
-        raise InputError(f"reject={reject} is no cost. Give a finite number, or None.")
+    if not (isinstance(reject, Real) and np.isfinite(reject)):
+        raise InputError(f"reject={reject!r:.80} is no cost. Give a finite number, or None.")
     out: NDArray[Any] = chosen.astype(object)
     out[expected[np.arange(len(best)), best] > reject] = None
     return out
@@ -65,7 +66,14 @@ def loss_table(classes: NDArray[Any], loss: Loss) -> tuple[NDArray[Any], Floats]
         rows = [_losses_of(action, costs, classes) for action, costs in loss.items()]
         table = np.array(rows, dtype=np.float64)
     else:
-        table = np.asarray(loss, dtype=np.float64)
+        try:
+            table = np.asarray(loss, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError(
+                f"loss={loss!r:.80} is no table of costs. Give an array with a row an action and a "
+                "column a class, a mapping from each action to its costs by class, or None, which "
+                "counts 1 for a wrong class."
+            ) from None
         if table.ndim != 2 or table.shape[1] != len(classes):
             raise InputError(
                 f"loss has shape {table.shape} for {len(classes)} classes. Give one row an "
@@ -79,18 +87,23 @@ def loss_table(classes: NDArray[Any], loss: Loss) -> tuple[NDArray[Any], Floats]
 
 
 def _losses_of(action: Any, costs: Any, classes: NDArray[Any]) -> list[float]:
-    if not isinstance(costs, Mapping):
-        row = [float(cost) for cost in costs]
-        if len(row) != len(classes):
-            raise InputError(
-                f"Action {action!r} has {len(row)} losses for {len(classes)} classes. Give one "
-                "a class."
-            )
-        return row
     names = classes.tolist()
+    if not isinstance(costs, Mapping):
+        if np.ndim(costs) != 1 or len(costs) != len(classes):
+            given = f"{len(costs)} losses" if np.ndim(costs) == 1 else f"the loss {costs!r:.80}"
+            raise InputError(
+                f"Action {action!r} has {given} for {len(classes)} classes. Give one a class."
+            )
+        costs = dict(zip(names, costs, strict=True))
     missing = [name for name in names if name not in costs]
     if missing:
         raise InputError(
             f"Action {action!r} has no loss for class {missing[0]!r}. Give one for each class."
         )
+    for name in names:
+        if np.ndim(costs[name]) or np.asarray(costs[name]).dtype.kind not in "biuf":
+            raise InputError(
+                f"Action {action!r} has the loss {costs[name]!r:.80} for class {name!r}, which is "
+                "no number. Give a finite cost."
+            )
     return [float(costs[name]) for name in names]

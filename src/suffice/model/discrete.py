@@ -17,10 +17,8 @@ from suffice.kernels.tables import (
     add_gap_bias,
     add_rising,
     add_sparse_rising,
-    dense_orderings,
     log_table,
     row_factorials,
-    sparse_orderings,
     sparse_row_factorials,
 )
 from suffice.model.table import sure_to_be_finite
@@ -155,16 +153,3 @@ def row_log_factorials(X: Any) -> tuple[Floats, Floats]:
     else:
         sparse_row_factorials(X.data, X.indptr, 0, X.shape[0], out)
     return out[:, 0], out[:, 1]
-
-
-def log_orderings(X: Any) -> Floats:
-    """Return the log multinomial coefficient of each row, (n,); 0 where a cell is a fraction."""
-    out = np.zeros(X.shape[0])
-    if isinstance(X, np.ndarray):
-        on_all_cores(
-            lambda start, stop: dense_orderings(kernel_ready(X[start:stop]), out[start:stop]),
-            row_ranges(*X.shape),
-        )
-    else:
-        sparse_orderings(X.data, X.indptr, out)
-    return out

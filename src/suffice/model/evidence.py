@@ -6,7 +6,8 @@ from math import exp
 
 import numpy as np
 
-from suffice.kernels.covariance_strength import best_covariance_strengths, covariance_evidence
+from suffice.errors import CovarianceError
+from suffice.kernels.covariance_strength import best_covariance_strengths
 from suffice.model.strength import STRONGEST, WEAKEST, spreads, strongest_location
 from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
@@ -70,7 +71,6 @@ class Profile:
         away = (moments.mean() - location) / spread
         self.rows = np.array(moments.weight)
         self.tied = tied
-        self.log_unit = float(self.rows.sum() * np.log(variance * np.pi).sum() / 2)
         if tied:
             values, vectors = np.linalg.eigh(scatter.sum(axis=0, keepdims=True))
             self.away = away @ vectors[0]
@@ -87,11 +87,13 @@ class Profile:
         """
         high = np.array([strongest_location(self.rows), STRONGEST])
         low = np.full(2, WEAKEST)
-        found = best_covariance_strengths(self.values, self.away, self.rows, self.tied, low, high)
-        return float(found[0]), float(found[1])
-
-    def log_evidence(self, log_rows: float, log_half: float) -> float:
-        """Return the log evidence at (log pseudo_rows, log f/2)."""
         facts = self.values, self.away, self.rows, self.tied
-        found = covariance_evidence(*facts, exp(log_rows), 2 * exp(log_half))
-        return float(found) - self.log_unit
+        try:
+            found = best_covariance_strengths(*facts, low, high)
+        except np.linalg.LinAlgError:
+            raise CovarianceError(
+                f"The class means lie up to {np.abs(self.away).max():.0e} prior deviations from "
+                "their common location, so far that their evidence has no digit left. Correct or "
+                "scale the columns, or give a prior."
+            ) from None
+        return float(found[0]), float(found[1])

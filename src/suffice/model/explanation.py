@@ -12,16 +12,17 @@ from scipy.special import expit
 
 from suffice.errors import InputError, ShapeError
 from suffice.figures.bars import draw_bars
+from suffice.figures.tables import Bar, PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats, frozen
 
 # Pieces that are printed and drawn, unless more are asked for; the others are summed up.
 SHOWN = 20
-# The widest bar of a printed table, in characters.
-BAR = 20
+# Letters of a piece that are printed: a level may be as long as a document.
+MAX_LETTERS = 60
 
 
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(Tabular):
     """The log-odds of a class, as a sum over pieces (docs: mathematics, section 10).
 
     Parameters
@@ -44,9 +45,9 @@ class Explanation:
     (-0.5, 0.73)
     >>> print(reasons)
     spam against the rest: log-odds +1.000, probability 0.7311
-      free x2        +2.000  ++++++++++++++++++++
-      hi x1          -0.500  -----
-      (before)       -0.500  -----
+    free x2   +2.000  ++++++++++++++++++++
+    hi x1     -0.500  -----
+    (before)  -0.500  -----
     """
 
     target: Any
@@ -136,14 +137,21 @@ class Explanation:
             amounts.append(float(self.contributions[rest].sum()))
         return [*names, "(before)"], [*amounts, self.base]
 
-    def __str__(self) -> str:
+    def _printed(self) -> PrintedTable:
         names, amounts = self.lines()
-        width = max(12, *(len(name) for name in names))
-        table = (
-            f"  {name:<{width}} {amount:>+8.3f}  {bar}".rstrip()
+        rows = [
+            (_clipped(name), f"{amount:+.3f}", bar)
             for name, amount, bar in zip(names, amounts, _bars(amounts), strict=True)
-        )
-        return "\n".join([self.title, *table])
+        ]
+        return PrintedTable(("", "", ""), [Section(rows)], above=(self.title,), left=(0, 2))
+
+    def _columns(self) -> dict[str, list[Any]]:
+        pieces = self.order
+        return {
+            "name": [self.names[at] for at in pieces] + ["(before)"],
+            "value": [self.values[at] for at in pieces] + ["(before)"],
+            "contribution": [float(self.contributions[at]) for at in pieces] + [self.base],
+        }
 
     def __rich_console__(self, console: Any, options: Any) -> Any:
         """Print as a table with coloured bars."""
@@ -158,16 +166,18 @@ class Explanation:
         names, amounts = self.lines()
         for name, amount, bar in zip(names, amounts, _bars(amounts), strict=True):
             colour = "blue" if amount >= 0 else "dark_orange"
-            table.add_row(Text(name), f"{amount:+.3f}", Text(bar, style=colour))
+            table.add_row(Text(name), f"{amount:+.3f}", Text(bar.text(), style=colour))
         yield table
 
 
-def _bars(amounts: list[float]) -> list[str]:
-    """Return a bar of signs for each amount, the longest of BAR characters."""
+def _bars(amounts: list[float]) -> list[Bar]:
+    """Return a bar for each amount."""
     longest = max(map(abs, amounts), default=0.0)
-    if longest == 0:
-        return [""] * len(amounts)
-    return [("+" if a > 0 else "-") * round(BAR * abs(a) / longest) for a in amounts]
+    return [Bar(amount / longest if longest else 0.0) for amount in amounts]
+
+
+def _clipped(name: str) -> str:
+    return name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1] + "…"
 
 
 def _plain(label: Any) -> Any:

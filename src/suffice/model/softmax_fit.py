@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice.data.rows import Rows
+from suffice.model.covariance import solved
 from suffice.model.softmax_descent import by_gradient, by_lbfgs
-from suffice.model.softmax_newton import Newton
+from suffice.model.softmax_newton import SHRINKING, Newton
 from suffice.model.softmax_objective import Found, Objective
 from suffice.model.softmax_posterior import contrasts, deviations, in_own_units, in_units_of
 from suffice.model.softmax_start import generative, measured, plain
@@ -20,6 +21,12 @@ MOST_UNKNOWNS = 1000
 MOST_SPARSE_UNKNOWNS = 200
 # A last step as long as this, in standard deviations of a column, was no last step.
 ENDLESS = 0.1
+# Second derivatives are taken at a point no further than this from the optimum, in standard
+# deviations: these change by about as much, relative to themselves, as the point moves.
+AT_OPTIMUM = 1e-8
+# Steps from a solver's result to there. Few are needed; where columns nearly repeat others,
+# rounding may keep the last from being short.
+MAX_LAST_STEPS = 20
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,8 @@ def fit_softmax(
         found = by_lbfgs(objective, V, settings.tol, settings.max_iter)
     else:
         found = by_gradient(objective, V, settings.tol, settings.max_iter, settings.step_size)
+    if few and found.converged and not objective.at_infinity(found.point, np.inf):
+        found = _at_optimum(objective, found, move=solver == "newton")
     W, b = in_own_units(objective.rows, found.point.V)
     shown = contrasts(objective, classes)
     sds = _deviations(objective, found, shown) if few else None
@@ -102,6 +111,28 @@ def fit_softmax(
         endless = found.converged and np.abs(found.step).max(initial=0.0) > ENDLESS
         unbounded, undetermined = bool(ended or endless), bool(unknown.any())
     return SoftmaxFit(shown @ W, shown @ b, sds, found, solver, unbounded, undetermined)
+
+
+def _at_optimum(objective: Objective, found: Found, *, move: bool) -> Found:
+    """Return what was found, with the curvature at the optimum itself; `move` goes there too.
+
+    Gradients are cheap, so the way is gone by the curvature that is known, as far as that leads.
+    """
+    V, curvature, before = found.point.V, found.curvature, np.inf
+    fresh = curvature is None
+    for _ in range(MAX_LAST_STEPS):
+        point = objective.at(V, 1 if fresh else 0)
+        curvature = point.curvature if fresh else curvature
+        assert curvature is not None
+        step = solved(curvature, point.gradient.reshape(-1, 1)).reshape(V.shape)
+        length = float(np.sqrt(max(0.0, float((step * point.gradient).sum()))))
+        V = V - step
+        if fresh and (length <= AT_OPTIMUM or length >= before):
+            break
+        fresh = not fresh and (length <= AT_OPTIMUM or length > SHRINKING * before)
+        before = length
+    moved = found.point._replace(V=V) if move else found.point
+    return found._replace(point=moved, curvature=curvature)
 
 
 def _deviations(objective: Objective, found: Found | None, shown: Floats) -> tuple[Floats, Floats]:

@@ -17,7 +17,7 @@ MOST_HALVINGS = 60
 # parameters whose curvature costs about as much as all else in a pass.
 ROWS_A_PARAMETER = 50
 CHEAP_PARAMETERS = 8
-# How near, in standard deviations, the curvature of all rows is taken once and for all.
+# How near, in standard deviations, the curvature of a part of the rows is good enough to be kept.
 NEAR = 0.01
 # A step that is not this much shorter than the last wants a better curvature.
 SHRINKING = 0.5
@@ -34,8 +34,8 @@ class Newton:
     score changes. It stops when the step after the one it takes would change scores by less than
     tol^2, judged by how steps shrink.
 
-    Many rows tell the way by a part of them: H is then of every n-th chunk of rows until the
-    optimum is near, and of all rows once. Value and gradient are always of all rows.
+    Many rows tell the way by a part of them: H is then of every n-th chunk of rows, and is kept
+    once the optimum is near. Value and gradient are always of all rows.
 
     Parameters
     ----------
@@ -70,12 +70,8 @@ class Newton:
             length = float(np.sqrt(max(0.0, float((step * now.gradient).sum()))))
             ahead = length * self._shrinking(length, before, thin, kept=kept)
             if ahead <= self._short or length**2 <= ROUNDING * abs(now.value):
-                if thin == 1:
-                    now = now._replace(V=now.V - step)
-                    return Found(now, curvature, losses, iteration + 1, True, length, step)
-                now, thin, before = self.objective.at(now.V, 1), 1, np.inf
-                curvature = now.curvature
-                continue
+                now = now._replace(V=now.V - step)
+                return Found(now, curvature, losses, iteration + 1, True, length, step)
             if self.objective.at_infinity(now, self.tol):
                 return Found(now, curvature, losses, iteration, False, length, step)
             slow = length > SHRINKING * before
@@ -100,9 +96,9 @@ class Newton:
 
     def _next_thin(self, thin: int, *, near: bool, slow: bool) -> int:
         """Return of which chunks the next curvature is taken; 0 keeps the last."""
-        if thin > 1:
-            return 1 if near or slow else thin
-        return 0 if self._most_thin > 1 and near and not slow else 1
+        if slow:
+            return 1
+        return 0 if self._most_thin > 1 and near else thin
 
     def _search(
         self, now: Point, step: Floats, length: float, thin: int

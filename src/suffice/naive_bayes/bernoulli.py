@@ -19,6 +19,8 @@ from suffice.model.scoring import Scorer
 from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Beta
+from suffice.skin.explains import ColumnScores
+from suffice.skin.intake import column_name
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
 
@@ -93,6 +95,9 @@ class BernoulliNB(DiscreteNB):
     def _count(self, rows: Rows) -> tuple[Floats, Counts]:
         return count_ones(rows, self.binarize)
 
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"{column_name(self, at[1])} {'present' if at[2] else 'absent'}"
+
     def _read(self, groups: Groups[Counts]) -> None:
         self._read_classes(groups)
         absent, present = groups.parts.counts[..., 0], groups.parts.counts[..., 1]
@@ -141,6 +146,15 @@ class BernoulliNB(DiscreteNB):
             # Cells that were learned as they are, fractions too, are scored as they are.
             return TableScorer(present - absent, absent.sum(axis=0), absent)
         return BinaryScorer(present, absent, threshold)
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        present, absent = self.feature_log_prob_.T, self._log_absent.T
+        if self.binarize is None and np.isfinite(present).all() and np.isfinite(absent).all():
+            parts = cells[:, None] * (present - absent) + absent
+        else:
+            threshold = 0.5 if self.binarize is None else self.binarize
+            parts = np.where((cells > threshold)[:, None], present, absent)
+        return ColumnScores(np.arange(len(cells)), np.where(np.isnan(cells)[:, None], 0.0, parts))
 
     def _feature_parameters(self) -> int:
         return int(self.feature_log_prob_.size)

@@ -20,6 +20,8 @@ from suffice.model.scoring import Scorer
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.prior import Dirichlet
 from suffice.saved.refusal import refuse
+from suffice.skin.explains import ColumnScores
+from suffice.skin.intake import column_name
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 
@@ -99,6 +101,23 @@ as in scikit-learn
     def _count(self, rows: Rows) -> tuple[Floats, Blocks[Counts]]:
         return count_levels(rows)
 
+    def _keep_learned(
+        self, groups: Groups[Blocks[Counts]], *, first: bool = False
+    ) -> Groups[Blocks[Counts]]:
+        kept = [np.arange(_highest_level(part) + 1) for part in groups.parts.parts]
+
+        def trimmed(tally: Groups[Any]) -> Groups[Any]:
+            parts = zip(tally.parts.parts, kept, strict=True)
+            blocks = Blocks(tuple(part.levels_at(levels) for part, levels in parts))
+            return Groups(tally.classes, tally.weights, blocks)
+
+        if hasattr(self, "_gross"):
+            self._gross = trimmed(self._gross)
+        return trimmed(groups)
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"level {at[1]} of {column_name(self, path[0])}"
+
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)
         levels = int(self._fewest(state["n_features_in_"]).sum())
@@ -174,6 +193,13 @@ as in scikit-learn
         ]
         return LinearForm(np.hstack(parts), self._log_prior(), Levels(self.n_categories_))
 
+    def _split(self, cells: Floats) -> ColumnScores:
+        parts, unseen = np.zeros((len(cells), len(self.classes_))), self._log_unseen()
+        for j in np.flatnonzero(~np.isnan(cells)).tolist():
+            level, known = int(cells[j]), self.feature_log_prob_[j]
+            parts[j] = known[:, level] if level < known.shape[1] else unseen[:, j]
+        return ColumnScores(np.arange(len(cells)), parts)
+
     def _feature_parameters(self) -> int:
         return int(len(self.classes_) * np.sum(self.n_categories_ - 1))
 
@@ -194,8 +220,13 @@ as in scikit-learn
         return out
 
 
+def _highest_level(part: Counts) -> int:
+    """Return the highest level of which any is left, -1 if there is none."""
+    seen = np.flatnonzero(part.counts.any(axis=0))
+    return int(seen[-1]) if seen.size else -1
+
+
 def _seen_levels(part: Counts, fewest: int) -> Floats:
     """Return counts (C, levels) up to the highest level of which any is left, or `fewest`."""
-    seen = np.flatnonzero(part.counts.any(axis=0))
-    levels = max(fewest, int(seen[-1]) + 1 if seen.size else 0)
+    levels = max(fewest, _highest_level(part) + 1)
     return np.ascontiguousarray(part.with_levels(levels).counts[:, :levels])

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.bridge import LinearForm
@@ -15,10 +16,10 @@ from suffice.model.left_out_counts import complements_left_out
 from suffice.model.scoring import Scorer, joint_log_proba
 from suffice.model.table import NOTHING, TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
-from suffice.naive_bayes.multinomial import CountRows
+from suffice.naive_bayes.multinomial import CountRows, times
 from suffice.prior import Dirichlet
 from suffice.tally import Counts, Groups
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 
 
 class ComplementNB(CountRows):
@@ -26,7 +27,8 @@ class ComplementNB(CountRows):
 
     The rule decides; it is no model of the rows. What only a model can answer (`score_samples`,
     `sample`, `log_evidence_`, `n_parameters_`) is answered by the multinomial with the same tally
-    and the same pseudocounts.
+    and the same pseudocounts. Hence `score_samples` is not the sum over classes of what
+    `predict_joint_log_proba` gives, which are the scores of the rule.
 
     Parameters
     ----------
@@ -105,6 +107,11 @@ in scikit-learn
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)
         return TableScorer(table, np.zeros(table.shape[1]), NOTHING)
+
+    def _word_parts(
+        self, columns: Index, counts: Floats, seen: NDArray[np.bool_] | None = None
+    ) -> Floats:
+        return times(counts, self.feature_log_prob_[:, columns].T)
 
     def _left_out_scores(self, rows: Rows) -> Floats:
         scores = joint_log_proba(self._scorer(), rows.X, np.zeros(len(self.classes_)))

@@ -168,7 +168,7 @@ class DiscreteNB(LeavesRowsOut):
         without = self._with_held_prior(np.arange(len(self.classes_)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SufficeWarning)
-            without._settle(self.tally_ - Groups(self.classes_, *self._count(one)))
+            without._settle(self._without(Groups(self.classes_, *self._count(one))))
         nothing = np.zeros(len(self.classes_))
         scores: Floats = scoring.joint_log_proba(without._scorer(), one.X, nothing)[0]
         return scores

@@ -23,6 +23,7 @@ from suffice.model.strength import spreads
 from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior import NormalInverseGamma
 from suffice.skin.class_prior import check_prior_shape, given_prior, learned_prior
+from suffice.skin.explains import ColumnScores
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats, Index
 
@@ -167,6 +168,9 @@ class GaussianNB(LeavesRowsOut):
 
     def _scorer(self) -> Scorer:
         return self._law.scorer()
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        return ColumnScores(np.arange(len(cells)), self._law.split(cells))
 
     def _linear_form(self) -> LinearForm:
         weights, bias = law_form(self._law)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -13,16 +14,19 @@ from suffice.bridge import LinearForm
 from suffice.count import count_words
 from suffice.data.rows import Rows
 from suffice.model import scoring
-from suffice.model.discrete import RisingScorer, log_orderings, log_ratio_table
+from suffice.model.discrete import RisingScorer, log_ratio_table
 from suffice.model.left_out_counts import words_left_out
 from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.model.table import NOTHING, TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.naive_bayes.many_alphas import scores_at_once
 from suffice.prior import Dirichlet
+from suffice.prior.gammas import log_gamma_step
+from suffice.prior.predictive import draw_events
 from suffice.skin.experiment import Experiment
+from suffice.skin.explains import ColumnScores
 from suffice.tally import Counts, Groups
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 
 
 class CountRows(DiscreteNB):
@@ -77,9 +81,28 @@ class CountRows(DiscreteNB):
         return RisingScorer(believed, NOTHING, totals, np.zeros(len(totals)), NOTHING)
 
     def score_samples(self, X: Any) -> Floats:
-        """Return log p(x), (n_samples,): of the row's counts, given how many there are."""
+        """Return log p(x), (n_samples,): of the row's words in one order, given how many there are.
+
+        As in `predict_joint_log_proba`, which scikit-learn defines so, the multinomial coefficient
+        is left out: it is the same in all classes.
+        """
         density: Floats = self._answer(scoring.log_density, X, self._word_scorer())
-        return density + log_orderings(self._take_features(X, reset=False))
+        return density
+
+    def _split(self, cells: Floats) -> ColumnScores:
+        columns = np.flatnonzero(cells)  # gaps among them, which add nothing
+        gaps = np.isnan(cells)
+        counts = np.where(gaps, 0.0, cells)[columns]
+        return ColumnScores(columns, self._word_parts(columns, counts, ~gaps))
+
+    @abstractmethod
+    def _word_parts(
+        self, columns: Index, counts: Floats, seen: NDArray[np.bool_] | None = None
+    ) -> Floats:
+        """Return what words (J,), so many times each, add to the scores, (J, C).
+
+        Where words are hidden (not `seen`, of all (V,)), the others share their probability.
+        """
 
     def _feature_parameters(self) -> int:
         classes, words = self.feature_count_.shape
@@ -95,7 +118,7 @@ class CountRows(DiscreteNB):
         """Draw rows whose lengths are Poisson about the mean length of their class."""
         weights = self.tally_.weights
         lengths = self.feature_count_.sum(axis=1) / np.where(weights > 0, weights, 1.0)
-        events = rng.poisson(lengths[codes])
+        events = draw_events(rng, lengths[codes])
         if self.estimate == "predictive":
             believed = self.feature_count_ + self._concentration()
             chances = np.stack([rng.dirichlet(believed[c]) for c in codes])
@@ -105,6 +128,12 @@ class CountRows(DiscreteNB):
             chances = np.where(chances.any(axis=1, keepdims=True), chances, 1.0)
             chances = (chances / chances.sum(axis=1, keepdims=True))[codes]
         return rng.multinomial(events, chances)
+
+
+def times(counts: Floats, table: Floats) -> Floats:
+    """Return counts (J,) times their rows of a table (J, C); 0 times anything is 0."""
+    with np.errstate(invalid="ignore"):
+        return np.where(counts[:, None] == 0, 0.0, counts[:, None] * table)
 
 
 class MultinomialNB(CountRows):
@@ -181,3 +210,21 @@ class MultinomialNB(CountRows):
             return self._word_scorer()
         table = self.feature_log_prob_.T
         return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
+
+    def _word_parts(
+        self, columns: Index, counts: Floats, seen: NDArray[np.bool_] | None = None
+    ) -> Floats:
+        if self.estimate == "predictive":
+            # Integrated out: each word by itself, and its share of what the length takes off.
+            believed = np.broadcast_to(self._concentration(), self.feature_count_.shape)
+            believed = self.feature_count_ + believed
+            total = (believed if seen is None else believed[:, seen]).sum(axis=1)
+            length = float(counts.sum())
+            share = counts[:, None] / (length or 1.0)
+            each = log_gamma_step(believed[:, columns].T, counts[:, None])
+            return np.asarray(each - share * log_gamma_step(total, length))
+        parts = times(counts, self.feature_log_prob_[:, columns].T)
+        if seen is None or seen.all():
+            return parts
+        left = np.exp(self.feature_log_prob_[:, seen]).sum(axis=1)
+        return parts - counts[:, None] * np.log(np.where(left > 0, left, 1.0))

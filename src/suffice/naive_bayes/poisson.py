@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.bridge import LinearForm
@@ -20,6 +21,9 @@ from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.model.table import TableScorer
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
+from suffice.prior.gammas import log_gamma_step
+from suffice.prior.predictive import draw_events
+from suffice.skin.explains import ColumnScores
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 
@@ -175,6 +179,16 @@ class PoissonNB(DiscreteNB):
         with np.errstate(divide="ignore"):
             return TableScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)
 
+    def _split(self, cells: Floats) -> ColumnScores:
+        x = np.where(np.isnan(cells), 0.0, cells)[:, None]
+        if self.estimate == "predictive":
+            events, rows = self._believed()
+            parts = log_gamma_step(events, x) - events * np.log1p(1.0 / rows) - x * np.log1p(rows)
+        else:
+            rate = self.rate_.T
+            parts = xlogy(x, rate) - rate
+        return ColumnScores(np.arange(len(cells)), np.where(np.isnan(cells)[:, None], 0.0, parts))
+
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""
         return super().predict_joint_log_proba(X) - self._log_factorials(X)[:, None]
@@ -196,6 +210,6 @@ class PoissonNB(DiscreteNB):
 
     def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
         if self.estimate != "predictive":
-            return rng.poisson(self.rate_[codes])
+            return draw_events(rng, self.rate_[codes])
         events, rows = self._believed()
-        return rng.poisson(rng.standard_gamma(events.T[codes]) / rows.T[codes])
+        return draw_events(rng, rng.standard_gamma(events.T[codes]) / rows.T[codes])

@@ -16,7 +16,17 @@ from suffice.prior.estimates import check_seen
 from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import Bernoulli
-from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
+from suffice.prior.prior import (
+    Interval,
+    Prior,
+    Size,
+    broadcast,
+    check_generator,
+    positive,
+    sizes,
+    spread_to,
+    tails,
+)
 from suffice.tally.counts import Counts
 from suffice.tally.tally import Floats
 
@@ -127,6 +137,7 @@ class Beta(Prior):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw probabilities, shape (*size, ...)."""
+        check_generator(rng)
         shape = sizes(size, self.successes.shape)
         return np.asarray(rng.beta(self.successes, self.failures, size=shape))
 

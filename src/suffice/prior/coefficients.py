@@ -19,7 +19,7 @@ from suffice.prior.precision import (
     proper,
     solved_by,
 )
-from suffice.prior.prior import Interval, Size, finite, sizes, spread_to, tails
+from suffice.prior.prior import Interval, Size, check_generator, finite, sizes, spread_to, tails
 from suffice.prior.products import Products
 from suffice.prior.student_t import MultivariateStudentT, StudentT
 from suffice.tally.tally import Floats, given
@@ -194,6 +194,7 @@ class Coefficients:
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> CoefficientsAndNoise:
         """Draw coefficients (*size, t, d) and noise variances (*size, t)."""
+        check_generator(rng)
         self._refuse_flat()
         root = precision_root(self.precision)
         shape = sizes(size, self.location.shape)

@@ -16,7 +16,7 @@ from suffice.prior.estimates import check_seen
 from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import check_single, densities, marks_of
 from suffice.prior.polya import Polya, log_multivariate_beta, simplex_sample
-from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, tails
+from suffice.prior.prior import Interval, Prior, Size, broadcast, check_generator, positive, tails
 from suffice.tally.counts import Counts
 from suffice.tally.tally import Floats
 
@@ -138,6 +138,7 @@ class Dirichlet(Prior):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw probabilities, shape (*size, ..., K)."""
+        check_generator(rng)
         return simplex_sample(rng, self.concentration, size)
 
     def plot(self, data: Counts | ArrayLike | None = None, ax: Any = None) -> Any:

@@ -14,7 +14,17 @@ from suffice.prior.estimates import check_seen
 from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import NegativeBinomial
-from suffice.prior.prior import Interval, Prior, Size, broadcast, positive, sizes, spread_to, tails
+from suffice.prior.prior import (
+    Interval,
+    Prior,
+    Size,
+    broadcast,
+    check_generator,
+    positive,
+    sizes,
+    spread_to,
+    tails,
+)
 from suffice.tally.events import Events
 from suffice.tally.tally import Floats
 
@@ -106,6 +116,7 @@ class Gamma(Prior):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw rates, shape (*size, ...)."""
+        check_generator(rng)
         shape = sizes(size, self.shape.shape)
         return np.asarray(rng.standard_gamma(self.shape, size=shape) / self.rate)
 

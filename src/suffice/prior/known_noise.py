@@ -19,7 +19,7 @@ from suffice.prior.precision import (
     proper,
     solved_by,
 )
-from suffice.prior.prior import Interval, Size, positive, sizes, tails
+from suffice.prior.prior import Interval, Size, check_generator, positive, sizes, tails
 from suffice.prior.products import Products
 from suffice.tally.tally import Floats, given
 
@@ -128,6 +128,7 @@ class CoefficientsKnownNoise:
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw coefficients, (*size, t, d)."""
+        check_generator(rng)
         root = precision_root(self.precision)
         noise = rng.standard_normal(sizes(size, self.location.shape))
         # With P = L L^T, L^-T z has covariance P^-1.

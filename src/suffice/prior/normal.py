@@ -13,6 +13,7 @@ from suffice.prior.prior import (
     Interval,
     Size,
     broadcast,
+    check_generator,
     finite,
     positive,
     sizes,
@@ -70,5 +71,6 @@ class Normal(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw entries, shape (*size, ...)."""
+        check_generator(rng)
         noise = rng.standard_normal(sizes(size, self.location.shape))
         return np.asarray(self.location + self.standard_deviation() * noise)

@@ -13,7 +13,17 @@ from scipy.special import gammainccinv, gammaln, stdtrit
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.estimates import check_seen
 from suffice.prior.gammas import log_gamma_step
-from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positive, sizes, tails
+from suffice.prior.prior import (
+    Interval,
+    Prior,
+    Size,
+    broadcast,
+    check_generator,
+    finite,
+    positive,
+    sizes,
+    tails,
+)
 from suffice.prior.student_t import StudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
 from suffice.tally.moments import Moments
@@ -211,6 +221,7 @@ class NormalInverseGamma(Prior):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> MeanVariance:
         """Draw means (*size, ...) and variances (the same, length 1 along shared axes)."""
+        check_generator(rng)
         full, kept, _ = self._shapes()
         variance = self.scale / rng.standard_gamma(self.shape, size=sizes(size, kept))
         noise = rng.standard_normal(sizes(size, full))

@@ -16,7 +16,17 @@ from suffice.prior.gammas import log_gamma_step
 from suffice.prior.inverse_wishart import log_inverse_wishart, sample_halves
 from suffice.prior.matrices import cholesky, half_log_determinant, half_log_growth, symmetric
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI, MeanVarianceInterval
-from suffice.prior.prior import Interval, Prior, Size, broadcast, finite, positive, sizes, tails
+from suffice.prior.prior import (
+    Interval,
+    Prior,
+    Size,
+    broadcast,
+    check_generator,
+    finite,
+    positive,
+    sizes,
+    tails,
+)
 from suffice.prior.student_t import MultivariateStudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
 from suffice.tally.moments import Moments
@@ -253,6 +263,7 @@ class NormalInverseWishart(Prior):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> MeanCovariance:
         """Draw means (*size, ..., d) and covariances (*size, ..., d, d; length 1 if shared)."""
+        check_generator(rng)
         full, kept, _ = self._shapes()
         halves = sample_halves(rng, self._root(), self.degrees, sizes(size, kept))
         noise = rng.standard_normal((*sizes(size, full), self._features))

@@ -14,7 +14,7 @@ from suffice.figures.beliefs import draw_masses
 from suffice.prior.estimates import check_seen
 from suffice.prior.picture import check_single, marks_of
 from suffice.prior.predictive import Bernoulli
-from suffice.prior.prior import Interval, Prior, Size, broadcast, sizes, tails
+from suffice.prior.prior import Interval, Prior, Size, broadcast, check_generator, sizes, tails
 from suffice.tally.counts import Counts
 from suffice.tally.tally import Floats, frozen, given
 
@@ -144,6 +144,7 @@ class PointMasses(Prior):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw points, shape (*size, ...)."""
+        check_generator(rng)
         shape = sizes(size, self.log_weights.shape[:-1])
         # The largest of ln w_s + Gumbel noise is s with probability w_s.
         noisy = self.log_weights + rng.gumbel(size=(*shape, self.points.size))

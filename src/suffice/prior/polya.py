@@ -10,7 +10,7 @@ from scipy.special import gammaln, softmax
 
 from suffice.prior.gammas import log_gamma_step
 from suffice.prior.predictive import Predictive
-from suffice.prior.prior import Size, positive, sizes
+from suffice.prior.prior import Size, check_generator, positive, sizes
 from suffice.tally.tally import Floats
 
 
@@ -54,6 +54,7 @@ class Polya(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None, events: int = 1) -> Floats:
         """Draw rows of `events` events each, shape (*size, ..., K)."""
+        check_generator(rng)
         theta = simplex_sample(rng, self.concentration, size)
         return np.asarray(rng.multinomial(events, theta), dtype=np.float64)
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from suffice.errors import PriorError
+from suffice.errors import InputError, PriorError
 from suffice.prior.gammas import log_gamma_step
-from suffice.prior.prior import Size, broadcast, positive, sizes, spread_to
+from suffice.prior.prior import Size, broadcast, check_generator, positive, sizes, spread_to
 from suffice.tally.tally import Floats, frozen, given
+
+# numpy draws Poisson numbers up to 9.2e18, the largest that 64 bits hold.
+MOST_EVENTS = 1e18
 
 
 class Predictive(ABC):
@@ -92,6 +95,7 @@ class Bernoulli(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw zeros and ones, shape (*size, ...)."""
+        check_generator(rng)
         shape = sizes(size, self.probability.shape)
         return np.asarray(rng.random(shape) < self.probability, dtype=np.float64)
 
@@ -137,5 +141,26 @@ class NegativeBinomial(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw numbers of events, shape (*size, ...)."""
+        check_generator(rng)
         rates = rng.standard_gamma(self.shape, size=sizes(size, self.shape.shape)) / self.rate
-        return np.asarray(rng.poisson(rates), dtype=np.float64)
+        return np.asarray(draw_events(rng, rates), dtype=np.float64)
+
+
+def draw_events(rng: np.random.Generator, rates: Floats) -> NDArray[np.int64]:
+    """Draw Poisson numbers of events of these rates, in their shape.
+
+    Examples
+    --------
+    >>> draw_events(np.random.default_rng(0), np.array([0.0, 1e19]))
+    Traceback (most recent call last):
+        ...
+    suffice.errors.InputError: A rate of 1e+19 events a row is beyond what can be drawn, 1e+18. \
+Measure the events in a larger unit.
+    """
+    largest = float(np.max(rates, initial=0.0))
+    if not largest <= MOST_EVENTS:
+        raise InputError(
+            f"A rate of {largest:g} events a row is beyond what can be drawn, {MOST_EVENTS:g}. "
+            "Measure the events in a larger unit."
+        )
+    return np.asarray(rng.poisson(rates))

@@ -186,9 +186,23 @@ def tails(level: float) -> tuple[float, float]:
     return (1 - level) / 2, (1 + level) / 2
 
 
+def check_generator(rng: Any) -> None:
+    """Refuse what is no source of random numbers, such as a seed."""
+    if not isinstance(rng, np.random.Generator | np.random.RandomState):
+        raise InputError(
+            f"sample draws with a random generator of numpy's, and {rng!r:.80} is none. Call "
+            "sample(numpy.random.default_rng(0), size), with any number as the seed."
+        )
+
+
 def sizes(size: Size, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of `size` draws of something that has `shape`."""
     if size is None:
         return shape
-    lead = (size,) if isinstance(size, int | np.integer) else tuple(size)
+    lead: Any = (size,) if np.ndim(size) == 0 else tuple(size)  # type: ignore[arg-type]
+    if not all(isinstance(axis, int | np.integer) and axis >= 0 for axis in lead):
+        raise InputError(
+            f"A size of {size!r:.80} draws. Give a whole number of 0 or more, or several as a "
+            "tuple."
+        )
     return (*lead, *shape)

@@ -17,6 +17,7 @@ from suffice.prior.prior import (
     Interval,
     Size,
     broadcast,
+    check_generator,
     finite,
     positive,
     sizes,
@@ -87,6 +88,7 @@ class StudentT(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw entries, shape (*size, ...)."""
+        check_generator(rng)
         draws = rng.standard_t(self.degrees, size=sizes(size, self.degrees.shape))
         return np.asarray(self.location + np.sqrt(self.squared_scale) * draws)
 
@@ -155,6 +157,7 @@ class MultivariateStudentT(Predictive):
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw rows, shape (*size, ..., d)."""
+        check_generator(rng)
         root = cholesky("MultivariateStudentT", "scale_matrix", self.scale_matrix)
         shape = sizes(size, self.location.shape)
         normal = np.einsum("...jk,...k->...j", root, rng.standard_normal(shape))

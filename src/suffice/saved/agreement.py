@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 
 from suffice.saved.refusal import refuse
-from suffice.tally import Blocks, Counts, Groups, Moments, Patterns, Tally
+from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics, Tally
+
+# How large numbers may be, far beyond any of rows: the square of the largest cell is a float, and
+# so are sums of squares, of weights and of products of both.
+MOST_WEIGHT = 1e100
+MOST_CELL = 1e150
+MOST_SQUARE = 1e300
+MOST_FOURTH_ROOT = 1e70
+SIZES = {"weight": MOST_WEIGHT, "counts": MOST_WEIGHT, "origin": MOST_CELL}
 
 
 def check_kinds(state: Mapping[str, Any], **kinds: type | tuple[type, ...]) -> None:
@@ -57,6 +65,7 @@ def check_groups(groups: Any, columns: int) -> None:
         refuse(f"Its tally is of type {type(groups).__name__}, where Groups are due.")
     if not groups.weights.any() or not np.isfinite(groups.weights).all():
         refuse("Its classes have no rows, or endless ones.")
+    check_sizes({"weights": groups.weights}, MOST_WEIGHT)
     if columns > numbers_in(groups.parts):
         refuse(f"It has {columns} columns, and a tally of fewer numbers.")
 
@@ -89,6 +98,8 @@ def check_alike(tally: Any, like: Tally, classes: int, *, any_levels: bool = Fal
             if part.weight.shape != (classes,):
                 refuse(f"Its tally is of {part.weight.shape} classes, where {classes} are due.")
             check_finite(part)
+        if not any(part.weight.any() for part in tally.parts.values()):
+            refuse("Its tally has no rows.")
         return
     for name, array in vars(like).items():
         shape, due = getattr(tally, name).shape, (classes, *array.shape[1:])
@@ -100,10 +111,37 @@ def check_alike(tally: Any, like: Tally, classes: int, *, any_levels: bool = Fal
 
 
 def check_finite(tally: Any) -> None:
-    """Refuse sums that are no numbers, and weights below 0."""
+    """Refuse sums that are no numbers, weights below 0, and what no rows can have added up to."""
     for name, array in vars(tally).items():
         if not np.isfinite(array).all() or (name == "weight" and np.any(array < 0)):
             refuse(f"Its tally has {name} that are no finite numbers, or below 0.")
+        check_sizes({name: array}, SIZES.get(name, MOST_SQUARE))
+    with np.errstate(all="ignore"):  # what overflows is refused
+        if isinstance(tally, Quartics):
+            check_sizes({"origin": tally.origin, "sum_z": tally.sum_z}, MOST_FOURTH_ROOT)
+            tally = tally.moments()
+        if isinstance(tally, Moments):
+            weight = tally.weight[..., None, None] if tally.full else tally.weight
+            check_sizes({"mean": tally.mean()}, MOST_CELL)
+            check_sizes({"variance": np.where(weight > 0, tally.variance(), 0.0)}, MOST_SQUARE)
+        if isinstance(tally, Events):
+            check_sizes({"mean": np.where(tally.weight > 0, tally.mean(), 0.0)}, MOST_WEIGHT)
+
+
+def check_sizes(arrays: Mapping[str, Any], most: float) -> None:
+    """Refuse numbers beyond a size that no data have, before their squares overflow.
+
+    Examples
+    --------
+    >>> check_sizes({"offsets": np.array([0.5, -1e200])}, MOST_WEIGHT)
+    Traceback (most recent call last):
+        ...
+    suffice.errors.ModelFileError: It has 1e+200 in its offsets, where 1e+100 is the most.
+    """
+    for name, array in arrays.items():
+        size = float(np.max(np.abs(array), initial=0.0))
+        if not size <= most:
+            refuse(f"It has {size:g} in its {name}, where {most:g} is the most.")
 
 
 def check_joint_moments(tally: Any, columns: int) -> int:

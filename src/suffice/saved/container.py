@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.saved.atomic import replaced
+from suffice.saved.atomic import replace_file
 from suffice.saved.header import DTYPES, FORMAT, NAMES, Header, Slot
 from suffice.saved.refusal import refuse
 from suffice.saved.strict_json import strict_json
@@ -26,7 +26,7 @@ CHECKSUM = "sha256"
 
 def write(path: Path, document: str, tensors: Mapping[str, Array]) -> None:
     """Write a document (ASCII) and its tensors (in C order) to a safetensors file."""
-    from safetensors.numpy import save_file
+    from safetensors.numpy import save
 
     strict_json(document.encode(), "Its document")  # which refuses what would not be loaded
     digest = _begun(document)
@@ -34,10 +34,16 @@ def write(path: Path, document: str, tensors: Mapping[str, Array]) -> None:
         array = tensors[name]
         _add(digest, name, NAMES[array.dtype], array)
     checksum = np.frombuffer(digest.digest(), np.uint8)
-    with replaced(path) as temporary:
-        save_file({**tensors, CHECKSUM: checksum}, temporary, {FORMAT: document})
-        with open(temporary, "rb") as file:
-            Header.read(file)  # and so does this
+    # Bytes, and no file of theirs: they would write another temporary file, and tell of what the
+    # system refuses in a text.
+    raw = save({**tensors, CHECKSUM: checksum}, {FORMAT: document})
+
+    def fill(file: BinaryIO) -> None:
+        file.write(raw)
+        file.seek(0)
+        Header.read(file)  # and so does this
+
+    replace_file(path, fill)
 
 
 @contextmanager

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from suffice.saved.arrays import OTHERS, Node, Tensors, array_of
 from suffice.saved.encoder import NUMBER_TYPES, PLAIN
-from suffice.saved.kinds import KINDS, made
+from suffice.saved.kinds import KINDS, Census, made
 from suffice.saved.many import many_of
 from suffice.saved.normals import normal_of
-from suffice.saved.refusal import entries, refuse
+from suffice.saved.refusal import WholeFileError, entries, refuse
 from suffice.saved.savable import class_of
 
+# Keys of a dict that may have the hash of another, as -1 has that of -2, and "" that of 0.
+MOST_CLASHES = 8
 FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
@@ -28,8 +30,10 @@ class Decoder:
     (1, inf)
     """
 
-    def __init__(self, tensors: Tensors) -> None:
+    def __init__(self, tensors: Tensors, *, trust_patterns: bool = False) -> None:
         self._tensors = tensors
+        self._trust_patterns = trust_patterns
+        self._census = Census()
         self._readers: dict[str, Callable[[Node], Any]] = {
             **dict.fromkeys(("array", *OTHERS), self._array),
             **dict.fromkeys((*KINDS, "MultivariateNormal"), self._fields),
@@ -47,12 +51,15 @@ class Decoder:
     def model(self, name: Any, settings: Any, state: Any) -> Any:
         """Return the model of a class, with its settings checked and its state restored."""
         cls = class_of(name)
+        self._census.models += 1
+        self._census.check()
         given, learned = self._named(settings), self._named(state)
         unknown = given.keys() - set(cls._get_param_names())
         if unknown:
             refuse(f"{name} has no parameter {sorted(unknown)[0][:80]!r}.")
         model = cls(**given)
         model._validate_params()
+        self._check_patterns(model)
         unknown = learned.keys() - set(cls._saved)
         if unknown:
             refuse(f"{name} learns nothing named {sorted(unknown)[0][:80]!r}.")
@@ -62,6 +69,16 @@ class Decoder:
             model._check_saved(learned)
             model._restore(learned)
         return model
+
+    def _check_patterns(self, model: Any) -> None:
+        """Refuse regular expressions that nobody has vouched for, before one is compiled."""
+        patterns = model._patterns()
+        if patterns and not self._trust_patterns:
+            raise WholeFileError(
+                f"Its {type(model).__name__} cuts documents with the regular expression "
+                f"{patterns[0]!r:.80}, and such a one may take years on a document. If you trust "
+                "where the file comes from: load(path, trust_patterns=True)."
+            )
 
     def finish(self) -> None:
         """Refuse tensors that nothing has asked for."""
@@ -96,6 +113,8 @@ class Decoder:
 
     def _fields(self, node: Node) -> Any:
         name, nodes = entries(node, "is", "fields", what="A value")
+        self._census.values += 1
+        self._census.check()
         fields = self._named(nodes)
         for value in fields.values():
             if isinstance(value, np.ndarray):
@@ -125,7 +144,14 @@ class Decoder:
         return tuple(self._items(node))
 
     def _dict(self, node: Node) -> dict[Any, Any]:
-        return dict(self._items(node))
+        items = self._items(node)
+        # Asked of their hashes, since making a dict of keys of one hash takes quadratic time.
+        if len({hash(key) for key, _ in items}) < len(items) - MOST_CLASHES:
+            refuse("A dict has keys that are there twice, or have one hash.")
+        found = dict(items)
+        if len(found) < len(items):
+            refuse("A dict has a key twice.")
+        return found
 
     def _many(self, node: Node) -> list[Any]:
         return many_of(node, self._take)

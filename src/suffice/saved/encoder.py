@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.errors import ModelFileError
 from suffice.saved.arrays import Node, Tensors, array_node
-from suffice.saved.kinds import KINDS, kind_of
+from suffice.saved.kinds import KINDS, Census, check_prior, kind_of
 from suffice.saved.many import many_node
 from suffice.saved.normals import normal_fields
 
@@ -38,9 +38,11 @@ class Encoder:
 
     def __init__(self) -> None:
         self.tensors: Tensors = {}
+        self.census = Census()
 
     def model(self, model: Savable, path: str = "") -> Node:
         """Return the class, the settings and the state of a model."""
+        self.census.models += 1
         settings: dict[str, Any] = model.get_params(deep=False)  # type: ignore[attr-defined]
         owner = type(model).__name__
         given = {
@@ -98,6 +100,10 @@ class Encoder:
         name = kind_of(value)
         if name is not None:
             fields = {field: getattr(value, field) for field in KINDS[name].fields}
+            try:
+                check_prior(name, fields)
+            except ModelFileError as error:
+                raise _NoValueError(str(error)) from None
             return self._fields(name, fields, path)
         for name, number_type in NUMBER_TYPES.items():
             if value is number_type:
@@ -119,6 +125,7 @@ class Encoder:
         raise _NoValueError(name)
 
     def _fields(self, name: str, fields: dict[str, Any], path: str) -> Node:
+        self.census.values += 1
         nodes = {field: self.node(value, f"{path}.{field}") for field, value in fields.items()}
         return {"is": name, "fields": nodes}
 

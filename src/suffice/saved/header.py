@@ -28,6 +28,8 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 MOST_TENSORS = 10_000
+# As many as numpy has had at any time; the product of more lengths takes more than linear time.
+MOST_AXES = 32
 # Eight bytes that say how long the header is.
 PREAMBLE = 8
 METADATA = "__metadata__"
@@ -80,11 +82,24 @@ def _slot(name: str, entry: Any, first: int) -> Slot:
     if type(dtype) is not str or dtype not in DTYPES:
         refuse(f"{what} has the type {dtype!r:.80}, which is none of {', '.join(DTYPES)}.")
     for numbers in (shape, offsets):
-        if type(numbers) is not list or not all(type(n) is int and n >= 0 for n in numbers):
+        if not is_shape(numbers):
             refuse(f"{what} has a shape or place that is no list of whole numbers.")
     if len(offsets) != 2 or offsets[1] - offsets[0] != math.prod(shape) * DTYPES[dtype].itemsize:
         refuse(f"{what} of shape {shape!r:.80} and type {dtype} does not fill {offsets!r:.80}.")
     return Slot(dtype, tuple(shape), first + offsets[0], first + offsets[1])
+
+
+def is_shape(lengths: Any) -> bool:
+    """Say whether a value of JSON is a list of lengths, such as an array can have.
+
+    Examples
+    --------
+    >>> is_shape([2, 3]), is_shape([2, -3]), is_shape([1] * 100)
+    (True, False, False)
+    """
+    if type(lengths) is not list or len(lengths) > MOST_AXES:
+        return False
+    return all(type(length) is int and 0 <= length < 1 << 63 for length in lengths)
 
 
 def _check_places(slots: dict[str, Slot], first: int, size: int) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from suffice.saved.agreement import MOST_WEIGHT, check_sizes
 from suffice.saved.refusal import refuse
 
 
@@ -13,6 +17,27 @@ class Kind(NamedTuple):
 
     module: str
     fields: tuple[str, ...]
+
+
+# A model may hold another, which it chose with or cuts words with.
+MOST_MODELS = 100
+# Tallies, priors and the like, each by itself. A tally brings a tensor, of which there are as many.
+MOST_VALUES = 10_000
+
+
+@dataclass
+class Census:
+    """How many models and values a file holds: each takes time and memory beside its bytes."""
+
+    models: int = 0
+    values: int = 0
+
+    def check(self) -> None:
+        """Refuse more than there may be."""
+        if self.models > MOST_MODELS:
+            refuse(f"It holds more than {MOST_MODELS} models.")
+        if self.values > MOST_VALUES:
+            refuse(f"It holds more than {MOST_VALUES} tallies and priors.")
 
 
 TALLY, PRIOR = "suffice.tally", "suffice.prior"
@@ -49,9 +74,30 @@ def kind_of(value: Any) -> str | None:
     return None
 
 
+def check_prior(name: str, fields: dict[str, Any]) -> None:
+    """Refuse a prior of numbers beyond all data, such as no model could count with.
+
+    Examples
+    --------
+    >>> check_prior("Gamma", {"shape": 1e200, "rate": 1.0})
+    Traceback (most recent call last):
+        ...
+    suffice.errors.ModelFileError: It has 1e+200 in its shape of a Gamma, where 1e+100 is the \
+most.
+    """
+    if KINDS[name].module == PRIOR:
+        numbers = {
+            f"{field} of a {name}": value
+            for field, value in fields.items()
+            if isinstance(value, np.ndarray | float | int)
+        }
+        check_sizes(numbers, MOST_WEIGHT)
+
+
 def made(name: str, fields: dict[str, Any]) -> Any:
     """Return the value of a kind that has these fields, checked by its own constructor."""
     kind = KINDS[name]
     if fields.keys() != set(kind.fields):
         refuse(f"A {name} should have {list(kind.fields)}, but has {sorted(fields)[:8]}.")
+    check_prior(name, fields)
     return getattr(import_module(kind.module), name)(**fields)

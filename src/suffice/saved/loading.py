@@ -8,11 +8,11 @@ from typing import Any
 from suffice.saved.container import Path, opened, tensors_of
 from suffice.saved.decoder import Decoder
 from suffice.saved.provenance import Provenance, checked_document, provenance_of
-from suffice.saved.refusal import refusals
+from suffice.saved.refusal import refusals, refuse
 from suffice.saved.strict_json import strict_json
 
 
-def load(path: Path) -> Any:
+def load(path: Path, *, trust_patterns: bool = False) -> Any:
     """Return the model that was saved in a file: it answers, learns, forgets and merges as before.
 
     Nothing in a file is run. A file that is cut off, changed, or made to do harm gets a
@@ -21,6 +21,9 @@ def load(path: Path) -> Any:
     Parameters
     ----------
     path : str or PathLike
+    trust_patterns : bool, default=False
+        Whether a `token_pattern` of the file's own may be used. It is a regular expression, which
+        may be made to take years on a short document; without trust such a file is refused.
     """
     with refusals(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -28,9 +31,11 @@ def load(path: Path) -> Any:
             document = checked_document(strict_json(header.document.encode(), "Its document"))
             tensors = dict(tensors_of(file, header))
         provenance_of(document)
-        decoder = Decoder(tensors)
+        decoder = Decoder(tensors, trust_patterns=trust_patterns)
         model = decoder.model(*(document[name] for name in ("model", "settings", "state")))
         decoder.finish()
+        if not document["state"]:
+            refuse("Its model has learned nothing.")
         return model
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.saved.arrays import Node, Take, Tensors
+from suffice.saved.header import MOST_AXES
 from suffice.saved.kinds import KINDS, kind_of, made
 from suffice.saved.refusal import entries, refuse
 
@@ -64,6 +65,8 @@ def many_of(node: Any, take: Take) -> list[Any]:
 def _column(flat: NDArray[Any], shapes: NDArray[Any]) -> list[NDArray[Any]]:
     if flat.ndim != 1 or shapes.ndim != 2 or shapes.dtype != np.int64 or np.any(shapes < 0):
         refuse("A list of tallies has numbers or shapes of another type.")
+    if shapes.shape[1] > MOST_AXES:
+        refuse(f"A list of tallies of {shapes.shape[1]} axes, where {MOST_AXES} are the most.")
     if len(shapes) > MOST_PARTS:
         refuse(f"A list of {len(shapes)} tallies, where {MOST_PARTS} are the most.")
     flat.flags.writeable = False

@@ -8,7 +8,7 @@ from typing import Any
 
 import suffice
 from suffice.errors import InputError
-from suffice.saved.refusal import NewerFormatError, entries, refuse
+from suffice.saved.refusal import WholeFileError, entries, refuse
 
 FORMAT_VERSION = 1
 DOCUMENT = ("format", "provenance", "model", "settings", "state")
@@ -64,7 +64,7 @@ def checked_document(document: Any) -> dict[str, Any]:
     """Return a document of a format that is known, or say which formats are."""
     version = document.get("format") if type(document) is dict else None
     if type(version) is int and version > FORMAT_VERSION:
-        raise NewerFormatError(
+        raise WholeFileError(
             f"It is of format {version}, and suffice {suffice.__version__} reads format "
             f"{FORMAT_VERSION}. Upgrade suffice to load it."
         )

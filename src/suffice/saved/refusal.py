@@ -29,7 +29,7 @@ def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except (OSError, ImportError):
         raise
-    except NewerFormatError as error:
+    except WholeFileError as error:
         raise ModelFileError(f"Cannot load {name!r}: {error}") from error
     except ModelFileError as error:
         raise ModelFileError(f"Cannot load {name!r}: {error} {CURE}") from error
@@ -40,8 +40,8 @@ def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
         ) from error
 
 
-class NewerFormatError(ModelFileError):
-    """A file that is whole, but of a format that is not known yet."""
+class WholeFileError(ModelFileError):
+    """A file that is whole, and refused for another reason: its text has a cure of its own."""
 
 
 def entries(node: Any, *names: str, what: str) -> list[Any]:

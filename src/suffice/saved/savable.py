@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from datetime import datetime
 from typing import Any, ClassVar
 
 import suffice
-from suffice.errors import ModelFileError
+from suffice.errors import ModelFileError, SaveError
 from suffice.saved.container import write
 from suffice.saved.encoder import Encoder
 from suffice.saved.provenance import FORMAT_VERSION, provenance_node
 from suffice.saved.refusal import refuse
 from suffice.saved.strict_json import plain_json
+
+# What helps against what the system says when a file cannot be written.
+ELSEWHERE = "save it elsewhere"
+ROOM = f"make room there or {ELSEWHERE}"
+PERMISSION = "save it to a folder that you may write to"
+CURES = {
+    errno.ENOSPC: ROOM,
+    errno.EDQUOT: ROOM,
+    errno.EFBIG: f"raise the limit on the size of files (ulimit -f) or {ELSEWHERE}",
+    errno.EACCES: PERMISSION,
+    errno.EPERM: PERMISSION,
+    errno.EROFS: PERMISSION,
+}
 
 
 class Savable:
@@ -50,6 +64,7 @@ class Savable:
         """Write the model to a file, from which `suffice.load` makes it again, bit for bit.
 
         There is the old file or the whole new one at any time, whatever interrupts the writing.
+        What the system does not let us write (a full disk, a folder of others) is a SaveError.
 
         Parameters
         ----------
@@ -78,12 +93,23 @@ class Savable:
             **model,
         }
         try:
+            encoder.census.check()
             write(path, plain_json(document), encoder.tensors)
         except ModelFileError as error:
             raise ModelFileError(
                 f"Cannot save this {owner.__name__}: {error} Give arrays for long lists, "
                 "or learn fewer columns or patterns of gaps; nothing was written."
             ) from error
+        except FileNotFoundError as error:
+            # The folder is not there; the temporary file in it is no concern of the caller's.
+            raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from None
+        except OSError as error:
+            fact, where = error.strerror or str(error), os.fspath(path)
+            text = (
+                f"Cannot save this {owner.__name__} to {where!r}: {fact}; "
+                f"{CURES.get(error.errno or 0, ELSEWHERE)} (what was there before is as it was)."
+            )
+            raise SaveError(error.errno, text, where) from error
 
     def _saved_state(self) -> dict[str, Any]:
         """Return what was learned, by name, as far as it is there."""
@@ -95,6 +121,14 @@ class Savable:
     def _restore(self, state: dict[str, Any]) -> None:
         """Take what was saved as all that was learned."""
         vars(self).update(state)
+
+    def _patterns(self) -> tuple[str, ...]:
+        """Return the regular expressions among the settings that documents are searched with.
+
+        A file may give any, and one that was made for it takes years on a short document: they are
+        refused unless whoever loads the file trusts them. Those that our own loops follow are none.
+        """
+        return ()
 
     def _rows_learned(self) -> float | None:
         """Return the weight of all rows that were learned, if it is known."""

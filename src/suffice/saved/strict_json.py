@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,11 @@ from suffice.saved.refusal import refuse
 MOST_BYTES = 8 << 20
 MOST_ENTRIES = 200_000
 DEEPEST = 64
+# Digits of a whole number, so that it is a float, too.
+MOST_DIGITS = 300
+# Whole numbers of more than 64 bits (a seed may be one). Many may be made that have one hash, and a
+# dict or set of such takes time that grows with the square of their number.
+MOST_LONG = 100
 
 _QUOTE = ord('"')
 _STEPS = np.zeros(256, np.int32)
@@ -25,6 +31,8 @@ _ENTRY[list(b"[]{},")] = True
 
 def strict_json(raw: bytes, what: str) -> Any:
     """Return what `raw` says, in which no object has a key twice and every number is finite.
+
+    Whatever it says, the time is in proportion to its bytes.
 
     Examples
     --------
@@ -47,14 +55,29 @@ def strict_json(raw: bytes, what: str) -> Any:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [name for name, _ in pairs]
-            twice = next(name for name in names if names.count(name) > 1)
-            refuse(f"{what} has the key {twice[:80]!r} twice in one object.")
+            seen: set[str] = set()
+            for name, _ in pairs:
+                if name in seen:
+                    refuse(f"{what} has the key {name[:80]!r} twice in one object.")
+                seen.add(name)
         return found
+
+    long_numbers = 0
+
+    def whole(text: str) -> int:
+        nonlocal long_numbers
+        if len(text) > MOST_DIGITS:
+            refuse(f"{what} has a whole number of {len(text)} digits: {text[:80]}...")
+        number = int(text)
+        if number.bit_length() > 64:
+            long_numbers += 1
+            if long_numbers > MOST_LONG:
+                refuse(f"{what} has more than {MOST_LONG} whole numbers of more than 64 bits.")
+        return number
 
     def finite(text: str) -> float:
         number = float(text)
-        if not np.isfinite(number):
+        if not math.isfinite(number):
             refuse(f"{what} has the number {text[:80]}, which is no finite one.")
         return number
 
@@ -62,6 +85,7 @@ def strict_json(raw: bytes, what: str) -> Any:
         return json.loads(
             raw.decode("utf-8"),
             object_pairs_hook=unique,
+            parse_int=whole,
             parse_float=finite,
             parse_constant=finite,
         )

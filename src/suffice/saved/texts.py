@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.saved.header import is_shape
 from suffice.saved.refusal import entries, refuse
 
 Array = NDArray[Any]
@@ -66,8 +67,7 @@ def text_of(node: Node, take: Take) -> Array:
     starts = np.concatenate([np.zeros(1, np.int64), ends])
     if np.any(starts[1:] < starts[:-1]) or starts[-1] != len(letters):
         refuse("An array of text has texts that do not follow each other.")
-    whole = type(shape) is list and all(type(n) is int and n >= 0 for n in shape)
-    if not whole or math.prod(shape) != len(ends):
+    if not is_shape(shape) or math.prod(shape) != len(ends):
         refuse(f"An array of {len(ends)} texts has the shape {shape!r:.80}.")
     if width is not None and (
         type(width) is not int or width < 1 or _too_wide(width, ends, letters)

@@ -14,9 +14,11 @@ from suffice.count.refusal import refused
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model import scoring
+from suffice.model.explanation import Explanation
 from suffice.prior import Dirichlet
 from suffice.skin.calibrates import Calibrates
 from suffice.skin.decides import Decides
+from suffice.skin.explains import ColumnScores, explain_columns, one_row
 from suffice.skin.intake import names_of, owner
 from suffice.tally import Counts
 from suffice.tally.tally import Floats
@@ -25,14 +27,19 @@ from suffice.tally.tally import Floats
 class GenerativeAnswers(Decides, Calibrates):
     """A classifier that knows p(x | class) and p(class).
 
-    A subclass gives a scorer (`_scorer`), the log prior of its classes (`_log_prior`), draws of
-    features given classes (`_sample_features`), the evidence of its features
-    (`_features_log_evidence`), and a count of its parameters (`_feature_parameters`).
+    A subclass gives a scorer (`_scorer`), what the columns of a row add to its scores (`_split`),
+    the log prior of its classes (`_log_prior`), draws of features given classes
+    (`_sample_features`), the evidence of its features (`_features_log_evidence`), and a count of
+    its parameters (`_feature_parameters`).
     """
 
     @abstractmethod
     def _scorer(self) -> scoring.Scorer:
         """Return what adds log p(x | class)."""
+
+    @abstractmethod
+    def _split(self, cells: Floats) -> ColumnScores:
+        """Return what columns of a row (d,) add to log p(x | class), up to a term of x."""
 
     def _decision_prior(self) -> Floats:
         """Return what a class's score starts from when rows are classified, (C,)."""
@@ -97,6 +104,33 @@ class GenerativeAnswers(Decides, Calibrates):
         """
         density: Floats = self._answer(scoring.log_density, X)
         return density
+
+    def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
+        """Return what each column of one row adds to the log-odds of a class.
+
+        The contributions and the `base`, which stands before any column, add up to the log-odds.
+        Columns that are not independent given the class are told one after the other: each by what
+        it adds to those before it; where scores are linear, by its weight and its distance from
+        the mean.
+
+        Parameters
+        ----------
+        row : as for `predict`; one row
+        target : class, optional
+            The most probable one if not given.
+        against : class, optional
+            All others together if not given.
+        """
+        self._answer(scoring.joint_log_proba, row)  # refuses cells that cannot be scored
+        cells = one_row(self._take_features(row, reset=False))
+        found = self._split(cells)
+        base, lapse = self._decision_prior() + found.bias, 0.0
+        calibration = getattr(self, "calibration_", None)
+        if calibration is not None:
+            found = found._replace(parts=calibration.sharpness * found.parts)
+            base = calibration.sharpness * base + calibration.offsets
+            lapse = calibration.lapse
+        return explain_columns(self, cells, found, base, lapse, (target, against))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw labelled rows from the model: (n_samples, n_features) and (n_samples,)."""

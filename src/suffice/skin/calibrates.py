@@ -12,7 +12,7 @@ from suffice.data.content import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.calibration import Calibration, calibrated, log_softmax
-from suffice.saved.agreement import check_kinds, check_shapes
+from suffice.saved.agreement import MOST_WEIGHT, check_kinds, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.skin.cross_validates import CrossValidates
 from suffice.skin.held_out import folds_of_rows, held_out
@@ -108,6 +108,7 @@ class Calibrates(CrossValidates):
             check_shapes(vars(found), offsets=(len(state["tally_"].classes),))
             if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
                 refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
+            check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
 
     def _calibrated(self, log_proba: Floats) -> Floats:
         """Return log-probabilities as they are to be believed."""

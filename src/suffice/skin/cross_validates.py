@@ -29,6 +29,8 @@ class CrossValidates(LeavesOneOut):
         folds: Any = 5,
         *,
         groups: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
         sample_weight: Any = None,
         **settings_to_try: Any,
     ) -> CrossValidation:
@@ -46,6 +48,11 @@ class CrossValidates(LeavesOneOut):
             An int is that many stratified folds.
         groups : array-like of shape (n_samples,), optional
             Rows of one group stay in one fold.
+        shuffle : bool, default=True
+            Whether rows are dealt to that many folds at random. Folds that were given, and those of
+            a splitter, stay as they are.
+        random_state : int, Generator, RandomState or None, default=0
+            Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
         """
         from sklearn.model_selection import ParameterGrid
@@ -58,7 +65,8 @@ class CrossValidates(LeavesOneOut):
         for model in models:
             model._validate_params()
             model.__dict__.update(seen, classes_closed_=False)
-        numbers = fold_numbers(folds, rows.codes, groups)
+        dealt = {"shuffle": shuffle, "random_state": random_state}
+        numbers = fold_numbers(folds, rows.codes, groups, **dealt)
         experiment = Experiment(classes, rows, numbers, int(numbers.max()) + 1)
         scores = self._scores(models, experiment)
         return CrossValidation(settings, *scores, fold_weights=experiment.fold_weights)

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from suffice.figures.tables import PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats
 
 Setting = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class CrossValidation:
+class CrossValidation(Tabular):
     """Scores of S settings on F folds; prints as a table, best setting first.
 
     Parameters
@@ -65,15 +66,29 @@ class CrossValidation:
         columns["calibration_error"] = self.mean_calibration_error.tolist()
         return columns
 
-    def __str__(self) -> str:
-        told = [
-            ", ".join(f"{k}={v!r}" for k, v in one.items()) or "as it is" for one in self.settings
+    def _printed(self) -> PrintedTable:
+        folds = self.log_loss.shape[1]
+        error = self.log_loss.std(axis=1) / np.sqrt(max(folds - 1, 1))
+        rows = [
+            (
+                setting_name(self.settings[at]),
+                f"{self.mean_log_loss[at]:.4f} +- {error[at]:.4f}",
+                f"{self.mean_accuracy[at]:.4f}",
+                f"{self.mean_calibration_error[at]:.4f}",
+            )
+            for at in np.argsort(self.mean_log_loss, kind="stable")
         ]
-        width = max(len("setting"), *(len(name) for name in told))
-        spread = self.log_loss.std(axis=1) / np.sqrt(max(self.log_loss.shape[1] - 1, 1))
-        lines = [f"{'setting':<{width}}  {'log-loss':>18}  {'accuracy':>8}  {'calibration':>11}"]
-        for at in np.argsort(self.mean_log_loss, kind="stable"):
-            loss = f"{self.mean_log_loss[at]:.4f} +- {spread[at]:.4f}"
-            scores = f"{self.mean_accuracy[at]:>8.4f}  {self.mean_calibration_error[at]:>11.4f}"
-            lines.append(f"{told[at]:<{width}}  {loss:>18}  {scores}")
-        return "\n".join(lines)
+        headings = ("setting", "log-loss", "accuracy", "calibration error")
+        return PrintedTable(headings, [Section(rows)])
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return self.to_dict()
+
+
+def setting_name(setting: Setting) -> str:
+    """Return how a setting is printed.
+
+    >>> setting_name({"alpha": 0.5, "estimate": "map"})
+    "alpha=0.5, estimate='map'"
+    """
+    return ", ".join(f"{name}={value!r}" for name, value in setting.items()) or "as it is"

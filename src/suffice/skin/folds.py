@@ -14,7 +14,14 @@ Folds = NDArray[np.intp]
 NEVER = -1
 
 
-def fold_numbers(folds: Any, codes: NDArray[Any], groups: Any = None) -> Folds:
+def fold_numbers(
+    folds: Any,
+    codes: NDArray[Any],
+    groups: Any = None,
+    *,
+    shuffle: bool = True,
+    random_state: Any = 0,
+) -> Folds:
     """Return the number of the fold that leaves each row out, (n,).
 
     Parameters
@@ -23,12 +30,16 @@ def fold_numbers(folds: Any, codes: NDArray[Any], groups: Any = None) -> Folds:
         An int is that many stratified folds, as scikit-learn cuts them; with `groups`, no group is
         in two of them.
     codes : (n,)
-        The class of each row; rows of one class are cut into runs.
+        The class of each row.
     groups : (n,), optional
+    shuffle : bool
+        Whether an int deals rows (or groups) to folds at random. Without, the rows of a class are
+        cut into runs: rows that stand in an order then make folds unlike each other.
+    random_state : int, Generator, RandomState or None
 
     Examples
     --------
-    >>> fold_numbers(2, np.array([0, 0, 1, 1]))
+    >>> fold_numbers(2, np.array([0, 0, 1, 1]), shuffle=False)
     array([0, 1, 0, 1])
     """
     # Loaded with the first cross-validation: a first fit does without.
@@ -38,8 +49,12 @@ def fold_numbers(folds: Any, codes: NDArray[Any], groups: Any = None) -> Folds:
     if isinstance(folds, int | np.integer):
         if not 2 <= folds <= size:
             raise InputError(f"{folds} folds of {size} rows. Use 2 or more, and at most one a row.")
+        if isinstance(random_state, np.random.Generator):
+            random_state = int(random_state.integers(1 << 31))
+        dealt = {"shuffle": shuffle, "random_state": random_state if shuffle else None}
         if not codes.any():
-            splitter: Any = KFold(int(folds)) if groups is None else GroupKFold(int(folds))
+            plain = KFold if groups is None else GroupKFold
+            splitter: Any = plain(int(folds), **dealt)
         elif groups is None:
             fullest = int(np.bincount(codes).max())
             if folds > fullest:
@@ -47,12 +62,12 @@ def fold_numbers(folds: Any, codes: NDArray[Any], groups: Any = None) -> Folds:
                     f"{folds} folds, but no class has more than {fullest} rows. Use fewer folds, "
                     "or leave_one_out."
                 )
-            splitter = StratifiedKFold(int(folds))
+            splitter = StratifiedKFold(int(folds), **dealt)
         else:
-            splitter = StratifiedGroupKFold(int(folds))
+            splitter = StratifiedGroupKFold(int(folds), **dealt)
             groups = np.asarray(groups)
             if len(np.unique(groups)) < folds:
-                splitter = GroupKFold(int(folds))
+                splitter = GroupKFold(int(folds), **dealt)
     elif hasattr(folds, "split"):
         splitter = folds
     else:

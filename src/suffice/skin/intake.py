@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,22 +13,49 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from suffice.data.frames import frame_to_array, is_frame, is_number, with_names
+from suffice.data.columns import cells_of
+from suffice.data.frames import (
+    column_names,
+    frame_to_array,
+    is_frame,
+    is_number,
+    not_numbers,
+    with_names,
+)
+from suffice.data.given import (
+    as_table,
+    columns_of_rows,
+    is_columns,
+    is_rows_of_mappings,
+    refuse_repeated_names,
+)
 from suffice.data.labels import encode_labels
 from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
 from suffice.errors import InputError
+from suffice.skin.multilabel import refuse_several_labels
 
 Labels = NDArray[Any]
+MAX_FLOAT = float(np.finfo(np.float64).max)
+
+
+class NoRowsError(InputError):
+    """Zero rows; whoever has learned others before may go on without these."""
 
 
 def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Any:
     """Return X as an array or CSR matrix of numbers, its names and width checked or learned.
 
     Gaps (NaN, null) stay; infinite cells are found by the kernels, which read every cell anyway.
+    One row, as a mapping, a Series or a sequence, is a table of one row (`as_table`).
     """
+    names = names_of(estimator) if not reset else None
+    X = as_table(X, names, None if reset else getattr(estimator, "n_features_in_", None))
+    if is_columns(X) or is_rows_of_mappings(X):
+        X = _as_frame(X, names)
     if is_frame(X):
+        refuse_repeated_names(column_names(X))
         array = frame_to_array(X)
-        if array.shape[0] == 0 or array.shape[1] == 0:
+        if (reset and array.shape[0] == 0) or array.shape[1] == 0:
             raise InputError(
                 f"Found array with 0 {'sample' if array.shape[0] == 0 else 'feature'}(s) "
                 f"(shape={array.shape}) while a minimum of 1 is required by "
@@ -37,6 +65,8 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
         return array
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
+    if not reset and is_no_row(X):
+        X = np.empty((0, estimator.n_features_in_))
     try:
         array = validate_data(
             estimator,
@@ -44,19 +74,55 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
             reset=reset,
             accept_sparse="csr" if sparse else False,
             ensure_all_finite=False,
+            ensure_min_samples=1 if reset else 0,
         )
     except ValueError as error:
-        raise _told_where(X, error) from error
+        raise told_where(X, error) from error
     if isinstance(array, np.ndarray):
-        return array
+        return _as_floats(array) if array.dtype.kind == "O" else array
     if not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
     return sparse_ready(array)
 
 
-def _told_where(X: Any, error: ValueError) -> ValueError:
+def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
+    """Return rows that are mappings, or a mapping of columns, as an Arrow table.
+
+    Columns that were learned come first, in their order, as frames have to have them.
+    """
+    import pyarrow as pa
+
+    columns = X if isinstance(X, Mapping) else columns_of_rows(X)
+    refuse_repeated_names([str(name) for name in columns])
+    found = {str(name): cells for name, cells in columns.items()}
+    order = dict.fromkeys([*(name for name in names or () if name in found), *found])
+    cells = {name: cells_of(name, found[name]) for name in order}
+    for name, one in cells.items():
+        if one.kind is not None:
+            raise not_numbers(name)
+    return pa.table({name: one.cells for name, one in cells.items()})
+
+
+def _as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
+    """Return numbers of Python's own, which may be too long for 64 bits, as floats."""
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        cells = ((at, cell) for at, cell in np.ndenumerate(array) if isinstance(cell, int))
+        row, at = next(at for at, cell in cells if abs(cell) > MAX_FLOAT)
+        raise InputError(
+            f"Column {at} holds a number in row {row} that is beyond all floats. Give its "
+            "logarithm, or NaN."
+        ) from None
+
+
+def told_where(X: Any, error: ValueError) -> ValueError:
     """Return the error about a cell that is text with its place, any other as it is."""
+    if isinstance(X, Iterator):
+        return no_rows(X)
+    if str(error).startswith("Found array with 0"):
+        return InputError(f"{error} Give at least one row and one column.")
     if "could not convert string" not in str(error) and "bytes/strings" not in str(error):
         return error
     for row, cells in enumerate(X):
@@ -69,6 +135,19 @@ def _told_where(X: Any, error: ValueError) -> ValueError:
     return error
 
 
+def is_no_row(X: Any) -> bool:
+    """Say whether X is a list of no rows, which has no columns to be told by."""
+    return isinstance(X, list | tuple) and len(X) == 0
+
+
+def no_rows(X: Any) -> InputError:
+    """Return the error that a generator is no table."""
+    return InputError(
+        f"X is a {type(X).__name__}, of which rows can be read once only. Make a list or a table "
+        "of them; texts and messages are learned by TextClassifier."
+    )
+
+
 def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int32]]:
     """Return the sorted classes in y and each row's number among them."""
     if y is None:
@@ -76,6 +155,9 @@ def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int3
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
             "y is None."
         )
+    if X.shape[0] == 1 and np.ndim(y) == 0:
+        y = [y[()] if isinstance(y, np.ndarray) else y]  # the label of the one row
+    refuse_several_labels(y)
     if type(y).__module__.startswith("pyarrow"):
         y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
@@ -141,15 +223,29 @@ def take_rows(
 
 def labelled_rows(estimator: Any, array: Any, y: Any, sample_weight: Any) -> tuple[Labels, Rows]:
     """Return the classes in y and the rows ready to count, given rows of numbers."""
+    check_rows(array, y)
     classes, codes = take_labels(estimator, array, y)
     weights = take_weights(sample_weight, array.shape[0])
     return classes, Rows(array, codes, len(classes), weights, names_of(estimator), owner(estimator))
+
+
+def check_rows(array: Any, y: Any) -> None:
+    """Refuse to learn from no rows, of which y must have as many."""
+    if array.shape[0] == 0:
+        check_consistent_length(array, y)
+        raise NoRowsError("X has no rows, so there is nothing to learn. Give one row or more.")
 
 
 def names_of(estimator: Any) -> tuple[str, ...] | None:
     """Return the names of the columns, if the estimator has learned any."""
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else tuple(names)
+
+
+def column_name(estimator: Any, at: int) -> str:
+    """Return how to speak of a column in an error."""
+    names = names_of(estimator)
+    return f"column {at}" + (f" ({names[at]!r})" if names is not None else "")
 
 
 def owner(estimator: Any) -> str:

@@ -11,10 +11,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.errors import InputError, MergeError, SufficeWarning, warn_caller
+from suffice.errors import DebtError, InputError, MergeError, SufficeWarning, warn_caller
 from suffice.saved.agreement import check_columns, check_kinds
 from suffice.saved.savable import Savable
+from suffice.skin.gross_scale import check_gross_scale, gross_scale, scale_of_sum
 from suffice.skin.intake import take_features
+from suffice.skin.settings import Difference, describe, differences
 
 
 class TallyKeeper(BaseEstimator, Savable, ABC):
@@ -23,12 +25,18 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
     _takes_sparse: ClassVar[bool] = True
     # Parameters that decide what is tallied: models that differ in them do not merge.
     _tally_settings: ClassVar[tuple[str, ...]] = ()
+    # Parameters that models may differ in and be added: no answer of theirs depends on them, or
+    # `_check_mergeable` compares what does.
+    _free_settings: ClassVar[tuple[str, ...]] = ()
     _saved: ClassVar[tuple[str, ...]] = (
         "tally_",
         "n_features_in_",
         "feature_names_in_",
         "_not_yet",
+        "_gross",
     )
+    # How large the sums of the tally have been, where they do not show it (`skin.gross_scale`).
+    _gross: Any
 
     def _take_features(self, X: Any, *, reset: bool) -> Any:
         """Return rows of numbers, of whatever was given, checked or learned."""
@@ -39,14 +47,82 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
         """Learn all that another model of the same kind has learned."""
 
     def __add__(self, other: Self) -> Self:
-        """Return a new model that has learned what both have learned."""
+        """Return a new model that has learned what both have learned.
+
+        Both must have the same settings.
+        """
         if not isinstance(other, TallyKeeper):
             return NotImplemented
         check_is_fitted(self, "tally_")
         self._check_mergeable(other)
-        union: Self = clone(self)
-        union.__dict__.update(self.__dict__)
-        return union.merge(other)
+        named = [name for name in self.get_params(deep=False) if name not in self._free_settings]
+        found = differences(self, other, named)
+        if found:
+            raise MergeError(
+                f"Cannot add models with different settings: {describe(found)}. Give both the same "
+                "(set_params), or use merge, which keeps the settings of the model that learns."
+            )
+        return self._copied().merge(other)
+
+    def __radd__(self, other: Any) -> Self:
+        """Return a copy of this model for `0 + model`, with which `sum` begins."""
+        if not (isinstance(other, int) and other == 0):
+            return NotImplemented
+        check_is_fitted(self, "tally_")
+        return self._copied()
+
+    def _copied(self) -> Self:
+        """Return a model that has learned the same, and goes its own way from here."""
+        copy: Self = clone(self)
+        copy.__dict__.update(self.__dict__)
+        return copy
+
+    def _without(self, taken: Any) -> Any:
+        """Return the tally without rows that were learned; debt is judged by the gross scale."""
+        return self.tally_.subtract(taken, self._scale_with(taken))
+
+    def _forget(self, taken: Any) -> Any:
+        """Return the tally without rows that are forgotten, and keep the gross scale.
+
+        Rows that were not learned are refused by the column, level or word that is missing.
+        """
+        self._gross = self._scale_with(taken)
+        try:
+            return self.tally_.subtract(taken, self._gross)
+        except DebtError as debt:
+            missing = self._missing_part(taken)
+            if missing is None:
+                raise
+            raise DebtError(missing) from debt
+
+    @abstractmethod
+    def _missing_part(self, taken: Any) -> str | None:
+        """Say what is missing of rows that were not learned; None if that cannot be said."""
+
+    def _scale_with(self, *others: Any) -> Any:
+        """Return the gross scale of what was learned, and of other tallies."""
+        return gross_scale(getattr(self, "_gross", None), self.tally_, *others)
+
+    def _add(self, counted: Any) -> Any:
+        """Return the tally with further rows, and keep the gross scale where it does not show."""
+        total = self.tally_ + counted
+        gross = scale_of_sum(getattr(self, "_gross", None), total, self.tally_, counted)
+        if gross is not None:
+            self._gross = gross
+        return total
+
+    def _merge_tally(self, other: Any, theirs: Any, scale: Any) -> Any:
+        """Return the tally of this model and another, and keep the gross scale of both.
+
+        Parameters
+        ----------
+        other : the model
+        theirs, scale : its tally, and its gross scale, in the order of our classes and levels
+        """
+        if not (hasattr(self, "_gross") or hasattr(other, "_gross")):
+            return self._add(theirs)
+        self._gross = self._scale_with() + scale
+        return self.tally_ + theirs
 
     def _check_mergeable(self, other: Any) -> None:
         if type(other) is not type(self):
@@ -67,12 +143,16 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
                 f"Cannot merge: column {odd} is {mine[odd]!r} here and {theirs[odd]!r} there. "
                 "Learn the same columns in both."
             )
-        for name in self._tally_settings:
-            if repr(getattr(self, name)) != repr(getattr(other, name)):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(self, name)!r} here and "
-                    f"{getattr(other, name)!r} there, so different things were counted."
-                )
+        self._refuse_different(differences(self, other, self._tally_settings))
+
+    @staticmethod
+    def _refuse_different(found: list[Difference]) -> None:
+        """Refuse to merge models with these differences in what they counted."""
+        if found:
+            raise MergeError(
+                f"Cannot merge: {describe(found)}, so different things were counted. Learn both "
+                "with the same settings."
+            )
 
     # Saving: the tally and what stands beside it; the rest is read off them again.
 
@@ -83,6 +163,8 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
     def _check_saved(self, state: dict[str, Any]) -> None:
         check_columns(state)
         check_kinds(state, _not_yet=str)
+        if "_gross" in state:
+            check_gross_scale(state["_gross"], state["tally_"])
 
     def _restore(self, state: dict[str, Any]) -> None:
         super()._restore({name: value for name, value in state.items() if name != "tally_"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from contextlib import suppress
 from copy import copy
 from typing import Any, ClassVar, Self
 
@@ -11,13 +12,16 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.data.given import first_row_as_table
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.saved.agreement import check_alike as check_tallies_alike
 from suffice.saved.agreement import check_groups, check_kinds
-from suffice.skin.intake import labelled_rows
+from suffice.skin.gross_scale import of_classes
+from suffice.skin.intake import NoRowsError, column_name, labelled_rows
 from suffice.skin.keeper import TallyKeeper
+from suffice.skin.shortfall import describe_shortfall, largest_shortfall
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
@@ -58,34 +62,40 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         with all_or_nothing(self):
             self._validate_params()
             groups = self._tallied(X, y, sample_weight, reset=True)
+            self.__dict__.pop("_gross", None)
             self.classes_closed_ = False
             self.new_classes_ = groups.classes
-            self._settle(groups)
+            self._settle(self._keep_learned(groups, first=True))
             self._changed(X, y, sample_weight)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
+        No rows change nothing.
+
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
+            One row may be a mapping, a Series or a list of its cells, and y its label.
         classes : array-like, optional
             At the first call: all the classes there will ever be; another label is then an
             error. Without it a new label becomes a new class (see `new_classes_`).
         """
-        with all_or_nothing(self):
+        with suppress(NoRowsError), all_or_nothing(self):
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
                 self.classes_closed_ = classes is not None
             known = self._known_classes(classes, first=first)
+            X = self._first_row(X, y) if first else X
             groups = self._tallied(X, y, sample_weight, reset=first, known=known)
             groups = named_alike(groups, known)
             self.new_classes_ = np.setdiff1d(groups.classes, known)
             if not first:
-                groups = self.tally_ + groups
-            self._settle(groups.aligned(np.union1d(known, groups.classes)))
+                groups = self._add(groups)
+            groups = groups.aligned(np.union1d(known, groups.classes))
+            self._settle(self._keep_learned(groups, first=first))
             self._changed(*((X, y, sample_weight) if first else ()))
         return self
 
@@ -93,11 +103,14 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         """Unlearn rows that were learned: the same as `fit` on the others.
 
         A class of which no row is left is no class any more, unless `classes` closed the set.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
         """
         check_is_fitted(self, "tally_")
-        with all_or_nothing(self):
-            taken = self._tallied(X, y, sample_weight, reset=False)
-            groups = self.tally_ - named_alike(taken, self.classes_)
+        with suppress(NoRowsError), all_or_nothing(self):
+            taken = named_alike(self._tallied(X, y, sample_weight, reset=False), self.classes_)
+            groups = self._forget(taken)
             if not self.classes_closed_:
                 groups = groups.without_empty()
             if not groups.weights.any():
@@ -106,9 +119,28 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
                     "instead; nothing was changed."
                 )
             self.new_classes_ = groups.classes[:0]
-            self._settle(groups)
+            self._settle(self._keep_learned(groups))
             self._changed()
         return self
+
+    def _missing_part(self, taken: Groups[Any]) -> str | None:
+        known = np.isin(taken.classes[taken.weights > 0], self.classes_).all()
+        found = largest_shortfall(self.tally_, taken, self._gross) if known else None
+        if found is None:
+            return None
+        label = np.union1d(self.classes_, taken.classes).tolist()[found.at[0]]
+        if found.kind == "rows":
+            return describe_shortfall(found, "", label)
+        if found.kind != "pattern":
+            return describe_shortfall(found, self._name_of_sum(found.path, found.at), label)
+        columns = " and ".join(column_name(self, at) for at in found.path)
+        return describe_shortfall(
+            found, "", label, f"with gaps in {columns}" if columns else "whole"
+        )
+
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        """Return what a sum of the tally is of, for errors: a column, a level, a word."""
+        return column_name(self, at[1])
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned.
@@ -118,12 +150,21 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         check_is_fitted(self, "tally_")
         self._check_mergeable(other)
         with all_or_nothing(self):
-            groups = self.tally_ + named_alike(other.tally_, self.classes_)
+            theirs = named_alike(other.tally_, self.classes_)
+            scale = named_alike(other._scale_with(), self.classes_)
+            groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)
             self._changed()
         return self
+
+    def _keep_learned(self, groups: Groups[Any], *, first: bool = False) -> Groups[Any]:
+        """Return the tally without levels that no learned row has; the model unlearns their names.
+
+        `first` says that nothing was learned before.
+        """
+        return groups
 
     def _tallied(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Labels | None = None
@@ -150,6 +191,10 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             classes = known
         return Groups(classes, *self._count(rows))
 
+    def _first_row(self, X: Any, y: Any) -> Any:
+        """Return X as a table of one row if it is the first row that is learned, and alone."""
+        return first_row_as_table(X, y)
+
     def _take_rows(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Labels, Rows]:
         """Return the classes in y and the rows ready to count."""
         array = self._take_features(X, reset=reset)
@@ -175,6 +220,8 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         """Take a tally as all that is known, and read the fitted attributes off it."""
         self.tally_ = groups
         self.classes_ = groups.classes
+        if "_gross" in self.__dict__:
+            self._gross = of_classes(self._gross, groups.classes)
         self._read(groups)
         if len(groups.classes) == 1:
             warn_caller(

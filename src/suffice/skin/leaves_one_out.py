@@ -110,7 +110,7 @@ class LeavesOneOut(TallyLearner):
         for number in track(range(rows.shape[0]), told, transient=True):
             one = rows.some(np.array([number]))
             taken = Groups(self.classes_, *self._count(one))
-            rest = self.tally_ - named_alike(taken, self.classes_)
+            rest = self._without(named_alike(taken, self.classes_))
             without = clone(self)
             without.__dict__.update(self.__dict__)
             without._settle(rest if self.classes_closed_ else rest.without_empty())

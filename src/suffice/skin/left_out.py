@@ -8,17 +8,20 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.figures.tables import PrintedTable, Section, Tabular
 from suffice.kernels.finish import finish_log_proba
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally.tally import Floats
 
 # Bins of equal width that the probabilities of the chosen classes are compared in.
 CALIBRATION_BINS = 10
+# Classes that are printed, the heaviest.
+MAX_CLASSES = 20
 
 
 @dataclass(frozen=True)
-class ClassesLeftOut:
-    """Exact leave-one-out answers (docs: mathematics, section 3).
+class ClassesLeftOut(Tabular):
+    """Exact leave-one-out answers (docs: mathematics, section 3); prints as a table of the classes.
 
     The prior, where evidence chose it, and all settings are those that all rows gave; only the
     row itself, its part in the class prior included, is taken out.
@@ -81,6 +84,47 @@ class ClassesLeftOut:
         best = np.argmax(self.log_proba, axis=1)
         sure = np.exp(self.log_proba[np.arange(len(best)), best])
         return binned_error(sure, best == self.codes, self.weights)
+
+    def _printed(self) -> PrintedTable:
+        own = self.log_proba[np.arange(len(self.codes)), self.codes]
+        right = np.argmax(self.log_proba, axis=1) == self.codes
+        weight = np.bincount(self.codes, self.weights, len(self.classes))
+        heaviest = np.argsort(-weight, kind="stable")[:MAX_CLASSES]
+        rows = []
+        for c in np.sort(heaviest[weight[heaviest] > 0]).tolist():
+            mine = self.codes == c
+            rows.append(
+                (
+                    str(self.classes[c]),
+                    f"{weight[c]:g}",
+                    f"{np.average(-own[mine], weights=self.weights[mine]):.4f}",
+                    f"{np.average(right[mine], weights=self.weights[mine]):.4f}",
+                )
+            )
+        total = (
+            f"Leave-one-out: {self.weights.sum():g} rows, log-loss {self.log_loss:.4f}, accuracy "
+            f"{self.accuracy:.4f}, calibration error {self.calibration_error:.4f}"
+        )
+        more = int(np.count_nonzero(weight)) - len(rows)
+        return PrintedTable(
+            ("class", "rows", "log-loss", "accuracy"),
+            [Section(rows)],
+            above=(total,),
+            below=(f"and {more} more",) if more else (),
+        )
+
+    def _columns(self) -> dict[str, Any]:
+        own = self.log_proba[np.arange(len(self.codes)), self.codes]
+        return {
+            "label": self.classes[self.codes],
+            "prediction": self.predictions,
+            "weight": self.weights,
+            "log_loss": -own,
+            **{
+                f"p({label})": np.exp(self.log_proba[:, c])
+                for c, label in enumerate(self.classes.tolist())
+            },
+        }
 
 
 def binned_error(sure: Floats, right: NDArray[np.bool_], weights: Floats) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -22,8 +23,17 @@ from suffice.prior.prior import Interval
 from suffice.prior.student_t import StudentT
 from suffice.saved.agreement import check_joint_moments, check_kinds
 from suffice.saved.refusal import refuse
-from suffice.skin.intake import names_of, owner, take_features, take_weights
+from suffice.skin.intake import (
+    NoRowsError,
+    check_rows,
+    column_name,
+    names_of,
+    owner,
+    take_features,
+    take_weights,
+)
 from suffice.skin.keeper import TallyKeeper
+from suffice.skin.shortfall import describe_shortfall, largest_shortfall
 from suffice.skin.targets import take_targets
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Moments
@@ -73,31 +83,40 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         with all_or_nothing(self):
             self._validate_params()
             self.n_rows_left_out_ = 0
-            self._settle(self._tallied(X, y, sample_weight, reset=True))
+            tally = self._tallied(X, y, sample_weight, reset=True)
+            self.__dict__.pop("_gross", None)
+            self._settle(tally)
         return self
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from further rows: the same as `fit` on all rows so far, in any order."""
-        with all_or_nothing(self), self._patiently():
+        """Learn from further rows: the same as `fit` on all rows so far, in any order.
+
+        No rows change nothing.
+        """
+        with suppress(NoRowsError), all_or_nothing(self), self._patiently():
             self._validate_params()
             first = not hasattr(self, "tally_")
             if first:
                 self.n_rows_left_out_ = 0
             tally = self._tallied(X, y, sample_weight, reset=first)
-            self._settle(tally if first else self.tally_ + tally)
+            self._settle(tally if first else self._add(tally))
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows that were learned: the same as `fit` on the others."""
+        """Unlearn rows that were learned: the same as `fit` on the others.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
+        """
         check_is_fitted(self, "tally_")
-        with all_or_nothing(self), self._patiently():
+        with suppress(NoRowsError), all_or_nothing(self), self._patiently():
             taken = self._tallied(X, y, sample_weight, reset=False, sign=-1)
             if self.n_rows_left_out_ < 0:
                 raise DebtError(
                     "More rows with a gap were to be forgotten than were left out. Forget only "
                     "rows that were given before; nothing was changed."
                 )
-            tally = self.tally_ - taken
+            tally = self._forget(taken)
             if tally.weight == 0:
                 raise InputError(
                     "Forgetting these rows would leave nothing learned. Make a new model "
@@ -106,13 +125,29 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
             self._settle(tally)
         return self
 
+    def _missing_part(self, taken: Moments) -> str | None:
+        found = largest_shortfall(self.tally_, taken, self._gross)
+        if found is None:
+            return None
+        # All columns are seen in the same rows.
+        what = "every column" if found.kind == "seen" else self._name_of(found.at[0])
+        return describe_shortfall(found, what)
+
+    def _name_of(self, at: int) -> str:
+        """Return how to speak of a column or target of the tally in an error."""
+        target = at - self.n_features_in_
+        if target < 0:
+            return column_name(self, at)
+        names = self._target_names
+        return f"target {target}" + (f" ({names[target]!r})" if names is not None else "")
+
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned; it is left as it was."""
         check_is_fitted(self, "tally_")
         self._check_mergeable(other)
         with all_or_nothing(self), self._patiently():
             self.n_rows_left_out_ += other.n_rows_left_out_
-            self._settle(self.tally_ + other.tally_)
+            self._settle(self._merge_tally(other, other.tally_, other._scale_with()))
         return self
 
     def _check_mergeable(self, other: Any) -> None:
@@ -129,9 +164,10 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     ) -> Moments:
         rows = self._pairs(X, y, sample_weight, reset=reset)
         counted = count_pairs(rows)
-        if counted.tally.weight == 0 and counted.left_out < rows.shape[0]:
+        nothing = counted.tally.weight == 0 and sign > 0
+        if nothing and counted.left_out < rows.shape[0]:
             raise InputError("All rows without a gap have weight 0. Weigh one.")
-        if counted.tally.weight == 0:
+        if nothing:
             raise InputError(
                 f"All {counted.left_out} rows have a gap (NaN). Fill the gaps, or leave out the "
                 "columns that have them."
@@ -149,6 +185,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
 
     def _pairs(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> PairedRows:
         array = take_features(self, X, reset=reset, sparse=self._takes_sparse)
+        check_rows(array, y)
         targets = take_targets(self, array, y)
         if reset:
             self._single_target, self._target_names = targets.single, targets.names
@@ -174,13 +211,14 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)
         targets = check_joint_moments(state["tally_"], state["n_features_in_"])
-        check_kinds(state, n_rows_left_out_=int, _target_names=(tuple, type(None)))
+        beside = {"n_rows_left_out_": None, "_target_names": 0, **state}
+        check_kinds(beside, n_rows_left_out_=int, _target_names=(tuple, type(None)))
         single, names = state.get("_single_target"), state.get("_target_names")
         if type(single) is not bool or (single and targets > 1):
             refuse(f"Its {targets} targets have _single_target {single!r:.80}.")
         if names is not None and [type(name) for name in names] != [str] * targets:
             refuse(f"Its {targets} targets have the names {names!r:.80}.")
-        if state.get("n_rows_left_out_", -1) < 0:
+        if state["n_rows_left_out_"] < 0:
             refuse("It left out fewer than no rows.")
 
     def _rows_learned(self) -> float:

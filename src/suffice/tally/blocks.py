@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Self, TypeVar
 
 from suffice.errors import ShapeError
-from suffice.tally.tally import Index, Tally
+from suffice.tally.tally import Floats, Index, Tally
 
 T = TypeVar("T", bound=Tally)
 
@@ -37,8 +37,30 @@ class Blocks(Tally, Generic[T]):
     def __add__(self, other: Self) -> Self:
         return type(self)(tuple(a + b for a, b in self._paired(other)))
 
-    def __sub__(self, other: Self) -> Self:
-        return type(self)(tuple(a - b for a, b in self._paired(other)))
+    def subtract(self, other: Self, gross: Any = None) -> Self:
+        """Return the tally without the rows of another one, block by block."""
+        pairs = self._paired(other)
+        scales = (None,) * len(pairs) if gross is None else gross.parts
+        return type(self)(
+            tuple(a.subtract(b, scale) for (a, b), scale in zip(pairs, scales, strict=True))
+        )
+
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Blocks[Tally]:
+        """Return how large the sums of every block are."""
+        return Blocks(tuple(part.magnitude(least, hidden=hidden) for part in self.parts))
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether any block may be."""
+        return any(part.may_be_hidden for part in self.parts)
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether any block is."""
+        return any(a.is_hidden_by(b) for a, b in self._paired(total))
+
+    def maximum(self, other: Self) -> Self:
+        """Return the larger of two magnitudes, block by block."""
+        return type(self)(tuple(a.maximum(b) for a, b in self._paired(other)))
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""

@@ -92,6 +92,23 @@ nothing was changed.
         levels = max(self.counts.shape[-1], other.counts.shape[-1])
         return Tally._common(self.with_levels(levels), other.with_levels(levels))
 
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Tally:
+        """Return how large the counts are; none of any level if they show it themselves."""
+        return self.levels_at([]).zero() if hidden else super().magnitude(least)
+
+    def levels_at(self, levels: ArrayLike) -> Self:
+        """Return the counts of some levels, by their numbers, in this order.
+
+        Examples
+        --------
+        >>> Counts([5, 0, 2]).levels_at([0, 2]).counts
+        array([5., 2.])
+        """
+        at = np.asarray(levels, dtype=np.intp)
+        wide = self.with_levels(int(at.max(initial=-1)) + 1)
+        counts = np.take(wide.counts, at, axis=-1)
+        return self._rebuilt({"counts": counts, "log_orderings": self.log_orderings})
+
     def with_levels(self, levels: int) -> Self:
         """Return the same counts over at least `levels` levels."""
         missing = levels - self.counts.shape[-1]

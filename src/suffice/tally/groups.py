@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.errors import DebtError, InputError, ShapeError
-from suffice.tally.tally import Floats, Tally, frozen, given, paid
+from suffice.tally.tally import Floats, Tally, frozen, given, paid, power_of_two
 
 T = TypeVar("T", bound=Tally)
 Labels = NDArray[Any]
@@ -96,7 +96,28 @@ class Groups(Tally, Generic[T]):
         a, b = self._together(self._same_kind(other))
         return type(self)(a.classes, given(a.weights + b.weights), a.parts + b.parts)
 
-    def __sub__(self, other: Self) -> Self:
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Groups[Tally]:
+        """Return how large the sums of each class are, and no smaller than its weight."""
+        weights = np.maximum(self.weights, least)
+        sizes = np.zeros(len(weights)) if hidden else power_of_two(weights)
+        parts = self.parts.magnitude(weights, hidden=hidden)
+        return Groups(self.classes, given(sizes), parts)
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether any class is."""
+        if not self.parts.may_be_hidden:
+            return False
+        return self.aligned(total.classes).parts.is_hidden_by(total.parts)
+
+    def maximum(self, other: Self) -> Self:
+        """Return the larger of two magnitudes, class by class."""
+        a, b = self._together(self._same_kind(other))
+        return type(self)(
+            a.classes, given(np.maximum(a.weights, b.weights)), a.parts.maximum(b.parts)
+        )
+
+    def subtract(self, other: Self, gross: Any = None) -> Self:
+        """Return the tally without the rows of another one, class by class."""
         self._same_kind(other)
         unknown = np.setdiff1d(other.classes[other.weights > 0], self.classes)
         if unknown.size:
@@ -106,8 +127,12 @@ class Groups(Tally, Generic[T]):
                 "changed."
             )
         a, b = self._together(other)
-        weights = paid("Groups", "weights", a.weights, b.weights)
-        return type(self)(a.classes, given(weights), a.parts - b.parts)
+        if gross is None:
+            weights = paid("Groups", "weights", a.weights, b.weights)
+            return type(self)(a.classes, given(weights), a.parts - b.parts)
+        scale = gross.aligned(a.classes)
+        weights = paid("Groups", "weights", a.weights, b.weights, scale.weights)
+        return type(self)(a.classes, given(weights), a.parts.subtract(b.parts, scale.parts))
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""

@@ -8,15 +8,16 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError, warn_caller
+from suffice.errors import InputError, ShapeError
+from suffice.tally.scatter import Scales, check_scatter
 from suffice.tally.sequence import sequence
-from suffice.tally.tally import ROUNDING, Floats, Tally, frozen, given, paid
+from suffice.tally.tally import Floats, Tally, along, frozen, given, paid, power_of_two
 
 # The origin is moved to the mean when it lies further than this many standard deviations away:
 # sums about it would then spend more than six of their sixteen digits on the distance.
 FAR_ORIGIN = 1e3
-# A variance known to fewer digits than this after a subtraction is worth a warning.
-DIGITS_WORTH_A_WARNING = 1e-6
+# A sum of squares shows the size of a part that is no more than so many times larger.
+SHOWN = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +114,13 @@ class Moments(Tally):
             return self.weight
         return np.broadcast_to(self.weight[..., None], self.sum_x.shape)
 
+    @property
+    def squares(self) -> Floats:
+        """Sum of squares of each feature about the origin, shape (..., d)."""
+        if not self.full:
+            return self.sum_xx
+        return np.asarray(np.diagonal(self.sum_xx, axis1=-2, axis2=-1))
+
     def mean(self) -> Floats:
         """Mean of each feature, shape (..., d); the origin where nothing was seen."""
         return np.asarray(self.origin + self._shift())
@@ -156,11 +164,18 @@ class Moments(Tally):
         return type(self)(self.weight, target, given(sum_x), given(sum_xx))
 
     def __add__(self, other: Self) -> Self:
-        return super().__add__(other)._settled()
+        Tally._common(self, self._same_kind(other))
+        origin = self._origin_with(other)
+        a, b = self.rebased(origin), other.rebased(origin)
+        return a._rebuilt({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
-    def __sub__(self, other: Self) -> Self:
+    def subtract(self, other: Self, gross: Moments | None = None) -> Self:
+        """Return the tally without the rows of another one; debt is judged by the gross scale."""
         a, b = self._common(self._same_kind(other))
-        weight = paid(type(self).__name__, "weight", a.weight, b.weight)
+        step = Scales.of(a, b, other)
+        scale = step if gross is None else Scales.of(a, b, other, gross)
+        own = scale.weight.max(axis=-1, initial=0.0) if self.full else scale.weight
+        weight = paid(type(self).__name__, "weight", a.weight, b.weight, own)
         gone = weight == 0
         feature_gone = gone[..., None] if self.full else gone
         square_gone = gone[..., None, None] if self.full else gone
@@ -171,8 +186,29 @@ class Moments(Tally):
                 "sum_xx": np.where(square_gone, 0.0, a.sum_xx - b.sum_xx),
             }
         )
-        check_scatter(a, b, left)
-        return left._without_noise(a)
+        return left._without_scatter(check_scatter(left, b.weights > 0, step, scale))
+
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
+        """Return how large weights and squares are, as diagonal moments about 0."""
+        weight = power_of_two(self.weights, along(least, self.weights))
+        nothing = given(np.zeros(self.sum_x.shape))
+        return Moments(given(weight), nothing, nothing, given(power_of_two(self.squares)))
+
+    def maximum(self, other: Self) -> Self:
+        """Return the larger of two magnitudes, which are about 0."""
+        Tally._common(self, self._same_kind(other))
+        weight = np.maximum(self.weight, other.weight)
+        squares = np.maximum(self.sum_xx, other.sum_xx)
+        return type(self)(given(weight), self.origin, self.sum_x, given(squares))
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts: it may be about another origin."""
+        return True
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether squares are smaller in a sum, which may be about another origin."""
+        return bool(np.any(self.squares > SHOWN * total.squares))
 
     def take(self, index: int | slice | np.ndarray) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""
@@ -198,10 +234,10 @@ class Moments(Tally):
         the sums it was taken from.
         """
         a, b = self._common(self._same_kind(other))
-        spread = np.sqrt(np.maximum(a._squares(), b._squares()) / np.maximum(a.weights, 1e-300))
+        spread = np.sqrt(np.maximum(a.squares, b.squares) / np.maximum(a.weights, 1e-300))
         size = spread + np.maximum(np.abs(a.mean()), np.abs(b.mean()))
         seen = a.weights > 0
-        squares = np.maximum(a._squares(), b._squares())
+        squares = np.maximum(a.squares, b.squares)
         root = np.sqrt(squares)
         bound = root[..., :, None] * root[..., None, :] if self.full else squares
         return (
@@ -214,12 +250,6 @@ class Moments(Tally):
         """Mean of x - origin, 0 where nothing was seen."""
         weights = self.weights
         return np.asarray(self.sum_x / np.where(weights > 0, weights, 1.0))
-
-    def _squares(self) -> Floats:
-        """Sum of squares of each feature about the origin, shape (..., d)."""
-        if not self.full:
-            return self.sum_xx
-        return np.asarray(np.diagonal(self.sum_xx, axis1=-2, axis2=-1))
 
     def _rebuilt(self, sums: dict[str, Floats]) -> Self:  # type: ignore[override]
         named = {name: given(np.asarray(value)) for name, value in sums.items()}
@@ -243,56 +273,32 @@ class Moments(Tally):
         origin = np.where(self.weights > 0, self.origin, other.origin)
         return self.rebased(origin), other.rebased(origin)
 
-    def _without_noise(self, whole: Self) -> Self:
-        """Make a sum of squares that is less than the rounding of the whole's exactly none.
+    def _origin_with(self, other: Self) -> Floats:
+        """Return the origin of a sum: ours, or the mean of both where ours is far from it.
 
-        What is left of it, after a single row or a constant stays, is no variance.
+        It is chosen before anything is added, so that neither tally is added up about an origin
+        that is far from both its own and the new one.
         """
+        mine, theirs = self.weights, other.weights
+        both = (mine > 0) & (theirs > 0)
+        origin = np.where(mine > 0, self.origin, other.origin)
+        total = np.where(both, mine + theirs, 1.0)
+        apart = np.where(both, other.mean() - self.mean(), 0.0)
+        shift = np.where(both, self.mean() - origin + theirs / total * apart, 0.0)
+        spread = mine * (theirs / total) * apart**2
+        for one in (self, other):
+            spread = spread + np.maximum(one.squares - one._shift() * one.sum_x, 0.0)
+        far = (total * shift**2 > FAR_ORIGIN**2 * spread) & (shift != 0)
+        return np.where(far, origin + shift, origin)
+
+    def _without_scatter(self, flat: np.ndarray) -> Self:
+        """Return the tally with no scatter of some features, (..., d): what is left is rounding."""
+        if not np.any(flat):
+            return self
+        level, where = self._shift() * self.sum_x, flat
         if self.full:
-            return self
-        level = self._shift() * self.sum_x
-        noise = 4 * np.finfo(np.float64).eps * whole.sum_xx
-        flat = np.abs(self.sum_xx - level) <= noise
-        if not np.any(flat & (self.sum_xx != level)):
-            return self
+            level = self._shift()[..., :, None] * self.sum_x[..., None, :]
+            level = (level + np.swapaxes(level, -1, -2)) / 2
+            where = flat[..., :, None] | flat[..., None, :]
         sums = {"weight": self.weight, "sum_x": self.sum_x}
-        return self._rebuilt({**sums, "sum_xx": np.where(flat, level, self.sum_xx)})
-
-    def _settled(self) -> Self:
-        """Move the origin to the mean where it has become far from it."""
-        weights, shift = self.weights, self._shift()
-        spread = np.maximum(self._squares() - shift * self.sum_x, 0.0)
-        far = weights * shift**2 > FAR_ORIGIN**2 * spread
-        far &= shift != 0
-        if not np.any(far):
-            return self
-        return self.rebased(np.where(far, self.mean(), self.origin))
-
-
-def check_scatter(whole: Moments, part: Moments, left: Moments) -> None:
-    """Refuse to leave a negative sum of squares, and warn where few digits are left."""
-    squares = left._squares() - left._shift() * left.sum_x
-    size = np.maximum(whole._squares(), part._squares())
-    short = squares < -ROUNDING * size
-    if np.any(short):
-        at = tuple(int(i) for i in np.argwhere(short)[0])
-        raise DebtError(
-            f"Subtracting would leave Moments{list(at)} with a sum of squares of "
-            f"{squares[at]:g}: those rows were not all learned. Forget only rows that were "
-            "learned, with the weights they had; nothing was changed."
-        )
-    noise = np.finfo(np.float64).eps * size
-    # A remainder of exactly 0 beside a mean that is known well is a column that does not vary.
-    mean = left.mean()
-    constant = (squares == 0) & (
-        (mean == 0) | (noise <= DIGITS_WORTH_A_WARNING * left.weights * mean**2)
-    )
-    lost = (noise > DIGITS_WORTH_A_WARNING * squares) & (left.weights > 1) & ~constant
-    if np.any(lost):
-        at = tuple(int(i) for i in np.argwhere(lost)[0])
-        warn_caller(
-            f"What was subtracted dwarfs what is left in Moments{list(at)}: its variance is "
-            f"known to {noise[at] / max(squares[at], noise[at]):.0e} only. Count the remaining "
-            "rows again if those digits matter.",
-            PrecisionWarning,
-        )
+        return self._rebuilt({**sums, "sum_xx": np.where(where, level, self.sum_xx)})

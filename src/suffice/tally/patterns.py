@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from suffice.errors import DebtError, ShapeError
 from suffice.tally.moments import Moments
-from suffice.tally.tally import Index, Tally
+from suffice.tally.tally import Floats, Index, Tally
 
 Mask = NDArray[np.bool_]
 
@@ -75,11 +76,8 @@ class Patterns(Tally):
 
     def diagonal(self) -> Moments:
         """Return diagonal moments of every feature over the rows where it was seen."""
-        total: Moments | None = None
-        for pattern, part in self.parts.items():
-            total = _embedded(part, pattern, self.features, total)
-        assert total is not None
-        return total
+        parts = (_embedded(part, seen, self.features) for seen, part in self.parts.items())
+        return reduce(Moments.__add__, parts)
 
     def _matched(self, other: Self) -> Iterator[tuple[tuple[int, ...], Moments, Moments]]:
         self._same_kind(other)
@@ -98,7 +96,8 @@ class Patterns(Tally):
     def __add__(self, other: Self) -> Self:
         return self._made({pattern: a + b for pattern, a, b in self._matched(other)})
 
-    def __sub__(self, other: Self) -> Self:
+    def subtract(self, other: Self, gross: Moments | None = None) -> Self:
+        """Return the tally without the rows of another one, pattern by pattern."""
         left = {}
         for pattern, mine, theirs in self._matched(other):
             if pattern not in self.parts and np.any(theirs.weight > 0):
@@ -107,8 +106,26 @@ class Patterns(Tally):
                     f"Cannot forget a row with gaps in the features {missing}, of which none "
                     "was learned. Forget only rows that were learned; nothing was changed."
                 )
-            left[pattern] = mine - theirs
+            scale = None if gross is None else features_at(gross, pattern)
+            left[pattern] = mine.subtract(theirs, scale)
         return self._made(left)
+
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
+        """Return how large the sums of the features are in the patterns that have most of them."""
+        sizes = [
+            _embedded(part.magnitude(least), pattern, self.features)
+            for pattern, part in self.parts.items()
+        ]
+        return reduce(Moments.maximum, sizes)
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts: it may be about another origin."""
+        return True
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether any pattern is."""
+        return any(part.is_hidden_by(total.parts[seen]) for seen, part in self.parts.items())
 
     def _made(self, parts: Mapping[tuple[int, ...], Moments]) -> Self:
         kept = {
@@ -147,15 +164,19 @@ class Patterns(Tally):
         return self.features == other.features and dict(self.parts) == dict(other.parts)
 
 
-def _embedded(
-    part: Moments, pattern: tuple[int, ...], features: int, total: Moments | None
-) -> Moments:
-    """Add the diagonal of one pattern's moments to `total`, over all features."""
+def _embedded(part: Moments, pattern: tuple[int, ...], features: int) -> Moments:
+    """Return the diagonal of one pattern's moments, over all features."""
     seen, diagonal = list(pattern), part.diagonal()
     arrays = []
     for array in (diagonal.weight, diagonal.origin, diagonal.sum_x, diagonal.sum_xx):
         wide = np.zeros((*array.shape[:-1], features))
         wide[..., seen] = array
         arrays.append(wide)
-    moments = Moments(*arrays)
-    return moments if total is None else total + moments
+    return Moments(*arrays)
+
+
+def features_at(scale: Moments, pattern: tuple[int, ...]) -> Moments:
+    """Return diagonal moments of some features."""
+    seen = list(pattern)
+    arrays = (scale.weight, scale.origin, scale.sum_x, scale.sum_xx)
+    return Moments(*(array[..., seen] for array in arrays))

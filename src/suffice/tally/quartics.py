@@ -9,8 +9,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import ShapeError
-from suffice.tally.moments import Moments, check_scatter
-from suffice.tally.tally import Floats, Index, Tally, frozen, given, paid, spread_array
+from suffice.tally.moments import Moments
+from suffice.tally.scatter import Scales, check_scatter
+from suffice.tally.tally import (
+    Floats,
+    Index,
+    Tally,
+    frozen,
+    given,
+    paid,
+    spread_array,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,9 +104,13 @@ class Quartics(Tally):
         origin = np.where(self.weight[..., None] > 0, self.origin, other.origin)
         return self.rebased(origin), other.rebased(origin)
 
-    def __sub__(self, other: Self) -> Self:
+    def subtract(self, other: Self, gross: Moments | None = None) -> Self:
+        """Return the tally without the rows of another one; debt is judged by the gross scale."""
         a, b = self._common(self._same_kind(other))
-        weight = paid(type(self).__name__, "weight", a.weight, b.weight)
+        pieces = a.moments(), b.moments(), other.moments()
+        step = Scales.of(*pieces)
+        scale = step if gross is None else Scales.of(*pieces, gross)
+        weight = paid(type(self).__name__, "weight", a.weight, b.weight, scale.weight.max(axis=-1))
         gone = weight == 0
         left = a._rebuilt(
             {
@@ -106,8 +119,22 @@ class Quartics(Tally):
                 "sum_zz": np.where(gone[..., None, None], 0.0, a.sum_zz - b.sum_zz),
             }
         )
-        check_scatter(a.moments(), b.moments(), left.moments())
+        taken = np.broadcast_to(b.weight[..., None] > 0, b.origin.shape)
+        check_scatter(left.moments(), taken, step, scale)
         return left
+
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
+        """Return how large weights and squares of the features are, as diagonal moments."""
+        return self.moments().magnitude(least)
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts: it may be about another origin."""
+        return True
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether squares are smaller in a sum, which may be about another origin."""
+        return self.moments().is_hidden_by(total.moments())
 
     def take(self, index: Any) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""

@@ -16,6 +16,7 @@ Index = NDArray[np.intp]
 # What two orders of the same float64 additions may differ by, relative to the numbers added:
 # 2^-52 times the few thousand terms that a block of sums holds.
 ROUNDING = 2.0**-40
+LARGEST_FLOAT = np.finfo(np.float64).max
 
 
 def frozen(values: ArrayLike) -> Floats:
@@ -45,6 +46,11 @@ class Tally:
     # Sums whose terms may be negative, so that a negative difference is no debt.
     _signed: ClassVar[tuple[str, ...]] = ()
 
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts, since it is about another origin."""
+        return False
+
     def _rebuilt(self, sums: Mapping[str, Floats]) -> Self:
         """Return a tally like this one with other sums, which are nobody else's."""
         return type(self)(**{name: given(value) for name, value in sums.items()})
@@ -73,14 +79,77 @@ class Tally:
         return a._rebuilt({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
     def __sub__(self, other: Self) -> Self:
+        return self.subtract(other)
+
+    def subtract(self, other: Self, gross: Any = None) -> Self:
+        """Return the tally without the rows of another one; debt is judged by the gross scale.
+
+        Sums that nothing is taken from stay as they are, to the bit. What is left of others within
+        the rounding of all that they ever held is nothing; what is less than nothing is debt.
+
+        Parameters
+        ----------
+        other : Tally
+        gross : the `magnitude` of what both were made of, at its largest; theirs if not given
+
+        Examples
+        --------
+        >>> from suffice.tally import Counts
+        >>> held = Counts([1e6 + 0.1]) - Counts([1e6])  # 0.0999999999767...
+        >>> held.subtract(Counts([0.1]), gross=Counts([2e6])).counts
+        array([0.])
+        """
         a, b = self._common(self._same_kind(other))
-        left = {
-            name: getattr(a, name) - getattr(b, name)
-            if name in self._signed
-            else paid(type(self).__name__, name, getattr(a, name), getattr(b, name))
-            for name in self._sums
-        }
+        if gross is None:
+            scales = dict.fromkeys(self._sums, np.zeros(()))
+        else:
+            a, scale = a._common(gross)
+            b, scale = b._common(scale)
+            scales = {name: getattr(scale, name) for name in self._sums}
+        left = {}
+        for name in self._sums:
+            change = difference if name in self._signed else paid
+            have, owed = getattr(a, name), getattr(b, name)
+            left[name] = change(type(self).__name__, name, have, owed, scales[name])
         return a._rebuilt(left)
+
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Tally:
+        """Return how large the sums are, as powers of two: what their rounding is measured by.
+
+        Nothing but the size can be told from a power of two, so that a model may keep it of rows
+        that it has forgotten.
+
+        Parameters
+        ----------
+        least : (...) along the first axes
+            What the sums are at least: those of columns with missing values are differences of the
+            weight of all rows and that of some.
+        hidden : bool
+            Leave out what sums always show as long as nothing is subtracted.
+
+        Examples
+        --------
+        >>> from suffice.tally import Counts
+        >>> Counts([3.0, 0.0, 4.5]).magnitude().counts
+        array([4., 0., 8.])
+        """
+        if hidden:
+            return self.zero()
+        sizes = {name: np.abs(getattr(self, name)) for name in self._sums}
+        return self._rebuilt(
+            {name: power_of_two(size, along(least, size)) for name, size in sizes.items()}
+        )
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether a sum that this tally is part of does not show how large this one is."""
+        return False
+
+    def maximum(self, other: Self) -> Self:
+        """Return the larger of two magnitudes, sum by sum."""
+        a, b = self._common(self._same_kind(other))
+        return a._rebuilt(
+            {name: np.maximum(getattr(a, name), getattr(b, name)) for name in self._sums}
+        )
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""
@@ -133,11 +202,10 @@ def check_factor(factor: float) -> None:
         raise DebtError(f"Cannot scale a tally by {factor}. Use a finite factor of 0 or more.")
 
 
-def paid(kind: str, name: str, have: Floats, owed: Floats) -> Floats:
+def paid(kind: str, name: str, have: Floats, owed: Floats, gross: Floats | float = 0.0) -> Floats:
     """Subtract where every sum is one of non-negative terms, and refuse debt."""
-    left: Floats = np.asarray(have - owed)
-    slack = ROUNDING * np.maximum(np.abs(have), np.abs(owed))
-    short = left < -slack
+    left = difference(kind, name, have, owed, gross)
+    short = (left < 0) & (owed != 0)
     if np.any(short):
         at = tuple(int(i) for i in np.argwhere(short)[0])
         raise DebtError(
@@ -145,9 +213,37 @@ def paid(kind: str, name: str, have: Floats, owed: Floats) -> Floats:
             "holds: those rows were not all learned. Forget only rows that were learned, with "
             "the weights they had; nothing was changed."
         )
-    # What is left of two equal sums taken in different orders is rounding, not data.
-    left[np.abs(left) <= slack] = 0.0
     return left
+
+
+def difference(
+    kind: str, name: str, have: Floats, owed: Floats, gross: Floats | float = 0.0
+) -> Floats:
+    """Subtract, with 0 for what is within the rounding of what was subtracted from."""
+    left: Floats = np.asarray(have - owed)
+    size = np.maximum(np.maximum(np.abs(have), np.abs(owed)), gross)
+    # What is left of two equal sums taken in different orders is rounding, not data; what nothing
+    # is taken from is data, however small.
+    left[(np.abs(left) <= ROUNDING * size) & (owed != 0)] = 0.0
+    return left
+
+
+def power_of_two(sizes: Floats, least: Floats | float = 0.0) -> Floats:
+    """Return the power of two above each size, and above `least`; 0 for 0.
+
+    >>> power_of_two(np.array([0.0, 0.3, 4.0]))
+    array([0. , 0.5, 8. ])
+    """
+    larger = np.maximum(sizes, least)
+    with np.errstate(over="ignore"):
+        above = np.ldexp(1.0, np.frexp(larger)[1])
+    return np.asarray(np.where(larger > 0, np.minimum(above, LARGEST_FLOAT), 0.0))
+
+
+def along(first: Floats | float, like: Floats) -> Floats:
+    """Return numbers of the first axes of an array so that they broadcast over its others."""
+    array = np.asarray(first, dtype=np.float64)
+    return array.reshape(array.shape + (1,) * (like.ndim - array.ndim))
 
 
 def spread_array(values: Floats, index: Index, size: int) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from suffice.blocks import Family
+from suffice.blocks.block import Mask
 from suffice.count import count_words
 from suffice.data.content import table_hashes
 from suffice.data.labels import Codes
@@ -47,7 +48,7 @@ class Text(Family[Counts]):
     --------
     >>> import pyarrow as pa
     >>> notes = pa.table({"note": ["late and rude staff", "kind and quick staff", None]})
-    >>> table, own = Table.of(notes, texts=["note"]), np.array([0, 1, 1], np.int32)
+    >>> table, own = Table.of(notes, {"note": "text"}), np.array([0, 1, 1], np.int32)
     >>> family = Text(("note",)).fitted(table, own, 2, np.empty(0))
     >>> family.count(table, own, 2, np.empty(0)).counts[:, 0]  # documents
     array([1., 1.])
@@ -139,6 +140,19 @@ class Text(Family[Counts]):
         wide[:, 1 + where] = tally.counts[:, 1:]
         merged = replace(self, terms=vocabulary.terms)
         return merged, Counts(given(wide), tally.log_orderings)
+
+    def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
+        """Say which terms are in a document."""
+        wide = tally.with_levels(1 + len(self._known))
+        return {self.column: np.asarray(wide.counts[:, 1:].any(axis=0))}
+
+    def keep_levels(self, tally: Counts, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
+        """Return the family with the terms that are used, and their places after the documents."""
+        mask = used[self.column]
+        if mask.all():
+            return self, None
+        kept = np.flatnonzero(mask)
+        return replace(self, terms=self.terms.some(kept)), np.append(0, 1 + kept)
 
     def read(self, tally: Counts) -> TextReading:
         """Return the terms' shares in each class, the pseudocount by evidence."""

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.model.explain import compared
 from suffice.model.explanation import Explanation
 from suffice.tally.tally import Floats
 from suffice.text.event_model import EVENTS
@@ -21,8 +22,9 @@ from suffice.text.names import Names
 from suffice.text.reading import SMOOTH
 from suffice.text.reasons import explained, term_scores
 from suffice.text.refinement import Refinement
-from suffice.text.saved_terms import check_classifier, vocabulary_of
+from suffice.text.saved_terms import check_classifier, check_cut, vocabulary_of
 from suffice.text.vectorizer import CountVectorizer
+from suffice.text.word_tables import TermProbabilities, TopWords, words_of_class
 
 
 class TextClassifier(LearnsDocuments):
@@ -66,10 +68,11 @@ class TextClassifier(LearnsDocuments):
 
     Notes
     -----
-    Documents may be a list, a column of numpy, pandas, polars or Arrow, and for `fit` also a
-    generator of pairs (documents, labels): then memory does not grow with their number, and the
-    probabilities are not calibrated, because no document is seen twice. A term that no document
-    has any more (after `forget`) is unknown again.
+    Documents may be a list, a column of numpy, pandas, polars or Arrow, and for all but `fit` one
+    string, which is one document. For `fit` they may be a generator of pairs (documents, labels):
+    then memory does not grow with their number, and the probabilities are not calibrated, because
+    no document is seen twice. A term that no document has any more (after `forget`) is unknown
+    again.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class TextClassifier(LearnsDocuments):
         "class_prior": ["array-like", None],
     }
     _tally_settings = ("event", "weighting")
+    _free_settings = ("ngrams", "words")  # how documents are cut is compared as a whole
     _saved = (
         "tally_",
         "classes_closed_",
@@ -103,6 +107,7 @@ class TextClassifier(LearnsDocuments):
         "calibration_",
         "calibration_stale_",
         "pruned_",
+        "_gross",
         "_alpha_factor",
         "_fading",
         "terms",
@@ -183,6 +188,58 @@ class TextClassifier(LearnsDocuments):
         matrix = self._take_features([document], reset=False)
         terms = [str(term) for term in self._terms.terms]
         return explained(self._scores_of_one(matrix), self.classes_, terms, target, against)
+
+    def term_probabilities(self) -> TermProbabilities:
+        """Return p(word | class) of every word learned: the table that naive Bayes is.
+
+        With event="bernoulli" it is the probability that a document has the word. Pseudocounts are
+        those of the model (`alpha_`); what calibration and refinement do is not in it.
+
+        Examples
+        --------
+        >>> mails = ["cheap pills cheap", "lunch at noon", "cheap watches"]
+        >>> model = TextClassifier(alpha=1.0).fit(mails, ["spam", "ham", "spam"])
+        >>> model.term_probabilities()["cheap"]  # 3 of 5 words, and 6 pseudocounts
+        {'ham': 0.1111111111111111, 'spam': 0.36363636363636365}
+        """
+        check_is_fitted(self, "tally_")
+        counts, documents = self._model.feature_count_, self._model.class_count_
+        terms = self.terms_
+        probability = self._smoothed(counts, documents)[:, : len(terms)]
+        return TermProbabilities(terms, self.classes_, probability, counts[:, : len(terms)])
+
+    def top_words(self, target: Any, n: int = 10, by: str = "information") -> TopWords:
+        """Return the words that tell most of a class, held against all other classes together.
+
+        Parameters
+        ----------
+        target : class
+        n : int
+            How many words.
+        by : {"information", "log_ratio", "probability"}
+            "log_ratio" is what one such word adds to the log-odds of the class, whether the word
+            is common or not; "information" is that times how probable the word is in the class.
+
+        Examples
+        --------
+        >>> mails = ["cheap pills cheap", "lunch at noon", "cheap watches", "see you at lunch"]
+        >>> model = TextClassifier().fit(mails, ["spam", "ham", "spam", "ham"])
+        >>> model.top_words("spam", 2).words
+        ('cheap', 'pills')
+        """
+        table = self.term_probabilities()
+        at, others = compared(self.classes_, np.zeros(len(self.classes_)), target, None)
+        counts, documents = self._model.feature_count_, self._model.class_count_
+        pooled = counts[others].sum(axis=0)[None], documents[others].sum()[None]
+        elsewhere = self._smoothed(*pooled)[0, : len(table.terms)]
+        return words_of_class(table, elsewhere, at, n, by)
+
+    def _smoothed(self, counts: Floats, documents: Floats) -> Floats:
+        """Return probabilities of terms, (C, V), from counts (C, V) in so many documents (C,)."""
+        alpha = float(self.alpha_)
+        if self.event == "bernoulli":
+            return np.asarray((counts + alpha) / (documents[:, None] + 2 * alpha))
+        return np.asarray((counts + alpha) / (counts + alpha).sum(axis=1, keepdims=True))
 
     def _scores_of_one(self, matrix: Any) -> Any:
         """Return the scores of one document: before any term, and of each of its terms."""
@@ -300,9 +357,8 @@ class TextClassifier(LearnsDocuments):
         return state
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        self._cut_settings()  # refuses runs of words that there are none of
-        given = self._given_vocabulary()
-        check_classifier(state, event=self.event, tfidf=self.weighting is not None, given=given)
+        check_cut(self._cut_settings())
+        check_classifier(self, state, given=self._given_vocabulary())
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._terms = vocabulary_of(state.pop("terms"))

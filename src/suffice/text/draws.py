@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.prior.predictive import draw_events
 from suffice.tally.tally import Floats
 
 
@@ -42,7 +43,10 @@ def drawn_documents(
     >>> drawn_documents(np.array([0]), counts, documents, ["ham", "spam"], 1e-9, "polya", rng)
     ['ham ham']
     """
-    lengths = rng.poisson((counts.sum(axis=1) / np.where(documents > 0, documents, 1.0))[codes])
+    if not names:  # all documents with words were forgotten
+        return [""] * len(codes)
+    means = counts.sum(axis=1) / np.where(documents > 0, documents, 1.0)
+    lengths = draw_events(rng, means[codes])
     drawn = []
     for code, length in zip(codes.tolist(), lengths.tolist(), strict=True):
         believed = counts[code] + alpha

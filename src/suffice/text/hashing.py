@@ -62,7 +62,7 @@ scikit-learn
         with all_or_nothing(self):
             self._start()
             self._learn(X)
-        return self
+            return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of further documents' terms."""
@@ -70,7 +70,7 @@ scikit-learn
             if "_terms" not in self.__dict__:
                 self._start()
             self._learn(X)
-        return self
+            return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the names of documents' terms, and return their counts, (n_documents, n_features).

@@ -9,7 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, StaleCalibrationWarning, warn_caller
+from suffice.skin.intake import NoRowsError
 from suffice.skin.learner import named_alike
+from suffice.skin.settings import differences
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
 from suffice.text.taking import TakesDocuments
@@ -47,15 +49,20 @@ class LearnsDocuments(TakesDocuments):
             self._grows = True
             for batch in batches:
                 documents, labels = _pair(batch)
-                counted = self._tallied(documents, labels, None, reset=groups is None)
+                try:
+                    counted = self._tallied(documents, labels, None, reset=groups is None)
+                except NoRowsError:
+                    continue
                 groups = (
                     counted if groups is None else groups + named_alike(counted, groups.classes)
                 )
             if groups is None:
                 raise InputError("The generator gave no documents. Give some.")
+            self.__dict__.pop("_gross", None)
             self.classes_closed_ = False
             self.new_classes_ = groups.classes
             self._settle(groups)
+            self._check_words()
             self._drop_calibration()
             self._let_go()
         if self._finishes():
@@ -87,10 +94,16 @@ class LearnsDocuments(TakesDocuments):
     def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
         # What is read again now was learned before: no terms are to come of it.
         self.__dict__.pop("_grows", None)
+        if X is not None:
+            self._check_words()
         super()._changed(X, y, sample_weight)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn documents that were learned: the same as `fit` on the others."""
+        """Unlearn documents that were learned: the same as `fit` on the others.
+
+        Terms and classes that no document has any more are gone. Give documents with the weights
+        they were learned with; a plausible one that was never learned cannot be noticed.
+        """
         with all_or_nothing(self):
             self._forgets = True
             super().forget(X, y, sample_weight)
@@ -107,7 +120,9 @@ class LearnsDocuments(TakesDocuments):
             known = term_counts(self.tally_).shape[1]
             ours = spread_terms(self.tally_, np.arange(known), width)
             theirs = spread_terms(named_alike(other.tally_, self.classes_), where, width)
-            groups = ours + theirs
+            scale = spread_terms(named_alike(other._scale_with(), self.classes_), where, width)
+            self.tally_ = ours
+            groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
             self._settle(groups)
@@ -135,6 +150,14 @@ class LearnsDocuments(TakesDocuments):
             self._changed()
         return self
 
+    def _check_words(self) -> None:
+        """Refuse to learn from documents without words; what is left of others may have none."""
+        if not len(self._terms):
+            raise InputError(
+                "No document has a word: the vocabulary is empty; perhaps the documents only "
+                "contain stop words. Give documents with words."
+            )
+
     def _let_go(self) -> None:
         """Drop what served while documents were learned."""
         for name in ("_grows", "_forgets", "_keeps_rows", "_recent"):
@@ -148,18 +171,18 @@ class LearnsDocuments(TakesDocuments):
             )
         check_is_fitted(other, "tally_")
         ours, theirs = self._cut_settings(), other._cut_settings()
-        settings = [(name, self, other) for name in self._tally_settings]
-        settings += [(name, ours, theirs) for name in (*CUT_SETTINGS, "vocabulary")]
-        for name, here, there in settings:
-            if repr(getattr(here, name)) != repr(getattr(there, name)):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(here, name)!r} here and "
-                    f"{getattr(there, name)!r} there, so different things were counted."
-                )
+        found = differences(self, other, self._tally_settings)
+        found += differences(ours, theirs, (*CUT_SETTINGS, "vocabulary"))
+        self._refuse_different(found)
 
 
 def _pair(batch: Any) -> tuple[Any, Any]:
     """Return the documents and labels of a batch."""
+    if isinstance(getattr(batch, "text", None), str):
+        raise InputError(
+            f"A generator gave a {type(batch).__name__} without a label. Give the texts and their "
+            "labels: fit([message.text for message in read_mail(path)], labels)."
+        )
     if not isinstance(batch, tuple) or len(batch) != 2:
         raise InputError(
             f"A generator gave a {type(batch).__name__} without labels. Give pairs (documents, "

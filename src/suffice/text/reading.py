@@ -16,10 +16,10 @@ from suffice.count import count_words
 from suffice.data.content import Hashes, array_hashes, string_hashes
 from suffice.data.documents import Documents
 from suffice.data.rows import Rows
-from suffice.errors import InputError
 from suffice.model import scoring
 from suffice.model.folds import Folds
 from suffice.skin.answers import GenerativeAnswers
+from suffice.skin.explains import ColumnScores
 from suffice.skin.held_out import fold_models, folds_of_rows
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, Index
@@ -96,17 +96,18 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         """Say whether the terms were named before any document was seen."""
         return False
 
+    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
+        return f"the word {str(self._terms.terms[at[1]])!r}"
+
     def _settle(self, groups: TermTally) -> None:
         seen = document_counts(groups) > 0
         self._kept = np.ones(len(seen), bool) if self._given_vocabulary() else seen
         if not self._kept.all():
-            groups = some_terms(groups, np.flatnonzero(self._kept))
-            self._terms = self._terms.some(np.flatnonzero(self._kept))
-        if not len(self._terms):
-            raise InputError(
-                "No document has a word: the vocabulary is empty; perhaps the documents only "
-                "contain stop words. Give documents with words."
-            )
+            kept = np.flatnonzero(self._kept)
+            groups = some_terms(groups, kept)
+            self._terms = self._terms.some(kept)
+            if "_gross" in self.__dict__:
+                self._gross = some_terms(self._gross, kept)
         super()._settle(groups)
 
     def _read(self, groups: TermTally) -> None:
@@ -182,6 +183,10 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         scorer: scoring.Scorer = self._model._scorer()
         return scorer
 
+    def _split(self, cells: Floats) -> ColumnScores:
+        found: ColumnScores = self._model._split(cells)
+        return found
+
     def _log_prior(self) -> Floats:
         prior: Floats = self._model._log_prior()
         return prior
@@ -194,10 +199,11 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         return self.class_prior is not None or not self.fit_prior
 
     def _features_log_evidence(self) -> float:
-        return float(self._model._features_log_evidence())
+        # When all documents with words were forgotten, those that are left have the chance 1.
+        return float(self._model._features_log_evidence()) if self._model.n_features_in_ else 0.0
 
     def _feature_parameters(self) -> int:
-        return int(self._model._feature_parameters())
+        return int(self._model._feature_parameters()) if self._model.n_features_in_ else 0
 
     def _linear_form(self) -> LinearForm:
         form: LinearForm = self._model._linear_form()
@@ -221,7 +227,10 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         return row_sums(rows[:, :-1]) if self.unknown == SMOOTH else row_sums(rows)
 
     def score_samples(self, X: Any) -> Floats:
-        """Return log p(document), (n_documents,): of its terms one by one, whatever the class."""
+        """Return log p(document), (n_documents,): of its terms one by one, whatever the class.
+
+        With event="complement" it is that of the multinomial: the rule is no model of documents.
+        """
         check_is_fitted(self, "tally_")
         words = self._model._word_scorer() if self.event == "complement" else None
         density: Floats = self._answer(scoring.log_density, X, words)
@@ -294,9 +303,9 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         matrix, unknown = self._learned_part(self._event_rows(rows.X))
         joint: Floats = self._model._left_out_joint(replace(rows, X=matrix))
         smooth, given = self.unknown == SMOOTH, self._given_vocabulary()
-        if given and not smooth:
-            return joint
         counts = self._model.tally_.parts.counts
+        if (given and not smooth) or not counts.shape[1]:
+            return joint
         alpha = float(self.alpha_)
         present = counts[..., 1] if self.event == "bernoulli" else counts
         own = OwnTerms.of(matrix, rows.weights, present.sum(axis=0), unknown, given=given)

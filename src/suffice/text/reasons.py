@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from scipy.integrate import quad_vec
 from scipy.special import expit
 
-from suffice.errors import InputError
-from suffice.model.attribution import SLOPE_ERROR, attributed, log_odds
+from suffice.model.attribution import SLOPE_ERROR
+from suffice.model.explain import RowScores, compared, explain_scores
 from suffice.model.explanation import Explanation
-from suffice.prior.gammas import log_gamma_step
 from suffice.tally.tally import Floats
 
 
@@ -35,13 +34,8 @@ class TermScores(NamedTuple):
 def term_scores(model: Any, rows: Any) -> TermScores:
     """Return the scores of one row (CSR) under an event model."""
     terms, counts = rows.indices, rows.data.astype(np.float64)
-    if getattr(model, "estimate", "mean") == "predictive":
-        # Integrated out: each term by itself, and each word's share of what the length takes off.
-        believed = model.feature_count_ + model.alpha_
-        parts = log_gamma_step(believed[:, terms].T, counts[:, None])
-        length = log_gamma_step(believed.sum(axis=1), counts.sum())
-        parts = parts - counts[:, None] * length / max(counts.sum(), 1.0)
-        base = model._log_prior()
+    if hasattr(model, "_word_parts"):
+        parts, base = model._word_parts(terms, counts), model._decision_prior()
     else:
         form = model._linear_form()
         parts, base = counts[:, None] * form.weights[:, terms].T, form.bias
@@ -52,23 +46,15 @@ def explained(
     scores: TermScores, classes: NDArray[Any], names: list[str], target: Any, against: Any
 ) -> Explanation:
     """Return the terms' contributions to the log-odds of one class against another, or the rest."""
-    total = scores.base + scores.parts.sum(axis=0)
-    at = int(np.argmax(total)) if target is None else _number(classes, target)
-    if len(classes) < 2:
-        raise InputError(f"There is no class but {classes.tolist()[0]!r} to hold it against.")
-    others = [c for c in range(len(classes)) if c != at]
-    rest = np.array(others if against is None else [_number(classes, against)])
-    if at in rest:
-        raise InputError(f"Class {against!r} cannot be held against itself. Name another.")
     shown = [_named(names, term) for term in scores.terms.tolist()]
-    values = [
-        f"{name} x{count:g}" for name, count in zip(shown, scores.counts.tolist(), strict=True)
-    ]
-    if scores.one_against_all:
-        shares, odds = _of_one_against_all(scores, at, rest)
-    else:
-        shares = attributed(scores.base, scores.parts, at, rest, scores.lapse)
-        odds = log_odds(total, at, rest, scores.lapse)
+    counted = zip(shown, scores.counts.tolist(), strict=True)
+    values = [f"{name} x{count:g}" for name, count in counted]
+    if not scores.one_against_all:
+        row = RowScores(shown, values, scores.parts, scores.base, scores.lapse)
+        return explain_scores(row, classes, target, against)
+    total = scores.base + scores.parts.sum(axis=0)
+    at, rest = compared(classes, total, target, against)
+    shares, odds = _of_one_against_all(scores, at, rest)
     other = None if against is None else classes[rest[0]]
     return Explanation.of(classes[at], other, shown, values, shares, odds)
 
@@ -95,13 +81,6 @@ def _of_one_against_all(
     # All terms are put on together, as in `attributed`: each has its share of the slope.
     mean_slope = quad_vec(slope, 0.0, 1.0, epsabs=SLOPE_ERROR, epsrel=SLOPE_ERROR)[0]
     return np.asarray(scores.parts @ mean_slope), odds
-
-
-def _number(classes: NDArray[Any], label: Any) -> int:
-    found = np.flatnonzero(classes == label)
-    if not found.size:
-        raise InputError(f"There is no class {label!r}; the classes are {classes.tolist()}.")
-    return int(found[0])
 
 
 def _named(names: list[str], term: int) -> str:

@@ -15,7 +15,7 @@ from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError
 from suffice.skin.cross_validation import CrossValidation
 from suffice.text.counted import Counted
-from suffice.text.cutter import in_batches, takes_anything
+from suffice.text.cutter import in_batches, listed_documents, takes_anything
 from suffice.text.names import Names
 from suffice.text.reading import SMOOTH, ReadsTerms
 from suffice.text.term_rows import with_column
@@ -50,8 +50,13 @@ class TakesDocuments(ReadsTerms):
     def _given_vocabulary(self) -> bool:
         return self.words is not None and self.words.vocabulary is not None
 
+    def _first_row(self, X: Any, y: Any) -> Any:
+        return [X] if isinstance(X, str | bytes) else X
+
     def _take_features(self, X: Any, *, reset: bool) -> Any:
         settings = self._cut_settings()
+        if isinstance(X, str | bytes) and not reset:
+            X = [X]
         if reset:
             self.__dict__.pop("refinement_", None)  # it weighs other terms
             self._terms = Vocabulary(Names.of(()))
@@ -62,18 +67,20 @@ class TakesDocuments(ReadsTerms):
             # scikit-learn warns of odd stop words once: when documents are first learned.
             settings._stop_words_id = id(settings.stop_words)
         grows = getattr(self, "_grows", reset) and not self._given_vocabulary()
-        parts = []
+        parts: list[Counted] = []
         for batch in in_batches(X, anything=takes_anything(settings)):
             if grows:
                 self._terms, counted = self._terms.learned(settings, batch)
             else:
                 counted = self._terms.counted(settings, batch)
+            if getattr(self, "_forgets", False):
+                self._check_known(
+                    settings, batch, counted.unknown, sum(len(part.unknown) for part in parts)
+                )
             parts.append(counted)
         counted = Counted.together(parts)
-        if not len(counted.unknown):
+        if reset and not len(counted.unknown):
             raise InputError("Found no documents while a minimum of 1 is required. Give some.")
-        if getattr(self, "_forgets", False):
-            self._check_known(counted.unknown)
         matrix = counted.matrix(len(self._terms))
         if self.unknown == SMOOTH:
             matrix = with_column(matrix, counted.unknown)
@@ -105,6 +112,8 @@ class TakesDocuments(ReadsTerms):
         folds: Any = 5,
         *,
         groups: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
         sample_weight: Any = None,
         **settings_to_try: Any,
     ) -> CrossValidation:
@@ -119,6 +128,11 @@ class TakesDocuments(ReadsTerms):
             An int is that many stratified folds.
         groups : array-like of shape (n_documents,), optional
             Documents of one group stay in one fold.
+        shuffle : bool, default=True
+            Whether documents are dealt to that many folds at random. Folds that were given, and
+            those of a splitter, stay as they are.
+        random_state : int, Generator, RandomState or None, default=0
+            Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
             Other than those that say how documents are cut: `ngrams`, `words`, `unknown`.
         """
@@ -129,17 +143,38 @@ class TakesDocuments(ReadsTerms):
                     "Cross-validate a model with each value instead."
                 )
         return super().cross_validate(
-            X, y, folds, groups=groups, sample_weight=sample_weight, **settings_to_try
+            X,
+            y,
+            folds,
+            groups=groups,
+            shuffle=shuffle,
+            random_state=random_state,
+            sample_weight=sample_weight,
+            **settings_to_try,
         )
 
-    def _check_known(self, unknown: NDArray[np.int64]) -> None:
+    def _check_known(
+        self, settings: CountVectorizer, batch: Any, unknown: NDArray[np.int64], before: int
+    ) -> None:
         """Refuse to forget documents (n,) with terms that were never learned."""
-        if self._given_vocabulary() or getattr(self, "pruned_", False) or not unknown.any():
+        if self._given_vocabulary() or not unknown.any():
             return
         row = int(np.argmax(unknown > 0))
+        if getattr(self, "pruned_", False):
+            if self.weighting is None:
+                return
+            raise DebtError(
+                f"Document {before + row} has {unknown[row]} terms that were never learned, or "
+                "pruned: its tf-idf weights, which depend on all its terms, are not known any "
+                "more. Forget documents before pruning, or fit again; nothing was changed."
+            )
+        known = {str(term) for term in self._terms.terms}
+        terms = settings.build_analyzer()(listed_documents(settings, batch)[row])
+        first = next((term for term in terms if term not in known), None)
+        named = "" if first is None else f", {first!r} the first"
         raise DebtError(
-            f"Document {row} has {unknown[row]} terms that were never learned. Forget only "
-            "documents that were learned; nothing was changed."
+            f"Document {before + row} has {unknown[row]} terms that were never learned{named}. "
+            "Forget only documents that were learned; nothing was changed."
         )
 
     def _taken_in(self) -> dict[str, Any]:

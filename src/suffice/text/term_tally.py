@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.saved.agreement import check_finite, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, given
 
 TermTally = Groups[Any]
+# Words of a class's documents, in the mean: one that is drawn has about as many.
+MOST_LENGTH = 1e7
 
 
 def term_counts(groups: TermTally) -> Floats:
@@ -31,23 +34,27 @@ def document_counts(groups: TermTally) -> Floats:
 
 def some_terms(groups: TermTally, columns: NDArray[np.intp]) -> TermTally:
     """Return the tally of some of the terms, in this order."""
-    return _changed(groups, lambda counts: counts[:, columns])
+    return _changed(groups, lambda part: part.levels_at(columns))
 
 
 def spread_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> TermTally:
     """Return the tally with our terms at these columns among `width`."""
 
-    def spread(counts: Floats) -> Floats:
-        wide = np.zeros((len(counts), width))
-        wide[:, columns] = counts
-        return wide
+    def spread(part: Counts) -> Counts:
+        wide = np.zeros((len(part.counts), width))
+        wide[:, columns] = part.counts
+        return Counts(given(wide), part.log_orderings)
 
     return _changed(groups, spread)
 
 
 def without_terms(groups: TermTally, gone: NDArray[np.bool_]) -> TermTally:
     """Return the tally as if no document had had some of the terms."""
-    return _changed(groups, lambda counts: np.where(gone, 0.0, counts))
+
+    def emptied(part: Counts) -> Counts:
+        return Counts(given(np.where(gone, 0.0, part.counts)), part.log_orderings)
+
+    return _changed(groups, emptied)
 
 
 def check_term_tally(groups: TermTally, terms: int, *, with_documents: bool) -> None:
@@ -59,18 +66,23 @@ def check_term_tally(groups: TermTally, terms: int, *, with_documents: bool) -> 
     for part in _parts(groups):
         if type(part) is not Counts or part.counts.shape != shape:
             refuse(f"Its counts are not {shape} numbers.")
-        if not np.isfinite(part.counts).all():
-            refuse("Its counts are not all finite.")
+        if part.log_orderings.shape != shape[:1]:
+            refuse(f"Its log_orderings are not {shape[:1]} numbers.")
+        check_finite(part)
+    check_lengths(term_counts(groups), groups.weights)
+
+
+def check_lengths(counts: Floats, documents: Floats) -> None:
+    """Refuse terms (C, V) of so many documents (C,) that one which is drawn would never end."""
+    means = counts.sum(axis=1) / np.where(documents > 0, documents, 1.0)
+    check_sizes({"mean lengths of documents": means}, MOST_LENGTH)
 
 
 def _parts(groups: TermTally) -> tuple[Counts, ...]:
     return groups.parts.parts if isinstance(groups.parts, Blocks) else (groups.parts,)
 
 
-def _changed(groups: TermTally, change: Callable[[Floats], Floats]) -> TermTally:
-    parts = tuple(
-        Counts(given(np.ascontiguousarray(change(part.counts))), part.log_orderings)
-        for part in _parts(groups)
-    )
+def _changed(groups: TermTally, change: Callable[[Counts], Counts]) -> TermTally:
+    parts = tuple(map(change, _parts(groups)))
     whole = Blocks(parts) if isinstance(groups.parts, Blocks) else parts[0]
     return Groups(groups.classes, groups.weights, whole)

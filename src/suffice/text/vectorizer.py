@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
 from suffice.saved.savable import Savable
+from suffice.skin.settings import describe, differences
 from suffice.skin.undo import all_or_nothing
 from suffice.text.counted import Counted
-from suffice.text.cutter import in_batches, takes_anything
+from suffice.text.cutter import LETTER_RUNS, in_batches, takes_anything
 from suffice.text.limits import within_limits
 from suffice.text.names import Names
-from suffice.text.saved_terms import check_term_counts, vocabulary_of
+from suffice.text.saved_terms import check_cut, check_term_counts, vocabulary_of
 from suffice.text.sparse_kind import as_configured
 from suffice.text.vocabulary import Vocabulary
 
@@ -83,7 +84,7 @@ as in scikit-learn
         """Learn the terms of documents, and nothing else; rows are not kept."""
         with all_or_nothing(self):
             self._fit(raw_documents, keep=False)
-        return self
+            return self
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn the terms of documents, and return their counts, (n_documents, n_terms) CSR."""
@@ -108,7 +109,7 @@ as in scikit-learn
             if not hasattr(self, "term_counts_"):
                 self._start()
             self._learn(raw_documents, keep=False)
-        return self
+            return self
 
     def merge(self, other: Self) -> Self:
         """Learn all that another vectorizer has learned; terms are aligned by name."""
@@ -119,33 +120,49 @@ as in scikit-learn
                 "vectorizers of one class."
             )
         check_is_fitted(other, "term_counts_")
-        for name in CUT_SETTINGS:
-            if getattr(self, name) != getattr(other, name):
-                raise MergeError(
-                    f"Cannot merge: {name} is {getattr(self, name)!r} here and "
-                    f"{getattr(other, name)!r} there, so documents were cut differently."
-                )
+        found = differences(self, other, CUT_SETTINGS)
+        if found:
+            raise MergeError(f"Cannot merge: {describe(found)}, so documents were cut differently.")
         if self.fixed_vocabulary_ or other.fixed_vocabulary_:
             raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
         with all_or_nothing(self):
-            self._terms, where = self._terms.united(other._terms)
+            terms, where = self._terms.united(other._terms)
+            self._take(terms)
             self._widen(len(self._terms))
             self.term_counts_[where] += other.term_counts_
             self.document_counts_[where] += other.document_counts_
             self.n_documents_ += other.n_documents_
-        return self
+            return self
 
     def __add__(self, other: Self) -> Self:
         """Return a new vectorizer that has learned what both have learned."""
         if not isinstance(other, CountVectorizer):
             return NotImplemented
         check_is_fitted(self, "term_counts_")
-        union: Self = clone(self)
-        union.__dict__.update(self.__dict__)
-        return union.merge(other)
+        found = differences(self, other, self.get_params(deep=False))
+        if type(other) is type(self) and found:
+            raise MergeError(
+                f"Cannot add vectorizers with different settings: {describe(found)}. Give both the "
+                "same (set_params), or use merge, which keeps the settings of the one that learns."
+            )
+        return self._copied().merge(other)
+
+    def __radd__(self, other: Any) -> Self:
+        """Return a copy of this vectorizer for `0 + vectorizer`, with which `sum` begins."""
+        if not (isinstance(other, int) and other == 0):
+            return NotImplemented
+        check_is_fitted(self, "term_counts_")
+        return self._copied()
+
+    def _copied(self) -> Self:
+        copy: Self = clone(self)
+        copy.__dict__.update(self.__dict__)
+        copy.term_counts_ = self.term_counts_.copy()  # counted on in place
+        copy.document_counts_ = self.document_counts_.copy()
+        return copy
 
     def prune(self, min_count: int) -> Self:
-        """Forget the terms that were learned fewer than `min_count` times."""
+        """Forget the terms that were learned fewer than `min_count` times: all of them, or none."""
         check_is_fitted(self, "term_counts_")
         kept = np.flatnonzero(self.term_counts_ >= min_count)
         if not kept.size:
@@ -153,8 +170,9 @@ as in scikit-learn
                 f"No term was learned {min_count} times or more (the most common "
                 f"{max(self.term_counts_, default=0)} times). Prune less; nothing was changed."
             )
-        self._keep(kept)
-        return self
+        with all_or_nothing(self):
+            self._keep(kept)
+            return self
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the terms, by column."""
@@ -280,8 +298,11 @@ as in scikit-learn
         state = super()._saved_state()
         return state | {"terms": self.get_feature_names_out()} if state else state
 
+    def _patterns(self) -> tuple[str, ...]:
+        return () if self.token_pattern in (None, *LETTER_RUNS) else (self.token_pattern,)
+
     def _check_saved(self, state: dict[str, Any]) -> None:
-        self._validate_ngram_range()
+        check_cut(self)
         check_term_counts(state)
 
     def _restore(self, state: dict[str, Any]) -> None:

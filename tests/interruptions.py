@@ -1,0 +1,33 @@
+"""Calls that are interrupted before a certain line of some files."""
+
+import sys
+
+
+def interrupt_at(act, files, error, at):
+    """Call `act`, with `error` raised before line number `at` that it runs of these files.
+
+    Say whether it came so far. An error that is made of `error` on the way is an interruption, too.
+    """
+    passed = 0
+
+    def tracer(frame, event, argument):
+        nonlocal passed
+        if frame.f_code.co_filename not in files:
+            return None
+        if event == "line":
+            passed += 1
+            if passed == at:
+                sys.settrace(None)
+                raise error
+        return tracer
+
+    kept = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        act()
+    except BaseException as raised:
+        if raised is not error and raised.__cause__ is not error:
+            raise
+    finally:
+        sys.settrace(kept)
+    return passed >= at
