@@ -20,19 +20,21 @@ from suffice.classifier.candidates import (
 )
 from suffice.classifier.choices import Choice, Choices
 from suffice.classifier.families import TEXTS, family_of
+from suffice.classifier.held_out import row_hashes
 from suffice.classifier.identifiers import names_rows
 from suffice.classifier.joining import joined
 from suffice.classifier.sheet import GAP_OF
 from suffice.data.columns import Column
-from suffice.data.rows import Rows, evenly
+from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.errors import InputError, SufficeWarning, warn_caller
+from suffice.model.folds import DistinctRows
 
 IGNORE = "ignore"
 EMPTY, CONSTANT, AS_GIVEN = "no value at all", "one value only", "as given"
 # Why a column may be left out without a warning.
 UNREMARKABLE = (EMPTY, CONSTANT, AS_GIVEN)
-# Rows that families and blocks are chosen from: of more, so many at equal distances are taken.
+# Rows that families and blocks are chosen from: of more, a sample of so many.
 CHOOSING_ROWS = 3000
 
 Blocks = tuple[Family[Any], ...]
@@ -87,11 +89,14 @@ def _warn_of_columns_left_out(choices: list[Choice]) -> None:
 
 
 def _some(rows: Rows) -> Rows:
-    """Return the rows, of those that have weight, that are chosen from."""
+    """Return the rows, of those that have weight, that are chosen from.
+
+    Which ones depends on what they hold, whatever their order is.
+    """
     heavy = np.flatnonzero(rows.weights) if rows.weights.size else np.arange(rows.shape[0])
-    if len(heavy) == rows.shape[0] <= CHOOSING_ROWS:
-        return rows
-    return rows.some(heavy[evenly(len(heavy), CHOOSING_ROWS)])
+    if len(heavy) <= CHOOSING_ROWS:
+        return rows if len(heavy) == rows.shape[0] else rows.some(heavy)
+    return DistinctRows.of(rows, row_hashes(rows, rows.X.table.names), CHOOSING_ROWS).rows
 
 
 def _told(choice: Choice, block_of: dict[str, Family[Any]]) -> Choice:

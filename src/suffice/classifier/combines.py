@@ -21,6 +21,7 @@ from suffice.model.combination import Combination
 from suffice.model.combination_choice import CHOOSING_ROWS, UNFITTED, chosen
 from suffice.model.combination_rows import TWO, apart
 from suffice.model.weighing import Weighing
+from suffice.skin.intake import with_groups
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -48,8 +49,10 @@ class Combines(TableLearner):
     # The classes that the offsets are of.
     _combined: NDArray[Any]
 
-    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
-        super()._changed(X, y, sample_weight)
+    def _changed(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> None:
+        super()._changed(X, y, sample_weight, groups)
         rows = self.__dict__.pop("_at_hand", None)
         if X is not None and rows is not None:
             self._finish(rows)
@@ -75,13 +78,15 @@ class Combines(TableLearner):
         )
         self._combined = self.classes_
 
-    def refresh_weights(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def refresh_weights(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
         """Fit the weights of the blocks anew, given all the rows that were learned.
 
-        What was chosen for the columns (`choices_`) stays.
+        What was chosen for the columns (`choices_`) stays. Rows of a group are held out together.
         """
         check_is_fitted(self, "tally_")
-        self._finish(self._learned_rows(X, y, sample_weight))
+        self._finish(with_groups(self._learned_rows(X, y, sample_weight), groups))
         return self
 
     def _finishes(self) -> bool:

@@ -23,9 +23,7 @@ from suffice.model.folds import DistinctRows, Folds, deal_folds
 from suffice.tally.tally import Floats, Index
 
 
-def folds_of_table(
-    rows: Rows, columns: Iterable[str], most: int | None = None, groups: Hashes | None = None
-) -> Folds:
+def folds_of_table(rows: Rows, columns: Iterable[str], most: int | None = None) -> Folds:
     """Return the rows of a `Sheet` in folds, dealt by what some columns hold.
 
     Parameters
@@ -34,20 +32,15 @@ def folds_of_table(
     columns : names of columns; rows that differ in others only are equal
     most : int, optional
         Of more distinct rows so many are taken.
-    groups : (n,), optional
-        Hashes of groups that stay together.
     """
-    hashes = row_hashes(rows, columns)
-    if groups is None:
-        return deal_folds(DistinctRows.of(rows, hashes, most))
-    distinct = DistinctRows.of(rows, hashes ^ groups, most)
-    return deal_folds(distinct, groups[distinct.places])
+    return deal_folds(DistinctRows.of(rows, row_hashes(rows, columns), most))
 
 
 def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
-    """Return a hash of what some columns of a `Sheet` hold, (n,)."""
+    """Return a hash of what some columns of a `Sheet` hold, and of the group, (n,)."""
     table: Table = rows.X.table
-    return table_hashes((table[name] for name in dict.fromkeys(columns)), len(table))
+    found = table_hashes((table[name] for name in dict.fromkeys(columns)), len(table))
+    return found ^ rows.groups if rows.groups.size else found
 
 
 @dataclass(frozen=True, eq=False)

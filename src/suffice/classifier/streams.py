@@ -81,7 +81,7 @@ class Streams(TableAnswers):
         self._window, self._kept = int(n), ()
         return self
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from these rows and nothing else.
 
         Parameters
@@ -91,9 +91,11 @@ class Streams(TableAnswers):
             Strings that are numbers, dates or times are read as such (docs: classifier).
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group (a patient, a thread) are held out together when weights are fitted.
         """
         with all_or_nothing(self):
-            super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight, groups)
             if hasattr(self, "_window"):
                 self._kept = ()
                 self._slide(X, y, sample_weight)

@@ -9,7 +9,6 @@ import numpy as np
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, read_from
 from suffice.classifier.held_out import HeldOut, folds_of_table
-from suffice.data.content import Hashes
 from suffice.data.rows import Rows
 from suffice.model.combination_choice import MOST_WEIGHTS, best, tried
 from suffice.model.combination_fit import Fit
@@ -49,17 +48,13 @@ class Trials:
     rows : Rows of a `Sheet`
         Few enough to be scored many times.
     known : blocks of all columns, whose tallies of these rows were read before
-    groups : (n,), optional
-        Hashes of groups of rows that stay in one fold.
     """
 
-    def __init__(
-        self, rows: Rows, known: tuple[Candidate, ...], groups: Hashes | None = None
-    ) -> None:
+    def __init__(self, rows: Rows, known: tuple[Candidate, ...]) -> None:
         self.rows = rows
         columns = (name for one in known for name in one.family.columns)
         total = np.bincount(rows.codes, rows.row_weights, rows.classes).astype(np.float64)
-        folds = folds_of_table(rows, columns, groups=groups)
+        folds = folds_of_table(rows, columns)
         self.held_out = HeldOut(folds, total)
         self._read = {_key(one.family): one for one in known}
         self._told: dict[Key, Floats] = {}

@@ -12,6 +12,7 @@ from suffice.data.labels import Codes
 
 Array = NDArray[Any]
 NO_WEIGHTS = np.empty(0)
+NO_GROUPS = np.empty(0, np.uint64)
 # Types of cells that kernels are compiled for: bytes are truth values and pictures.
 KERNEL_TYPES = ("float64", "float32", "int64", "int32", "uint8")
 
@@ -29,6 +30,7 @@ class Rows:
     weights : (n,), or empty if every row weighs 1
     names : the columns' names, for errors
     owner : the name of the estimator, for errors
+    groups : (n,) hashes of groups of rows that belong together, or empty if there are none
     """
 
     X: Any
@@ -37,6 +39,7 @@ class Rows:
     weights: NDArray[np.float64] = field(default_factory=lambda: NO_WEIGHTS)
     names: tuple[str, ...] | None = None
     owner: str = "suffice"
+    groups: NDArray[np.uint64] = field(default_factory=lambda: NO_GROUPS)
 
     @property
     def sparse(self) -> bool:
@@ -74,6 +77,7 @@ class Rows:
             X=self.X[numbers],
             codes=self.codes[numbers],
             weights=self.weights[numbers] if self.weights.size else self.weights,
+            groups=self.groups[numbers] if self.groups.size else self.groups,
         )
 
     def as_dense(self) -> Self:

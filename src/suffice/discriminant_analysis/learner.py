@@ -65,13 +65,20 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         return count_patterns(rows)
 
     def _tallied(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Any = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        reset: bool,
+        known: Any = None,
+        groups: Any = None,
     ) -> Groups[Any]:
-        groups = super()._tallied(X, y, sample_weight, reset=reset, known=known)
+        found = super()._tallied(X, y, sample_weight, reset=reset, known=known, groups=groups)
         counted = self.__dict__.pop("_counted_type")
         before = counted if reset else getattr(self, "_float_type", counted)
         self._float_type = np.result_type(counted, before).type
-        return groups
+        return found
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)

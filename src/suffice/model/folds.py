@@ -160,20 +160,14 @@ class Folds:
         return np.asarray((self.weights > 0).sum(axis=0) > 1)
 
 
-def deal_folds(distinct: DistinctRows, groups: Hashes | None = None) -> Folds:
+def deal_folds(distinct: DistinctRows) -> Folds:
     """Return the rows in folds of about the same number of distinct rows of each class.
 
     The distinct rows of a class are put in the order of their hashes and cut into `FOLDS` runs.
     Equal rows share a fold: one may be a copy of another, and a copy must not speak for the row
     that is held out. Only where most of the weight of repeated rows lies in rows that occur with
     several labels, so that repeats are draws of their own and no copies, are they dealt one by one:
-    a table of a few levels could not be held out otherwise.
-
-    Parameters
-    ----------
-    distinct : DistinctRows
-    groups : (n,), optional
-        Hashes of groups of rows; a group stays in one fold.
+    a table of a few levels could not be held out otherwise. A group of rows stays in one fold.
 
     Examples
     --------
@@ -184,11 +178,11 @@ def deal_folds(distinct: DistinctRows, groups: Hashes | None = None) -> Folds:
     """
     rows, hashes = distinct.rows, distinct.hashes
     weights = rows.row_weights
-    if groups is None and _are_draws(hashes, weights):
+    if not rows.groups.size and _are_draws(hashes, weights):
         at, numbers, weights = _deal_one_by_one(rows.codes, weights, rows.classes)
         dealt = replace(rows.some(at), weights=weights)
         return Folds(dealt, numbers, hashes[at], distinct.complete)
-    unit = hashes if groups is None else groups
+    unit = rows.groups if rows.groups.size else hashes
     return Folds(rows, _deal_units(unit, rows), hashes, distinct.complete)
 
 

@@ -16,6 +16,7 @@ from suffice.saved.agreement import MOST_WEIGHT, check_kinds, check_shapes, chec
 from suffice.saved.refusal import refuse
 from suffice.skin.cross_validates import CrossValidates
 from suffice.skin.held_out import folds_of_rows, held_out
+from suffice.skin.intake import with_groups
 from suffice.tally.tally import Floats, Index
 
 
@@ -33,22 +34,28 @@ class Calibrates(CrossValidates):
         "calibration_stale_",
     )
 
-    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
-        super()._changed(X, y, sample_weight)
+    def _changed(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> None:
+        super()._changed(X, y, sample_weight, groups)
         if X is None:
             self._grow_stale()
             return
         self._drop_calibration()
         if self._finishes() and self._can_calibrate():
-            self.refresh_calibration(X, y, sample_weight)
+            self.refresh_calibration(X, y, sample_weight, groups)
 
-    def refresh_calibration(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def refresh_calibration(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
         """Calibrate anew, given all the rows that were learned.
 
-        Sets `calibration_`, with a `temperature` and an offset for each class.
+        Sets `calibration_`, with a `temperature` and an offset for each class. Rows of a group are
+        held out together.
         """
         check_is_fitted(self, "tally_")
-        self._finish(self._learned_rows(X, y, sample_weight), always=True)
+        rows = with_groups(self._learned_rows(X, y, sample_weight), groups)
+        self._finish(rows, always=True)
         return self
 
     def _finishes(self) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.content import Hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
 from suffice.model import scoring
@@ -43,9 +42,7 @@ class HeldOutAnswers:
     rows: NDArray[np.intp]
 
 
-def folds_of_rows(
-    model: Any, rows: Rows, most: int | None = None, groups: Hashes | None = None
-) -> Folds:
+def folds_of_rows(model: Any, rows: Rows, most: int | None = None) -> Folds:
     """Return the rows of a classifier in folds, dealt by what they hold.
 
     Parameters
@@ -55,14 +52,11 @@ def folds_of_rows(
     rows : Rows
     most : int, optional
         Of more distinct rows so many are taken.
-    groups : (n,), optional
-        Hashes of groups that stay together.
     """
     hashes = model._row_hashes(rows)
-    if groups is None:
-        return deal_folds(DistinctRows.of(rows, hashes, most))
-    distinct = DistinctRows.of(rows, hashes ^ groups, most)
-    return deal_folds(distinct, groups[distinct.places])
+    if rows.groups.size:
+        hashes = hashes ^ rows.groups
+    return deal_folds(DistinctRows.of(rows, hashes, most))
 
 
 def held_out(model: Any, folds: Folds) -> HeldOutAnswers:

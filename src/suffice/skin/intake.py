@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.utils.validation import (
 )
 
 from suffice.data.columns import cells_of
+from suffice.data.content import string_hashes
 from suffice.data.frames import (
     column_names,
     frame_to_array,
@@ -227,6 +229,18 @@ def labelled_rows(estimator: Any, array: Any, y: Any, sample_weight: Any) -> tup
     classes, codes = take_labels(estimator, array, y)
     weights = take_weights(sample_weight, array.shape[0])
     return classes, Rows(array, codes, len(classes), weights, names_of(estimator), owner(estimator))
+
+
+def with_groups(rows: Rows, groups: Any) -> Rows:
+    """Return the rows with the group of each, if there are any."""
+    if groups is None:
+        return rows
+    names = [str(group) for group in np.asarray(groups).tolist()]
+    if len(names) != rows.shape[0]:
+        raise InputError(
+            f"There are {len(names)} groups for {rows.shape[0]} rows. Give the group of each row."
+        )
+    return replace(rows, groups=string_hashes(names))
 
 
 def check_rows(array: Any, y: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from contextlib import suppress
 from copy import copy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.saved.agreement import check_alike as check_tallies_alike
 from suffice.saved.agreement import check_groups, check_kinds
 from suffice.skin.gross_scale import of_classes
-from suffice.skin.intake import NoRowsError, column_name, labelled_rows
+from suffice.skin.intake import NoRowsError, column_name, labelled_rows, with_groups
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.shortfall import describe_shortfall, largest_shortfall
 from suffice.skin.undo import all_or_nothing
@@ -46,10 +47,12 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
     def _read(self, groups: Groups[Any]) -> None:
         """Set the fitted attributes from the tally."""
 
-    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
+    def _changed(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> None:
         """Do what else is due when the tally has changed; given all learned rows, or none."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from these rows and nothing else.
 
         Parameters
@@ -58,15 +61,18 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             Gaps (NaN, null) are left out.
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group (a patient, a thread) are held out together wherever something is
+            fitted to held-out rows; without `calibrate` there is nothing of the kind.
         """
         with all_or_nothing(self):
             self._validate_params()
-            groups = self._tallied(X, y, sample_weight, reset=True)
+            found = self._tallied(X, y, sample_weight, reset=True, groups=groups)
             self.__dict__.pop("_gross", None)
             self.classes_closed_ = False
-            self.new_classes_ = groups.classes
-            self._settle(self._keep_learned(groups, first=True))
-            self._changed(X, y, sample_weight)
+            self.new_classes_ = found.classes
+            self._settle(self._keep_learned(found, first=True))
+            self._changed(X, y, sample_weight, groups)
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -167,9 +173,17 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         return groups
 
     def _tallied(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, known: Labels | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        reset: bool,
+        known: Labels | None = None,
+        groups: Any = None,
     ) -> Groups[Any]:
         classes, rows = self._take_rows(X, y, sample_weight, reset=reset)
+        rows = with_groups(rows, groups)
         if known is not None and self.classes_closed_:
             check_alike(classes, known)
             outside = np.setdiff1d(classes, known)
@@ -180,14 +194,8 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
                     f"{known} (first in row {row}). Correct the label, or name the class in "
                     "`classes` at the first call."
                 )
-            rows = Rows(
-                rows.X,
-                codes_within(classes, known, rows.codes),
-                len(known),
-                rows.weights,
-                rows.names,
-                rows.owner,
-            )
+            codes = codes_within(classes, known, rows.codes)
+            rows = replace(rows, codes=codes, classes=len(known))
             classes = known
         return Groups(classes, *self._count(rows))
 

@@ -24,7 +24,7 @@ class LearnsDocuments(TakesDocuments):
 
     refine: str | None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Learn from these documents and nothing else.
 
         Parameters
@@ -33,12 +33,14 @@ class LearnsDocuments(TakesDocuments):
         y : array-like of shape (n_documents,)
             None if X gives the labels too.
         sample_weight : array-like of shape (n_documents,), optional
+        groups : array-like of shape (n_documents,), optional
+            Documents of a group (a thread, an author) are held out together to calibrate on.
         """
         if y is None and isinstance(X, Iterator):
             return self._fit_batches(X)
         with all_or_nothing(self):
             self._keeps_rows = True
-            super().fit(X, y, sample_weight)
+            super().fit(X, y, sample_weight, groups)
             self._let_go()
         return self
 
@@ -91,12 +93,14 @@ class LearnsDocuments(TakesDocuments):
             self._let_go()
         return self
 
-    def _changed(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> None:
+    def _changed(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> None:
         # What is read again now was learned before: no terms are to come of it.
         self.__dict__.pop("_grows", None)
         if X is not None:
             self._check_words()
-        super()._changed(X, y, sample_weight)
+        super()._changed(X, y, sample_weight, groups)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn documents that were learned: the same as `fit` on the others.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +16,15 @@ from suffice.data.content import Hashes, array_hashes, string_hashes
 from suffice.data.documents import Documents
 from suffice.data.rows import Rows
 from suffice.model import scoring
-from suffice.model.folds import Folds
 from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.explains import ColumnScores
-from suffice.skin.held_out import fold_models, folds_of_rows
+from suffice.skin.held_out import folds_of_rows
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, Index
 from suffice.text.draws import drawn_documents
 from suffice.text.event_model import event_model
 from suffice.text.fading import Fading
+from suffice.text.held_out import held_out_documents
 from suffice.text.names import Names
 from suffice.text.own_terms import OwnTerms
 from suffice.text.term_rows import presences, row_sums, with_cells, with_column
@@ -40,15 +39,6 @@ ALPHA_FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 # many as suffice.
 MOST_CALIBRATED = 10_000
 MOST_TRIED = 3_000
-
-
-class HeldOutDocuments(NamedTuple):
-    """What documents say by the documents of other folds."""
-
-    likelihoods: Floats
-    """(n, C): log p(words | class), up to a term of each document"""
-    lengths: Floats
-    """(n,): how many words the other folds know"""
 
 
 class ReadsTerms(BecomesLogistic, GenerativeAnswers):
@@ -244,8 +234,9 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         few = folds_of_rows(self, rows, MOST_TRIED)
         self._alpha_factor = 1.0
         self._read(self.tally_)
-        tried = self._held_out(few, ALPHA_FACTORS if isinstance(self.alpha, str) else (1.0,))
-        found = [Fading.of(*self._calibration_rows(few, said)) for said in tried]
+        factors = ALPHA_FACTORS if isinstance(self.alpha, str) else (1.0,)
+        tried = held_out_documents(self, few, factors)
+        found = [Fading.of(*said) for said in tried]
         weight = float(few.rows.row_weights.sum())
         losses = weight * np.array([one.log_loss for one in found])
         # Another pseudocount than evidence's must be worth the price of a further unknown.
@@ -254,38 +245,12 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         faded, self._fading = found[best], found[best].rate
         self._alpha_factor = ALPHA_FACTORS[best]
         self._read(self.tally_)
-        said, some = tried[best], few
+        said = tried[best]
         if rows.shape[0] > MOST_TRIED:
             some = folds_of_rows(self, rows, MOST_CALIBRATED)
-            said = self._held_out(some, (1.0,))[0]
-        self.calibration_ = faded.calibration(*self._calibration_rows(some, said))
+            said = held_out_documents(self, some, (1.0,))[0]
+        self.calibration_ = faded.calibration(*said)
         self.calibration_stale_ = False
-
-    def _held_out(self, folds: Folds, factors: Sequence[float]) -> list[HeldOutDocuments]:
-        """Return what documents say by other folds, for each factor of the pseudocount.
-
-        Terms that only the fold has are unknown.
-        """
-        rows, classes = folds.rows, len(self.classes_)
-        out = [np.full((rows.shape[0], classes), -np.inf) for _ in factors]
-        lengths = np.zeros(rows.shape[0])
-        for members, kept, one in fold_models(self, folds):
-            X, alpha = one._event_rows(rows.X[members]), one._model.alpha_
-            lengths[members] = one._lengths(X)
-            for factor, said in zip(factors, out, strict=True):
-                if factor != 1.0:
-                    one._model.alpha = alpha * factor
-                    one._model._read(one._model.tally_)
-                scores = scoring.joint_log_proba(one._scorer(), X, np.zeros(len(kept)))
-                said[np.ix_(members, kept)] = scores
-        return [HeldOutDocuments(said, lengths) for said in out]
-
-    def _calibration_rows(self, folds: Folds, documents: HeldOutDocuments) -> Any:
-        """Return likelihoods, prior, codes, weights and lengths of documents held out."""
-        kept = np.flatnonzero(folds.scored[folds.rows.codes])
-        codes, weights = folds.rows.codes[kept].astype(np.intp), folds.rows.row_weights[kept]
-        said, lengths = documents.likelihoods[kept], documents.lengths[kept]
-        return said, self._decision_prior(), codes, weights, lengths
 
     def _drop_calibration(self) -> None:
         super()._drop_calibration()
