@@ -12,6 +12,7 @@ from suffice.model import scoring
 from suffice.model.folds import Folds
 from suffice.skin.held_out import fold_models
 from suffice.tally.tally import Floats
+from suffice.text.fading import Fading
 
 
 class HeldOutDocuments(NamedTuple):
@@ -58,3 +59,16 @@ def held_out_documents(
     codes, weights = rows.codes[kept].astype(np.intp), rows.row_weights[kept]
     prior = model._decision_prior()
     return [HeldOutDocuments(said[kept], prior, codes, weights, lengths[kept]) for said in out]
+
+
+def choose_fading(tried: Sequence[HeldOutDocuments]) -> tuple[int, Fading]:
+    """Return which factor of the pseudocount suits the documents best, and their fading with it.
+
+    Any but the first must be worth the price of a further unknown.
+    """
+    found = [Fading.of(*said) for said in tried]
+    weight = float(tried[0].weights.sum())
+    losses = weight * np.array([one.log_loss for one in found])
+    losses[1:] += np.log(max(weight, 1.0)) / 2
+    best = int(np.argmin(losses)) if np.isfinite(losses).any() else 0
+    return best, found[best]

@@ -24,7 +24,7 @@ from suffice.tally.tally import Floats, Index
 from suffice.text.draws import drawn_documents
 from suffice.text.event_model import event_model
 from suffice.text.fading import Fading
-from suffice.text.held_out import held_out_documents
+from suffice.text.held_out import choose_fading, held_out_documents
 from suffice.text.names import Names
 from suffice.text.own_terms import OwnTerms
 from suffice.text.term_rows import presences, row_sums, with_cells, with_column
@@ -236,13 +236,8 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         self._read(self.tally_)
         factors = ALPHA_FACTORS if isinstance(self.alpha, str) else (1.0,)
         tried = held_out_documents(self, few, factors)
-        found = [Fading.of(*said) for said in tried]
-        weight = float(few.rows.row_weights.sum())
-        losses = weight * np.array([one.log_loss for one in found])
-        # Another pseudocount than evidence's must be worth the price of a further unknown.
-        losses[1:] += np.log(max(weight, 1.0)) / 2
-        best = int(np.argmin(losses)) if np.isfinite(losses).any() else 0
-        faded, self._fading = found[best], found[best].rate
+        best, faded = choose_fading(tried)
+        self._fading = faded.rate
         self._alpha_factor = ALPHA_FACTORS[best]
         self._read(self.tally_)
         said = tried[best]
