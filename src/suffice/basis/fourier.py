@@ -13,8 +13,10 @@ from suffice.basis.given import ascending, positive_by_column
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Fourier(Expansion):
     """sin(2π f x / period) and cos(2π f x / period) of each column (docs: mathematics, section 7).
 

@@ -10,8 +10,10 @@ from numpy.typing import ArrayLike
 from suffice.basis.expansion import Expansion
 from suffice.errors import InputError
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Levels(Expansion):
     """1 where a column has a level 0, 1, 2, ... and 0 elsewhere; the last is for all others.
 

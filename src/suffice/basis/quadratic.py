@@ -8,8 +8,10 @@ import numpy as np
 
 from suffice.basis.expansion import Expansion
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Quadratic(Expansion):
     """x_j of each column, then x_j x_k of each pair j <= k (docs: mathematics, section 4).
 

@@ -14,8 +14,10 @@ from suffice.basis.given import finite, positive_by_column
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Radial(Expansion):
     """exp(-|x - c|^2 / (2 width^2)) for centres c (docs: mathematics, section 7).
 

@@ -22,6 +22,7 @@ from suffice.naive_bayes import (
     PoissonNB,
 )
 from suffice.tally.tally import Floats
+from suffice.threads import one_blas_thread
 
 # What a model's evidence is the probability of: only like is compared with like.
 EVIDENCE_OF: dict[type, str] = {
@@ -87,6 +88,7 @@ class EvidenceTable:
         return "\n".join(lines)
 
 
+@one_blas_thread
 def evidence_table(
     models: Mapping[str, Any] | Iterable[Any], X: Any, y: Any, sample_weight: Any = None
 ) -> EvidenceTable:

@@ -21,8 +21,10 @@ from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Beta
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class BernoulliNB(DiscreteNB):
     """Naive Bayes for features that are present or absent (docs: mathematics, sections 2 and 8).
 

@@ -23,6 +23,7 @@ from suffice.prior import Dirichlet
 from suffice.skin.experiment import Experiment
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
 class CountRows(DiscreteNB):
@@ -107,6 +108,7 @@ class CountRows(DiscreteNB):
         return rng.multinomial(events, chances)
 
 
+@with_one_blas_thread
 class MultinomialNB(CountRows):
     """Naive Bayes for rows of counts (docs: mathematics, sections 2 and 8).
 

@@ -22,8 +22,10 @@ from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class PoissonNB(DiscreteNB):
     """Naive Bayes for numbers of events (docs: mathematics, section 2).
 

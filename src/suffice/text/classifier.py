@@ -24,8 +24,10 @@ from suffice.text.refinement import Refinement
 from suffice.text.saved_terms import check_classifier, vocabulary_of
 from suffice.text.term_rows import row_sums
 from suffice.text.vectorizer import CountVectorizer
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class TextClassifier(LearnsDocuments):
     """Documents in, labels out: naive Bayes on the words of documents (docs: text).
 
