@@ -11,10 +11,11 @@ import inspect
 import operator
 import os
 import sys
+from collections.abc import Callable
 from contextlib import ContextDecorator
 from threading import Lock, local
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -114,20 +115,62 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
+class _Library(NamedTuple):
+    """A library for matrices: how to get and set its number of threads.
+
+    With OpenMP each thread of the process has a limit of its own, otherwise the process has one.
+    """
+
+    get: Callable[[], int]
+    set: Callable[[int], object]
+    per_thread: bool
+
+    @classmethod
+    def of(cls, controller: Any) -> Self:
+        """Return the library of a controller.
+
+        OpenBLAS is asked itself: of threads that set its limit, threadpoolctl serves one at a
+        time, and ignores the others.
+        """
+        if controller.internal_api == "openblas":
+            names = [("omp_get_max_threads", "omp_set_num_threads", True)]
+            if controller.threading_layer != "openmp":
+                names = [
+                    (f"{a}openblas_get_num_threads{z}", f"{a}openblas_set_num_threads{z}", False)
+                    for a in ("", "scipy_")
+                    for z in ("", "64_", "_64")
+                ]
+            for get, put, per_thread in names:
+                if hasattr(controller.dynlib, get) and hasattr(controller.dynlib, put):
+                    return cls(
+                        getattr(controller.dynlib, get), getattr(controller.dynlib, put), per_thread
+                    )
+        return cls(controller.get_num_threads, controller.set_num_threads, False)
+
+
+class _Limits(local):
+    """What one thread of the process has entered, and the limits it met that are its own."""
+
+    def __init__(self) -> None:
+        self.entries = 0
+        self.before: list[tuple[_Library, int]] = []
+
+
 class _OneBlasThread(ContextDecorator):
     """While any thread is inside, BLAS multiplies on the thread that calls it.
 
-    BLAS knows one limit for the whole process, so entries are counted: the first one lowers it
-    and the last one to leave puts back what was there, unless somebody else has set it meanwhile.
+    Most libraries have one limit for the process, so entries are counted: the first one lowers it
+    and the last one to leave puts back what was there, unless somebody has set another meanwhile.
     """
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._entries = 0
-        self._mine = local()
-        self._controllers: list[Any] = []
+        self._mine = _Limits()
+        self._libraries: dict[str, _Library] = {}
+        self._per_thread: list[_Library] = []
         self._searched_with_scipy: bool | None = None
-        self._before: dict[str, tuple[Any, int]] = {}
+        self._before: dict[str, tuple[_Library, int]] = {}
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(
                 before=self._lock.acquire,
@@ -137,46 +180,59 @@ class _OneBlasThread(ContextDecorator):
 
     def __enter__(self) -> None:
         with self._lock:
-            for library in self._libraries():
-                if library.filepath not in self._before:
-                    self._before[library.filepath] = library, library.get_num_threads()
-                    library.set_num_threads(1)
+            self._search()
+            for path, library in self._libraries.items():
+                if not library.per_thread and path not in self._before:
+                    self._before[path] = library, library.get()
+                    library.set(1)
             self._entries += 1
-            self._mine.entries = getattr(self._mine, "entries", 0) + 1
+        if self._mine.entries == 0:
+            self._mine.before = [(one, one.get()) for one in self._per_thread]
+            self.limit_this_thread()
+        self._mine.entries += 1
 
     def __exit__(self, *_: object) -> None:
+        self._mine.entries -= 1
+        if self._mine.entries == 0:
+            _restore(self._mine.before)
         with self._lock:
             self._entries -= 1
-            self._mine.entries -= 1
             if self._entries == 0:
-                self._restore()
+                self._restore_shared()
 
-    def on_this_thread(self) -> None:
-        """Limit BLAS on a new thread: that of OpenMP knows a limit for each thread."""
-        for library in self._controllers:
-            library.set_num_threads(1)
+    def limit_this_thread(self) -> None:
+        """Lower the limits that this thread has of its own; a new thread is not inside yet."""
+        for library in self._per_thread:
+            library.set(1)
 
-    def _libraries(self) -> list[Any]:
-        """Return what numpy and scipy multiply with; to look for it takes milliseconds."""
+    def _search(self) -> None:
+        """Look for the libraries that numpy and scipy have loaded, which takes milliseconds."""
         with_scipy = "scipy.linalg" in sys.modules
-        if with_scipy is not self._searched_with_scipy:
-            found = ThreadpoolController().select(user_api="blas").lib_controllers
-            self._controllers = [one for one in found if one.get_num_threads() is not None]
-            self._searched_with_scipy = with_scipy
-        return self._controllers
+        if with_scipy is self._searched_with_scipy:
+            return
+        for one in ThreadpoolController().select(user_api="blas").lib_controllers:
+            if one.filepath not in self._libraries and one.get_num_threads() is not None:
+                self._libraries[one.filepath] = _Library.of(one)
+        self._per_thread = [one for one in self._libraries.values() if one.per_thread]
+        self._searched_with_scipy = with_scipy
 
-    def _restore(self) -> None:
-        for library, threads in self._before.values():
-            if threads != 1 and library.get_num_threads() == 1:
-                library.set_num_threads(threads)
+    def _restore_shared(self) -> None:
+        _restore(list(self._before.values()))
         self._before.clear()
 
     def _after_fork(self) -> None:
         """Forget entries of threads that the new process does not have."""
-        self._entries = getattr(self._mine, "entries", 0)
+        self._entries = self._mine.entries
         if self._entries == 0:
-            self._restore()
+            self._restore_shared()
         self._lock.release()
+
+
+def _restore(before: list[tuple[_Library, int]]) -> None:
+    """Set the limits that were there, where nobody has set others since."""
+    for library, threads in before:
+        if threads != 1 and library.get() == 1:
+            library.set(threads)
 
 
 one_blas_thread = _OneBlasThread()

@@ -31,6 +31,6 @@ def on_all_cores(work: Callable[..., T], tasks: list[tuple[int, int]]) -> list[T
         return [work(start, stop) for start, stop in tasks]
     with (
         one_blas_thread,
-        ThreadPoolExecutor(workers, initializer=one_blas_thread.on_this_thread) as pool,
+        ThreadPoolExecutor(workers, initializer=one_blas_thread.limit_this_thread) as pool,
     ):
         return list(pool.map(lambda task: work(*task), tasks))
