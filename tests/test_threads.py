@@ -372,7 +372,7 @@ def answers(kind):
         return suffice.LogisticRegression().fit(X, y).predict_proba(X)
     X, y = rows(2500, 200)  # wide: products that BLAS would share out to its threads
     model = suffice.GaussianDiscriminant("full").fit(X, y)
-    return np.hstack([model.predict_joint_log_proba(X), model.leave_one_out(X, y).probabilities])
+    return np.hstack([model.predict_joint_log_proba(X), model.leave_one_out(X, y).log_proba])
 
 
 @pytest.mark.parametrize("kind", ["text", "table", "regression", "logistic", "wide"])
