@@ -12,10 +12,10 @@ import operator
 import os
 import sys
 from collections.abc import Callable
-from contextlib import ContextDecorator
+from functools import wraps
 from threading import Lock, local
 from types import FunctionType
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
@@ -26,6 +26,8 @@ __all__ = ["get_threads", "set_threads"]
 VARIABLE = "SUFFICE_THREADS"
 
 C = TypeVar("C", bound=type)
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class _Limit:
@@ -156,7 +158,7 @@ class _Limits(local):
         self.before: list[tuple[_Library, int]] = []
 
 
-class _OneBlasThread(ContextDecorator):
+class _OneBlasThread:
     """While any thread is inside, BLAS multiplies on the thread that calls it.
 
     Most libraries have one limit for the process, so entries are counted: the first one lowers it
@@ -199,6 +201,19 @@ class _OneBlasThread(ContextDecorator):
             self._entries -= 1
             if self._entries == 0:
                 self._restore_shared()
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Return a function that runs inside.
+
+        No `ContextDecorator`: its frame is not ours, and warnings would name it as the caller.
+        """
+
+        @wraps(function)
+        def inside(*args: P.args, **kwargs: P.kwargs) -> R:
+            with self:
+                return function(*args, **kwargs)
+
+        return inside
 
     def limit_this_thread(self) -> None:
         """Lower the limits that this thread has of its own; a new thread is not inside yet."""
