@@ -17,7 +17,7 @@ from benchmarks import cases, logistic, regression, searchlight, text, validatio
 from benchmarks.measure import Result
 from benchmarks.startup import startup
 from suffice import __version__
-from suffice.kernels.ranges import cores
+from suffice.threads import get_threads
 
 # A line of the table stays a line, however narrow the terminal.
 WIDTH = 190
@@ -69,7 +69,7 @@ def main() -> None:
         "numpy": numpy.__version__,
         "scipy": scipy.__version__,
         "python": platform.python_version(),
-        "cores": cores(),
+        "threads": get_threads(),
         "processor": platform.processor() or platform.machine(),
     }
     lines = [result.as_json() for result in results]

@@ -2,7 +2,10 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+import suffice
 
 # Each worker of pytest has a core. More threads of BLAS than that wait for each other, at a third
 # of the whole run. Set before numpy is imported; workers and processes that tests start inherit it.
@@ -16,3 +19,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("laws")
+
+
+@pytest.fixture
+def threads():
+    """Return `set_threads`; the number that was there before is set again afterwards."""
+    before = os.environ.get("SUFFICE_THREADS")
+    yield suffice.set_threads
+    suffice.set_threads(None if before is None else int(before))

@@ -34,7 +34,7 @@ def everything(tally):
     ("kind", "sparse"),
     [(kind, False) for kind in KINDS] + [(kind, True) for kind in SPARSE_KINDS],
 )
-def test_the_number_of_cores_does_not_matter(kind, sparse, monkeypatch):
+def test_the_number_of_threads_does_not_matter(kind, sparse, monkeypatch, threads):
     rng = np.random.default_rng(15)
     X, y = cells(rng, 4000, 4).astype(float), rng.integers(0, 3, 4000)
     if sparse:
@@ -42,8 +42,8 @@ def test_the_number_of_cores_does_not_matter(kind, sparse, monkeypatch):
     weights = rng.exponential(size=4000)
     monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 2000)
     answers = []
-    for cores in (1, 2, 7):
-        monkeypatch.setattr(suffice.kernels.ranges, "cores", lambda cores=cores: cores)
+    for number in (1, 2, 7):
+        threads(number)
         row_weights, tally = counted(kind, X, y, 3, weights)
         answers.append([row_weights, *everything(tally)])
     for other in answers[1:]:

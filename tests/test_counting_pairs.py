@@ -127,14 +127,14 @@ def test_columns_of_very_different_size_keep_their_own_digits():
     check(counted(X, Y * 1e100).tally, X, Y * 1e100)
 
 
-def test_the_number_of_cores_and_the_length_of_ranges_do_not_matter(monkeypatch):
+def test_the_number_of_threads_and_the_length_of_ranges_do_not_matter(monkeypatch, threads):
     X, Y, rng = table(3000, 4)
     X[[5, 1500, 2999], 1] = np.nan
     weights = rng.exponential(size=3000)
     answers = []
-    for cores, cells in ((1, 10**9), (2, 2000), (7, 500)):
+    for number, cells in ((1, 10**9), (2, 2000), (7, 500)):
         monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", cells)
-        monkeypatch.setattr(suffice.kernels.ranges, "cores", lambda cores=cores: cores)
+        threads(number)
         answers.append(counted(X, Y, weights))
     for other in answers[1:]:
         assert other.tally.agrees(answers[0].tally, 1e-12)

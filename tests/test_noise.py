@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from benchmarks.noise import hunt
 
 # As `python -m benchmarks.noise`, without the sizes that take longest.
 SIZES = (30, 50, 100, 200, 500)
-TABLES = 200
+TABLES = 100
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ ROOMS = (
     "saved",
     "tally",
     "text",
+    "threads",
 )
 
 

@@ -1,4 +1,4 @@
-"""Documents that are large, many or made to break a counter; and any number of cores."""
+"""Documents that are large, many or made to break a counter; and any number of threads."""
 
 from collections import Counter
 from itertools import pairwise
@@ -76,12 +76,12 @@ CUTS = [{}, {"ngram_range": (1, 3)}, {"stop_words": ["to", "or"], "ngram_range":
 @pytest.mark.parametrize("cut", CUTS, ids=str)
 @pytest.mark.parametrize("number", [1, 2, 7])
 @given(documents)
-def test_any_number_of_cores_and_any_size_of_chunks_count_alike(number, cut, learned):
+def test_any_number_of_threads_and_any_size_of_chunks_count_alike(number, cut, learned):
     plain = CountVectorizer(**cut).partial_fit(learned)
     hashed = HashingVectorizer(**cut).fit(learned)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexicon, "cores", lambda: number)
-        patch.setattr(ranges, "cores", lambda: number)
+        patch.setattr(lexicon, "get_threads", lambda: number)
+        patch.setattr(ranges, "get_threads", lambda: number)
         patch.setattr(lexicon, "WORTH_A_CORE", 1)
         patch.setattr(lexicon, "CHUNK", 5)
         patch.setattr(ranges, "RANGE_CELLS", 3)

@@ -59,6 +59,7 @@ _ROOMS = {
     "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
     "classifier": ("GenerativeClassifier",),
     "saved": ("load",),
+    "threads": ("get_threads", "set_threads"),
     "errors": (
         "CovarianceError",
         "DebtError",

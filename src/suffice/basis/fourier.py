@@ -15,8 +15,10 @@ from suffice.basis.numerals import numerals
 from suffice.errors import InputError
 from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Fourier(Expansion):
     """sin(2π f x / period) and cos(2π f x / period) of each column (docs: mathematics, section 7).
 

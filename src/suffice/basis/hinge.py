@@ -14,8 +14,10 @@ from suffice.basis.numerals import numerals
 from suffice.errors import InputError
 from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Hinge(Expansion):
     """x and max(0, x - k) of each column, for knots k (docs: mathematics, section 7).
 

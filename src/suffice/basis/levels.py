@@ -11,8 +11,10 @@ from suffice.basis.expansion import Expansion, check_width
 from suffice.errors import InputError
 from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Levels(Expansion):
     """1 where a column has a level 0, 1, 2, ... and 0 elsewhere; the last is for all others.
 

@@ -12,8 +12,10 @@ from sklearn.utils._param_validation import Interval
 from suffice.basis.expansion import Expansion, check_width
 from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Polynomial(Expansion):
     """x, x^2, ..., x^degree of each column (docs: mathematics, section 7).
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from suffice.basis.expansion import Expansion
 from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
 def _pairs_of(columns: int, *, products: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -20,6 +21,7 @@ def _pairs_of(columns: int, *, products: bool) -> tuple[NDArray[np.intp], NDArra
     return np.arange(columns), np.arange(columns)
 
 
+@with_one_blas_thread
 class Quadratic(Expansion):
     """x_j of each column, then x_j x_k of each pair j <= k (docs: mathematics, section 4).
 

@@ -16,8 +16,10 @@ from suffice.errors import InputError
 from suffice.saved.agreement import check_shapes
 from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class Radial(Expansion):
     """exp(-|x - c|^2 / (2 width^2)) for centres c (docs: mathematics, section 7).
 

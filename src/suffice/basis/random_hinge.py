@@ -13,8 +13,10 @@ from suffice.errors import InputError
 from suffice.saved.agreement import check_shapes
 from suffice.skin.answers import generator
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class RandomHinge(Expansion):
     """max(0, w.z + b) of standardised rows z, with w ~ N(0, 1) (docs: mathematics, section 7).
 

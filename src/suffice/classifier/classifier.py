@@ -10,8 +10,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.classifier.saving import SavesTables
 from suffice.model.combination_choice import HOW
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class GenerativeClassifier(SavesTables):
     """One classifier for real tables: mixed columns and gaps in, probabilities and reasons out.
 

@@ -20,7 +20,8 @@ from suffice.data.given import (
     refuse_repeated_names,
 )
 from suffice.errors import InputError, ShapeError
-from suffice.kernels.ranges import cores, on_all_cores
+from suffice.kernels.ranges import on_all_cores
+from suffice.threads import get_threads
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = tuple(range(1, 13))
@@ -81,9 +82,9 @@ class Table:
         named = X if isinstance(X, Named) else Named.of(X)
         refuse_repeated_names([name for name, _ in named.columns])
 
-        # Those that are not read at once come first, and every core takes its share of them.
+        # Those that are not read at once come first, and every thread takes its share of them.
         order = sorted(named.columns, key=lambda one: isinstance(one[1], np.ndarray))
-        shares = cores() if named.rows >= MANY_ROWS else 1
+        shares = get_threads() if named.rows >= MANY_ROWS else 1
 
         def read(start: int, _: int) -> dict[str, list[Column]]:
             found = {}

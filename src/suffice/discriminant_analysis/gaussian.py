@@ -11,8 +11,10 @@ from suffice.discriminant_analysis.gaussian_left_out import GaussianLeftOut
 from suffice.discriminant_analysis.gaussian_reading import DIAGONAL
 from suffice.errors import InputError, PriorError
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class GaussianDiscriminant(GaussianLeftOut):
     """Gaussian classes with a prior (docs: mathematics, sections 2, 4 and 6).
 

@@ -25,8 +25,10 @@ from suffice.model.laws import DenseLaw
 from suffice.model.linear import LinearScorer, Projection
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearLeftOut):
     """Linear discriminant analysis, from a tally (docs: mathematics, sections 4 and 6).
 

@@ -21,8 +21,10 @@ from suffice.model.left_out_gaussian import LeftOutGaussian, Marks
 from suffice.model.left_out_parts import covariance_parts, rows_by_class
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class QuadraticDiscriminantAnalysis(ClassCovariances):
     """Quadratic discriminant analysis, from a tally (docs: mathematics, sections 4 and 6).
 

@@ -19,8 +19,10 @@ from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Interval, Prior, Size, tails
 from suffice.tally.moments import Moments
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 @dataclass(frozen=True, eq=False)
 class KnownCovariance(Prior):
     """mu ~ N(m0, S0), rows ~ N(mu, Sigma) with Sigma known (docs: mathematics, section 6).

@@ -19,10 +19,12 @@ from suffice.gaussian.normal import MultivariateNormal
 from suffice.gaussian.structure import Structure
 from suffice.model.covariance import SINGULAR
 from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.threads import with_one_blas_thread
 
 OWNER = "LinearGaussian"
 
 
+@with_one_blas_thread
 @dataclass(frozen=True, eq=False)
 class LinearGaussian:
     """y | x ~ N(A x + b, R), for a normal x (docs: mathematics, section 6).

@@ -15,8 +15,10 @@ from suffice.gaussian.features import cells_of
 from suffice.gaussian.full import Full, checked, of_half, of_lower
 from suffice.gaussian.low_rank import checked_low_rank
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class MultivariateNormal(Algebra):
     """x ~ N(mean, covariance), over features that may have names (docs: mathematics, section 6).
 

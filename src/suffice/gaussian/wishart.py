@@ -15,6 +15,7 @@ from suffice.prior.inverse_wishart import bartlett, log_inverse_wishart, sample_
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.prior import Size, broadcast, check_generator, finite, positive, sizes, spread_to
 from suffice.tally.tally import Floats, given
+from suffice.threads import with_one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,7 @@ class RandomMatrix(ABC):
             object.__setattr__(self, name, given(value))
 
 
+@with_one_blas_thread
 class Wishart(RandomMatrix):
     """p(L) proportional to |L|^((v-d-1)/2) exp(-tr(V^-1 L) / 2) (docs: mathematics, section 6).
 
@@ -133,6 +135,7 @@ class Wishart(RandomMatrix):
         return np.asarray(half @ np.swapaxes(half, -1, -2))
 
 
+@with_one_blas_thread
 class InverseWishart(RandomMatrix):
     """p(Sigma) proportional to |Sigma|^(-(v+d+1)/2) exp(-tr(S Sigma^-1) / 2).
 

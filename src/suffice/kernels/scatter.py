@@ -12,9 +12,10 @@ BLOCK = 1024
 # Rows multiplied at once: small enough that BLAS neither packs the operands nor takes its lock
 # (measured best of 32..256 for 20 to 100 columns).
 CHUNK = 64
-# Above this many columns a product is large enough for BLAS to use all cores by itself (measured:
-# at 120 columns ranges are still 1.2 to 1.7 times faster).
+# Above this many columns threads share the columns of one product, below it the rows.
 NARROW = 128
+# Columns of a product that are one thread's, at a time.
+PANEL = 64
 
 
 @kernel

@@ -17,6 +17,7 @@ from suffice.lab.learning_curves import default_sizes, draw_split, learning_curv
 from suffice.lab.sides import sides_of
 from suffice.skin.answers import generator
 from suffice.tally.tally import Floats, given
+from suffice.threads import one_blas_thread
 
 SCORES = {"error": "error", "log_loss": "log-loss"}
 # A crossing that is not in most resamples is not drawn.
@@ -132,6 +133,7 @@ class Comparison:
         return "\n".join([*lines, f"Errors: {self.crossing()}"])
 
 
+@one_blas_thread
 def compare(
     generative: Any = None,
     discriminative: Any = None,

@@ -23,6 +23,7 @@ from suffice.naive_bayes import (
     PoissonNB,
 )
 from suffice.tally.tally import Floats
+from suffice.threads import one_blas_thread
 
 # What a model's evidence is the probability of: only like is compared with like.
 EVIDENCE_OF: dict[type, str] = {
@@ -99,6 +100,7 @@ class EvidenceTable(Tabular):
         return self.to_dict()
 
 
+@one_blas_thread
 def evidence_table(
     models: Mapping[str, Any] | Iterable[Any], X: Any, y: Any, sample_weight: Any = None
 ) -> EvidenceTable:

@@ -13,11 +13,11 @@ from rich.progress import track
 from sklearn import linear_model
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from suffice.errors import InputError
 from suffice.linear_model import LogisticRegression
 from suffice.tally.tally import Floats
+from suffice.threads import one_blas_thread
 
 Index = NDArray[np.intp]
 
@@ -136,7 +136,7 @@ def learning_curves(
     classes, codes = np.unique(y, return_inverse=True)
     for split in splits:
         # Matrices of a hundred columns are solved faster than the threads of BLAS meet.
-        with threadpool_limits(1, user_api="blas"):
+        with one_blas_thread:
             curves = [_curve(side, y, classes, codes, sizes, split) for side in sides]
         yield np.array(curves)
 

@@ -16,6 +16,7 @@ from suffice.lab.dependence import dependence
 from suffice.skin.learner import TallyLearner
 from suffice.tally.tally import Floats, given
 from suffice.text import TextClassifier
+from suffice.threads import one_blas_thread
 
 # Features that a printed ranking shows.
 SHOWN = 10
@@ -90,6 +91,7 @@ class FeatureRanking(Tabular):
         }
 
 
+@one_blas_thread
 def rank_features(model: Any) -> FeatureRanking:
     """Rank the features of a fitted classifier by what its tally says of them and the label.
 

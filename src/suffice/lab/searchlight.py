@@ -23,6 +23,7 @@ from suffice.prior import NormalInverseGamma
 from suffice.skin.intake import take_labels
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
+from suffice.threads import one_blas_thread
 
 Folds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
@@ -80,6 +81,7 @@ class Searchlight:
         return draw_maps(self.class_means, [str(name) for name in self.classes.tolist()], "mean")
 
 
+@one_blas_thread
 def searchlight(
     X: Any,
     y: Any,

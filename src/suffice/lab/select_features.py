@@ -21,10 +21,12 @@ from suffice.saved.savable import Savable
 from suffice.skin.learner import TallyLearner
 from suffice.skin.undo import all_or_nothing
 from suffice.text import TextClassifier
+from suffice.threads import one_blas_thread, with_one_blas_thread
 
 SCORES = ("log_bayes_factor", "mutual_information")
 
 
+@with_one_blas_thread
 class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
     """Keep the features that have most to do with the label (docs: mathematics, section 2).
 
@@ -140,6 +142,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return kept
 
 
+@one_blas_thread
 def select_features(
     k: int = 10, *, by: str = "log_bayes_factor", model: Any = None
 ) -> SelectFeatures:

@@ -20,8 +20,10 @@ from suffice.prior.matrices import cholesky
 from suffice.prior.products import Products
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class BayesianLinearRegression(Regression):
     """Linear regression with its coefficients (and noise) integrated out.
 

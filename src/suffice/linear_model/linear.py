@@ -12,8 +12,10 @@ from suffice.model.least_squares import least_squares, non_negative_least_square
 from suffice.prior.coefficients import Coefficients
 from suffice.prior.products import Products
 from suffice.tally import Moments
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class LinearRegression(Regression):
     """Ordinary least squares: scikit-learn's class, learned in one pass.
 

@@ -21,8 +21,10 @@ from suffice.model.softmax_start import first_gap
 from suffice.skin.intake import take_rows
 from suffice.skin.undo import all_or_nothing
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class LogisticRegression(SoftmaxAnswers):
     """Softmax regression: scikit-learn's class, with what is known of its weights.
 

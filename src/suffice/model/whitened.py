@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -19,11 +18,10 @@ from suffice.model.marginal import MarginalScorer
 from suffice.prior.gammas import log_gamma_step
 from suffice.tally.tally import Floats, Index
 
-# Rows of wide data multiplied at once; BLAS then uses all cores for one product at a time.
+# Rows of wide data multiplied at once.
 WIDE_ROWS = 1024
 # Rows for which preparing single precision pays.
 FEWEST_ROUGH_ROWS = 1000
-_one_product = threading.Lock()
 NORMAL = np.empty(0)
 
 
@@ -93,8 +91,7 @@ class WhitenedScorer(MarginalScorer):
         rows[strange] = 0.0
         for c in range(out.shape[1]):
             if c < len(t["factors"]):
-                with _one_product:
-                    product = rows @ t["factors"][c].T
+                product = rows @ t["factors"][c].T
             away = product - t["offsets"][c]
             squares = np.einsum("ij,ij->i", away, away) * t["scale"][c]
             if self.degrees.size:

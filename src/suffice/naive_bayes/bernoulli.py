@@ -23,8 +23,10 @@ from suffice.skin.explains import ColumnScores
 from suffice.skin.intake import column_name
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class BernoulliNB(DiscreteNB):
     """Naive Bayes for features that are present or absent (docs: mathematics, sections 2 and 8).
 

@@ -24,12 +24,14 @@ from suffice.skin.explains import ColumnScores
 from suffice.skin.intake import column_name
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 # Levels that min_categories may ask for in a saved model, seen or not: a short file is not to
 # take gigabytes when it is loaded.
 MOST_SAVED_LEVELS = 1 << 22
 
 
+@with_one_blas_thread
 class CategoricalNB(DiscreteNB):
     """Naive Bayes for columns of levels (docs: mathematics, sections 2 and 8).
 

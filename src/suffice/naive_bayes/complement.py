@@ -20,8 +20,10 @@ from suffice.naive_bayes.multinomial import CountRows, times
 from suffice.prior import Dirichlet
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class ComplementNB(CountRows):
     """Rennie and others' complement rule on the multinomial tally.
 

@@ -26,6 +26,7 @@ from suffice.skin.class_prior import check_prior_shape, given_prior, learned_pri
 from suffice.skin.explains import ColumnScores
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats, Index
+from suffice.threads import with_one_blas_thread
 
 # The axes of the (class, feature) tally along which one variance is shared.
 SHARED: dict[str | None, tuple[int, ...]] = {
@@ -36,6 +37,7 @@ SHARED: dict[str | None, tuple[int, ...]] = {
 }
 
 
+@with_one_blas_thread
 class GaussianNB(LeavesRowsOut):
     """Gaussian naive Bayes (docs: mathematics, sections 2 and 4).
 

@@ -27,6 +27,7 @@ from suffice.skin.experiment import Experiment
 from suffice.skin.explains import ColumnScores
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
+from suffice.threads import with_one_blas_thread
 
 
 class CountRows(DiscreteNB):
@@ -136,6 +137,7 @@ def times(counts: Floats, table: Floats) -> Floats:
         return np.where(counts[:, None] == 0, 0.0, counts[:, None] * table)
 
 
+@with_one_blas_thread
 class MultinomialNB(CountRows):
     """Naive Bayes for rows of counts (docs: mathematics, sections 2 and 8).
 

@@ -26,8 +26,10 @@ from suffice.prior.predictive import draw_events
 from suffice.skin.explains import ColumnScores
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class PoissonNB(DiscreteNB):
     """Naive Bayes for numbers of events (docs: mathematics, section 2).
 

@@ -31,6 +31,7 @@ from suffice.prior.student_t import MultivariateStudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
 from suffice.tally.moments import Moments
 from suffice.tally.tally import ROUNDING, Floats
+from suffice.threads import with_one_blas_thread
 
 
 class MeanCovariance(NamedTuple):
@@ -40,6 +41,7 @@ class MeanCovariance(NamedTuple):
     covariance: Floats
 
 
+@with_one_blas_thread
 @dataclass(frozen=True, eq=False)
 class NormalInverseWishart(Prior):
     """Sigma ~ IW(S, v), mu | Sigma ~ N(m, Sigma / k) (docs: mathematics, section 2).

@@ -10,8 +10,10 @@ from suffice.saved.decoder import Decoder
 from suffice.saved.provenance import Provenance, checked_document, provenance_of
 from suffice.saved.refusal import refusals, refuse
 from suffice.saved.strict_json import strict_json
+from suffice.threads import one_blas_thread
 
 
+@one_blas_thread
 def load(path: Path, *, trust_patterns: bool = False) -> Any:
     """Return the model that was saved in a file: it answers, learns, forgets and merges as before.
 

@@ -25,8 +25,10 @@ from suffice.text.refinement import Refinement
 from suffice.text.saved_terms import check_classifier, check_cut, vocabulary_of
 from suffice.text.vectorizer import CountVectorizer
 from suffice.text.word_tables import TermProbabilities, TopWords, words_of_class
+from suffice.threads import with_one_blas_thread
 
 
+@with_one_blas_thread
 class TextClassifier(LearnsDocuments):
     """Documents in, labels out: naive Bayes on the words of documents (docs: text).
 

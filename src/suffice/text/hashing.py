@@ -20,12 +20,14 @@ from suffice.text.cutter import in_batches, takes_anything
 from suffice.text.names import Names
 from suffice.text.sparse_kind import as_configured
 from suffice.text.vocabulary import Vocabulary
+from suffice.threads import with_one_blas_thread
 
 # What stands between the terms of one column in its name; no letter of a word.
 BETWEEN = "|"
 
 
 # A subclass has to say again that its answers, being sparse, become no data frames.
+@with_one_blas_thread
 class HashingVectorizer(ScikitHashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Count words in a fixed number of columns: scikit-learn's parameters and results.
 

@@ -12,13 +12,14 @@ from suffice.data.documents import Documents
 from suffice.kernels import term_names
 from suffice.kernels.cells import Cells, cells_with_room, move_columns
 from suffice.kernels.grams import count_grams, without_stop_words
-from suffice.kernels.ranges import cores, on_all_cores
+from suffice.kernels.ranges import on_all_cores
 from suffice.kernels.run_table import RunTable, merge_runs, table_with_room
 from suffice.kernels.word_table import UNKNOWN, WordTable, add_words, with_room
 from suffice.kernels.words import LONGER, Words, cut_words, is_ascii, number_words
 from suffice.text.counted import Counted
 from suffice.text.letters import ascii_table, letter_table
 from suffice.text.names import Names
+from suffice.threads import get_threads
 
 # Bytes that are cut into words before the words are counted: few enough to stay in cache.
 CHUNK = 1 << 16
@@ -143,7 +144,7 @@ class Lexicon:
     def _parts(self, documents: Documents, *, grow: bool) -> list[_Part]:
         """Count ranges of documents, one a core: by our tables, or each by growing its own."""
         size = int(documents.begins[-1] - documents.begins[0])
-        ranges = documents.ranges(max(-(-size // cores()), WORTH_A_CORE)) or [(0, 0)]
+        ranges = documents.ranges(max(-(-size // get_threads()), WORTH_A_CORE)) or [(0, 0)]
         if is_ascii(documents.letters):
             letters = ascii_table(self.cut.lowercase)
         else:

@@ -23,6 +23,7 @@ from suffice.text.names import Names
 from suffice.text.saved_terms import check_cut, check_term_counts, vocabulary_of
 from suffice.text.sparse_kind import as_configured
 from suffice.text.vocabulary import Vocabulary
+from suffice.threads import with_one_blas_thread
 
 # Settings under which two vectorizers cut documents into the same terms.
 CUT_SETTINGS = (
@@ -37,6 +38,7 @@ CUT_SETTINGS = (
 )
 
 
+@with_one_blas_thread
 class CountVectorizer(Savable, ScikitCountVectorizer):
     r"""Count the words of documents: scikit-learn's parameters and results, token for token.
 
