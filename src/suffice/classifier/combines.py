@@ -33,8 +33,8 @@ FEWEST_ROWS = 5_000
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.
 MOST_LIKELIHOODS = 1 << 25
 # Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
-# tried unless they are asked for.
-MOST_WORK = 1 << 29
+# tried unless they are asked for: of more than two classes a pass takes longer than it counts.
+MOST_WORK = {True: 1 << 29, False: 1 << 26}
 # Rows, by their weight, beyond which none are tried: it would add a quarter to the time of a fit.
 MOST_ROWS = 20_000
 
@@ -122,12 +122,16 @@ class Combines(TableLearner):
         found = Features.found(self.blocks_, rows.X.table, rows.weights)
         few = min(rows.shape[0], CHOOSING_ROWS)
         unknown = classes * found.width
-        work = few * unknown**2 // 2 + unknown**3 // 3
+        work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
         if classes == TWO:
             unknown = found.width
             work = few * len(found.columns) ** 2 + unknown**3
         # With fewer rows than unknowns, too much of a row is left in the weights without it.
-        return found if asked or (work < MOST_WORK and unknown <= rows.shape[0]) else Features()
+        return (
+            found
+            if asked or (work < MOST_WORK[classes == TWO] and unknown <= rows.shape[0])
+            else Features()
+        )
 
     def _chosen(self, held_out: HeldOut) -> Weighing:
         """Return the weights, offsets and corrections that make held-out rows most probable."""

@@ -1,18 +1,23 @@
-"""Which pairs of columns depend on each other within the classes."""
+"""Which pairs of columns tell more of the class together than each for itself."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.classifier.candidates import few_values
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
-from suffice.kernels.combinations import pair_information
+from suffice.kernels.combinations import pair_gain
 from suffice.tally.tally import Floats
 
 Codes = NDArray[np.intp]
 # Parts of equal weight that numbers are cut into, only to find pairs worth trying.
 PARTS = 5
+# How many rows the columns taken for themselves are worth beside those of a pair's cell.
+STRENGTHS = np.array([1.0, 4.0, 16.0, 64.0])
+# Cells of a pair's table, by classes, beyond which no table is made: rows could not fill it.
+MOST_CELLS = 1 << 16
 
 
 def coded(column: Column) -> tuple[Codes, int]:
@@ -27,7 +32,7 @@ def coded(column: Column) -> tuple[Codes, int]:
         # An unknown level has no place here: rows that are learned have known ones.
         return np.asarray(column.values, np.intp) + 1, len(column.levels) + 1
     edges = column.distinct[1:]
-    if len(edges) >= PARTS:
+    if len(edges) >= PARTS and not few_values(column):
         ordered = column.ordered
         edges = np.unique(ordered[len(ordered) * np.arange(1, PARTS) // PARTS])
     codes = 1 + np.searchsorted(edges, column.values, side="right")
@@ -35,21 +40,20 @@ def coded(column: Column) -> tuple[Codes, int]:
 
 
 def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[tuple[int, int]]:
-    """Return pairs of columns that depend on each other within classes, the most first.
+    """Return pairs of columns that tell more of the class together, those of the most nats first.
 
-    The dependence of a pair is its mutual information given the class, in nats for all rows, less
-    half a log of the rows for each parameter it takes to tell it.
+    It is judged by rows that are left out of the pair's table (docs: classifier, blocks).
     """
     found = []
     codes = [coded(column) for column in columns]
-    total, classes = float(mass.sum()), rows.classes
     for a, (left, many) in enumerate(codes):
         for b in range(a):
             right, more = codes[b]
-            room = np.empty((classes, many, more))
-            nats, cells = pair_information(rows.codes, left, right, mass, room)
-            score = nats - cells / 2 * np.log(max(total, 1.0))
-            if score > 0:
-                found.append((score, b, a))
+            if rows.classes * many * more > MOST_CELLS:
+                continue
+            room = np.empty((rows.classes, many, more))
+            nats = pair_gain(rows.codes, left, right, mass, room, STRENGTHS)
+            if nats > 0:
+                found.append((nats, b, a))
     found.sort(reverse=True)
     return [(b, a) for _, b, a in found]

@@ -26,7 +26,7 @@ TRIED_SPREADS = (0.125, 0.5)
 # Standard errors of the gain by which one way is so far behind the other that it is not gone.
 FAR = 2.0
 # Standard errors by which one normal distribution is so far behind that no more of its kind are
-# tried: of both kinds, unless most numbers are normal.
+# tried.
 HOPELESS = 5.0
 # Multiplications in one pass of all trials' weighings together, beyond which no pair is tried.
 MOST_WORK = 1 << 29
@@ -96,10 +96,9 @@ class Search:
             tuple(f.column for f in group) for group in (numbers, many) if len(group) > 1
         )
         best: Arrangement | None = None
-        normal = [f for f in many if f.name.startswith(("normal", "lognormal"))]
         hopeless, rows = False, self.trials.rows
         for name, columns in product(TOGETHER, groups):
-            if hopeless and (name == "mvn:tied" or 2 * len(normal) < len(numbers)):
+            if hopeless and name == "mvn:tied":
                 continue
             # With fewer rows than columns, a class's own covariance is little but its prior.
             if name == "mvn" and len(columns) * rows.classes > rows.shape[0]:
@@ -112,7 +111,8 @@ class Search:
             if best is None or then.loss < best.loss:
                 best = then
             gain, error = self.trials.gain(self.start, then)
-            hopeless = gain < -HOPELESS * error
+            # Covariances that differ between classes may be all there is: they are tried.
+            hopeless = gain < -HOPELESS * error and name == "mvn:tied"
         return best
 
     def pairs(self, now: Arrangement) -> Arrangement:
@@ -193,5 +193,7 @@ def _families(parts: list[Family[Any]], table: Any) -> tuple[str, ...]:
     names = [name for part in parts for name in part.columns]
     if all(part.name.startswith(("normal", "mvn")) for part in parts):
         return TOGETHER
-    levels = all(not table[n].numeric or few_values(table[n]) for n in names)
-    return ("joint",) if levels else ()
+    if all(not table[n].numeric or few_values(table[n]) for n in names):
+        return ("joint",)
+    # Numbers that are no normals for themselves may be told apart by how they go together.
+    return ("mvn",) if all(table[n].numeric and not few_values(table[n]) for n in names) else ()

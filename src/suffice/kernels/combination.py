@@ -21,6 +21,12 @@ from suffice.kernels.compiled import kernel
 
 # Rows and classes taken together: products of so few lines are multiplied on the calling thread.
 CHUNK_LINES = 64
+# A class of so small a probability, in a row, has no part in what leaving the row out changes.
+UNLIKELY = 1e-7
+# Classes up to which the equations of a row are solved by elimination; of more, by a series, whose
+# terms shrink fast: where so many classes are likely, no row has much to say of any.
+SOLVED = 16
+MOST_TERMS, SMALL_TERM = 50, 1e-9
 
 
 @kernel
@@ -96,77 +102,75 @@ def write_scores(parts, base, offsets, weights, scores):  # type: ignore[no-unty
 
 
 @kernel
-def write_left_out(parts, lower, codes, mass, scores, out):  # type: ignore[no-untyped-def]
+def write_left_out(parts, inverse, codes, mass, scores, out):  # type: ignore[no-untyped-def]
     """Write the scores of each row, (n, C), under weights that were fitted without it into out.
 
     One step of Newton's method from all rows to all but one: scores - G (I - B G)^-1 u, where
-    G is x_c . H^-1 x_d with x_c = (e_c, L_c) and H = lower lower^T, B = w (diag p - p p^T), and
-    u = w (e_own - p).
+    G is x_c . H^-1 x_d with x_c = (e_c, L_c) and `inverse` = H^-1, B = w (diag p - p p^T), and
+    u = w (e_own - p). Classes of less than `UNLIKELY` have no part in B and u.
     """
     rows, classes, blocks = parts.shape
-    chunk = max(1, CHUNK_LINES // classes)
-    solved = np.zeros((classes + blocks, chunk * classes))
     reach, hold = np.empty((classes, classes)), np.empty((classes, classes))
-    shares, step = np.empty(classes), np.empty(classes)
-    for low in range(0, rows, chunk):
-        high = min(low + chunk, rows)
-        set_lines(parts[low:high], solved)
-        solve_forward(lower, solved)
-        for i in range(low, high):
-            first = (i - low) * classes
-            shares_of(scores[i], shares)
-            w = mass[i]
-            for c in range(classes):
-                step[c] = w * ((1.0 if c == codes[i] else 0.0) - shares[c])
-            set_products(solved[:, first : first + classes], reach)
-            for d in range(classes):
-                mean = 0.0
-                for c in range(classes):
-                    mean += shares[c] * reach[c, d]
-                for c in range(classes):
-                    hold[c, d] = (1.0 if c == d else 0.0) - w * shares[c] * (reach[c, d] - mean)
-            solve_in_place(hold, step)
-            for c in range(classes):
-                total = scores[i, c]
-                for d in range(classes):
-                    total -= reach[c, d] * step[d]
-                out[i, c] = total
-
-
-@kernel
-def set_lines(parts, lines):  # type: ignore[no-untyped-def]
-    """Write x_c = (e_c, L_c) of rows into columns of lines (C + K, m)."""
-    rows, classes, blocks = parts.shape
-    lines[:] = 0.0
+    shares, step, more = np.empty(classes), np.empty(classes), np.empty(classes)
+    likely, line = np.empty(classes, np.int64), np.empty(classes + blocks)
     for i in range(rows):
+        shares_of(scores[i], shares)
+        w, size = mass[i], 0
         for c in range(classes):
-            lines[c, i * classes + c] = 1.0
-            for k in range(blocks):
-                lines[classes + k, i * classes + c] = parts[i, c, k]
+            if shares[c] > UNLIKELY or c == codes[i]:
+                likely[size] = c
+                size += 1
+        for a in range(size):
+            d = likely[a]
+            step[a] = w * ((1.0 if d == codes[i] else 0.0) - shares[d])
+            # H^-1 x_d, then x_c . H^-1 x_d of all classes c.
+            for m in range(classes + blocks):
+                total = inverse[m, d]
+                for k in range(blocks):
+                    total += parts[i, d, k] * inverse[m, classes + k]
+                line[m] = total
+            for c in range(classes):
+                total = line[c]
+                for k in range(blocks):
+                    total += parts[i, c, k] * line[classes + k]
+                reach[c, a] = total
+        for b in range(size):
+            mean = 0.0
+            for a in range(size):
+                mean += shares[likely[a]] * reach[likely[a], b]
+            for a in range(size):
+                hold[a, b] = w * shares[likely[a]] * (reach[likely[a], b] - mean)
+        if size <= SOLVED:
+            for a in range(size):
+                for b in range(size):
+                    hold[a, b] = (1.0 if a == b else 0.0) - hold[a, b]
+            solve_in_place(hold[:size, :size], step[:size])
+        else:
+            add_series(hold[:size, :size], step[:size], more[:size])
+        for c in range(classes):
+            total = scores[i, c]
+            for a in range(size):
+                total -= reach[c, a] * step[a]
+            out[i, c] = total
 
 
 @kernel
-def solve_forward(lower, lines):  # type: ignore[no-untyped-def]
-    """Replace all columns x of lines by lower^-1 x, side by side."""
-    for a in range(lines.shape[0]):
-        for b in range(a):
-            factor = lower[a, b]
-            for j in range(lines.shape[1]):
-                lines[a, j] -= factor * lines[b, j]
-        for j in range(lines.shape[1]):
-            lines[a, j] /= lower[a, a]
-
-
-@kernel
-def set_products(lines, products):  # type: ignore[no-untyped-def]
-    """Write the products of all pairs of columns of lines (m, C) into products (C, C)."""
-    classes = lines.shape[1]
-    products[:] = 0.0
-    for a in range(lines.shape[0]):
-        for c in range(classes):
-            factor = lines[a, c]
-            for d in range(classes):
-                products[c, d] += factor * lines[a, d]
+def add_series(matrix, answer, more):  # type: ignore[no-untyped-def]
+    """Replace u by u + M u + M M u + ..., which is (I - M)^-1 u for the M of one row among many."""
+    size = answer.size
+    term = answer.copy()
+    for _ in range(MOST_TERMS):
+        largest = 0.0
+        for a in range(size):
+            more[a] = 0.0
+            for b in range(size):
+                more[a] += matrix[a, b] * term[b]
+        for a in range(size):
+            term[a] = more[a]
+            answer[a] += more[a]
+            largest = max(largest, abs(more[a]))
+        if largest < SMALL_TERM:
+            break
 
 
 @kernel

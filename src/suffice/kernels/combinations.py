@@ -1,8 +1,8 @@
-"""Combinations of levels: one number for each row, and the information in pairs."""
+"""Combinations of levels: one number for each row, and what pairs tell of the class."""
 
 from __future__ import annotations
 
-from math import log
+from math import exp, log
 
 import numpy as np
 
@@ -27,38 +27,58 @@ def write_keys(codes, sizes, steps, keys):  # type: ignore[no-untyped-def]
 
 
 @exact_kernel
-def pair_information(own, left, right, mass, counts):  # type: ignore[no-untyped-def]
-    """Return sum n log(n n_c / (n_a n_b)) of two codes by class, and the free cells of its tables.
+def pair_gain(own, left, right, mass, counts, strengths):  # type: ignore[no-untyped-def]
+    """Return by how many nats the classes are told better by two codes together than by each.
 
-    `counts` is room for them, (C, A, B); it is written over.
+    By each: q = p(c) p(a | c) p(b | c), with one supposed row a cell, made to add up to 1.
+    Together: (n_abc + s q) / (n_ab + s) without a row of weight 1, for the best s of `strengths` (S,).
+    `counts` is room for the rows of each class and cell, (C, A, B); it is written over.
     """
     counts[:] = 0.0
     for i in range(own.size):
         counts[own[i], left[i], right[i]] += mass[i]
     classes, many, more = counts.shape
-    across = np.empty(more)
-    nats, cells = 0.0, 0
+    down, across = np.zeros((classes, many)), np.zeros((classes, more))
+    total = np.zeros(classes)
     for c in range(classes):
-        across[:] = 0.0
-        total, lines, columns = 0.0, 0, 0
         for a in range(many):
-            down = 0.0
             for b in range(more):
-                n = counts[c, a, b]
-                down += n
-                across[b] += n
-                nats += n * log(n) if n > 0.0 else 0.0
-            total += down
-            if down > 0.0:
-                lines += 1
-                nats -= down * log(down)
+                down[c, a] += counts[c, a, b]
+                across[c, b] += counts[c, a, b]
+            total[c] += down[c, a]
+    whole = total.sum() + classes
+    start = np.empty(classes)
+    for c in range(classes):
+        start[c] = log((total[c] + 1.0) / whole) - log(total[c] + many) - log(total[c] + more)
+        for a in range(many):
+            down[c, a] = log(down[c, a] + 1.0)
         for b in range(more):
-            if across[b] > 0.0:
-                columns += 1
-                nats -= across[b] * log(across[b])
-        nats += total * log(total) if total > 0.0 else 0.0
-        cells += max(lines - 1, 0) * max(columns - 1, 0)
-    return nats, cells
+            across[c, b] = log(across[c, b] + 1.0)
+    gains, shares = np.zeros(strengths.size), np.empty(classes)
+    for a in range(many):
+        for b in range(more):
+            held = 0.0
+            for c in range(classes):
+                held += counts[c, a, b]
+            if held <= 0.0:
+                continue
+            top = -np.inf
+            for c in range(classes):
+                shares[c] = start[c] + down[c, a] + across[c, b]
+                top = max(top, shares[c])
+            added = 0.0
+            for c in range(classes):
+                shares[c] = exp(shares[c] - top)
+                added += shares[c]
+            for c in range(classes):
+                n = counts[c, a, b]
+                if n <= 0.0:
+                    continue
+                q, out = shares[c] / added, min(1.0, n)
+                for s in range(strengths.size):
+                    told = (n - out + strengths[s] * q) / (held - out + strengths[s])
+                    gains[s] += n * (log(told) - log(q))
+    return gains.max()
 
 
 @exact_kernel

@@ -10,7 +10,6 @@ from math import log, log1p, sqrt
 
 import numpy as np
 
-from suffice.kernels.combination import solve_forward
 from suffice.kernels.compiled import kernel
 from suffice.kernels.exponential import exp_of_negatives
 
@@ -96,6 +95,18 @@ def log_totals(small, mass):  # type: ignore[no-untyped-def]
     for i in range(small.size):
         total += mass[i] * log1p(small[i])
     return total
+
+
+@kernel
+def solve_forward(lower, lines):  # type: ignore[no-untyped-def]
+    """Replace all columns x of lines by lower^-1 x, side by side."""
+    for a in range(lines.shape[0]):
+        for b in range(a):
+            factor = lower[a, b]
+            for j in range(lines.shape[1]):
+                lines[a, j] -= factor * lines[b, j]
+        for j in range(lines.shape[1]):
+            lines[a, j] /= lower[a, a]
 
 
 @kernel

@@ -111,10 +111,12 @@ class HeldOutParts:
         """
         out = np.empty(self.base.shape)
         scores = self.scores(unknowns)
+        root = np.linalg.inv(lower)
+        inverse = np.ascontiguousarray(root.T @ root)
 
         def work(start: int, stop: int) -> None:
             here = slice(start, stop)
-            rows = self.parts[here], lower, self.codes[here], self.mass[here]
+            rows = self.parts[here], inverse, self.codes[here], self.mass[here]
             write_left_out(*rows, scores[here], out[here])
 
         on_all_cores(work, self._ranges())
