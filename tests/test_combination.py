@@ -325,7 +325,7 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     scores = base + unknowns[:2] + parts @ unknowns[2:]
     np.testing.assert_allclose(contrast.margins(unknowns), scores[:, 1] - scores[:, 0])
     out = np.empty_like(scores)
-    write_left_out(parts, lower, codes, mass, scores, out)
+    write_left_out(parts, np.linalg.inv(lower @ lower.T), codes, mass, scores, out)
     margins = np.diff(contrast.left_out_scores(unknowns, lower), axis=1)[:, 0]
     np.testing.assert_allclose(margins, out[:, 1] - out[:, 0])
 

@@ -40,7 +40,9 @@ CHOOSING_ROWS = 3000
 Blocks = tuple[Family[Any], ...]
 
 
-def arranged(families: Any, budget: int, rows: Rows) -> tuple[Blocks, Choices]:
+def arranged(
+    families: Any, budget: int, rows: Rows, combine: str = "auto"
+) -> tuple[Blocks, Choices]:
     """Return the blocks, with their settings taken from the rows, and what speaks for them.
 
     Parameters
@@ -49,6 +51,8 @@ def arranged(families: Any, budget: int, rows: Rows) -> tuple[Blocks, Choices]:
     budget : int
         Arrangements that are tried.
     rows : Rows of a `Sheet`
+    combine : as GenerativeClassifier takes it
+        Arrangements are judged by what will be fitted in the end.
     """
     table: Table = rows.X.table
     few = _some(rows)
@@ -63,7 +67,7 @@ def arranged(families: Any, budget: int, rows: Rows) -> tuple[Blocks, Choices]:
     _warn_of_columns_left_out(choices)
     # Texts are joined with nothing.
     fixed += [one for one in free if one.family.name in TEXTS]
-    free, trials = joined([one for one in free if one not in fixed], fixed, few, budget)
+    free, trials = joined([one for one in free if one not in fixed], fixed, few, budget, combine)
     order = {name: at for at, name in enumerate(table.names)}
     blocks = sorted((one.family for one in (*fixed, *free)), key=lambda f: order[f.column])
     block_of = {column: family for family in blocks for column in family.columns}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.classifier.class_prior import left_out_prior
-from suffice.classifier.features import Features
+from suffice.classifier.features import Features, features_to_correct
 from suffice.classifier.held_out import HeldOut, folds_of_table, row_hashes
 from suffice.classifier.learner import TableLearner
 from suffice.classifier.sheet import Sheet
@@ -18,8 +18,8 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
-from suffice.model.combination_choice import CHOOSING_ROWS, UNFITTED, chosen
-from suffice.model.combination_rows import TWO, apart
+from suffice.model.combination_choice import UNFITTED, chosen
+from suffice.model.combination_rows import apart
 from suffice.model.weighing import Weighing
 from suffice.skin.intake import with_groups
 from suffice.skin.left_out import ClassesLeftOut
@@ -32,11 +32,6 @@ ROWS_A_WEIGHT = 500
 FEWEST_ROWS = 5_000
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.
 MOST_LIKELIHOODS = 1 << 25
-# Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
-# tried unless they are asked for: of more than two classes a pass takes longer than it counts.
-MOST_WORK = {True: 1 << 29, False: 1 << 26}
-# Rows, by their weight, beyond which none are tried: it would add a quarter to the time of a fit.
-MOST_ROWS = 20_000
 
 
 class Combines(TableLearner):
@@ -114,24 +109,7 @@ class Combines(TableLearner):
 
     def _features(self, rows: Rows) -> Features:
         """Return what corrections are of: nothing if there are too many of them to be tried."""
-        classes, asked = len(self.classes_), self.combine == "corrected"
-        if classes == 1 or not (asked or self.combine == "auto"):
-            return Features()
-        if self.tally_.weights.sum() > MOST_ROWS and not asked:
-            return Features()
-        found = Features.found(self.blocks_, rows.X.table, rows.weights)
-        few = min(rows.shape[0], CHOOSING_ROWS)
-        unknown = classes * found.width
-        work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
-        if classes == TWO:
-            unknown = found.width
-            work = few * len(found.columns) ** 2 + unknown**3
-        # With fewer rows than unknowns, too much of a row is left in the weights without it.
-        return (
-            found
-            if asked or (work < MOST_WORK[classes == TWO] and unknown <= rows.shape[0])
-            else Features()
-        )
+        return features_to_correct(self.blocks_, rows, self.combine, self.tally_.weights)
 
     def _chosen(self, held_out: HeldOut) -> Weighing:
         """Return the weights, offsets and corrections that make held-out rows most probable."""

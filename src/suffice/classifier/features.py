@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from suffice.blocks import Family
 from suffice.data.columns import Column
+from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.kernels.level_tables import gather_levels
+from suffice.model.combination_choice import CHOOSING_ROWS
+from suffice.model.combination_rows import TWO
 from suffice.model.feature_rows import FeatureRows
 from suffice.tally.tally import Floats
 
@@ -20,6 +23,11 @@ from suffice.tally.tally import Floats
 MOST_LEVELS = 40
 # Standard deviations beyond which a number is corrected no further.
 FARTHEST = 5.0
+# Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
+# tried unless they are asked for: of more than two classes a pass takes longer than it counts.
+MOST_WORK = {True: 1 << 29, False: 1 << 26}
+# Rows, by their weight, beyond which none are tried: it would add a quarter to the time of a fit.
+MOST_ROWS = 20_000
 
 
 class Feature(NamedTuple):
@@ -187,3 +195,34 @@ def _numbers(column: Column, logarithm: bool) -> Floats:
     if not logarithm:
         return x
     return np.log(np.where(x > 0, x, np.nan))
+
+
+def features_to_correct(
+    blocks: Sequence[Family[Any]], rows: Rows, combine: str, totals: Floats
+) -> Features:
+    """Return what corrections of some blocks are of: nothing if there is too much to be tried.
+
+    Parameters
+    ----------
+    blocks : families
+    rows : Rows of a `Sheet`
+        That weights are fitted to.
+    combine : as GenerativeClassifier takes it
+    totals : (C,)
+        Weight of all rows of each class.
+    """
+    classes, asked = len(totals), combine == "corrected"
+    if classes == 1 or not (asked or combine == "auto"):
+        return Features()
+    if totals.sum() > MOST_ROWS and not asked:
+        return Features()
+    found = Features.found(tuple(blocks), rows.X.table, rows.weights)
+    few = min(rows.shape[0], CHOOSING_ROWS)
+    unknown = classes * found.width
+    work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
+    if classes == TWO:
+        unknown = found.width
+        work = few * len(found.columns) ** 2 + unknown**3
+    # With fewer rows than unknowns, too much of a row is left in the weights without it.
+    few_enough = work < MOST_WORK[classes == TWO] and unknown <= rows.shape[0]
+    return found if asked or few_enough else Features()

@@ -33,7 +33,7 @@ MOST_WORK = 1 << 29
 
 
 def joined(
-    free: list[Candidate], fixed: list[Candidate], rows: Rows, budget: int
+    free: list[Candidate], fixed: list[Candidate], rows: Rows, budget: int, combine: str
 ) -> tuple[list[Candidate], list[Trial]]:
     """Return the blocks that the free columns form, and what was tried.
 
@@ -49,10 +49,12 @@ def joined(
     rows : Rows of a `Sheet`
     budget : int
         Arrangements that are tried.
+    combine : as GenerativeClassifier takes it
+        How the blocks will be combined in the end.
     """
     if budget == 0 or len(free) < 2 or rows.classes < 2:
         return free, []
-    trials = Trials(rows, (*free, *fixed))
+    trials = Trials(rows, (*free, *fixed), combine)
     if len(trials.held_out.classes) < 2:
         return free, []
     stay, start = (tuple(one.family for one in blocks) for blocks in (fixed, free))
@@ -76,8 +78,18 @@ class Search:
         apart = self.start if gain > FAR * error else self.pairs(self.start)
         if together is None or gain < -FAR * error:
             return apart
-        end = self.pairs(together)
-        return end if self.trials.gain(apart, end)[0] > LEAST_GAIN else apart
+        return self.better_in_the_end(apart, self.pairs(together))
+
+    def better_in_the_end(self, apart: Arrangement, end: Arrangement) -> Arrangement:
+        """Return the second arrangement if what will be fitted to it is the better by nats.
+
+        Corrections may do for one what weights alone cannot.
+        """
+        both = [
+            one._replace(weighing=self.trials.weigh_finally((*self.fixed, *one.blocks)))
+            for one in (apart, end)
+        ]
+        return end if self.trials.gain(*both)[0] > LEAST_GAIN else apart
 
     def told_of(self, best: Arrangement) -> list[Trial]:
         """Return what was tried; taken is what the best arrangement holds."""

@@ -45,6 +45,7 @@ class TableLearner(CrossValidates):
     families: Any
     missing: str
     budget: int
+    combine: str
     estimate: str
     schema_: Schema
     blocks_: tuple[Family[Any], ...]
@@ -165,7 +166,7 @@ class TableLearner(CrossValidates):
 
     def _arrange(self, rows: Rows) -> None:
         """Choose the families of all columns, and which columns form blocks."""
-        self.blocks_, choices = arranged(self.families, self.budget, rows)
+        self.blocks_, choices = arranged(self.families, self.budget, rows, self.combine)
         self.choices_ = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
 
     def _read(self, groups: Groups[Any]) -> None:

@@ -8,9 +8,10 @@ import numpy as np
 
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, read_from
+from suffice.classifier.features import features_to_correct
 from suffice.classifier.held_out import HeldOut, folds_of_table
 from suffice.data.rows import Rows
-from suffice.model.combination_choice import MOST_WEIGHTS, best, tried
+from suffice.model.combination_choice import MOST_WEIGHTS, best, chosen, tried
 from suffice.model.combination_fit import Fit
 from suffice.model.combination_rows import HeldOutRows
 from suffice.model.combination_ways import prior_of
@@ -48,10 +49,11 @@ class Trials:
     rows : Rows of a `Sheet`
         Few enough to be scored many times.
     known : blocks of all columns, whose tallies of these rows were read before
+    combine : as GenerativeClassifier takes it
     """
 
-    def __init__(self, rows: Rows, known: tuple[Candidate, ...]) -> None:
-        self.rows = rows
+    def __init__(self, rows: Rows, known: tuple[Candidate, ...], combine: str = "blocks") -> None:
+        self.rows, self.combine = rows, combine
         columns = (name for one in known for name in one.family.columns)
         total = np.bincount(rows.codes, rows.row_weights, rows.classes).astype(np.float64)
         folds = folds_of_table(rows, columns)
@@ -89,6 +91,13 @@ class Trials:
         rows = self._rows(blocks)
         how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
         return with_lapse(rows, best(tried(rows, how, spreads, start)))
+
+    def weigh_finally(self, blocks: Blocks) -> Weighing:
+        """Return what would be fitted to these blocks in the end, corrections and all."""
+        features = features_to_correct(
+            blocks, self.held_out.folds.rows, self.combine, self.held_out.totals
+        )
+        return chosen(self._rows(blocks), self.combine, self.held_out.features(features))
 
     def promised(self, blocks: Blocks, spread: float, start: Floats) -> float:
         """Return the log posterior that weights of this spread promise, at a first look."""

@@ -31,7 +31,7 @@ def pair_gain(own, left, right, mass, counts, strengths):  # type: ignore[no-unt
     """Return by how many nats the classes are told better by two codes together than by each.
 
     By each: q = p(c) p(a | c) p(b | c), with one supposed row a cell, made to add up to 1.
-    Together: (n_abc + s q) / (n_ab + s) without a row of weight 1, for the best s of `strengths` (S,).
+    Together: (n_abc + s q) / (n_ab + s) without a row of weight 1, the best s of `strengths` (S,).
     `counts` is room for the rows of each class and cell, (C, A, B); it is written over.
     """
     counts[:] = 0.0
