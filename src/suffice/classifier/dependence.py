@@ -42,10 +42,12 @@ def coded(column: Column) -> tuple[Codes, int]:
 def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[tuple[int, int]]:
     """Return pairs of columns that tell more of the class together, those of the most nats first.
 
-    It is judged by rows that are left out of the pair's table (docs: classifier, blocks).
+    It is judged by rows that are left out of the pair's table. The best of many pairs looks good by
+    chance, so that each pays the logarithm of their number (docs: classifier, blocks).
     """
     found = []
     codes = [coded(column) for column in columns]
+    price = price_of_pairs(len(columns))
     for a, (left, many) in enumerate(codes):
         for b in range(a):
             right, more = codes[b]
@@ -53,7 +55,18 @@ def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[tuple
                 continue
             room = np.empty((rows.classes, many, more))
             nats = pair_gain(rows.codes, left, right, mass, room, STRENGTHS)
-            if nats > 0:
+            if nats > price:
                 found.append((nats, b, a))
     found.sort(reverse=True)
     return [(b, a) for _, b, a in found]
+
+
+def price_of_pairs(columns: int) -> float:
+    """Return the logarithm of the number of pairs that there are.
+
+    Examples
+    --------
+    >>> round(price_of_pairs(20), 2)
+    5.25
+    """
+    return float(np.log(max(columns * (columns - 1) / 2, 1.0)))

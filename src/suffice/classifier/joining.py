@@ -10,13 +10,14 @@ import numpy as np
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, few_values
 from suffice.classifier.choices import NAMED, Trial
-from suffice.classifier.dependence import worth_joining
+from suffice.classifier.dependence import price_of_pairs, worth_joining
 from suffice.classifier.families import family_of
 from suffice.classifier.trials import Arrangement, Blocks, Trials
 from suffice.data.rows import Rows
 from suffice.tally.tally import Floats
 
-# A pair is joined if all rows together gain this many nats, and so many standard errors.
+# A pair is joined if all rows together gain this many nats beside the price of its being the best
+# of many, and so many standard errors.
 LEAST_GAIN, LEAST_ERRORS = 3.0, 2.0
 # Columns beyond which no pairs are looked for.
 MOST_COLUMNS = 100
@@ -75,7 +76,9 @@ class Search:
         """Return the arrangement at the end of the better way."""
         together = self.all_together()
         gain, error = (0.0, np.inf) if together is None else self.trials.gain(self.start, together)
-        apart = self.start if gain > FAR * error else self.pairs(self.start)
+        apart = self.start
+        if gain <= FAR * error:
+            apart = self.better_in_the_end(apart, self.pairs(apart))
         if together is None or gain < -FAR * error:
             return apart
         return self.better_in_the_end(apart, self.pairs(together))
@@ -85,6 +88,8 @@ class Search:
 
         Corrections may do for one what weights alone cannot.
         """
+        if end is apart:
+            return apart
         both = [
             one._replace(weighing=self.trials.weigh_finally((*self.fixed, *one.blocks)))
             for one in (apart, end)
@@ -119,7 +124,7 @@ class Search:
             block = family_of(name, columns)
             if block.objection(table) is not None:
                 continue
-            then, _ = self._tried(self.start, rest, block, TRIED_SPREADS)
+            then = self._tried(self.start, rest, block, TRIED_SPREADS)
             if best is None or then.loss < best.loss:
                 best = then
             gain, error = self.trials.gain(self.start, then)
@@ -131,6 +136,7 @@ class Search:
         """Return the arrangement with pairs joined, the most dependent first."""
         table = self.trials.rows.X.table
         columns = [table[f.column] for f in now.blocks if len(f.columns) == 1][:MOST_COLUMNS]
+        least = LEAST_GAIN + price_of_pairs(len(columns))
         for a, b in worth_joining(columns, self.trials.rows, self.trials.rows.row_weights):
             parts = [next(f for f in now.blocks if columns[at].name in f.columns) for at in (a, b)]
             if parts[0] is parts[1]:
@@ -144,8 +150,9 @@ class Search:
                 block = family_of(name, together)
                 if not self._promising(now, rest, block, spread):
                     continue
-                then, better = self._tried(now, rest, block, (spread,))
-                if better:
+                then = self._tried(now, rest, block, (spread,))
+                gain, error = self.trials.gain(now, then)
+                if gain > max(least, LEAST_ERRORS * error):
                     now = then
                     break
         return now
@@ -179,16 +186,15 @@ class Search:
         rest: Blocks,
         block: Family[Any],
         spreads: tuple[float, ...],
-    ) -> tuple[Arrangement, bool]:
-        """Return the arrangement with a block beside the rest, and whether it is clearly better."""
+    ) -> Arrangement:
+        """Return the arrangement with a block beside the rest."""
         self.left -= 1
         blocks = (*rest, block)
         self.worked += self.trials.work(len(self.fixed) + len(blocks)) * len(spreads)
         start = self._near(now, rest)
         then = Arrangement(blocks, self.trials.weigh((*self.fixed, *blocks), spreads, start))
-        gain, error = self.trials.gain(now, then)
         self._tell(block, now.loss, then.loss)
-        return then, gain > max(LEAST_GAIN, LEAST_ERRORS * error)
+        return then
 
     def _near(self, now: Arrangement, rest: Blocks) -> Floats:
         """Return offsets and weights near those of the rest and a further block."""
