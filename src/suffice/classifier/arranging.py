@@ -108,7 +108,7 @@ def _told(choice: Choice, block_of: dict[str, Family[Any]]) -> Choice:
     family = block_of.get(choice.column)
     if family is None or (family.name == choice.family and family.columns == choice.block):
         return choice
-    why = "less left-out log-loss" if len(family.columns) > 1 else choice.why
+    why = "less held-out log-loss" if len(family.columns) > 1 else choice.why
     return Choice(choice.column, family.name, family.columns, choice.evidence, why)
 
 

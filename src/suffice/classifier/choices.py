@@ -55,7 +55,7 @@ class Trial(NamedTuple):
     ----------
     what : the block that was tried
     before, after : float
-        Left-out log-loss of a row, without and with it; where a first look was enough, what it
+        Held-out log-loss of a row, without and with it; where a first look was enough, what it
         would be at best.
     taken : whether the block is there in the end
     """
@@ -67,7 +67,7 @@ class Trial(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{'taken' if self.taken else 'left'}: {self.what}, left-out log-loss "
+            f"{'taken' if self.taken else 'left'}: {self.what}, held-out log-loss "
             f"{self.before:.4f} -> {self.after:.4f}"
         )
 

@@ -34,7 +34,7 @@ class GenerativeClassifier(SavesTables):
     combine : {"auto", "naive", "temperature", "blocks", "corrected"}, default="auto"
         How the blocks' log-likelihoods are put together: as they are, all times one number, each
         times a weight of its own, or with corrections for levels and numbers beside. "auto" takes
-        what foretells left-out rows best.
+        what predicts held-out rows best.
     missing : {"ignore", "informative"}, default="ignore"
         Gaps are left out when learning and marginalised when scoring; "informative" makes a gap
         itself a feature where it depends on the class.

@@ -26,8 +26,8 @@ from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally.tally import ROUNDING, Floats
 
 # Rows that weights and offsets are fitted to: so many for each of them, and no fewer than these; of
-# more, so many at equal distances are taken. A weight that is fitted to n rows costs 1 / (2 n) nats
-# a row, so at most a thousandth of a nat is lost.
+# more, those of the lowest content hashes are taken. A weight that is fitted to n rows costs
+# 1 / (2 n) nats a row, so at most a thousandth of a nat is lost.
 ROWS_A_WEIGHT = 500
 FEWEST_ROWS = 5_000
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.

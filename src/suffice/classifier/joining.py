@@ -1,4 +1,4 @@
-"""Columns joined into blocks where that foretells left-out rows better."""
+"""Columns joined into blocks where that predicts held-out rows better."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def joined(
 
     Two ways are gone: from one block a column, and from one normal distribution for all numbers,
     unless one of them is far behind. On each, pairs that depend on each other within the classes
-    are joined where that foretells left-out rows better. The second way must gain something to be
+    are joined where that predicts held-out rows better. The second way must gain something to be
     taken, since its blocks say less of each column.
 
     Parameters
@@ -65,7 +65,7 @@ def joined(
 
 
 class Search:
-    """A search for blocks that foretell left-out rows, with a budget of trials."""
+    """A search for blocks that predict held-out rows, with a budget of trials."""
 
     def __init__(self, trials: Trials, fixed: Blocks, blocks: Blocks, budget: int) -> None:
         self.trials, self.fixed, self.left, self.worked = trials, fixed, budget, 0

@@ -46,7 +46,7 @@ class GaussianDiscriminant(GaussianLeftOut):
         of a row is at most `tol`.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
-        "loo", its name of old, is the same.
+        "loo", an older name, does the same.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         Estimates covariances from rows, for "eigen". Only `fit` can use it.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
-        "loo", its name of old, is the same.
+        "loo", an older name, does the same.
 
     Attributes
     ----------

@@ -52,7 +52,7 @@ class Calibration:
     offsets : (C,)
         What is added for each class.
     lapse : float
-        Share of rows of which the model knows nothing, however sure it is.
+        The noise rate: share of rows of which the model knows nothing, however sure it is.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How much each block may speak: weights of log-likelihoods, fitted to rows left out."""
+"""How much each block may speak: weights of log-likelihoods, fitted to held-out rows."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ class Combination:
 
     Parameters
     ----------
-    how : {"naive", "temperature", "blocks", "corrected", "auto"}
-        "auto" is a mean of the others, each as credible as it makes left-out rows.
+    how : {"shares", "naive", "temperature", "blocks", "corrected", "auto"}
+        "shares" are those of the classes, whatever the blocks say; "auto" is a mean of the others,
+        by their prior odds and how credible each makes held-out rows.
     weights : (K,)
-        How much each block's log-likelihood counts; 1 is naive Bayes, one number for all is a
-        temperature.
+        How much each block's log-likelihood counts, 0 or more; 1 is naive Bayes, one number
+        for all is a temperature.
     offsets : (C,)
         What is added for each class.
     lapse : float
-        Share of rows of which the model knows nothing, however sure it is.
+        The noise rate: share of rows of which the model knows nothing, however sure it is.
     spread : float
         Standard deviation of the weights around their common temperature, before the rows.
     corrections : (F, C)

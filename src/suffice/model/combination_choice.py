@@ -1,4 +1,4 @@
-"""Naive Bayes, a temperature, weights or corrections: what foretells left-out rows best."""
+"""Naive Bayes, a temperature, weights or corrections: what predicts held-out rows best."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HOW = ("auto", "naive", "temperature", "blocks", "corrected")
 SPREADS = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 # The one that is tried first.
 COMMON_SPREAD = 0.25
-# Standard deviations of corrections that are tried, until left-out rows are foretold worse by so
+# Standard deviations of corrections that are tried, until held-out rows are predicted worse by so
 # many nats, all together.
 CORRECTION_SPREADS = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2)
 GIVEN_UP = 3.0
@@ -46,8 +46,8 @@ def chosen(rows: HeldOutRows, how: str = "auto", features: FeatureRows | None = 
     "auto" goes by the log-loss of rows that neither blocks nor weights have learned: the blocks'
     log-likelihoods are those of other folds, and a row leaves the weights by one step of Newton's
     method. Few rows may not tell what is best: its ways are then averaged (`averaged`). That loss
-    also chooses how far weights may be apart, and how large corrections may be. A lapse is believed
-    in only if it makes the classes more probable by the price of a further unknown, half the
+    also chooses how far weights may be apart, and how large corrections may be. A noise rate
+    is taken only if it makes the classes more probable by the price of a further unknown, half the
     logarithm of the rows' weight: some rows far off must not blunt what is said of all others.
 
     Parameters
@@ -81,7 +81,7 @@ def chosen(rows: HeldOutRows, how: str = "auto", features: FeatureRows | None = 
 
 
 def best(ways: list[Weighing]) -> Weighing:
-    """Return the weighing of least left-out log-loss."""
+    """Return the weighing of least held-out log-loss."""
     return min(ways, key=lambda one: one.combination.held_out_log_loss)
 
 
@@ -113,7 +113,7 @@ def tried(
 def spread_out(
     rows: HeldOutRows, spreads: tuple[float, ...], start: Floats, settled: float
 ) -> list[Weighing]:
-    """Return the weights for blocks of several spreads, the one of least left-out loss among them.
+    """Return the weights for blocks of several spreads, the one of least held-out loss among them.
 
     From a common one upwards, then downwards, as long as the loss falls.
     """

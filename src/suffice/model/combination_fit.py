@@ -1,4 +1,4 @@
-"""The weights of blocks under which left-out rows' own classes are most probable."""
+"""The weights of blocks under which held-out rows' own classes are most probable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A lapse: the share of rows of which a model knows nothing, however sure it is."""
+"""The noise rate (lapse): the share of rows of which a model knows nothing, however sure it is."""
 
 from __future__ import annotations
 

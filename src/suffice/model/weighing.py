@@ -1,4 +1,4 @@
-"""Weights of blocks, and what they are worth on rows left out."""
+"""Weights of blocks, and what they are worth on held-out rows."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class BernoulliNB(DiscreteNB):
         scikit-learn computes, is also the predictive probability.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
-        "loo", its name of old, is the same.
+        "loo", an older name, does the same.
 
     Attributes
     ----------

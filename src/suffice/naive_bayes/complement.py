@@ -43,7 +43,7 @@ class ComplementNB(CountRows):
         How the complements' word probabilities are read off the tally.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
-        "loo", its name of old, is the same.
+        "loo", an older name, does the same.
 
     Attributes
     ----------

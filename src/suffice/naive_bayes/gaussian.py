@@ -57,7 +57,7 @@ class GaussianNB(LeavesRowsOut):
         the data choose its strength, around the pooled mean and spread of each feature.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
-        "loo", its name of old, is the same.
+        "loo", an older name, does the same.
 
     Attributes
     ----------

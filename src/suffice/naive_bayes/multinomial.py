@@ -152,7 +152,7 @@ class MultinomialNB(CountRows):
         maximum likelihood, posterior mode, or integrated out over the whole row (Polya).
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
-        "loo", its name of old, is the same.
+        "loo", an older name, does the same.
 
     Attributes
     ----------

@@ -49,7 +49,7 @@ class PoissonNB(DiscreteNB):
         out (negative binomial).
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
-        "loo", its name of old, is the same.
+        "loo", an older name, does the same.
 
     Attributes
     ----------

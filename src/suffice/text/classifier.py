@@ -48,8 +48,8 @@ class TextClassifier(LearnsDocuments):
         Pseudocount of each term; "evidence" takes the number that makes what was learned most
         probable.
     calibrate : {"folds", None}, default="folds"
-        "folds" calibrates the probabilities on those of held-out folds (`calibration_`). "loo", its
-        name of old, is the same.
+        "folds" calibrates the probabilities on those of held-out folds (`calibration_`). "loo", an
+        older name, does the same.
     refine : {None, "logistic"}, default=None
         "logistic" finishes with a logistic regression on the terms present, each scaled by its
         log-count ratio (Wang and Manning).
@@ -261,7 +261,7 @@ class TextClassifier(LearnsDocuments):
     def to_logistic(self) -> Pipeline:
         """Return a pipeline of a CountVectorizer and a logistic regression that answers alike.
 
-        `calibrate="folds"` may leave what no logistic regression has (a lapse); the error says so.
+        `calibrate="folds"` may leave what no logistic regression has (a noise rate): an error.
         """
         from suffice.linear_model import LogisticRegression
 

@@ -58,7 +58,7 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
 
     _terms: Vocabulary
     _model: Any
-    # What left-out documents say of evidence's pseudocount and of long documents.
+    # What held-out documents say of evidence's pseudocount and of long documents.
     _alpha_factor: float = 1.0
     _fading: float = 0.0  # its rate
 
