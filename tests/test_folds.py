@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.metrics import log_loss
 
-from suffice import GaussianNB, GenerativeClassifier, TextClassifier
+from suffice import GaussianNB, GenerativeClassifier, TextClassifier, load
 from suffice.data.content import array_hashes, string_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
@@ -131,6 +132,32 @@ def test_groups_that_repeat_themselves_are_not_learned_by_heart(model):
         return -fitted.predict_log_proba(new).mean() - np.log(2)
 
     assert excess(model.fit(X, y, groups=patients)) < 0.25 * excess(model.fit(X, y)) + 0.05
+
+
+@pytest.mark.parametrize("model", [GenerativeClassifier(), GaussianNB(calibrate="folds")])
+def test_cross_validation_keeps_groups_together_within_its_training_folds(model):
+    rng = np.random.default_rng(10)
+    patients = np.repeat(np.arange(40), 12)
+    X = rng.normal(size=(40, 5))[patients] + 0.05 * rng.normal(size=(480, 5))
+    y = rng.integers(0, 2, 40)[patients]
+    folds = np.arange(40)[patients] % 4
+    losses = []
+    for fold in range(4):
+        train, test = folds != fold, folds == fold
+        fitted = clone(model).fit(X[train], y[train], groups=patients[train])
+        losses.append(log_loss(y[test], fitted.predict_proba(X[test])))
+    found = model.cross_validate(X, y, folds, groups=patients)
+    np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-6)
+
+
+def test_a_model_that_ends_at_the_shares_of_the_classes_is_saved(tmp_path):
+    rng = np.random.default_rng(16)
+    X, y = rng.normal(size=(4000, 3)), (rng.random(4000) < 0.4).astype(int)
+    model = GenerativeClassifier().fit(X, y)
+    assert model.combination_.how == "shares"
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_fits_do_not_depend_on_order_or_on_how_repeats_are_given():

@@ -21,7 +21,7 @@ from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.errors import InputError, ShapeError
 from suffice.model.combination import Combination
-from suffice.model.combination_choice import HOW
+from suffice.model.combination_choice import HOW, UNFITTED
 from suffice.saved.agreement import MOST_WEIGHT, check_alike, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.tally import Blocks
@@ -229,7 +229,7 @@ def check_combination(saved: dict[str, Any], blocks: int, classes: int, features
     corrected = (0, classes) if none else (features, classes)
     check_shapes(saved, weights=(blocks,), offsets=(classes,), corrections=corrected)
     found = Combination(**saved)
-    if found.how not in HOW or not 0 <= found.lapse < 1:
+    if found.how not in (*HOW, *UNFITTED) or not 0 <= found.lapse < 1:
         refuse(f"It combines by {found.how!r:.80}, with a lapse of {found.lapse!r:.80}.")
     # They are of the size of 1; products of such large ones would be beyond all floats.
     check_sizes({name: getattr(found, name) for name in FITTED}, MOST_WEIGHT)

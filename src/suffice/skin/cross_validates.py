@@ -13,6 +13,7 @@ from suffice.kernels.ranges import on_all_cores
 from suffice.skin.cross_validation import CrossValidation
 from suffice.skin.experiment import Experiment
 from suffice.skin.folds import fold_numbers
+from suffice.skin.intake import with_groups
 from suffice.skin.leaves_one_out import LeavesOneOut
 from suffice.skin.left_out import binned_error
 from suffice.tally import Groups
@@ -47,7 +48,7 @@ class CrossValidates(LeavesOneOut):
         folds : int, array-like of shape (n_samples,), or a splitter of scikit-learn's
             An int is that many stratified folds.
         groups : array-like of shape (n_samples,), optional
-            Rows of one group stay in one fold.
+            Rows of one group stay in one fold, also where a model fits something to held-out rows.
         shuffle : bool, default=True
             Whether rows are dealt to that many folds at random. Folds that were given, and those of
             a splitter, stay as they are.
@@ -61,6 +62,7 @@ class CrossValidates(LeavesOneOut):
         models = [clone(self).set_params(**setting) for setting in settings]
         reader = clone(self)
         classes, rows = reader._take_rows(X, y, sample_weight, reset=True)
+        rows = with_groups(rows, groups)
         seen = reader._taken_in()
         for model in models:
             model._validate_params()

@@ -214,7 +214,7 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         """
         if self.event == "bernoulli":
             return np.full(rows.shape[0], np.inf)
-        return row_sums(rows[:, :-1]) if self.unknown == SMOOTH else row_sums(rows)
+        return row_sums(rows)
 
     def score_samples(self, X: Any) -> Floats:
         """Return log p(document), (n_documents,): of its terms one by one, whatever the class.
