@@ -8,7 +8,7 @@ come and go, then `reading = family.read(tally)`, which scores.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -222,7 +222,7 @@ class Reading(ABC, Generic[T]):
         found: Self = self.family.read(tally)
         return found
 
-    def training_parts(self, table: Table, folds: Folds) -> list[T]:
+    def training_parts(self, table: Table, folds: Folds) -> Iterable[T]:
         """Return the tally of all rows but those of each fold, one for each."""
         training, classes = self.training(table, folds), np.arange(folds.rows.classes)
         return [training.take(classes + f * len(classes)) for f in range(folds.size)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -17,6 +18,7 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.model.evidence import covariance_prior
+from suffice.model.folds import Folds
 from suffice.model.laws import DenseLaw
 from suffice.model.left_out_gaussian import LeftOutGaussian
 from suffice.model.left_out_parts import posterior_parts
@@ -24,6 +26,7 @@ from suffice.model.scoring import joint_log_proba
 from suffice.model.whitened import WhitenedScorer
 from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
+from suffice.tally.held_out import training_tallies
 from suffice.tally.tally import Floats
 
 # A t of so many degrees of freedom is a normal to the last digit.
@@ -131,6 +134,18 @@ class MultivariateReading(WeighedReading[Moments]):
     def n_settings(self) -> int:
         """The means and variances that the prior is centred on."""
         return 2 * len(self.family.columns)
+
+    def training_parts(self, table: Table, folds: Folds) -> Iterator[Moments]:
+        """Yield the tally of all rows but those of each fold, (C, d, d), one after the other.
+
+        All at once they would be as many times the size of the tally as there are folds.
+        """
+        for members in folds.members:
+            held = folds.rows.some(members)
+            codes, classes = held.codes, held.classes
+            part = self.family.count(table.take(members), codes, classes, held.weights)
+            training = training_tallies(part, self.tally, 1, complete=False)
+            yield self.family.with_weight_of(training, self.tally)
 
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row."""
