@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
@@ -99,19 +99,20 @@ class NormalReading(WeighedReading[Moments]):
         """Return the scores, (n, C), without each row's fold."""
         cells = self.family.cells(table)
         shape = folds.size, folds.rows.classes, 1
-        held = [read(part) for part in self.training_parts(table, folds)]
-
-        def stacked(of: str, *parts: str) -> list[Floats]:
-            found = [getattr(one, of) for one in held]
-            return [np.stack([getattr(one, part) for one in found]) for part in parts]
-
-        tally = Moments(*stacked("tally", "weight", "origin", "sum_x", "sum_xx"))
+        found = self.training(table, folds)
+        sums = found.weight, found.origin, found.sum_x, found.sum_xx
+        tally = Moments(*(part.reshape(shape) for part in sums))
         # The axis of the classes is the last but one now.
-        location, rows, shapes, scale = stacked(
-            "prior", "location", "pseudo_rows", "shape", "scale"
-        )
         shared = (-2,) if self.prior.shared else ()
-        prior = NormalInverseGamma(location, rows, shapes, scale, shared=shared)
+        prior = replace(self.prior, shared=shared)
+        if read != self.with_tally:
+            classes = np.arange(shape[1])
+            priors = [read(found.take(classes + f * shape[1])).prior for f in range(folds.size)]
+            of_folds = {
+                name: np.stack([getattr(one, name) for one in priors])
+                for name in ("location", "pseudo_rows", "shape", "scale")
+            }
+            prior = replace(prior, **of_folds)
         believed = prior.posterior(tally)
         t = believed.predictive()
         spread = believed.scale / believed.shape if self.plugged else t.squared_scale

@@ -39,7 +39,11 @@ def folds_of_table(rows: Rows, columns: Iterable[str], most: int | None = None) 
 def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
     """Return a hash of what some columns of a `Sheet` hold, and of the group, (n,)."""
     table: Table = rows.X.table
-    found = table_hashes((table[name] for name in dict.fromkeys(columns)), len(table))
+    names = frozenset(columns)
+    if names not in table.known_hashes:
+        # The same rows are asked for their families and for their folds.
+        table.known_hashes[names] = table_hashes((table[name] for name in names), len(table))
+    found = table.known_hashes[names]
     return found ^ rows.groups if rows.groups.size else found
 
 

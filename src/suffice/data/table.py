@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Self
 
@@ -123,6 +124,11 @@ class Table:
         rows = len(np.arange(self.rows)[index])
         columns = tuple(column.take(index) for column in self.columns)
         return type(self)(columns, rows, self.by_place, self.extra)
+
+    @cached_property
+    def known_hashes(self) -> dict[frozenset[str], NDArray[np.uint64]]:
+        """Hashes of what some columns hold, (n,), by their names, as they were asked for."""
+        return {}
 
     def select(self, names: tuple[str, ...]) -> Self:
         """Return the table with these columns alone."""
