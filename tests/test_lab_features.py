@@ -33,7 +33,7 @@ from suffice import (
 )
 from suffice.lab import FeatureRanking, SelectFeatures, rank_features, select_features
 from suffice.lab.dependence import dependence
-from suffice.lab.information import normal_information, poisson_information
+from suffice.model.information import normal_information, poisson_information
 from suffice.tally import Counts, Events, Moments
 
 

@@ -8,7 +8,7 @@ come and go, then `reading = family.read(tally)`, which scores.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -217,6 +217,19 @@ class Reading(ABC, Generic[T]):
                 out[members] = read(part).scores(own.take(members))
         return out
 
+    def held_out_without(
+        self, table: Table, folds: Folds, needed: Index
+    ) -> Iterator[tuple[Index, Floats]]:
+        """Yield the rows of each of some folds, (m,), and their scores by other folds, (m, C, d).
+
+        Scores are those `without_columns`; all else is as in `held_out`.
+        """
+        read = self.with_tally if len(table) > MOST_READ_ANEW else self.read_anew
+        own, parts = table.select(self.family.columns), self.training_parts(table, folds)
+        for number in needed.tolist():
+            members = folds.members[number]
+            yield members, read(parts[number]).without_columns(own.take(members))
+
     def read_anew(self, tally: T) -> Self:
         """Return another tally under the prior that it has most evidence for itself."""
         found: Self = self.family.read(tally)
@@ -256,6 +269,12 @@ class Reading(ABC, Generic[T]):
         A common part that is large would take the digits of what tells the classes apart.
         """
         return self.scores(table)
+
+    def without_columns(self, table: Table) -> Floats:
+        """Return the odds of rows had each of the columns been missing, (n, C, d)."""
+        columns = self.family.columns
+        found = [self.odds(table.having(table[name].as_missing())) for name in columns]
+        return np.stack(found, axis=2)
 
     def split(self, table: Table) -> Floats:
         """Return what each column adds to the odds, (n, C, d): log p(x1), log p(x2 | x1), ..."""

@@ -154,6 +154,21 @@ class MultivariateReading(WeighedReading[Moments]):
     def _scores(self, cells: Floats) -> Floats:
         return joint_log_proba(self._law.density(), cells, np.zeros(len(self.tally.weight)))
 
+    def without_columns(self, table: Table) -> Floats:
+        """Return the scores of rows had each of the columns been missing, (n, C, d)."""
+        cells = table.numbers(self.family.columns)
+        whole = ~np.isnan(cells).any(axis=1)
+        out = np.empty((len(cells), len(self.tally.weight), cells.shape[1]))
+        scorer = self._law.density()
+        assert isinstance(scorer, WhitenedScorer)
+        out[whole] = scorer.without_each(cells[whole])
+        others = np.flatnonzero(~whole)
+        for at in range(cells.shape[1] if others.size else 0):
+            some = cells[others]
+            some[:, at] = np.nan
+            out[others, :, at] = self._scores(some)
+        return out
+
     def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row; those with gaps were never learned."""
         classes = len(self.tally.weight)

@@ -108,11 +108,13 @@ class NormalReading(WeighedReading[Moments]):
         if read != self.with_tally:
             classes = np.arange(shape[1])
             priors = [read(found.take(classes + f * shape[1])).prior for f in range(folds.size)]
-            of_folds = {
-                name: np.stack([getattr(one, name) for one in priors])
-                for name in ("location", "pseudo_rows", "shape", "scale")
-            }
-            prior = replace(prior, **of_folds)
+            prior = NormalInverseGamma(
+                location=np.stack([one.location for one in priors]),
+                pseudo_rows=np.stack([one.pseudo_rows for one in priors]),
+                shape=np.stack([one.shape for one in priors]),
+                scale=np.stack([one.scale for one in priors]),
+                shared=shared,
+            )
         believed = prior.posterior(tally)
         t = believed.predictive()
         spread = believed.scale / believed.shape if self.plugged else t.squared_scale

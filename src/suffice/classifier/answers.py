@@ -10,17 +10,24 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.blocks.block import Cells
+from suffice.classifier.column_losses import new_increase
 from suffice.classifier.combines import Combines
 from suffice.classifier.frames import as_given, filled, format_time, frame_kind
 from suffice.classifier.sheet import GAP_OF
 from suffice.data.columns import GAP, Column
 from suffice.data.table import Table
 from suffice.errors import InputError
+from suffice.model.dependence import Dependence
 from suffice.model.explain import RowScores, explain_scores
 from suffice.model.explanation import Explanation
+from suffice.model.importance import Importance
 from suffice.skin.answers import generator
 from suffice.skin.decides import Decides
+from suffice.skin.importance import note_at_fit, note_on_rows, rows_to_measure
 from suffice.tally.tally import Floats
+
+# What helps where nothing was measured.
+CURE = "learn several rows of two classes, or call importance(X, y)"
 
 
 class TableAnswers(Decides, Combines):
@@ -132,6 +139,36 @@ class TableAnswers(Decides, Combines):
         base = self._log_prior() + self.combination_.offsets
         scores = RowScores(names, values, np.concatenate(parts), base, self.combination_.lapse)
         return explain_scores(scores, self.classes_, target, against)
+
+    def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
+        """Return how much each column matters: what is lost without it, and what it says alone.
+
+        The log-loss without a column is that of rows in which its cells are missing; families,
+        weights and offsets stay as they are. It was measured when the weights of the blocks were
+        fitted, on rows of held-out folds, and is kept.
+
+        Parameters
+        ----------
+        X, y, sample_weight : rows and labels, optional
+            Measure on these rows instead. They should be new ones: rows that were learned miss a
+            column less than they should.
+        """
+        from suffice.lab import rank_features
+
+        check_is_fitted(self, "tally_")
+        names = self._columns()
+        if X is None and y is None:
+            measured = getattr(self, "_loss_increase", None)
+            note = note_at_fit(measured, "rows", CURE, stale=self.weights_stale_)
+        else:
+            rows = rows_to_measure(self, X, y, sample_weight)
+            model = self._log_prior(), self.readings_, self.features_, self.combination_
+            measured = new_increase(rows.X.table, *model, rows.codes, rows.row_weights)
+            note = note_on_rows(measured, "rows")
+        ranking = rank_features(self)
+        at = [ranking.names.index(name) for name in names]
+        found = Dependence(ranking.mutual_information[at], ranking.log_bayes_factor[at])
+        return Importance.of("column", names, found, measured, note)
 
     def _sheet(self, X: Any, *, reset: bool, grow: bool, warn: bool = True) -> Any:
         if reset:

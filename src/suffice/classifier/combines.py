@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.classifier.class_prior import left_out_prior
+from suffice.classifier.column_losses import held_out_increase
 from suffice.classifier.features import Features, features_to_correct
 from suffice.classifier.held_out import HeldOut, folds_of_table, row_hashes
 from suffice.classifier.learner import TableLearner
@@ -19,7 +20,8 @@ from suffice.data.table import Table
 from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import UNFITTED, chosen
-from suffice.model.combination_rows import apart
+from suffice.model.combination_rows import HeldOutRows, apart
+from suffice.model.loss_increase import LossIncrease
 from suffice.model.weighing import Weighing
 from suffice.skin.intake import with_groups
 from suffice.skin.left_out import ClassesLeftOut
@@ -43,6 +45,8 @@ class Combines(TableLearner):
     weights_stale_: bool
     # The classes that the offsets are of.
     _combined: NDArray[Any]
+    # What held-out rows lost without each column of the blocks, when weights were fitted.
+    _loss_increase: LossIncrease
 
     def _changed(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
@@ -63,6 +67,8 @@ class Combines(TableLearner):
 
     def _keep_combination(self) -> None:
         """Fit the offsets to the classes that there are now: a new one has none."""
+        if self._combined.tolist() != self.classes_.tolist():
+            self.__dict__.pop("_loss_increase", None)
         old = dict(zip(self._combined.tolist(), self.combination_.offsets.tolist(), strict=True))
         offsets = [old.get(label, 0.0) for label in self.classes_.tolist()]
         places = {label: at for at, label in enumerate(self._combined.tolist())}
@@ -91,7 +97,9 @@ class Combines(TableLearner):
         self.__dict__.pop("_at_hand", None)
         held_out = self._held_out(rows)
         self.features_ = self._features(held_out.folds.rows)
-        found = self._chosen(held_out)
+        scores = self._scores_of(held_out)
+        found = chosen(scores, self.combine, held_out.features(self.features_))
+        self._measure(held_out, scores, found.combination)
         self.combination_ = held_out.with_all_classes(found.combination)
         self._combined = self.classes_
         self.weights_stale_ = False
@@ -113,8 +121,20 @@ class Combines(TableLearner):
 
     def _chosen(self, held_out: HeldOut) -> Weighing:
         """Return the weights, offsets and corrections that make held-out rows most probable."""
-        rows = held_out.rows([held_out.scores(reading) for reading in self.readings_])
+        rows = self._scores_of(held_out)
         return chosen(rows, self.combine, held_out.features(self.features_))
+
+    def _scores_of(self, held_out: HeldOut) -> HeldOutRows:
+        """Return what the blocks say of held-out rows."""
+        return held_out.rows([held_out.scores(reading) for reading in self.readings_])
+
+    def _measure(self, held_out: HeldOut, scores: HeldOutRows, found: Combination) -> None:
+        """Keep what held-out rows lose without each column."""
+        self.__dict__.pop("_loss_increase", None)
+        given = held_out, scores, self.readings_, self.features_, found
+        increase = held_out_increase(*given)
+        if increase is not None:
+            self._loss_increase = increase
 
     def _left_out_base(self, rows: Rows, out: Floats) -> Floats:
         """Return the log prior (n, C) without so much (n,) of each row's weight; (0,): 1."""

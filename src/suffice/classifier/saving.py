@@ -23,6 +23,7 @@ from suffice.errors import SufficeWarning, warn_caller
 from suffice.model.combination import Combination
 from suffice.saved.agreement import check_groups, check_kinds
 from suffice.saved.refusal import refuse
+from suffice.skin.importance import increase_of, increase_saved
 from suffice.skin.keeper import TallyKeeper
 from suffice.skin.learner import TallyLearner
 
@@ -43,6 +44,7 @@ class SavesTables(Streams):
         "trials",
         "combination",
         "features",
+        "loss_increase",
         "_window",
     )
 
@@ -65,6 +67,8 @@ class SavesTables(Streams):
         choices = [
             [c.column, c.family, c.block, dict(c.evidence), c.why] for c in self.choices_.columns
         ]
+        if hasattr(self, "_loss_increase"):
+            state["loss_increase"] = increase_saved(self._loss_increase)
         trials = [[t.what, t.before, t.after, t.taken] for t in self.choices_.trials]
         return state | {
             "schema": [self.schema_.by_place, fields],
@@ -84,6 +88,8 @@ class SavesTables(Streams):
         self.combination_ = Combination(**state.pop("combination"))
         self.features_ = Features(tuple(Feature(*one) for one in state.pop("features")))
         self._combined = state["tally_"].classes
+        if "loss_increase" in state:
+            self._loss_increase = increase_of(state.pop("loss_increase"), len(self._columns()))
         super()._restore(state)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
@@ -115,4 +121,6 @@ class SavesTables(Streams):
         features = features_of(state["features"], schema, blocks)
         check_combination(state["combination"], len(blocks), len(groups.classes), features.width)
         choices_of(state["choices"], state["trials"], schema.names)
+        if "loss_increase" in state:
+            increase_of(state["loss_increase"], sum(len(block.columns) for block in blocks))
         check_given(self.families)

@@ -150,6 +150,15 @@ class Column:
             return replace(self, values=self.values.take(pa.array(rows)))
         return replace(self, values=self.values[index], unreadable=None)
 
+    def as_missing(self) -> Self:
+        """Return the column with all of its cells missing."""
+        if self.kind == "text":
+            import pyarrow as pa
+
+            return replace(self, values=pa.nulls(len(self), pa.large_string()), unreadable=None)
+        gap = GAP if self.kind == "category" else np.nan
+        return replace(self, values=np.full_like(self.values, gap), unreadable=None)
+
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
         """Return the levels of some codes; None for gaps and for levels not among ours."""
         known = (*self.levels, None, None)

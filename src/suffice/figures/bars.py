@@ -20,26 +20,51 @@ BAR_INCHES, FRAME_INCHES = 0.26, 1.1
 MOST_LETTERS = 40
 
 
-def draw_bars(names: Sequence[str], amounts: Floats, title: str, label: str, ax: Any = None) -> Any:
-    """Draw amounts (J,) as bars with their names, the first on top; return the axes."""
+def draw_bars(
+    names: Sequence[str],
+    amounts: Floats,
+    title: str,
+    label: str,
+    ax: Any = None,
+    form: str = "+.2f",
+    errors: Floats | None = None,
+) -> Any:
+    """Draw amounts (J,) as bars with their names, the first on top; return the axes.
+
+    Parameters
+    ----------
+    names : (J,)
+    amounts : (J,)
+    title, label : of the picture and of its numbers
+    ax : axes of matplotlib, optional
+    form : how the numbers beside the bars are written
+    errors : (J,), optional
+        Drawn to both sides of each amount.
+    """
     given, ax = ax, axes_or_new(ax)
     if given is None:
         ax.figure.set_figheight(FRAME_INCHES + BAR_INCHES * len(names))
     places = -np.arange(len(names))
     colours = [FOR if amount >= 0 else AGAINST for amount in amounts]
+    wide = np.zeros(len(amounts)) if errors is None else errors
     ax.barh(places, amounts, height=0.7, color=colours)
+    if errors is not None:
+        ax.errorbar(amounts, places, xerr=errors, fmt="none", ecolor=INK, lw=1.0, capsize=2)
     ax.axvline(0.0, color=INK, lw=0.8)
     ax.set_yticks(places, labels=[shortened(name) for name in names])
     ax.tick_params(axis="y", length=0)
-    reach = float(np.abs(amounts).max(initial=0.0)) or 1.0
+    low = float((amounts - wide).min(initial=0.0))
+    high = float((amounts + wide).max(initial=0.0))
+    reach = max(-low, high) or 1.0
     # Room for the numbers beside the bars.
-    low, high = float(amounts.min(initial=0.0)), float(amounts.max(initial=0.0))
-    ax.set_xlim(low - 0.2 * reach * (low < 0), high + 0.2 * reach * (high > 0 or low == 0))
-    for place, amount in zip(places, amounts, strict=True):
+    negative = bool((amounts < 0).any())
+    right = bool((amounts > 0).any()) or not negative
+    ax.set_xlim(low - 0.2 * reach * negative, high + 0.2 * reach * right)
+    for place, amount, error in zip(places, amounts, wide, strict=True):
         side = {"ha": "left" if amount >= 0 else "right", "va": "center", "fontsize": "small"}
         ax.annotate(
-            f"{amount:+.2f}",
-            (amount, place),
+            f"{amount:{form}}",
+            (amount + (error if amount >= 0 else -error), place),
             xytext=(3 if amount >= 0 else -3, 0),
             textcoords="offset points",
             color=INK,

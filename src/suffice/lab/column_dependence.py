@@ -14,7 +14,7 @@ from suffice.blocks.mvn import MultivariateNormal
 from suffice.blocks.normal import Normal
 from suffice.blocks.student import Student
 from suffice.lab.dependence import information_of_normals
-from suffice.lab.information import poisson_information, table_information
+from suffice.model.information import poisson_information, table_information
 from suffice.tally import Blocks, Counts, Events, Moments, Tally
 from suffice.tally.tally import Floats
 from suffice.text.block import Text

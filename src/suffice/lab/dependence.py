@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from functools import singledispatch
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
-from suffice.errors import InputError, PriorError
-from suffice.lab.information import normal_information, poisson_information, table_information
+from suffice.errors import InputError
+from suffice.model.dependence import Dependence, a_feature, counts_dependence
 from suffice.model.diagonal import diagonal_mle, diagonal_prior
+from suffice.model.information import normal_information, poisson_information, table_information
 from suffice.model.strength import spreads
-from suffice.prior import Beta, Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart
+from suffice.prior import Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart
 from suffice.tally import Blocks, Counts, Events, Moments, Patterns, Quartics
 from suffice.tally.tally import Floats
 
@@ -20,13 +21,6 @@ from suffice.tally.tally import Floats
 # of most evidence is one for all features: beside many that know nothing it is so strong that none
 # seems to depend on the class, and the answer for a feature would hang on its neighbours.
 ONE_ROW = 1.0
-
-
-class Dependence(NamedTuple):
-    """What a tally says of each feature and the label, (d,) both."""
-
-    mutual_information: Floats
-    log_bayes_factor: Floats
 
 
 @singledispatch
@@ -44,41 +38,14 @@ def dependence(tally: Any, model: Any) -> Dependence:
 
 @dependence.register
 def _counts(tally: Counts, model: Any) -> Dependence:
-    if tally.counts.ndim == 3:
-        beta = model._feature_prior()
-        return _coins(tally, beta.successes, beta.failures)
-    return _words(tally, model._concentration())
-
-
-def _coins(tally: Counts, successes: Any, failures: Any) -> Dependence:
-    """Read counts (C, d, 2) under a Beta a feature."""
-    classes, features = tally.counts.shape[:2]
-    heads, tails = (_a_feature(pseudo, classes, features) for pseudo in (successes, failures))
-    beta = Beta(successes=heads, failures=tails)
-    information = table_information(np.moveaxis(tally.counts, 0, 1))
-    apart, together = beta.log_evidence(tally), beta.log_evidence(tally.pooled())
-    return Dependence(information, apart.sum(axis=0) - together)
-
-
-def _words(tally: Counts, concentration: Any) -> Dependence:
-    """Read counts (C, V) of words: each against all others.
-
-    Whether the next word is k has the prior Beta(alpha_k, sum(alpha) - alpha_k): a Dirichlet's
-    shares are Dirichlet again when levels are taken together.
-    """
-    classes, words = tally.counts.shape
-    if words == 1:  # the only word is always the next one
-        return Dependence(np.zeros(1), np.zeros(1))
-    alpha = _a_feature(concentration, classes, words)
-    others = tally.total[:, None] - tally.counts
-    return _coins(Counts(np.stack([others, tally.counts], axis=-1)), alpha, alpha.sum() - alpha)
+    return counts_dependence(tally, model)
 
 
 @dependence.register(Blocks)
 def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
-    alpha = _a_feature(model._smoothing, classes, features)
+    alpha = a_feature(model._smoothing, classes, features)
     information, factor = np.empty(features), np.empty(features)
     for j, table in enumerate(tables):
         prior = Dirichlet.symmetric(alpha[j], table.counts.shape[1])
@@ -90,7 +57,7 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
 @dependence.register
 def _events(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
-    gamma = Gamma(*(_a_feature(part, classes, features) for part in model._gamma()))
+    gamma = Gamma(*(a_feature(part, classes, features) for part in model._gamma()))
     rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)
@@ -151,20 +118,8 @@ def _prior(tally: Moments, given: NormalInverseGamma | None) -> NormalInverseGam
     classes, features = tally.weight.shape
     if given is not None:
         fields = (given.location, given.pseudo_rows, given.shape, given.scale)
-        return NormalInverseGamma(*(_a_feature(field, classes, features) for field in fields))
+        return NormalInverseGamma(*(a_feature(field, classes, features) for field in fields))
     pooled = tally.pooled()
     variance = pooled.scatter() / np.where(pooled.weight > 0, pooled.weight, 1.0)
     scale = ONE_ROW / 2 * spreads(variance, pooled.mean())
     return NormalInverseGamma(pooled.mean(), ONE_ROW, ONE_ROW / 2, scale)
-
-
-def _a_feature(field: Any, classes: int, features: int) -> Floats:
-    """Return a field of a prior as one value a feature, (d,), the same in all classes."""
-    wide = np.broadcast_to(np.asarray(field, dtype=np.float64), (classes, features))
-    if np.any(wide != wide[0]):
-        at = int(np.flatnonzero((wide != wide[0]).any(axis=0))[0])
-        raise PriorError(
-            f"The prior of feature {at} differs between classes ({wide[:, at].tolist()}), so there "
-            "is none for all classes as one. Give one value a feature."
-        )
-    return np.asarray(wide[0])

@@ -22,7 +22,7 @@ from suffice.prior import Beta
 from suffice.skin.explains import ColumnScores
 from suffice.skin.intake import column_name
 from suffice.tally import Counts, Groups
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread
 
 
@@ -121,6 +121,18 @@ class BernoulliNB(DiscreteNB):
         bias = self._log_prior() + self._log_absent.sum(axis=1)
         basis = None if self.binarize is None else Binarizer(threshold=self.binarize)
         return LinearForm(weights, bias, basis)
+
+    def _taken_off(self, columns: Index, counts: Floats, lengths: Floats) -> Floats:
+        """Return what the scores of rows lose without one term, (J, C), which is absent then.
+
+        Parameters
+        ----------
+        columns, counts : (J,)
+            Which term it is, and whether (1) the row has it.
+        lengths : (J,), of no matter here
+        """
+        said = self.feature_log_prob_[:, columns] - self._log_absent[:, columns]
+        return np.asarray(counts[:, None] * said.T)
 
     def _feature_prior(self) -> Any:
         if isinstance(self._smoothing, Beta):

@@ -105,6 +105,18 @@ class CountRows(DiscreteNB):
         Where words are hidden (not `seen`, of all (V,)), the others share their probability.
         """
 
+    def _taken_off(self, columns: Index, counts: Floats, lengths: Floats) -> Floats:
+        """Return what the scores of rows lose without one word, (J, C).
+
+        Parameters
+        ----------
+        columns, counts : (J,)
+            Which word it is, and how often the row has it.
+        lengths : (J,)
+            How many words the row has.
+        """
+        return self._word_parts(columns, counts)
+
     def _feature_parameters(self) -> int:
         classes, words = self.feature_count_.shape
         return int(classes * (words - 1))
@@ -212,6 +224,18 @@ class MultinomialNB(CountRows):
             return self._word_scorer()
         table = self.feature_log_prob_.T
         return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
+
+    def _taken_off(self, columns: Index, counts: Floats, lengths: Floats) -> Floats:
+        if self.estimate != "predictive":
+            return super()._taken_off(columns, counts, lengths)
+        believed = self.feature_count_ + np.broadcast_to(
+            self._concentration(), self.feature_count_.shape
+        )
+        total, many = believed.sum(axis=1), counts[:, None]
+        left = lengths[:, None] - many
+        return np.asarray(
+            log_gamma_step(believed[:, columns].T, many) - log_gamma_step(total + left, many)
+        )
 
     def _word_parts(
         self, columns: Index, counts: Floats, seen: NDArray[np.bool_] | None = None

@@ -12,8 +12,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.model.dependence import Dependence, counts_dependence
 from suffice.model.explain import compared
 from suffice.model.explanation import Explanation
+from suffice.model.importance import Importance
+from suffice.skin.importance import (
+    increase_of,
+    increase_saved,
+    note_at_fit,
+    note_on_rows,
+    rows_to_measure,
+)
 from suffice.tally.tally import Floats
 from suffice.text.event_model import EVENTS
 from suffice.text.fading import FadedCounts, fades, offset_shares
@@ -24,8 +33,12 @@ from suffice.text.reasons import explained, term_scores
 from suffice.text.refinement import Refinement
 from suffice.text.saved_terms import check_classifier, check_cut, vocabulary_of
 from suffice.text.vectorizer import CountVectorizer
+from suffice.text.word_losses import new_increase
 from suffice.text.word_tables import TermProbabilities, TopWords, words_of_class
 from suffice.threads import with_one_blas_thread
+
+# What helps where no losses were measured.
+CURE = "fit with calibrate='folds' and without refine, or call importance(X, y)"
 
 
 @with_one_blas_thread
@@ -113,6 +126,7 @@ class TextClassifier(LearnsDocuments):
         "_alpha_factor",
         "_fading",
         "terms",
+        "loss_increase",
         "refined_weights",
         "refined_bias",
     )
@@ -236,6 +250,43 @@ class TextClassifier(LearnsDocuments):
         elsewhere = self._smoothed(*pooled)[0, : len(table.terms)]
         return words_of_class(table, elsewhere, at, n, by)
 
+    def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
+        """Return how much each word matters: what is lost without it, and what it says alone.
+
+        The log-loss without a word is that of documents from which the word is taken out. It was
+        measured with the calibration, on documents of held-out folds, for the 200 words of most
+        mutual information with the label, and is kept; the others are marked as not measured.
+
+        Parameters
+        ----------
+        X, y, sample_weight : documents and labels, optional
+            Measure those 200 words on these documents instead. They should be new ones: documents
+            that were learned miss a word less than they should.
+
+        Examples
+        --------
+        >>> mails = [f"{word} {at} to you" for at in range(20) for word in ("cheap", "lunch")]
+        >>> model = TextClassifier().fit(mails, ["spam", "ham"] * 20)
+        >>> sorted(model.importance().to_frame().word[:2])
+        ['cheap', 'lunch']
+        """
+        check_is_fitted(self, "tally_")
+        if X is None and y is None:
+            measured = getattr(self, "_loss_increase", None)
+            note = note_at_fit(
+                measured, "documents", CURE, stale=getattr(self, "calibration_stale_", False)
+            )
+        else:
+            rows = rows_to_measure(self, X, y, sample_weight)
+            given = rows.X, rows.codes, rows.row_weights
+            measured = new_increase(self, *given, self._measured_words())
+            note = note_on_rows(measured, "documents")
+        names = tuple(str(term) for term in self.terms_)
+        found = counts_dependence(self._model.tally_.parts, self._model)
+        # The last word of an event model may be the unknown one.
+        known = Dependence(*(part[: len(names)] for part in found))
+        return Importance.of("word", names, known, measured, note)
+
     def _smoothed(self, counts: Floats, documents: Floats) -> Floats:
         """Return probabilities of terms, (C, V), from counts (C, V) in so many documents (C,)."""
         alpha = float(self.alpha_)
@@ -353,6 +404,8 @@ class TextClassifier(LearnsDocuments):
         state = super()._saved_state()
         if state:
             state["terms"] = self.terms_
+        if hasattr(self, "_loss_increase"):
+            state["loss_increase"] = increase_saved(self._loss_increase)
         if hasattr(self, "refinement_"):
             state["refined_weights"] = self.refinement_.weights
             state["refined_bias"] = self.refinement_.bias
@@ -361,9 +414,13 @@ class TextClassifier(LearnsDocuments):
     def _check_saved(self, state: dict[str, Any]) -> None:
         check_cut(self._cut_settings())
         check_classifier(self, state, given=self._given_vocabulary())
+        if "loss_increase" in state:
+            increase_of(state["loss_increase"], len(state["terms"]))
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._terms = vocabulary_of(state.pop("terms"))
+        if "loss_increase" in state:
+            self._loss_increase = increase_of(state.pop("loss_increase"), len(self._terms))
         refined = [state.pop(name) for name in ("refined_weights", "refined_bias") if name in state]
         super()._restore(state)
         if refined:

@@ -16,6 +16,7 @@ from suffice.data.content import Hashes, array_hashes, string_hashes
 from suffice.data.documents import Documents
 from suffice.data.rows import Rows
 from suffice.model import scoring
+from suffice.model.loss_increase import LossIncrease
 from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.explains import ColumnScores
 from suffice.skin.held_out import folds_of_rows
@@ -24,13 +25,14 @@ from suffice.tally.tally import Floats, Index
 from suffice.text.draws import drawn_documents
 from suffice.text.event_model import event_model
 from suffice.text.fading import Fading
-from suffice.text.held_out import choose_fading, held_out_documents
+from suffice.text.held_out import choose_fading, held_out_documents, loss_without_words
 from suffice.text.names import Names
 from suffice.text.own_terms import OwnTerms
 from suffice.text.term_rows import presences, row_sums, with_cells, with_column
 from suffice.text.term_tally import TermTally, document_counts, some_terms, term_counts
 from suffice.text.vocabulary import Vocabulary
 from suffice.text.weighting import rarity, weighted_rows
+from suffice.text.word_losses import informative_words
 
 SMOOTH = "smooth"
 # What evidence's pseudocount is multiplied by, if held-out documents are then told better.
@@ -61,6 +63,8 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
     # What held-out documents say of evidence's pseudocount and of long documents.
     _alpha_factor: float = 1.0
     _fading: float = 0.0  # its rate
+    # What held-out documents lost without some of their words, when they were calibrated on.
+    _loss_increase: LossIncrease
 
     def _count(self, rows: Rows) -> tuple[Floats, Any]:
         matrix = rows.X[:, : self._width_of(rows.X)] if self.unknown == SMOOTH else rows.X
@@ -98,6 +102,8 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
             self._terms = self._terms.some(kept)
             if "_gross" in self.__dict__:
                 self._gross = some_terms(self._gross, kept)
+            if "_loss_increase" in self.__dict__:
+                self._loss_increase = self._loss_increase.keep(self._kept)
         super()._settle(groups)
 
     def _read(self, groups: TermTally) -> None:
@@ -235,20 +241,38 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         self._alpha_factor = 1.0
         self._read(self.tally_)
         factors = ALPHA_FACTORS if isinstance(self.alpha, str) else (1.0,)
-        tried = held_out_documents(self, few, factors)
+        words = self._measured_words()
+        many = rows.shape[0] > MOST_TRIED
+        tried = held_out_documents(self, few, factors, words[:0] if many else words)
         best, faded = choose_fading(tried)
         self._fading = faded.rate
         self._alpha_factor = ALPHA_FACTORS[best]
         self._read(self.tally_)
         said = tried[best]
-        if rows.shape[0] > MOST_TRIED:
+        if many:
             some = folds_of_rows(self, rows, MOST_CALIBRATED)
-            said = held_out_documents(self, some, (1.0,))[0]
-        self.calibration_ = faded.calibration(*said)
+            said = held_out_documents(self, some, (1.0,), words)[0]
+        self.calibration_ = faded.calibration(*said.documents)
         self.calibration_stale_ = False
+        self.__dict__.pop("_loss_increase", None)
+        increase = loss_without_words(said, faded, self.calibration_)
+        if increase is not None:
+            self._loss_increase = increase
+
+    def _scores_words_anew(self) -> bool:
+        """Say whether what is left of a document without a word must be scored as a document."""
+        return self.weighting is not None or self.unknown == SMOOTH
+
+    def _measured_words(self) -> Index:
+        """Return the words without which documents are scored, to see what is lost."""
+        counts = self._model.tally_.parts.counts
+        if counts.ndim == 2:
+            return informative_words(counts[:, : len(self._terms)], counts.sum(axis=1))
+        return informative_words(counts[:, : len(self._terms), 1], counts[:, 0].sum(axis=-1))
 
     def _drop_calibration(self) -> None:
         super()._drop_calibration()
+        self.__dict__.pop("_loss_increase", None)
         if self._alpha_factor != 1.0:
             self._alpha_factor = 1.0
             self._read(self.tally_)
