@@ -50,6 +50,8 @@ class Streams(TableAnswers):
             self.new_classes_ = self.classes_[:0]
             if hasattr(self, "_gross"):
                 self._gross = self._gross.scale(factor)
+            if hasattr(self, "_sample"):
+                self._sample = self._sample.scale(factor)
             self._settle(self.tally_.scale(factor))
             self._changed()
         return self
@@ -168,7 +170,9 @@ class Streams(TableAnswers):
             leaving = min(over, rows.shape[0])
             gone = _weighty(rows.some(np.arange(leaving)))
             if len(gone.codes):
-                counted = Groups(classes, *self._count(self._by_schema(gone)))
+                leaving_rows = self._by_schema(gone)
+                self._sample_rows(classes, leaving_rows, first=False, forget=True)
+                counted = Groups(classes, *self._count(leaving_rows))
                 taken = named_alike(counted, self.classes_)
                 self._gross = gross_scale(getattr(self, "_gross", None), groups, taken)
                 groups = groups.subtract(taken, self._gross)

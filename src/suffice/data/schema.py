@@ -87,6 +87,20 @@ class Schema:
         extra = tuple(name for name in table.names if name not in set(self.names))
         return replace(table, columns=columns, extra=extra)
 
+    def recode(self, table: Table) -> Table:
+        """Return a table of some columns with levels by the codes that they have here.
+
+        Examples
+        --------
+        >>> schema = Schema((Field("city", "category", ("Rome", "Oslo")),))
+        >>> city = Column("city", "category", np.array([0], np.int32), ("Oslo",))
+        >>> schema.recode(Table((city,), 1))["city"].values
+        array([1], dtype=int32)
+        """
+        ours = {field.name: field for field in self.fields if field.kind == "category"}
+        known = [c for c in table.columns if c.name in ours and c.kind == "category"]
+        return table.having(*(_taken(ours[column.name], column) for column in known))
+
     def grown(self, X: Any, of: Collection[str] | None = None) -> tuple[Self, Table]:
         """Return the schema with the levels that are new in X added last, and X read by it.
 
