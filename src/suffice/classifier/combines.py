@@ -62,6 +62,8 @@ class Combines(TableLearner):
             return
         self._keep_combination()
         self.weights_stale_ = True
+        if self.choices_.again_at:
+            return  # a stream that has only begun: weights are fitted anew before long
         self._warn_stale(
             "The weights of the blocks, and what was chosen for the columns, are those of the "
             "rows learned before.",

@@ -190,7 +190,10 @@ class TableLearner(KeepsRows):
     def _arrange(self, rows: Rows) -> None:
         """Choose the families of all columns, and which columns form blocks."""
         self.blocks_, choices = arranged(self.families, self.budget, rows)
-        self.choices_ = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
+        choices = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
+        weights = rows.weights
+        size = int(np.count_nonzero(weights)) if weights.size else rows.shape[0]
+        self.choices_ = replace(choices, rows=size)
 
     def _read(self, groups: Groups[Any]) -> None:
         pairs = zip(self.blocks_, groups.parts.parts, strict=True)

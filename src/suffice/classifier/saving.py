@@ -41,6 +41,7 @@ class SavesTables(Streams):
         "blocks",
         "choices",
         "trials",
+        "decided_rows",
         "combination",
         "features",
         "_window",
@@ -71,6 +72,7 @@ class SavesTables(Streams):
             "blocks": blocks,
             "choices": choices,
             "trials": trials,
+            "decided_rows": self.choices_.rows,
             "combination": dict(vars(self.combination_)),
             "features": [list(feature) for feature in self.features_.columns],
         }
@@ -79,7 +81,7 @@ class SavesTables(Streams):
         state = dict(state)
         self.schema_ = schema_of(state.pop("schema"))
         self.blocks_ = blocks_of(state.pop("blocks"))
-        told = state.pop("choices"), state.pop("trials")
+        told = state.pop("choices"), state.pop("trials"), state.pop("decided_rows", 0)
         self.choices_ = choices_of(*told, self.schema_.names)
         self.combination_ = Combination(**state.pop("combination"))
         self.features_ = Features(tuple(Feature(*one) for one in state.pop("features")))
@@ -99,6 +101,7 @@ class SavesTables(Streams):
             blocks=list,
             choices=list,
             trials=list,
+            decided_rows=int,
             combination=dict,
             features=list,
         )
@@ -114,5 +117,5 @@ class SavesTables(Streams):
         check_tally(groups, schema, blocks, state["gaps_"])
         features = features_of(state["features"], schema, blocks)
         check_combination(state["combination"], len(blocks), len(groups.classes), features.width)
-        choices_of(state["choices"], state["trials"], schema.names)
+        choices_of(state["choices"], state["trials"], state.get("decided_rows", 0), schema.names)
         check_given(self.families)

@@ -18,6 +18,8 @@ from suffice.tally.tally import ROUNDING, Index
 
 # Distinct rows that are kept.
 MOST_ROWS = 5_000
+# As many as there are.
+BOUNDLESS = 2**62
 # The limit of a sample that has all rows.
 HIGHEST = np.uint64(2**64 - 1)
 
@@ -73,7 +75,7 @@ class RowSample:
 
         Rows that weigh nothing are not there.
         """
-        most = len(hashes) if most is None else most
+        most = BOUNDLESS if most is None else most
         limit = HIGHEST
         if len(hashes) > most:
             found = DistinctRows.of(replace(rows, groups=NO_GROUPS), hashes, most)

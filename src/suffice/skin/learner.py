@@ -198,20 +198,24 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         rows = with_groups(rows, groups)
         if known is not None and self.classes_closed_:
             check_alike(classes, known)
-            outside = np.setdiff1d(classes, known)
-            if outside.size:
-                row = int(np.argmax(np.isin(classes[rows.codes], outside)))
-                raise InputError(
-                    f"The target label(s) {outside} in y do not exist in the initial classes "
-                    f"{known} (first in row {row}). Correct the label, or name the class in "
-                    "`classes` at the first call."
-                )
+            self._check_closed(classes, rows, known)
             codes = codes_within(classes, known, rows.codes)
             rows = replace(rows, codes=codes, classes=len(known))
             classes = known
         counted = Groups(classes, *self._count(rows))
         self._sample_rows(classes, rows, first=reset, forget=forget)
         return counted
+
+    def _check_closed(self, classes: Labels, rows: Rows, known: Labels) -> None:
+        """Refuse labels that are none of the known ones, if these were named as all there are."""
+        outside = np.setdiff1d(classes, known) if self.classes_closed_ else classes[:0]
+        if outside.size:
+            row = int(np.argmax(np.isin(classes[rows.codes], outside)))
+            raise InputError(
+                f"The target label(s) {outside} in y do not exist in the initial classes "
+                f"{known} (first in row {row}). Correct the label, or name the class in "
+                "`classes` at the first call."
+            )
 
     def _first_row(self, X: Any, y: Any) -> Any:
         """Return X as a table of one row if it is the first row that is learned, and alone."""
