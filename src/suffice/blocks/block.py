@@ -225,10 +225,11 @@ class Reading(ABC, Generic[T]):
         Scores are those `without_columns`; all else is as in `held_out`.
         """
         read = self.with_tally if len(table) > MOST_READ_ANEW else self.read_anew
-        own, parts = table.select(self.family.columns), self.training_parts(table, folds)
-        for number in needed.tolist():
-            members = folds.members[number]
-            yield members, read(parts[number]).without_columns(own.take(members))
+        own, asked = table.select(self.family.columns), set(needed.tolist())
+        for number, part in enumerate(self.training_parts(table, folds)):
+            if number in asked:
+                members = folds.members[number]
+                yield members, read(part).without_columns(own.take(members))
 
     def read_anew(self, tally: T) -> Self:
         """Return another tally under the prior that it has most evidence for itself."""

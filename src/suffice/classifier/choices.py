@@ -76,6 +76,15 @@ class Trial(NamedTuple):
 class Choices(Mapping[str, Choice]):
     """The choice for each column by name, and the trials of blocks; prints as a table.
 
+    Parameters
+    ----------
+    columns : tuple of Choice
+    trials : tuple of Trial
+    rows : int
+        From how many rows the choices were made; 0 if it is not known.
+    again_at : int
+        After how many rows of a stream they will be made again; 0 if they are held.
+
     Examples
     --------
     >>> age = Choice("age", "normal", ("age",), {"normal": -10.0, "binned": -12.5}, "best evidence")
@@ -85,6 +94,20 @@ class Choices(Mapping[str, Choice]):
 
     columns: tuple[Choice, ...]
     trials: tuple[Trial, ...] = ()
+    rows: int = 0
+    again_at: int = 0
+
+    @property
+    def when(self) -> str:
+        """From how many rows the choices were made, and when they will be made again.
+
+        >>> Choices((), rows=50, again_at=200).when
+        'decided from 50 rows, to be decided again after 200'
+        """
+        if not self.rows:
+            return ""
+        again = f", to be decided again after {self.again_at:,}" if self.again_at else ""
+        return f"decided from {self.rows:,} row{'s' if self.rows != 1 else ''}{again}"
 
     def with_notes(self, notes: Mapping[str, str]) -> Choices:
         """Return the choices with what is to be said of some columns before why they were made."""
@@ -107,7 +130,9 @@ class Choices(Mapping[str, Choice]):
         return len(self.columns)
 
     def __str__(self) -> str:
-        return "\n".join(str(line) for line in (*self.columns, *self.trials))
+        return "\n".join(
+            str(line) for line in (*self.columns, *self.trials, self.when) if str(line)
+        )
 
     def __rich_console__(self, console: Any, options: Any) -> Any:
         """Print as two tables."""
@@ -131,3 +156,5 @@ class Choices(Mapping[str, Choice]):
                 row = f"{trial.before:.4f}", f"{trial.after:.4f}", "yes" if trial.taken else "no"
                 tries.add_row(trial.what, *row)
             yield tries
+        if self.when:
+            yield self.when

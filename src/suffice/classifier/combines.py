@@ -12,19 +12,21 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.classifier.class_prior import left_out_prior
 from suffice.classifier.column_losses import held_out_increase
 from suffice.classifier.features import Features, features_to_correct
-from suffice.classifier.held_out import HeldOut, folds_of_table, row_hashes
+from suffice.classifier.held_out import HeldOut, cell_hashes, row_hashes, with_group_hashes
 from suffice.classifier.learner import TableLearner
 from suffice.classifier.sheet import Sheet
+from suffice.data.content import Hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.combination import Combination
 from suffice.model.combination_choice import UNFITTED, chosen
 from suffice.model.combination_rows import HeldOutRows, apart
+from suffice.model.folds import DistinctRows, deal_folds
 from suffice.model.loss_increase import LossIncrease
+from suffice.model.row_sample import RowSample
 from suffice.model.weighing import Weighing
-from suffice.skin.intake import with_groups
 from suffice.skin.left_out import ClassesLeftOut
+from suffice.skin.undo import all_or_nothing
 from suffice.tally.tally import ROUNDING, Floats
 
 # Rows that weights and offsets are fitted to: so many for each of them, and no fewer than these; of
@@ -54,16 +56,24 @@ class Combines(TableLearner):
         super()._changed(X, y, sample_weight, groups)
         rows = self.__dict__.pop("_at_hand", None)
         if X is not None and rows is not None:
-            self._finish(rows)
+            self.__dict__.pop("_said_stale", None)
+            self._start_sample(rows)
             return
         self._keep_combination()
-        if not self.weights_stale_:
-            self.weights_stale_ = True
-            warn_caller(
-                "The weights of the blocks, and what was chosen for the columns, are those of the "
-                "rows learned before. Give refresh_weights all learned rows, or fit again.",
-                StaleCalibrationWarning,
-            )
+        self.weights_stale_ = True
+        if self.choices_.again_at:
+            return  # a stream that has only begun: weights are fitted anew before long
+        self._warn_stale(
+            "The weights of the blocks, and what was chosen for the columns, are those of the "
+            "rows learned before.",
+            "refresh_weights",
+        )
+
+    def _start_sample(self, rows: Rows) -> None:
+        """Fit the weights to the first rows, and keep a sample of them."""
+        hashes = cell_hashes(rows.X.table, self._columns())
+        self._sample = RowSample.of(self._rows_to_keep(rows), self.classes_, hashes)
+        self._finish(rows, hashes=hashes)
 
     def _keep_combination(self) -> None:
         """Fit the offsets to the classes that there are now: a new one has none."""
@@ -80,22 +90,42 @@ class Combines(TableLearner):
         self._combined = self.classes_
 
     def refresh_weights(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Fit the weights of the blocks anew, given all the rows that were learned.
+        """Fit the weights of the blocks anew, to all rows that were learned or to those kept.
 
-        What was chosen for the columns (`choices_`) stays. Rows of a group are held out together.
+        What was chosen for the columns (`choices_`) stays.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`, optional
+            All the rows that were learned. Without them the model takes the rows that it keeps
+            itself: up to 5,000 distinct ones, those not forgotten.
         """
         check_is_fitted(self, "tally_")
-        self._finish(with_groups(self._learned_rows(X, y, sample_weight), groups))
+        with all_or_nothing(self):
+            self._refresh(X, y, sample_weight, groups)
         return self
+
+    def refresh_calibration(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
+        """Do what `refresh_weights` does, under the name that other classifiers have for it."""
+        return self.refresh_weights(X, y, sample_weight, groups)
 
     def _finishes(self) -> bool:
         return True
 
-    def _finish(self, rows: Rows, *, always: bool = False) -> None:
+    def _finish(
+        self,
+        rows: Rows,
+        *,
+        always: bool = False,
+        complete: bool = True,
+        hashes: Hashes | None = None,
+    ) -> None:
         self.__dict__.pop("_at_hand", None)
-        held_out = self._held_out(rows)
+        held_out = self._held_out(rows, complete=complete, hashes=hashes)
         self.features_ = self._features(held_out.folds.rows)
         scores = self._scores_of(held_out)
         found = chosen(scores, self.combine, held_out.features(self.features_))
@@ -104,16 +134,21 @@ class Combines(TableLearner):
         self._combined = self.classes_
         self.weights_stale_ = False
 
-    def _held_out(self, rows: Rows) -> HeldOut:
-        """Return the rows that weights are fitted to, in folds."""
+    def _held_out(
+        self, rows: Rows, *, complete: bool = True, hashes: Hashes | None = None
+    ) -> HeldOut:
+        """Return the rows that weights are fitted to, in folds.
+
+        `hashes`, of what the blocks' columns hold, may have been computed before.
+        """
+        if hashes is None:
+            hashes = cell_hashes(rows.X.table, self._columns())
         classes, blocks = len(self.classes_), len(self.readings_)
         most = max(ROWS_A_WEIGHT * (classes + blocks), FEWEST_ROWS)
         most = max(1, min(most, MOST_LIKELIHOODS // (classes * max(1, blocks))))
-        return HeldOut(folds_of_table(rows, self._columns(), most), self.tally_.weights)
-
-    def _columns(self) -> tuple[str, ...]:
-        """Return the names of the blocks' columns."""
-        return tuple(name for family in self.blocks_ for name in family.columns)
+        hashes = with_group_hashes(hashes, rows)
+        distinct = DistinctRows.of(rows, hashes, most, complete=complete)
+        return HeldOut(deal_folds(distinct), self.tally_.weights)
 
     def _features(self, rows: Rows) -> Features:
         """Return what corrections are of: nothing if there are too many of them to be tried."""

@@ -23,28 +23,28 @@ from suffice.model.folds import DistinctRows, Folds, deal_folds
 from suffice.tally.tally import Floats, Index
 
 
-def folds_of_table(rows: Rows, columns: Iterable[str], most: int | None = None) -> Folds:
-    """Return the rows of a `Sheet` in folds, dealt by what some columns hold.
-
-    Parameters
-    ----------
-    rows : Rows of a `Sheet`
-    columns : names of columns; rows that differ in others only are equal
-    most : int, optional
-        Of more distinct rows so many are taken.
-    """
-    return deal_folds(DistinctRows.of(rows, row_hashes(rows, columns), most))
+def folds_of_table(rows: Rows, columns: Iterable[str]) -> Folds:
+    """Return the rows of a `Sheet` in folds, dealt by what some columns hold."""
+    return deal_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
 
 
 def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
     """Return a hash of what some columns of a `Sheet` hold, and of the group, (n,)."""
-    table: Table = rows.X.table
+    return with_group_hashes(cell_hashes(rows.X.table, columns), rows)
+
+
+def cell_hashes(table: Table, columns: Iterable[str]) -> Hashes:
+    """Return a hash of what some columns hold, (n,)."""
     names = frozenset(columns)
     if names not in table.known_hashes:
         # The same rows are asked for their families and for their folds.
         table.known_hashes[names] = table_hashes((table[name] for name in names), len(table))
-    found = table.known_hashes[names]
-    return found ^ rows.groups if rows.groups.size else found
+    return table.known_hashes[names]
+
+
+def with_group_hashes(hashes: Hashes, rows: Rows) -> Hashes:
+    """Return hashes of what rows hold and of the group of each."""
+    return hashes ^ rows.groups if rows.groups.size else hashes
 
 
 @dataclass(frozen=True, eq=False)

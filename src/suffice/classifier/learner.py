@@ -16,21 +16,25 @@ from suffice.blocks.block import Mask
 from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
 from suffice.classifier.class_prior import class_log_prior
+from suffice.classifier.held_out import cell_hashes
 from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_unreadable
 from suffice.classifier.sum_names import sum_name
+from suffice.data.content import Hashes
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import MergeError, ShapeError
-from suffice.skin.cross_validates import CrossValidates, scored
+from suffice.model.row_sample import RowSample
+from suffice.skin.cross_validates import scored
 from suffice.skin.experiment import Experiment
 from suffice.skin.intake import labelled_rows
+from suffice.skin.keeps_rows import KeepsRows
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Blocks, Groups
 from suffice.tally.tally import Floats, Index
 
 
-class TableLearner(CrossValidates):
+class TableLearner(KeepsRows):
     """A classifier that learns blocks of a table's columns.
 
     Families and their settings are chosen from the rows of the first fit and held; the tally is
@@ -101,6 +105,26 @@ class TableLearner(CrossValidates):
         self.__dict__.pop("_at_hand", None)
         return rows
 
+    # Keeping a sample
+
+    def _columns(self) -> tuple[str, ...]:
+        """Return the names of the blocks' columns."""
+        return tuple(name for family in self.blocks_ for name in family.columns)
+
+    def _row_hashes(self, rows: Rows) -> Hashes:
+        return cell_hashes(rows.X.table, self._columns())
+
+    def _rows_to_keep(self, rows: Rows) -> Rows:
+        names = tuple(dict.fromkeys(self._columns()))
+        return replace(rows, X=Sheet(rows.X.table.select(names)))
+
+    def _kept_rows(self, sample: RowSample) -> Rows:
+        rows = super()._kept_rows(sample)
+        return replace(rows, X=Sheet(self.schema_.recode(rows.X.table)))
+
+    def _keeps_sample(self) -> bool:
+        return False  # not yet: `_changed` makes it of the first rows, with what else they are for
+
     # Unlearning levels
 
     def _keep_learned(self, groups: Groups[Any], *, first: bool = False) -> Groups[Any]:
@@ -167,7 +191,10 @@ class TableLearner(CrossValidates):
     def _arrange(self, rows: Rows) -> None:
         """Choose the families of all columns, and which columns form blocks."""
         self.blocks_, choices = arranged(self.families, self.budget, rows, self.combine)
-        self.choices_ = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
+        choices = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
+        weights = rows.weights
+        size = int(np.count_nonzero(weights)) if weights.size else rows.shape[0]
+        self.choices_ = replace(choices, rows=size)
 
     def _read(self, groups: Groups[Any]) -> None:
         pairs = zip(self.blocks_, groups.parts.parts, strict=True)
@@ -230,6 +257,7 @@ class TableLearner(CrossValidates):
         groups = self._merge_tally(other, theirs, scale)
         self.classes_closed_ = self.classes_closed_ and other.classes_closed_
         self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
+        self._merge_rows(other)
         self._settle(self._keep_learned(groups))
 
     def _check_mergeable(self, other: Any) -> None:

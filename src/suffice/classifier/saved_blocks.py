@@ -177,7 +177,7 @@ def _empty(field: Field) -> Column:
     return Column(field.name, field.kind, np.full(1, np.nan))
 
 
-def choices_of(saved: Any, trials: Any, known: Iterable[str]) -> Choices:
+def choices_of(saved: Any, trials: Any, rows: Any, known: Iterable[str]) -> Choices:
     """Return the choices that were saved, of columns that are known, and the trials."""
     columns = tuple(Choice(*one) for one in saved)
     there = {name + end for name in known for end in ("", GAP_OF)}
@@ -194,7 +194,9 @@ def choices_of(saved: Any, trials: Any, known: Iterable[str]) -> Choices:
         losses = isinstance(trial.before, float) and isinstance(trial.after, float)
         if type(trial.what) is not str or type(trial.taken) is not bool or not losses:
             refuse(f"It tried {trial.what!r:.80}, with losses that are no numbers.")
-    return Choices(columns, tried)
+    if type(rows) is not int or rows < 0:
+        refuse(f"It chose families from {rows!r:.80} rows.")
+    return Choices(columns, tried, rows)
 
 
 def features_of(saved: Any, schema: Schema, blocks: Iterable[Family[Any]]) -> Features:

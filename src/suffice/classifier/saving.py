@@ -42,6 +42,7 @@ class SavesTables(Streams):
         "blocks",
         "choices",
         "trials",
+        "decided_rows",
         "combination",
         "features",
         "loss_increase",
@@ -75,6 +76,7 @@ class SavesTables(Streams):
             "blocks": blocks,
             "choices": choices,
             "trials": trials,
+            "decided_rows": self.choices_.rows,
             "combination": dict(vars(self.combination_)),
             "features": [list(feature) for feature in self.features_.columns],
         }
@@ -83,7 +85,7 @@ class SavesTables(Streams):
         state = dict(state)
         self.schema_ = schema_of(state.pop("schema"))
         self.blocks_ = blocks_of(state.pop("blocks"))
-        told = state.pop("choices"), state.pop("trials")
+        told = state.pop("choices"), state.pop("trials"), state.pop("decided_rows", 0)
         self.choices_ = choices_of(*told, self.schema_.names)
         self.combination_ = Combination(**state.pop("combination"))
         self.features_ = Features(tuple(Feature(*one) for one in state.pop("features")))
@@ -105,6 +107,7 @@ class SavesTables(Streams):
             blocks=list,
             choices=list,
             trials=list,
+            decided_rows=int,
             combination=dict,
             features=list,
         )
@@ -120,7 +123,7 @@ class SavesTables(Streams):
         check_tally(groups, schema, blocks, state["gaps_"])
         features = features_of(state["features"], schema, blocks)
         check_combination(state["combination"], len(blocks), len(groups.classes), features.width)
-        choices_of(state["choices"], state["trials"], schema.names)
+        choices_of(state["choices"], state["trials"], state.get("decided_rows", 0), schema.names)
         if "loss_increase" in state:
             increase_of(state["loss_increase"], sum(len(block.columns) for block in blocks))
         check_given(self.families)

@@ -14,7 +14,8 @@ from suffice.classifier.families import string_readings
 from suffice.data.columns import Column
 from suffice.data.frames import column_names, is_frame, with_names
 from suffice.data.given import as_table, is_columns, refuse_repeated_names
-from suffice.data.schema import Schema
+from suffice.data.schema import Schema, with_own_levels
+from suffice.data.stacked import stack_tables
 from suffice.data.table import Table, has_names
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.skin.intake import is_no_row, no_rows, told_where
@@ -46,6 +47,14 @@ class Sheet:
 
     def __getitem__(self, numbers: NDArray[Any]) -> Self:
         return replace(self, table=self.table.take(numbers))
+
+    def stacked(self, other: Self) -> Self:
+        """Return the rows of this sheet and, below, of another with the same columns."""
+        return replace(self, table=stack_tables(self.table, other.table))
+
+    def own(self) -> Self:
+        """Return the sheet with no levels but those of its own cells."""
+        return replace(self, table=with_own_levels(self.table))
 
     def with_gaps(self, names: tuple[str, ...]) -> Self:
         """Return the sheet with a column more for each of `names`: whether its cell is missing."""

@@ -11,12 +11,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.blocks.block import Mask
-from suffice.classifier.answers import TableAnswers
+from suffice.classifier.deciding import DecidesFamilies, given_hashes
 from suffice.data.rows import Rows
 from suffice.data.schema import with_own_levels
 from suffice.errors import InputError
+from suffice.model.row_sample import RowSample
 from suffice.skin.gross_scale import gross_scale
-from suffice.skin.intake import NoRowsError, labelled_rows
+from suffice.skin.intake import NoRowsError
 from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
@@ -24,7 +25,7 @@ from suffice.tally import Groups
 Batches = tuple[tuple[Any, Rows], ...]
 
 
-class Streams(TableAnswers):
+class Streams(DecidesFamilies):
     """A classifier that can forget with time."""
 
     _kept: Batches
@@ -50,6 +51,8 @@ class Streams(TableAnswers):
             self.new_classes_ = self.classes_[:0]
             if hasattr(self, "_gross"):
                 self._gross = self._gross.scale(factor)
+            if hasattr(self, "_sample"):
+                self._sample = self._sample.scale(factor)
             self._settle(self.tally_.scale(factor))
             self._changed()
         return self
@@ -95,6 +98,7 @@ class Streams(TableAnswers):
             Rows of a group (a patient, a thread) are held out together when weights are fitted.
         """
         with all_or_nothing(self):
+            self.__dict__.pop("_undecided", None)
             super().fit(X, y, sample_weight, groups)
             if hasattr(self, "_window"):
                 self._kept = ()
@@ -104,8 +108,10 @@ class Streams(TableAnswers):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
 
-        Families, bins and blocks are chosen from the rows of the first call and held. No rows
-        change nothing.
+        A stream may start with one row: families, bins and blocks are decided again, and all rows
+        so far counted anew, after about 50, 200, 1,000 and 2,000 rows, from rows that are kept
+        (`choices_` says from how many). After that, and after `fit`, they are held. No rows change
+        nothing.
 
         Parameters
         ----------
@@ -122,7 +128,7 @@ class Streams(TableAnswers):
                 "without a window (window(None))."
             )
         with suppress(NoRowsError), all_or_nothing(self):
-            super().partial_fit(X, y, classes, sample_weight)
+            self._learn_stream(X, y, classes, sample_weight)
             if hasattr(self, "_window"):
                 self._slide(X, y, sample_weight)
         return self
@@ -141,7 +147,16 @@ class Streams(TableAnswers):
                 "The model has a window, and forgets what leaves it by itself. Use window(None) to "
                 "forget rows yourself."
             )
-        return super().forget(X, y, sample_weight)
+        check_is_fitted(self, "tally_")
+        with suppress(NoRowsError), all_or_nothing(self):
+            if hasattr(self, "_undecided"):
+                batch, _ = self._batch_as_given(X, y, sample_weight)
+                if self._sample.holds(batch):
+                    self._sample = self._sample.forget(batch)
+                else:
+                    self._hold_choices()  # their cells were written in another way
+            super().forget(X, y, sample_weight)
+        return self
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned.
@@ -158,9 +173,8 @@ class Streams(TableAnswers):
 
     def _slide(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Keep these rows, and forget the oldest until the window holds no more than it may."""
-        # What there is to warn of was said when the rows were learned, a moment ago.
-        sheet = self._sheet(X, reset=False, grow=True, warn=False)
-        kept: Batches = (*self._kept, _batch(*labelled_rows(self, sheet, y, sample_weight)))
+        labels, given, _ = self._rows_as_given(X, y, sample_weight)
+        kept: Batches = (*self._kept, _batch(labels, given))
         over = sum(rows.shape[0] for _, rows in kept) - self._window
         before, groups, new = self.tally_, self.tally_, self.new_classes_
         while over > 0:
@@ -168,7 +182,12 @@ class Streams(TableAnswers):
             leaving = min(over, rows.shape[0])
             gone = _weighty(rows.some(np.arange(leaving)))
             if len(gone.codes):
-                counted = Groups(classes, *self._count(self._by_schema(gone)))
+                leaving_rows = self._by_schema(gone)
+                if hasattr(self, "_undecided"):
+                    batch = RowSample.of(gone, classes, given_hashes(gone), None)
+                    self._sample = self._sample.forget(batch)
+                self._sample_rows(classes, leaving_rows, first=False, forget=True)
+                counted = Groups(classes, *self._count(leaving_rows))
                 taken = named_alike(counted, self.classes_)
                 self._gross = gross_scale(getattr(self, "_gross", None), groups, taken)
                 groups = groups.subtract(taken, self._gross)

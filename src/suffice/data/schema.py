@@ -87,6 +87,20 @@ class Schema:
         extra = tuple(name for name in table.names if name not in set(self.names))
         return replace(table, columns=columns, extra=extra)
 
+    def recode(self, table: Table) -> Table:
+        """Return a table of some columns with levels by the codes that they have here.
+
+        Examples
+        --------
+        >>> schema = Schema((Field("city", "category", ("Rome", "Oslo")),))
+        >>> city = Column("city", "category", np.array([0], np.int32), ("Oslo",))
+        >>> schema.recode(Table((city,), 1))["city"].values
+        array([1], dtype=int32)
+        """
+        ours = {field.name: field for field in self.fields if field.kind == "category"}
+        known = [c for c in table.columns if c.name in ours and c.kind == "category"]
+        return table.having(*(_taken(ours[column.name], column) for column in known))
+
     def grown(self, X: Any, of: Collection[str] | None = None) -> tuple[Self, Table]:
         """Return the schema with the levels that are new in X added last, and X read by it.
 
@@ -140,32 +154,43 @@ class Schema:
             table = X
         else:
             if self.by_place or not has_names(X):
-                X = self._named(X)
+                X = self._by_place(X)
             # Strings where numbers were learned are found to be none when they are taken.
             strings: dict[str, ReadAs] = {
                 field.name: field.strings or ("text" if field.kind == "text" else "category")
                 for field in self.fields
             }
             table = Table.of(X, strings)
-        missing = [name for name in self.given if name not in table.names]
+        self._check_given(table.names)
+        return self._with_calendars(table)
+
+    def _check_given(self, names: tuple[str, ...]) -> None:
+        missing = [name for name in self.given if name not in names]
         if missing:
             raise InputError(
-                f"Column {missing[0]!r} is missing (columns: "
-                f"{', '.join(map(repr, table.names))}). Give it; all its cells may be null."
+                f"Column {missing[0]!r} is missing (columns: {', '.join(map(repr, names))}). Give "
+                "it; all its cells may be null."
             )
-        return self._with_calendars(table)
 
     def _with_calendars(self, table: Table) -> Table:
         """Return a table in which numbers, or gaps, where dates are due have a calendar."""
         added = [
             day
             for field in self.fields
-            if field.kind == "date" and table[field.name].kind != "date"
+            if field.kind == "date"
+            and (table[field.name].kind != "date" or f"{field.name}:month" not in table.names)
             for day in with_calendar(_taken(field, table[field.name]))[1:]
         ]
         return replace(table, columns=(*table.columns, *added)) if added else table
 
-    def _named(self, X: Any) -> Named:
+    def named(self, X: Any) -> Named:
+        """Return the columns of X under our names, with their cells as they were given."""
+        by_place = self.by_place or not has_names(X)
+        found = self._by_place(X) if by_place else Named.of(X)
+        self._check_given(tuple(name for name, _ in found.columns))
+        return found
+
+    def _by_place(self, X: Any) -> Named:
         """Return the columns of X under our names, place by place."""
         named = Named.of(X)
         if len(self.given) != len(named.columns):

@@ -73,8 +73,11 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         reset: bool,
         known: Any = None,
         groups: Any = None,
+        forget: bool = False,
     ) -> Groups[Any]:
-        found = super()._tallied(X, y, sample_weight, reset=reset, known=known, groups=groups)
+        found = super()._tallied(
+            X, y, sample_weight, reset=reset, known=known, groups=groups, forget=forget
+        )
         counted = self.__dict__.pop("_counted_type")
         before = counted if reset else getattr(self, "_float_type", counted)
         self._float_type = np.result_type(counted, before).type

@@ -47,10 +47,13 @@ class DistinctRows:
     complete: bool = True
 
     @classmethod
-    def of(cls, rows: Rows, hashes: Hashes, most: int | None = None) -> DistinctRows:
+    def of(
+        cls, rows: Rows, hashes: Hashes, most: int | None = None, *, complete: bool = True
+    ) -> DistinctRows:
         """Return the distinct rows; of more than `most` contents, those of the lowest hashes.
 
         Hashes are as good as random numbers: it is a sample that no order of rows can change.
+        `complete` says whether all rows are given.
 
         Examples
         --------
@@ -82,7 +85,8 @@ class DistinctRows:
         if not rows.weights.size and len(found) == (size if some is None else len(some)):
             weights = rows.weights  # no two are equal, and every row weighs 1
         taken = replace(rows.some(places), weights=weights)
-        return cls(taken, hashes[places], places, some is None and len(kept) == len(found))
+        complete = complete and some is None and len(kept) == len(found)
+        return cls(taken, hashes[places], places, complete)
 
     def __len__(self) -> int:
         return len(self.hashes)

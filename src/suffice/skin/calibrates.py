@@ -8,28 +8,27 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.data.content import Hashes, array_hashes
 from suffice.data.rows import Rows
-from suffice.errors import StaleCalibrationWarning, warn_caller
 from suffice.model.calibration import Calibration, calibrated, log_softmax
 from suffice.saved.agreement import MOST_WEIGHT, check_kinds, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
-from suffice.skin.cross_validates import CrossValidates
 from suffice.skin.held_out import folds_of_rows, held_out
-from suffice.skin.intake import with_groups
+from suffice.skin.keeps_rows import KeepsRows
+from suffice.skin.undo import all_or_nothing
 from suffice.tally.tally import Floats, Index
 
 
-class Calibrates(CrossValidates):
+class Calibrates(KeepsRows):
     """A classifier with `calibrate="folds"`: its probabilities are calibrated on held-out ones.
 
     Calibration depends on the rows, not on the tally alone: it is made where all rows are at hand
     (`fit`, a first `partial_fit`, `refresh_calibration`), and stale after what changes the tally.
+    A sample of the rows is kept to make it anew.
     """
 
     calibrate: str | None = None
     _saved: ClassVar[tuple[str, ...]] = (
-        *CrossValidates._saved,
+        *KeepsRows._saved,
         "calibration_",
         "calibration_stale_",
     )
@@ -42,29 +41,35 @@ class Calibrates(CrossValidates):
             self._grow_stale()
             return
         self._drop_calibration()
+        self.__dict__.pop("_said_stale", None)
         if self._finishes() and self._can_calibrate():
             self.refresh_calibration(X, y, sample_weight, groups)
 
     def refresh_calibration(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Calibrate anew, given all the rows that were learned.
+        """Calibrate anew, on all the rows that were learned or on those that are kept.
 
-        Sets `calibration_`, with a `temperature` and an offset for each class. Rows of a group are
-        held out together.
+        Sets `calibration_`, with a `temperature` and an offset for each class.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`, optional
+            All the rows that were learned. Without them the model takes the rows that it keeps
+            itself: up to 5,000 distinct ones, those not forgotten, if `calibrate` is not None.
         """
         check_is_fitted(self, "tally_")
-        rows = with_groups(self._learned_rows(X, y, sample_weight), groups)
-        self._finish(rows, always=True)
+        with all_or_nothing(self):
+            self._refresh(X, y, sample_weight, groups)
         return self
 
     def _finishes(self) -> bool:
         return self.calibrate is not None
 
-    def _finish(self, rows: Rows, *, always: bool = False) -> None:
+    def _finish(self, rows: Rows, *, always: bool = False, complete: bool = True) -> None:
         if self.calibrate is None and not always:
             return
-        found = held_out(self, folds_of_rows(self, rows))
+        found = held_out(self, folds_of_rows(self, rows, complete=complete))
         log_proba = log_softmax(found.log_likelihood + self._decision_prior())
         self.calibration_: Calibration = calibrated(log_proba, found.codes, found.weights)
         self.calibration_stale_ = False
@@ -72,10 +77,6 @@ class Calibrates(CrossValidates):
     @abstractmethod
     def _decision_prior(self) -> Floats:
         """Return what a class's score starts from when rows are classified, (C,)."""
-
-    def _row_hashes(self, rows: Rows) -> Hashes:
-        """Return a hash of what each row holds, (n,)."""
-        return array_hashes(rows.X)
 
     @abstractmethod
     def _with_held_prior(self, kept: Index) -> Self:
@@ -102,10 +103,7 @@ class Calibrates(CrossValidates):
         else:
             self.calibration_stale_ = True
             told = "The calibration is that of the rows learned before."
-        warn_caller(
-            f"{told} Give refresh_calibration all learned rows, or fit again.",
-            StaleCalibrationWarning,
-        )
+        self._warn_stale(told, "refresh_calibration")
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         super()._check_saved(state)

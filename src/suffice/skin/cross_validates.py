@@ -106,8 +106,11 @@ class CrossValidates(LeavesOneOut):
         """Say whether a model needs the rows themselves, once it has learned their tally."""
         return False
 
-    def _finish(self, rows: Rows, *, always: bool = False) -> None:
-        """Do what needs the rows themselves, coded by `classes_`."""
+    def _finish(self, rows: Rows, *, always: bool = False, complete: bool = True) -> None:
+        """Do what needs the rows themselves, coded by `classes_`.
+
+        `complete` says whether these are all rows that were learned, or a sample of them.
+        """
 
     def _counted_by(self) -> Any:
         """Return what decides what is counted: settings that agree in it share their tallies."""

@@ -42,7 +42,9 @@ class HeldOutAnswers:
     rows: NDArray[np.intp]
 
 
-def folds_of_rows(model: Any, rows: Rows, most: int | None = None) -> Folds:
+def folds_of_rows(
+    model: Any, rows: Rows, most: int | None = None, *, complete: bool = True
+) -> Folds:
     """Return the rows of a classifier in folds, dealt by what they hold.
 
     Parameters
@@ -52,11 +54,13 @@ def folds_of_rows(model: Any, rows: Rows, most: int | None = None) -> Folds:
     rows : Rows
     most : int, optional
         Of more distinct rows so many are taken.
+    complete : bool
+        Whether these are all rows that were learned.
     """
     hashes = model._row_hashes(rows)
     if rows.groups.size:
         hashes = hashes ^ rows.groups
-    return deal_folds(DistinctRows.of(rows, hashes, most))
+    return deal_folds(DistinctRows.of(rows, hashes, most, complete=complete))
 
 
 def held_out(model: Any, folds: Folds) -> HeldOutAnswers:
@@ -101,13 +105,14 @@ def _training(model: Any, folds: Folds) -> list[Groups[Any]]:
         )
         return experiment.training_tallies(counter)
     return [
-        model.tally_ - Groups(model.classes_, *counter._count(folds.rows.some(members)))
+        model._without(Groups(model.classes_, *counter._count(folds.rows.some(members))))
         for members in folds.members
     ]
 
 
 def _read(model: Any, kept: Any, groups: Groups[Any], number: int, members: Any) -> Any:
     one = model._with_held_prior(kept)
+    one.__dict__.pop("_sample", None)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SufficeWarning)

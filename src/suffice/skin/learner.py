@@ -115,7 +115,8 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         """
         check_is_fitted(self, "tally_")
         with suppress(NoRowsError), all_or_nothing(self):
-            taken = named_alike(self._tallied(X, y, sample_weight, reset=False), self.classes_)
+            taken = self._tallied(X, y, sample_weight, reset=False, forget=True)
+            taken = named_alike(taken, self.classes_)
             groups = self._forget(taken)
             if not self.classes_closed_:
                 groups = groups.without_empty()
@@ -161,9 +162,19 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
+            self._merge_rows(other)
             self._settle(groups)
             self._changed()
         return self
+
+    def _sample_rows(self, classes: Labels, rows: Rows, *, first: bool, forget: bool) -> None:
+        """Do what else is due with rows that are learned or forgotten, coded by `classes`.
+
+        `first` says that nothing was learned before.
+        """
+
+    def _merge_rows(self, other: Any) -> None:
+        """Do what else is due with the rows of another model that is merged."""
 
     def _keep_learned(self, groups: Groups[Any], *, first: bool = False) -> Groups[Any]:
         """Return the tally without levels that no learned row has; the model unlearns their names.
@@ -181,23 +192,30 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         reset: bool,
         known: Labels | None = None,
         groups: Any = None,
+        forget: bool = False,
     ) -> Groups[Any]:
         classes, rows = self._take_rows(X, y, sample_weight, reset=reset)
         rows = with_groups(rows, groups)
         if known is not None and self.classes_closed_:
             check_alike(classes, known)
-            outside = np.setdiff1d(classes, known)
-            if outside.size:
-                row = int(np.argmax(np.isin(classes[rows.codes], outside)))
-                raise InputError(
-                    f"The target label(s) {outside} in y do not exist in the initial classes "
-                    f"{known} (first in row {row}). Correct the label, or name the class in "
-                    "`classes` at the first call."
-                )
+            self._check_closed(classes, rows, known)
             codes = codes_within(classes, known, rows.codes)
             rows = replace(rows, codes=codes, classes=len(known))
             classes = known
-        return Groups(classes, *self._count(rows))
+        counted = Groups(classes, *self._count(rows))
+        self._sample_rows(classes, rows, first=reset, forget=forget)
+        return counted
+
+    def _check_closed(self, classes: Labels, rows: Rows, known: Labels) -> None:
+        """Refuse labels that are none of the known ones, if these were named as all there are."""
+        outside = np.setdiff1d(classes, known) if self.classes_closed_ else classes[:0]
+        if outside.size:
+            row = int(np.argmax(np.isin(classes[rows.codes], outside)))
+            raise InputError(
+                f"The target label(s) {outside} in y do not exist in the initial classes "
+                f"{known} (first in row {row}). Correct the label, or name the class in "
+                "`classes` at the first call."
+            )
 
     def _first_row(self, X: Any, y: Any) -> Any:
         """Return X as a table of one row if it is the first row that is learned, and alone."""

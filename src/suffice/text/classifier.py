@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
-from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.errors import InputError
 from suffice.model.dependence import Dependence, counts_dependence
 from suffice.model.explain import compared
 from suffice.model.explanation import Explanation
@@ -368,11 +368,11 @@ class TextClassifier(LearnsDocuments):
     def _finishes(self) -> bool:
         return self.calibrate is not None or self.refine is not None
 
-    def _finish(self, rows: Rows, *, always: bool = False) -> None:
+    def _finish(self, rows: Rows, *, always: bool = False, complete: bool = True) -> None:
         if len(self.classes_) == 1:
             return  # whatever is asked, there is one answer
         if self.refine is None:
-            super()._finish(rows, always=always)
+            super()._finish(rows, always=always, complete=complete)
             return
         known = Rows(self._known(rows.X), rows.codes, rows.classes, rows.weights)
         self.refinement_ = Refinement.of(known)
@@ -395,10 +395,7 @@ class TextClassifier(LearnsDocuments):
             told = "The classes have changed, so answers are not refined any more."
         else:
             told = "The refinement is that of the documents learned before."
-        warn_caller(
-            f"{told} Give refresh_calibration all learned documents, or fit again.",
-            StaleCalibrationWarning,
-        )
+        self._warn_stale(told, "refresh_calibration")
 
     def _saved_state(self) -> dict[str, Any]:
         state = super()._saved_state()

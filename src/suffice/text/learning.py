@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, StaleCalibrationWarning, warn_caller
@@ -14,7 +17,10 @@ from suffice.skin.learner import named_alike
 from suffice.skin.settings import differences
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Groups
+from suffice.tally.tally import Index
+from suffice.text.reading import SMOOTH
 from suffice.text.taking import TakesDocuments
+from suffice.text.term_rows import row_sums, unknown_last, with_column
 from suffice.text.term_tally import spread_terms, term_counts, without_terms
 from suffice.text.vectorizer import CUT_SETTINGS
 
@@ -71,7 +77,8 @@ class LearnsDocuments(TakesDocuments):
             done = "calibrated" if self.refine is None else "refined"
             warn_caller(
                 f"Documents that pass by once are learned, but answers cannot be {done} on them. "
-                "Give refresh_calibration all documents, or set calibrate and refine to None.",
+                "refresh_calibration() does it on those that the model keeps; or set calibrate and "
+                "refine to None.",
                 StaleCalibrationWarning,
             )
         return self
@@ -129,9 +136,27 @@ class LearnsDocuments(TakesDocuments):
             groups = self._merge_tally(other, theirs, scale)
             self.classes_closed_ = self.classes_closed_ and other.classes_closed_
             self.new_classes_ = np.setdiff1d(groups.classes, self.classes_)
+            self._merge_documents(other, where)
             self._settle(groups)
             self._changed()
         return self
+
+    def _merge_documents(self, other: Self, where: Index) -> None:
+        """Unite the kept documents, given the columns that the other's terms have here."""
+        if not hasattr(other, "_sample"):
+            self._merge_rows(other)
+            return
+        sample = other._sample
+        given = unknown_last(sample.rows.X, len(where), smooth=other.unknown == SMOOTH)
+        known = given[:, : len(where)]
+        shape = len(sample), len(self._terms)
+        X = csr_array((known.data, where[known.indices], known.indptr), shape=shape)
+        if self.unknown == SMOOTH:
+            X = with_column(X, row_sums(given) - row_sums(known))
+        rows = self._rows_to_keep(replace(sample.rows, X=X))
+        moved = copy(other)
+        moved._sample = sample.with_rows(rows.X, sample.hashes)
+        self._merge_rows(moved)
 
     def prune(self, min_count: float) -> Self:
         """Forget the terms that documents have fewer than `min_count` times in all."""

@@ -17,6 +17,7 @@ from suffice.data.documents import Documents
 from suffice.data.rows import Rows
 from suffice.model import scoring
 from suffice.model.loss_increase import LossIncrease
+from suffice.model.row_sample import RowSample
 from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.explains import ColumnScores
 from suffice.skin.held_out import folds_of_rows
@@ -28,7 +29,14 @@ from suffice.text.fading import Fading
 from suffice.text.held_out import choose_fading, held_out_documents, loss_without_words
 from suffice.text.names import Names
 from suffice.text.own_terms import OwnTerms
-from suffice.text.term_rows import presences, row_sums, with_cells, with_column
+from suffice.text.term_rows import (
+    presences,
+    row_sums,
+    unknown_first,
+    unknown_last,
+    with_cells,
+    with_column,
+)
 from suffice.text.term_tally import TermTally, document_counts, some_terms, term_counts
 from suffice.text.vocabulary import Vocabulary
 from suffice.text.weighting import rarity, weighted_rows
@@ -105,6 +113,20 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
             if "_loss_increase" in self.__dict__:
                 self._loss_increase = self._loss_increase.keep(self._kept)
         super()._settle(groups)
+        if "_sample" in self.__dict__ and not self._kept.all():
+            rows = self._sample.rows
+            wide = unknown_last(rows.X, len(self._kept), smooth=self.unknown == SMOOTH)
+            rows = replace(rows, X=self._narrowed(wide))
+            hashes = self._row_hashes(rows)
+            self._sample = self._sample.with_rows(self._rows_to_keep(rows).X, hashes)
+
+    def _rows_to_keep(self, rows: Rows) -> Rows:
+        return replace(rows, X=unknown_first(rows.X)) if self.unknown == SMOOTH else rows
+
+    def _kept_rows(self, sample: RowSample) -> Rows:
+        rows = super()._kept_rows(sample)
+        width = len(self._terms)
+        return replace(rows, X=unknown_last(rows.X, width, smooth=self.unknown == SMOOTH))
 
     def _read(self, groups: TermTally) -> None:
         counts = term_counts(groups)
@@ -232,12 +254,12 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         density: Floats = self._answer(scoring.log_density, X, words)
         return density
 
-    def _finish(self, rows: Rows, *, always: bool = False) -> None:
+    def _finish(self, rows: Rows, *, always: bool = False, complete: bool = True) -> None:
         """Calibrate on documents of held-out folds: their fading, pseudocount, sharpness."""
         if self.calibrate is None and not always:
             return
         rows = replace(rows, X=self._narrowed(rows.X))
-        few = folds_of_rows(self, rows, MOST_TRIED)
+        few = folds_of_rows(self, rows, MOST_TRIED, complete=complete)
         self._alpha_factor = 1.0
         self._read(self.tally_)
         factors = ALPHA_FACTORS if isinstance(self.alpha, str) else (1.0,)
@@ -250,7 +272,7 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         self._read(self.tally_)
         said = tried[best]
         if many:
-            some = folds_of_rows(self, rows, MOST_CALIBRATED)
+            some = folds_of_rows(self, rows, MOST_CALIBRATED, complete=complete)
             said = held_out_documents(self, some, (1.0,), words)[0]
         self.calibration_ = faded.calibration(*said.documents)
         self.calibration_stale_ = False

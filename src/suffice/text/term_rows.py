@@ -48,3 +48,33 @@ def with_column(matrix: Any, last: Any) -> Any:
     begins = matrix.indptr.copy()
     begins[1:] += np.cumsum(last != 0, dtype=begins.dtype)
     return csr_array((cells, columns, begins), shape=(size, width + 1))
+
+
+def unknown_first(matrix: Any) -> Any:
+    """Return rows (CSR) with their last column, of unknown terms, first: terms may come after it.
+
+    >>> unknown_first(csr_array([[3, 0, 2]])).toarray()
+    array([[2, 3, 0]])
+    """
+    columns = (matrix.indices + 1) % matrix.shape[1]
+    return csr_array((matrix.data, columns, matrix.indptr), shape=matrix.shape)
+
+
+def unknown_last(matrix: Any, terms: int, *, smooth: bool) -> Any:
+    """Return rows (CSR) as wide as there are terms, with a first column of unknown ones last.
+
+    Parameters
+    ----------
+    matrix : (n, V') or, if `smooth`, (n, 1 + V')
+    terms : int
+        V or more.
+    smooth : bool
+        Whether there is a column of unknown terms.
+
+    >>> unknown_last(csr_array([[2, 3]]), 3, smooth=True).toarray()
+    array([[3, 0, 0, 2]])
+    """
+    columns, width = matrix.indices, terms + smooth
+    if smooth:
+        columns = np.where(columns == 0, terms, columns - 1)
+    return csr_array((matrix.data, columns, matrix.indptr), shape=(matrix.shape[0], width))
