@@ -80,7 +80,7 @@ class HeldOutBlock:
         table, folds = self.held_out.table, self.held_out.folds
         place = np.full(len(table), -1)
         place[self.numbers] = np.arange(len(self.numbers))
-        needed = np.unique(folds.numbers[self.numbers])
+        needed = np.unique(folds.numbers[self.numbers]).astype(np.intp)
         for members, said in self.reading.held_out_without(table, folds, needed):
             mine = place[members] >= 0
             yield place[members[mine]], said[mine][:, self.held_out.classes]

@@ -53,10 +53,10 @@ class Importance(Tabular):
     --------
     >>> table = Importance(
     ...     "column", ("noise", "age"), np.array([0.001, 0.25]), np.array([0.002, 0.03]),
-    ...     np.array([0.0, 0.3]), np.array([-1.5, 12.0]), 0.4, 500.0, "Log-loss 0.4000, measured at fit",
+    ...     np.array([0.0, 0.3]), np.array([-1.5, 12.0]), 0.4, 500.0, "Log-loss 0.4",
     ... )
     >>> print(table)
-    Log-loss 0.4000, measured at fit
+    Log-loss 0.4
     column  log-loss without it  mutual information  log Bayes factor
     age       +0.2500 +- 0.0300              0.3000             12.00
     noise     +0.0010 +- 0.0020              0.0000             -1.50
@@ -86,8 +86,18 @@ class Importance(Tabular):
         """Return the importance of features, of which some, all or none were measured."""
         nothing = LossIncrease(np.empty(0, np.intp), np.empty(0), np.empty(0), 0.0, np.nan)
         losses = measured or nothing
-        columns = *losses.among(len(names)), found.mutual_information, found.log_bayes_factor
-        return cls(kind, names, *map(given, columns), losses.log_loss, losses.weight, note)
+        mean, error = losses.among(len(names))
+        return cls(
+            kind,
+            names,
+            given(mean),
+            given(error),
+            given(found.mutual_information),
+            given(found.log_bayes_factor),
+            losses.log_loss,
+            losses.weight,
+            note,
+        )
 
     @property
     def order(self) -> NDArray[np.intp]:

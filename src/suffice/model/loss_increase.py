@@ -72,8 +72,8 @@ class LossIncrease:
         """
         more, heavy = without - before[rows], weights[rows]
         known, at = np.unique(features, return_inverse=True)
-        total = np.bincount(at, heavy * more, len(known))
-        squares = np.bincount(at, heavy * np.square(more), len(known))
+        total = np.bincount(at, heavy * more, len(known)).astype(np.float64)
+        squares = np.bincount(at, heavy * np.square(more), len(known)).astype(np.float64)
         return cls._from_sums(known, total, squares, before, weights)
 
     @classmethod
@@ -84,7 +84,7 @@ class LossIncrease:
         mean = total / weight
         # The mean of squares is no less than the squared mean; rounding may leave it so.
         variance = np.maximum(squares / weight - np.square(mean), 0.0)
-        error = np.sqrt(variance / weight)
+        error = np.sqrt(variance) / np.sqrt(weight)
         return cls(features, mean, error, weight, float(weights @ before) / weight)
 
     def among(self, size: int) -> tuple[Floats, Floats]:

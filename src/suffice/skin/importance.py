@@ -10,7 +10,7 @@ from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.model.loss_increase import LossIncrease
-from suffice.saved.agreement import MOST_WEIGHT, check_kinds, check_shapes, check_sizes
+from suffice.saved.agreement import check_kinds, check_shapes
 from suffice.saved.refusal import refuse
 from suffice.skin.intake import labelled_rows
 from suffice.skin.learner import check_alike
@@ -78,18 +78,18 @@ def increase_saved(found: LossIncrease) -> dict[str, Any]:
 def increase_of(saved: Any, features: int) -> LossIncrease:
     """Return the losses that a file says were measured, of some of so many features."""
     if type(saved) is not dict or saved.keys() != LossIncrease.__dataclass_fields__.keys():
-        refuse("What it lost without features has other parts than a model saves.")
+        refuse("Its increases of the log-loss have other parts than a model saves.")
     check_kinds(saved, features=np.ndarray, weight=float, log_loss=float)
     numbers = saved["features"]
-    if numbers.dtype != np.int64 or numbers.ndim != 1 or len(numbers) > features:
-        refuse(f"It lost something without features of which there are {features}.")
+    if numbers.dtype != np.int64 or numbers.ndim != 1:
+        refuse("The features of its increases of the log-loss are no list of whole numbers.")
     ordered = np.all(np.diff(numbers) > 0)
     if not ordered or (numbers.size and not 0 <= numbers[0] <= numbers[-1] < features):
-        refuse(f"It lost something without features that are none of {features}, or twice.")
+        refuse(f"It has an increase of the log-loss twice, or of none of its {features} features.")
     check_shapes(saved, mean=numbers.shape, error=numbers.shape)
     found = LossIncrease(**saved)
-    check_sizes({"losses": found.mean, "log-loss": found.log_loss}, MOST_WEIGHT)
-    check_sizes({"standard errors": found.error, "weight": found.weight}, MOST_WEIGHT)
-    if not (found.error >= 0).all() or not found.weight > 0 or not found.log_loss >= 0:
-        refuse("It has losses with a standard error, a weight or a sum below 0.")
+    if not (found.error >= 0).all():
+        refuse("An increase of the log-loss has a standard error below 0.")
+    if not 0 < found.weight < np.inf or not np.isfinite(found.log_loss):
+        refuse(f"It has a log-loss of {found.log_loss} of rows that weigh {found.weight}.")
     return found

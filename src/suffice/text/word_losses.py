@@ -18,7 +18,7 @@ from suffice.tally.tally import Floats, Index
 MOST_WORDS = 200
 # Frequent words that are looked at first; few others can say as much.
 FREQUENT = 2_000
-# Documents, each without one of its words, times classes that are scored at fit; where documents are
+# Documents, each without one of its words, times classes that are scored at fit; where they are
 # scored anew, cells of them times classes. Either adds some hundredths to the time of a fit.
 MOST_TAKEN_OFF = 150_000
 MOST_ANEW = 1 << 20
@@ -168,7 +168,7 @@ class FoldWords:
         self.lengths = lengths - counts
 
     def scores(self, scores: Floats) -> Floats:
-        """Return the scores by the model as it is now, given those of the whole documents (p, C)."""
+        """Return the scores by the model as it is now, given those of whole documents (p, C)."""
         if self._anew:
             nothing = np.zeros(scores.shape[1])
             return scoring.joint_log_proba(self._model._scorer(), self._rows, nothing)
