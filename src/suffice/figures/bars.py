@@ -56,10 +56,11 @@ def draw_bars(
     low = float((amounts - wide).min(initial=0.0))
     high = float((amounts + wide).max(initial=0.0))
     reach = max(-low, high) or 1.0
-    # Room for the numbers beside the bars.
+    # Room for the numbers beside the bars, and a little for the ends of errors.
     negative = bool((amounts < 0).any())
-    right = bool((amounts > 0).any()) or not negative
-    ax.set_xlim(low - 0.2 * reach * negative, high + 0.2 * reach * right)
+    left = 0.2 if negative else 0.02 * (low < 0)
+    right = 0.2 if (amounts > 0).any() or not negative else 0.02 * (high > 0)
+    ax.set_xlim(low - left * reach, high + right * reach)
     for place, amount, error in zip(places, amounts, wide, strict=True):
         side = {"ha": "left" if amount >= 0 else "right", "va": "center", "fontsize": "small"}
         ax.annotate(
