@@ -115,6 +115,8 @@ class TextClassifier(LearnsDocuments):
         "terms",
         "refined_weights",
         "refined_bias",
+        "held_out",
+        "rows",
     )
 
     def __init__(
