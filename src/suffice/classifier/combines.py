@@ -133,6 +133,12 @@ class Combines(TableLearner):
         self.combination_ = held_out.with_all_classes(found.combination)
         self._combined = self.classes_
         self.weights_stale_ = False
+        answers = np.full((len(held_out.kept), len(self.classes_)), -np.inf)
+        if found.scores.size:
+            answers[:, held_out.classes] = found.combination.finished(found.scores)
+        kept = held_out.folds.rows.some(held_out.kept)
+        hashes = held_out.folds.hashes[held_out.kept]
+        self._keep_answers(answers, kept.codes, held_out.weights, hashes, kept)
 
     def _held_out(
         self, rows: Rows, *, complete: bool = True, hashes: Hashes | None = None

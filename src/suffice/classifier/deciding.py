@@ -146,6 +146,11 @@ class DecidesFamilies(TableAnswers):
         kept = self._rows_to_keep(rows)
         self._sample = RowSample.of(kept, self.classes_, self._row_hashes(rows))
 
+    def _put_rows(self) -> None:
+        if hasattr(self, "_undecided"):
+            self._hold_choices()
+        super()._put_rows()
+
     def _kept_rows(self, sample: RowSample) -> Rows:
         if not hasattr(self, "_undecided"):
             return super()._kept_rows(sample)
@@ -154,6 +159,8 @@ class DecidesFamilies(TableAnswers):
     def _sample_rows(self, classes: Any, rows: Rows, *, first: bool, forget: bool) -> None:
         if first or not hasattr(self, "_undecided"):
             super()._sample_rows(classes, rows, first=first, forget=forget)
+        elif forget:
+            self.__dict__.pop("_held_out_answers", None)  # of hashes of the blocks' columns
 
     def _merge_rows(self, other: Any) -> None:
         if not (hasattr(self, "_sample") and hasattr(other, "_sample")):

@@ -17,13 +17,16 @@ from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
 from suffice.classifier.class_prior import class_log_prior
 from suffice.classifier.held_out import cell_hashes
+from suffice.classifier.saved_columns import column_from, plain_column
 from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_unreadable
 from suffice.classifier.sum_names import sum_name
 from suffice.data.content import Hashes
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
+from suffice.data.table import Table
 from suffice.errors import MergeError, ShapeError
 from suffice.model.row_sample import RowSample
+from suffice.saved.refusal import refuse
 from suffice.skin.cross_validates import scored
 from suffice.skin.experiment import Experiment
 from suffice.skin.intake import labelled_rows
@@ -121,6 +124,20 @@ class TableLearner(KeepsRows):
     def _kept_rows(self, sample: RowSample) -> Rows:
         rows = super()._kept_rows(sample)
         return replace(rows, X=Sheet(self.schema_.recode(rows.X.table)))
+
+    def _plain_cells(self, X: Any) -> Any:
+        return [plain_column(column) for column in self.schema_.recode(X.table)]
+
+    def _cells_from(self, saved: Any, size: int) -> Any:
+        names = tuple(dict.fromkeys(self._columns()))
+        if type(saved) is not list or len(saved) != len(names):
+            refuse(f"Its kept rows are not of {len(names)} columns.")
+        fields = {field.name: field for field in self.schema_.fields}
+        columns = (
+            column_from(one, name, fields.get(name), size)
+            for one, name in zip(saved, names, strict=True)
+        )
+        return Sheet(Table(tuple(columns), size, self.schema_.by_place)).own()
 
     def _keeps_sample(self) -> bool:
         return False  # not yet: `_changed` makes it of the first rows, with what else they are for

@@ -25,7 +25,7 @@ from suffice.saved.agreement import check_groups, check_kinds
 from suffice.saved.refusal import refuse
 from suffice.skin.importance import increase_of, increase_saved
 from suffice.skin.keeper import TallyKeeper
-from suffice.skin.learner import TallyLearner
+from suffice.skin.keeps_rows import KeepsRows
 
 FRAMES = ("numpy", "pandas", "polars", "pyarrow", "rows", "columns", "structured")
 
@@ -34,7 +34,7 @@ class SavesTables(Streams):
     """A classifier of tables that can be saved. Of a window the size is, the rows are not."""
 
     _saved: ClassVar[tuple[str, ...]] = (
-        *TallyLearner._saved,
+        *KeepsRows._saved,
         "weights_stale_",
         "frame_kind_",
         "gaps_",

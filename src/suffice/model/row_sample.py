@@ -87,7 +87,7 @@ class RowSample:
         taken = rows.some(at)
         taken = replace(taken, weights=taken.row_weights)
         ones = np.ones(len(at), np.intp)
-        return cls(taken, labels, hashes[at], ones, limit, most)._sorted()
+        return cls(taken, labels, hashes[at], ones, limit, most).in_order()
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -126,7 +126,7 @@ class RowSample:
             counts=np.concatenate([first.counts, second.counts]),
             limit=limit,
         )
-        return both._sorted()._bounded()
+        return both.in_order()._bounded()
 
     def forget(self, other: RowSample) -> Self:
         """Return the sample without the rows of another; those that are not in it do not count."""
@@ -152,7 +152,7 @@ class RowSample:
 
     def with_rows(self, X: Any, hashes: Hashes) -> Self:
         """Return the sample with what the rows hold now: some columns or terms may be gone."""
-        return replace(self, rows=replace(self.rows, X=X), hashes=hashes)._sorted()
+        return replace(self, rows=replace(self.rows, X=X), hashes=hashes).in_order()
 
     def of_classes(self, classes: Labels) -> Self:
         """Return the rows of these classes alone."""
@@ -209,7 +209,7 @@ class RowSample:
             counts=self.counts[kept],
         )
 
-    def _sorted(self) -> Self:
+    def in_order(self) -> Self:
         """Return the rows in order, equal ones of a class as one."""
         codes, hashes = self.rows.codes, self.hashes
         order = np.lexsort((codes, hashes))

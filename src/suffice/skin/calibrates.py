@@ -69,10 +69,13 @@ class Calibrates(KeepsRows):
     def _finish(self, rows: Rows, *, always: bool = False, complete: bool = True) -> None:
         if self.calibrate is None and not always:
             return
-        found = held_out(self, folds_of_rows(self, rows, complete=complete))
+        folds = folds_of_rows(self, rows, complete=complete)
+        found = held_out(self, folds)
         log_proba = log_softmax(found.log_likelihood + self._decision_prior())
         self.calibration_: Calibration = calibrated(log_proba, found.codes, found.weights)
         self.calibration_stale_ = False
+        answers = self.calibration_.apply(log_proba), found.codes, found.weights
+        self._keep_answers(*answers, folds.hashes[found.rows], folds.rows.some(found.rows))
 
     @abstractmethod
     def _decision_prior(self) -> Floats:

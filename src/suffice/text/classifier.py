@@ -129,6 +129,8 @@ class TextClassifier(LearnsDocuments):
         "loss_increase",
         "refined_weights",
         "refined_bias",
+        "held_out",
+        "rows",
     )
 
     def __init__(

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.bridge import BecomesLogistic, LinearForm
@@ -18,9 +19,11 @@ from suffice.data.rows import Rows
 from suffice.model import scoring
 from suffice.model.loss_increase import LossIncrease
 from suffice.model.row_sample import RowSample
+from suffice.saved.refusal import refuse
 from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.explains import ColumnScores
 from suffice.skin.held_out import folds_of_rows
+from suffice.skin.saved_rows import cells_of
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, Index
 from suffice.text.draws import drawn_documents
@@ -122,6 +125,17 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
 
     def _rows_to_keep(self, rows: Rows) -> Rows:
         return replace(rows, X=unknown_first(rows.X)) if self.unknown == SMOOTH else rows
+
+    def _cells_from(self, saved: Any, size: int) -> Any:
+        smooth = self.unknown == SMOOTH
+        matrix = cells_of(saved, size, len(self._terms) + smooth)
+        if not issparse(matrix) or np.any(matrix.data < 0) or np.isnan(matrix.data).any():
+            refuse("Its kept documents are no counts of terms.")
+        return matrix
+
+    def _hashes_of_kept(self, rows: Rows) -> Hashes:
+        wide = unknown_last(rows.X, len(self._terms), smooth=self.unknown == SMOOTH)
+        return self._row_hashes(replace(rows, X=wide))
 
     def _kept_rows(self, sample: RowSample) -> Rows:
         rows = super()._kept_rows(sample)
@@ -272,14 +286,18 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         self._read(self.tally_)
         said = tried[best]
         if many:
-            some = folds_of_rows(self, rows, MOST_CALIBRATED, complete=complete)
-            said = held_out_documents(self, some, (1.0,), words)[0]
+            few = folds_of_rows(self, rows, MOST_CALIBRATED, complete=complete)
+            said = held_out_documents(self, few, (1.0,), words)[0]
         self.calibration_ = faded.calibration(*said.documents)
         self.calibration_stale_ = False
         self.__dict__.pop("_loss_increase", None)
         increase = loss_without_words(said, faded, self.calibration_)
         if increase is not None:
             self._loss_increase = increase
+        one = said.documents
+        answers = faded.log_proba(one.likelihoods, one.prior, one.lengths, self.calibration_)
+        kept = np.flatnonzero(few.scored[few.rows.codes])
+        self._keep_answers(answers, one.codes, one.weights, few.hashes[kept], few.rows.some(kept))
 
     def _scores_words_anew(self) -> bool:
         """Say whether what is left of a document without a word must be scored as a document."""
