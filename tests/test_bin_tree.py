@@ -71,16 +71,19 @@ def test_evidence_and_shares_are_those_of_beta_distributions(bins):
 
 
 @pytest.mark.parametrize("bins", SIZES)
-def test_no_other_strength_of_a_depth_has_more_evidence(bins):
+def test_no_other_strength_of_a_depth_is_more_credible(bins):
+    """Evidence times the strength's own prior, s / (1 + s)."""
     counts = drawn(bins, 40 + bins)
     tree, pooled = BinTree.of(counts), counts.sum(axis=0)
+
+    def credible(log, depth):
+        return plain_evidence(counts, pooled, depth, np.exp(log)) - np.logaddexp(0.0, -log)
+
     for depth, strength in enumerate(tree.strengths):
         best = minimize_scalar(
-            lambda log, d=depth: -plain_evidence(counts, pooled, d, np.exp(log)),
-            bounds=(-5.0, 12.0),
-            method="bounded",
+            lambda log, d=depth: -credible(log, d), bounds=(-5.0, 12.0), method="bounded"
         )
-        assert plain_evidence(counts, pooled, depth, strength) >= -best.fun - 1e-5
+        assert credible(np.log(strength), depth) >= -best.fun - 1e-5
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -292,7 +292,8 @@ def test_the_prior_of_a_normal_has_most_evidence(seed: int, tied: bool) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_prior_of_levels_has_most_evidence(seed: int) -> None:
+def test_the_prior_of_levels_is_the_most_credible(seed: int) -> None:
+    """Evidence times the strength's own prior, s / (1 + s)."""
     rng = np.random.default_rng(seed)
     shares = rng.dirichlet(np.full(4, 2.0), 3) if seed else np.full((3, 4), 0.25)
     counts = np.stack([rng.multinomial(40, share) for share in shares]).astype(np.float64)
@@ -304,9 +305,12 @@ def test_the_prior_of_levels_has_most_evidence(seed: int) -> None:
     def loss(logs: np.ndarray) -> float:
         strength = np.exp(np.clip(logs[0], -13.8, 13.8))
         tally = Counts(np.hstack([counts, np.zeros((3, 1))]))
-        return -float(Dirichlet(strength * base).log_evidence(tally).sum())
+        evidence = float(Dirichlet(strength * base).log_evidence(tally).sum())
+        return -(evidence + np.log(strength / (1 + strength)))
 
-    assert -reading.log_evidence <= best_of(loss, [[-3.0], [1.0], [5.0], [12.0]]) + 1e-6
+    strength = reading.tables.strength
+    found = -(reading.log_evidence + np.log(strength / (1 + strength)))
+    assert found <= best_of(loss, [[-3.0], [1.0], [5.0], [12.0]]) + 1e-6
 
 
 def test_every_family_is_tested() -> None:

@@ -208,7 +208,7 @@ def test_correlated_numbers_are_joined_into_one_normal():
     common = rng.normal(size=(300, 1))
     X = common + 0.3 * rng.normal(size=(300, 4))
     X[:, 0] += 0.6 * y
-    model = GenerativeClassifier().fit(X, y)
+    model = GenerativeClassifier(combine="blocks").fit(X, y)
     assert len(model.blocks_) == 1
     assert model.blocks_[0].name.startswith("mvn")
 

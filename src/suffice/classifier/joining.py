@@ -148,6 +148,8 @@ class Search:
                     return now
                 spread = now.weighing.combination.spread or TRIED_SPREADS[0]
                 block = family_of(name, together)
+                if block.objection(table) is not None:
+                    continue
                 if not self._promising(now, rest, block, spread):
                     continue
                 then = self._tried(now, rest, block, (spread,))

@@ -294,10 +294,10 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         increase = loss_without_words(said, faded, self.calibration_)
         if increase is not None:
             self._loss_increase = increase
-        one = said.documents
-        answers = faded.log_proba(one.likelihoods, one.prior, one.lengths, self.calibration_)
+        answers = faded.log_proba(said.likelihoods, said.prior, said.lengths, self.calibration_)
         kept = np.flatnonzero(few.scored[few.rows.codes])
-        self._keep_answers(answers, one.codes, one.weights, few.hashes[kept], few.rows.some(kept))
+        held = few.hashes[kept], few.rows.some(kept)
+        self._keep_answers(answers, said.codes, said.weights, *held)
 
     def _scores_words_anew(self) -> bool:
         """Say whether what is left of a document without a word must be scored as a document."""
