@@ -118,7 +118,7 @@ def test_draws_and_filled_gaps_are_tables_of_the_kind_that_was_given(kind):
     )
     expected = known.impute(numbers if kind == "numpy" else FRAME)["weight"]
     # Columns of other names are dealt to other folds.
-        np.testing.assert_allclose(mine.astype(float), expected, rtol=1e-3)
+    np.testing.assert_allclose(mine.astype(float), expected, rtol=1e-3)
 
 
 def test_gaps_are_filled_with_what_the_rest_of_the_row_suggests():
