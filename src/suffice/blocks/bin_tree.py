@@ -96,7 +96,7 @@ class BinTree:
     >>> tree = BinTree.of(np.array([[8.0, 9.0, 1.0, 0.0], [1.0, 0.0, 9.0, 8.0]]))
     >>> tree.shares().sum(axis=1)
     array([1., 1.])
-    >>> bool(tree.strengths[0] < 1 < 1e3 < tree.strengths[1])
+    >>> bool(tree.strengths[0] < 2 < 1e3 < tree.strengths[1])
     True
     """
 
