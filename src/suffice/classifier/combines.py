@@ -23,7 +23,7 @@ from suffice.model.combination_choice import UNFITTED, chosen
 from suffice.model.combination_rows import HeldOutRows, apart
 from suffice.model.folds import DistinctRows, deal_folds
 from suffice.model.loss_increase import LossIncrease
-from suffice.model.row_sample import RowSample
+from suffice.model.row_sample import KEPT_ROWS, RowSample
 from suffice.model.weighing import Weighing
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.skin.undo import all_or_nothing
@@ -133,12 +133,16 @@ class Combines(TableLearner):
         self.combination_ = held_out.with_all_classes(found.combination)
         self._combined = self.classes_
         self.weights_stale_ = False
-        answers = np.full((len(held_out.kept), len(self.classes_)), -np.inf)
+        self._keep_answers_of(held_out, found)
+
+    def _keep_answers_of(self, held_out: HeldOut, found: Weighing) -> None:
+        """Keep what is said of held-out rows by weights that are fitted to the others."""
+        kept = held_out.kept[:KEPT_ROWS]
+        answers = np.full((len(kept), len(self.classes_)), -np.inf)
         if found.scores.size:
-            answers[:, held_out.classes] = found.combination.finished(found.scores)
-        kept = held_out.folds.rows.some(held_out.kept)
-        hashes = held_out.folds.hashes[held_out.kept]
-        self._keep_answers(answers, kept.codes, held_out.weights, hashes, kept)
+            answers[:, held_out.classes] = found.combination.finished(found.scores[:KEPT_ROWS])
+        codes, weights = held_out.folds.rows.codes[kept], held_out.weights[:KEPT_ROWS]
+        self._keep_answers(answers, codes, weights, held_out.folds, kept)
 
     def _held_out(
         self, rows: Rows, *, complete: bool = True, hashes: Hashes | None = None

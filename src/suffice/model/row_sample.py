@@ -17,7 +17,7 @@ from suffice.model.folds import DistinctRows
 from suffice.tally.tally import ROUNDING, Index
 
 # Distinct rows that are kept.
-MOST_ROWS = 5_000
+KEPT_ROWS = 5_000
 # As many as there are.
 BOUNDLESS = 2**62
 # The limit of a sample that has all rows.
@@ -67,10 +67,10 @@ class RowSample:
     hashes: Hashes
     counts: Index
     limit: np.uint64 = HIGHEST
-    most: int = MOST_ROWS
+    most: int = KEPT_ROWS
 
     @classmethod
-    def of(cls, rows: Rows, labels: Labels, hashes: Hashes, most: int | None = MOST_ROWS) -> Self:
+    def of(cls, rows: Rows, labels: Labels, hashes: Hashes, most: int | None = KEPT_ROWS) -> Self:
         """Return the sample of some rows, coded by `labels`; all of them if `most` is None.
 
         Rows that weigh nothing are not there.

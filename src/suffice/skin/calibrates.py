@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.model.calibration import Calibration, calibrated, log_softmax
+from suffice.model.row_sample import KEPT_ROWS
 from suffice.saved.agreement import MOST_WEIGHT, check_kinds, check_shapes, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.skin.held_out import folds_of_rows, held_out
@@ -74,8 +75,9 @@ class Calibrates(KeepsRows):
         log_proba = log_softmax(found.log_likelihood + self._decision_prior())
         self.calibration_: Calibration = calibrated(log_proba, found.codes, found.weights)
         self.calibration_stale_ = False
-        answers = self.calibration_.apply(log_proba), found.codes, found.weights
-        self._keep_answers(*answers, folds.hashes[found.rows], folds.rows.some(found.rows))
+        some = slice(KEPT_ROWS)
+        answers = self.calibration_.apply(log_proba[some])
+        self._keep_answers(answers, found.codes[some], found.weights[some], folds, found.rows[some])
 
     @abstractmethod
     def _decision_prior(self) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 from suffice.data.content import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.model.folds import Folds
 from suffice.model.row_sample import RowSample
 from suffice.skin.cross_validates import CrossValidates
 from suffice.skin.intake import with_groups
@@ -26,7 +27,7 @@ from suffice.skin.saved_rows import (
     saved_rows,
 )
 from suffice.tally import Groups
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 
 
 class KeepsRows(CrossValidates):
@@ -105,12 +106,14 @@ class KeepsRows(CrossValidates):
         return bool(np.isin(self._sample.labels, held_out.classes).all())
 
     def _keep_answers(
-        self, log_proba: Floats, codes: Any, weights: Floats, hashes: Hashes, rows: Rows
+        self, log_proba: Floats, codes: Any, weights: Floats, folds: Folds, kept: Index
     ) -> None:
-        """Keep held-out answers (n, C) for rows of these hashes, increasing, and groups."""
-        if rows.groups.size:
-            hashes = hashes ^ rows.groups
-        self._held_out_answers = HeldOutSample.of(self.classes_, log_proba, codes, weights, hashes)
+        """Keep held-out answers (n, C) for some rows of folds, n of the lowest hashes."""
+        hashes, groups = folds.hashes[kept], folds.rows.groups
+        if groups.size:
+            hashes = hashes ^ groups[kept]
+        numbers = np.asarray(codes, np.intp)
+        self._held_out_answers = HeldOutSample(self.classes_, log_proba, numbers, weights, hashes)
 
     # Saving
 

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from suffice.data.content import Hashes
 from suffice.data.rows import Rows
-from suffice.model.row_sample import MOST_ROWS, RowSample
+from suffice.model.row_sample import RowSample
 from suffice.saved.agreement import MOST_WEIGHT, check_sizes
 from suffice.saved.refusal import refuse
 from suffice.tally.tally import Floats, Index
@@ -33,15 +33,6 @@ class HeldOutSample(NamedTuple):
     """(n,)"""
     hashes: Hashes
     """(n,): of what each row holds; none after loading, since no file has them"""
-
-    @classmethod
-    def of(
-        cls, classes: NDArray[Any], log_proba: Floats, codes: Any, weights: Floats, hashes: Hashes
-    ) -> HeldOutSample:
-        """Return the answers for no more rows than are kept, given in the order of their hashes."""
-        some = slice(MOST_ROWS)
-        numbers = np.asarray(codes[some], np.intp)
-        return cls(classes, log_proba[some], numbers, weights[some], hashes[some])
 
     def of_kept(self, sample: RowSample) -> HeldOutSample:
         """Return the answers for rows that are still kept, their classes being those of before."""

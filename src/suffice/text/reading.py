@@ -18,7 +18,7 @@ from suffice.data.documents import Documents
 from suffice.data.rows import Rows
 from suffice.model import scoring
 from suffice.model.loss_increase import LossIncrease
-from suffice.model.row_sample import RowSample
+from suffice.model.row_sample import KEPT_ROWS, RowSample
 from suffice.saved.refusal import refuse
 from suffice.skin.answers import GenerativeAnswers
 from suffice.skin.explains import ColumnScores
@@ -294,10 +294,12 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         increase = loss_without_words(said, faded, self.calibration_)
         if increase is not None:
             self._loss_increase = increase
-        answers = faded.log_proba(said.likelihoods, said.prior, said.lengths, self.calibration_)
-        kept = np.flatnonzero(few.scored[few.rows.codes])
-        held = few.hashes[kept], few.rows.some(kept)
-        self._keep_answers(answers, said.codes, said.weights, *held)
+        some = slice(KEPT_ROWS)
+        answers = faded.log_proba(
+            said.likelihoods[some], said.prior, said.lengths[some], self.calibration_
+        )
+        kept = np.flatnonzero(few.scored[few.rows.codes])[some]
+        self._keep_answers(answers, said.codes[some], said.weights[some], few, kept)
 
     def _scores_words_anew(self) -> bool:
         """Say whether what is left of a document without a word must be scored as a document."""
