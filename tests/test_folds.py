@@ -151,6 +151,23 @@ def test_cross_validation_keeps_groups_together_within_its_training_folds(model)
     np.testing.assert_allclose(found.log_loss[0], losses, rtol=1e-6)
 
 
+def test_leaving_rows_out_keeps_groups_together_as_refits_without_the_row_do():
+    rng = np.random.default_rng(10)
+    patients = np.repeat(np.arange(40), 12)
+    X = rng.normal(size=(40, 5))[patients] + 0.05 * rng.normal(size=(480, 5))
+    y = rng.integers(0, 2, 40)[patients]
+    families = dict.fromkeys(range(5), "normal")
+    model = GenerativeClassifier(families, combine="blocks").fit(X, y, groups=patients)
+    some = np.arange(0, 480, 60)
+    refitted = []
+    for row in some:
+        others = np.arange(480) != row
+        without = clone(model).fit(X[others], y[others], groups=patients[others])
+        refitted.append(without.predict_log_proba(X[[row]])[0])
+    found = model.leave_one_out(X, y, groups=patients).log_proba[some]
+    np.testing.assert_allclose(found, refitted, atol=0.02)
+
+
 def test_a_model_that_ends_at_the_shares_of_the_classes_is_saved(tmp_path):
     rng = np.random.default_rng(16)
     X, y = rng.normal(size=(100, 3)), (rng.random(100) < 0.4).astype(int)

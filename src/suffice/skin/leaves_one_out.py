@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.data.labels import codes_within
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.skin.intake import with_groups
 from suffice.skin.learner import TallyLearner, check_alike, named_alike
 from suffice.skin.left_out import ClassesLeftOut
 from suffice.tally import Groups
@@ -37,15 +38,20 @@ class LeavesOneOut(TallyLearner):
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""
 
-    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> ClassesLeftOut:
+    def leave_one_out(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> ClassesLeftOut:
         """Return what the others say of each row that this model learned.
 
         Parameters
         ----------
         X, y, sample_weight : the rows that were learned, all of them
+        groups : the groups that `fit` was given, if any
+            Weights and calibration are fitted without the row as they were with it, groups kept
+            together. The row alone is left out of what was counted, not its group.
         """
         check_is_fitted(self, "tally_")
-        return self._left_out(self._learned_rows(X, y, sample_weight))
+        return self._left_out(with_groups(self._learned_rows(X, y, sample_weight), groups))
 
     def _left_out(self, rows: Rows) -> ClassesLeftOut:
         """Return what the others say of each learned row, coded by `classes_`."""
