@@ -135,6 +135,27 @@ def test_groups_that_repeat_themselves_are_not_learned_by_heart(model):
     assert excess(model.fit(X, y, groups=patients)) < 0.25 * excess(model.fit(X, y)) + 0.05
 
 
+def test_the_fading_of_long_documents_is_chosen_by_documents_of_other_groups():
+    """Forty threads with words of their own; a thread's other letters make words look trusty."""
+    rng = np.random.default_rng(12)
+    threads = np.repeat(np.arange(40), 12)
+    common = [f"common{word}" for word in range(200)]
+
+    def letter(thread):
+        own = [f"thread{thread}word{word}" for word in range(20)]
+        return " ".join([*rng.choice(own, 8), *rng.choice(common, 30)])
+
+    X = pd.DataFrame({"letter": [letter(thread) for thread in threads]})
+    y = rng.integers(0, 2, 40)[threads]
+    new = pd.DataFrame({"letter": [" ".join(rng.choice(common, 40)) for _ in range(500)]})
+    model = GenerativeClassifier({"letter": "text"}, combine="naive")
+    excess = [
+        -model.fit(X, y, groups=groups).predict_log_proba(new).mean() - np.log(2)
+        for groups in (None, threads)
+    ]
+    assert excess[1] < 0.25 * excess[0]
+
+
 @pytest.mark.parametrize("model", [GenerativeClassifier(), GaussianNB(calibrate="folds")])
 def test_cross_validation_keeps_groups_together_within_its_training_folds(model):
     rng = np.random.default_rng(10)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.content import Hashes
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError, MergeError
@@ -76,6 +77,12 @@ class Family(ABC, Generic[T]):
 
     def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with its settings taken from rows; done once, at the first fit."""
+        return self
+
+    def refined(
+        self, table: Table, codes: Codes, classes: int, weights: Floats, groups: Hashes
+    ) -> Self:
+        """Return the family with what suits held-out rows best; rows of a group share a fold."""
         return self
 
     def grown(self, table: Table) -> Self:

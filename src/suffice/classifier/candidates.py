@@ -29,7 +29,8 @@ class Candidate(NamedTuple):
 
 def read_from(family: Family[Any], rows: Rows) -> Candidate:
     """Return a family with settings taken from these rows, and their tally read."""
-    return read_by(family.fitted(rows.X.table, rows.codes, rows.classes, rows.weights), rows)
+    own = rows.X.table, rows.codes, rows.classes, rows.weights
+    return read_by(family.fitted(*own).refined(*own, rows.groups), rows)
 
 
 def read_by(family: Family[Any], rows: Rows) -> Candidate:

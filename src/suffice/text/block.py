@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from suffice.blocks import Family
 from suffice.blocks.block import Mask
 from suffice.count import count_words
-from suffice.data.content import table_hashes
+from suffice.data.content import Hashes, table_hashes
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -86,14 +86,21 @@ class Text(Family[Counts]):
         return f"Column {self.column!r} holds no texts. Give strings, or use another family for it."
 
     def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
-        """Return the family with the terms of these documents, and their fading."""
+        """Return the family with the terms of these documents."""
         self.check(table)
-        family = self.grown(table)
+        return self.grown(table)
+
+    def refined(
+        self, table: Table, codes: Codes, classes: int, weights: Floats, groups: Hashes
+    ) -> Self:
+        """Return the family with the fading that suits held-out documents best."""
         if self.event == "bernoulli":
-            return family  # absent words speak as well: no document is longer than another
-        reading = family.read(family.count(table, codes, classes, weights))
-        rows = Rows(family.matrix(table), codes, classes, weights)
+            return self  # absent words speak as well: no document is longer than another
+        reading = self.read(self.count(table, codes, classes, weights))
+        rows = Rows(self.matrix(table), codes, classes, weights, groups=groups)
         hashes = table_hashes([table[self.column]], len(table))
+        if groups.size:
+            hashes = hashes ^ groups
         distinct = DistinctRows.of(rows, hashes, MOST_TRIED)
         folds = deal_folds(distinct)
         at = folds.find(hashes, codes)
@@ -103,7 +110,9 @@ class Text(Family[Counts]):
         shares = np.bincount(folds.rows.codes, folds.rows.row_weights, classes) + 1.0
         prior = np.log(shares / shares.sum())
         own = folds.rows.codes, folds.rows.row_weights, lengths
-        return replace(family, fading=Fading.alone(held_out, prior, *own).rate)
+        found = replace(self, fading=Fading.alone(held_out, prior, *own).rate)
+        object.__setattr__(found, "_known", self._known)
+        return found
 
     def grown(self, table: Table) -> Self:
         """Return the family with the terms that are new."""
