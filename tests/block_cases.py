@@ -35,6 +35,8 @@ def rows(seed: int = 0, size: int = 60) -> tuple[Table, np.ndarray]:
         "colour": gappy(colours[np.minimum(rng.integers(0, 4, size), codes + 2)]),
         "shape": gappy(np.array(["round", "flat"])[rng.integers(0, 2, size)]),
         "paid": gappy(rng.random(size) < 0.3 + 0.2 * codes),
+        "long": rng.normal(codes, 1.0),
+        "wide": x + rng.normal(size=size),
     }
     return Table.of(pa.table(columns)), codes
 
@@ -54,6 +56,8 @@ BLOCKS: dict[str, tuple[str, tuple[str, ...]]] = {
     "joint of numbers": ("joint", ("rooms", "paid", "colour")),
     "mvn": ("mvn", ("x", "z", "u")),
     "tied mvn": ("mvn:tied", ("x", "z")),
+    "mvn of whole rows": ("mvn", ("long", "wide")),
+    "tied mvn of whole rows": ("mvn:tied", ("long", "wide")),
 }
 
 

@@ -206,7 +206,9 @@ def test_the_quick_evidence_is_the_priors_own(tied):
         [p.T @ p for p in parts],
     )
     variance = np.array([1.0, 2.0, 0.5, 3.0])
-    quick = Profile(moments, X.mean(axis=0), variance, tied=tied)
+    spread = np.sqrt(variance)
+    scatter, away = moments.scatter() / np.outer(spread, spread), moments.mean() - X.mean(axis=0)
+    quick = Profile(scatter, away / spread, moments.weight, tied=tied)
     for k, half in ((0.1, 0.5), (3.0, 20.0)):
         prior = NormalInverseWishart(
             np.tile(X.mean(axis=0), (3, 1)),
@@ -221,6 +223,20 @@ def test_the_quick_evidence_is_the_priors_own(tied):
         assert found - unit == pytest.approx(slow, rel=1e-10)
     best = covariance_prior(moments, tied=tied)
     assert best.log_evidence(moments).sum() >= slow - 1e-6
+    assert_each_of_several_tallies_has_its_own_prior(moments, tied)
+
+
+def assert_each_of_several_tallies_has_its_own_prior(moments, tied):
+    tallies = [moments, moments.scale(0.3), moments.scale(7.0)]
+    names = ("weight", "origin", "sum_x", "sum_xx")
+    stacked = Moments(*(np.stack([getattr(t, name) for t in tallies], axis=1) for name in names))
+    both = covariance_prior(stacked, tied=tied)
+    for at, tally in enumerate(tallies):
+        alone = covariance_prior(tally, tied=tied)
+        for field in ("location", "pseudo_rows"):
+            np.testing.assert_allclose(getattr(both, field)[:, at], getattr(alone, field))
+        for field in ("degrees", "scale_matrix"):
+            np.testing.assert_allclose(getattr(both, field)[at], getattr(alone, field))
 
 
 def test_the_evidence_of_a_model_is_that_of_its_labels_and_rows():
@@ -469,6 +485,6 @@ def test_few_rows_of_many_features_do_not_make_evidence_deny_the_classes(rows):
 def test_class_means_beyond_all_digits_have_no_evidence_and_the_error_says_so():
     means = np.random.default_rng(0).normal(size=(7, 2)) * 1e30
     moments = Moments(np.full(7, 20.0), np.zeros((7, 2)), means, np.stack([np.eye(2)] * 7))
-    profile = Profile(moments, np.zeros(2), np.ones(2), tied=True)
+    profile = Profile(moments.scatter(), moments.mean(), moments.weight, tied=True)
     with pytest.raises(CovarianceError, match=r"The class means lie up to 1e\+29 prior deviations"):
         profile.best_strengths()

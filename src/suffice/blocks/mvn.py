@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 
-from suffice.blocks.block import Cells, Family
+from suffice.blocks.block import MOST_READ_ANEW, Cells, Family
 from suffice.blocks.conditional import Conditional
 from suffice.blocks.normal import too_large
 from suffice.blocks.weighed_reading import WeighedReading
@@ -17,20 +17,25 @@ from suffice.count.whole_rows import whole_rows
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.model.evidence import covariance_prior
+from suffice.model.evidence import covariance_prior, scatter_prior
 from suffice.model.folds import Folds
+from suffice.model.gaussian import LOG_TWO_PI
 from suffice.model.laws import DenseLaw
 from suffice.model.left_out_gaussian import LeftOutGaussian
 from suffice.model.left_out_parts import posterior_parts
 from suffice.model.scoring import joint_log_proba
 from suffice.model.whitened import WhitenedScorer
 from suffice.prior import NormalInverseWishart
+from suffice.prior.gammas import log_gamma_step
 from suffice.tally import Moments
 from suffice.tally.held_out import training_tallies
-from suffice.tally.tally import Floats
+from suffice.tally.tally import ROUNDING, Floats, Index
 
 # A t of so many degrees of freedom is a normal to the last digit.
 AS_GOOD_AS_NORMAL = 1e18
+# Columns up to which all folds are scored at once: of more, matrices are large enough that the
+# products of each fold outweigh the calls.
+NARROW = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,16 +112,7 @@ class MultivariateReading(WeighedReading[Moments]):
 
     @cached_property
     def _law(self) -> DenseLaw:
-        believed = self._believed
-        classes, d = believed.location.shape
-        if self.plugged:
-            covariance = np.array(believed.scale_matrix / believed.degrees[..., None, None])
-            return DenseLaw(np.array(believed.location), covariance, stretch=np.ones(classes))
-        degrees = believed.degrees - d + 1
-        matrix = np.array(believed.scale_matrix / degrees[..., None, None])
-        stretch = 1 + 1 / believed.pseudo_rows
-        wide = np.array(np.broadcast_to(degrees, classes))
-        return DenseLaw(np.array(believed.location), matrix, wide, stretch)
+        return _law_of(self._believed, plugged=self.plugged)
 
     @cached_property
     def log_evidence(self) -> float:
@@ -135,17 +131,103 @@ class MultivariateReading(WeighedReading[Moments]):
         """The means and variances that the prior is centred on."""
         return 2 * len(self.family.columns)
 
-    def training_parts(self, table: Table, folds: Folds) -> Iterator[Moments]:
-        """Yield the tally of all rows but those of each fold, (C, d, d), one after the other.
+    def held_out_by(self, read: Callable[[Moments], Self], table: Table, folds: Folds) -> Floats:
+        """Return the scores, (n, C), without each row's fold."""
+        cells = table.numbers(self.family.columns)
+        if cells.shape[1] <= NARROW and not np.isnan(cells).any():
+            believed = self._posterior_of_folds(read, table, folds)
+            return _scores_of_folds(believed, cells, folds.numbers, plugged=self.plugged)
+        out = np.empty((len(cells), folds.rows.classes))
+        no_prior = np.zeros(folds.rows.classes)
+        for members, law in self._laws_of_folds(read, cells, folds, range(folds.size)):
+            out[members] = joint_log_proba(law.density(), cells[members], no_prior)
+        return out
 
-        All at once they would be as many times the size of the tally as there are folds.
+    def held_out_without(
+        self, table: Table, folds: Folds, needed: Index
+    ) -> Iterator[tuple[Index, Floats]]:
+        """Yield rows of some folds and their scores without each column, by other folds."""
+        read = self.with_tally if len(table) > MOST_READ_ANEW else self.read_anew
+        cells = table.numbers(self.family.columns)
+        for members, law in self._laws_of_folds(read, cells, folds, needed.tolist()):
+            yield members, _scores_without_each(law, cells[members])
+
+    def _posterior_of_folds(
+        self, read: Callable[[Moments], Self], table: Table, folds: Folds
+    ) -> NormalInverseWishart:
+        """Return the posterior of the rows of other folds, its axes (C, folds)."""
+        found = self.training(table, folds)
+        shape = folds.size, folds.rows.classes
+        sums = found.weight, found.origin, found.sum_x, found.sum_xx
+        parts = (np.swapaxes(one.reshape(*shape, *one.shape[1:]), 0, 1) for one in sums)
+        tally = Moments(*parts)
+        if read != self.with_tally:
+            return covariance_prior(tally, tied=self.family.tied).posterior(tally)
+        held = self.prior
+        means = held.location[:, None], held.pseudo_rows[:, None]
+        prior = NormalInverseWishart(*means, held.degrees, held.scale_matrix, held.shared)
+        return prior.posterior(tally)
+
+    def _laws_of_folds(
+        self, read: Callable[[Moments], Self], cells: Floats, folds: Folds, needed: Iterable[int]
+    ) -> Iterator[tuple[Index, DenseLaw]]:
+        """Yield the rows of each fold that has any, (m,), and the law by the rows of the others.
+
+        One after the other: all at once they would be as many times the size of the tally as there
+        are folds.
         """
-        for members in folds.members:
-            held = folds.rows.some(members)
-            codes, classes = held.codes, held.classes
-            part = self.family.count(table.take(members), codes, classes, held.weights)
+        rows = folds.rows
+        whole = np.asarray(~np.isnan(cells).any(axis=1))
+        if rows.weights.size:
+            whole &= rows.weights > 0
+        for number in needed:
+            members = folds.members[number]
+            if not members.size:
+                continue
+            mine = members[whole[members]]
+            weights = rows.weights[mine] if rows.weights.size else rows.weights
+            held = Rows(cells[mine], rows.codes[mine], rows.classes, weights)
+            if self.family.tied:
+                believed = self._tied_posterior(held, anew=read != self.with_tally)
+                yield members, _law_of(believed, plugged=self.plugged)
+                continue
+            part = whole_rows(held)[1]
             training = training_tallies(part, self.tally, 1, complete=False)
-            yield self.family.with_weight_of(training, self.tally)
+            yield members, read(self.family.with_weight_of(training, self.tally))._law
+
+    def _tied_posterior(self, held: Rows, *, anew: bool) -> NormalInverseWishart:
+        """Return the posterior of all rows but those held out (mathematics, section 2).
+
+        Of the classes' matrices only the sum is needed, each class as heavy as in the tally. A
+        class without other rows has none, and a mean that is nowhere.
+        """
+        tally, classes = self.tally, held.classes
+        away = held.X - tally.origin[held.codes]
+        left = tally.weight - np.bincount(held.codes, held.row_weights, classes)
+        some = left > ROUNDING * tally.weight
+        weight = np.where(some, tally.weight, 0.0)
+        factor = np.divide(weight, left, out=np.zeros(classes), where=some)
+        taken = np.zeros(tally.sum_x.shape)
+        np.add.at(taken, held.codes, away * held.row_weights[:, None])
+        shift = np.divide(tally.sum_x - taken, left[:, None], out=taken, where=some[:, None])
+        heavy = away * (held.row_weights * factor[held.codes])[:, None]
+        squares = np.tensordot(factor, tally.sum_xx, 1) - heavy.T @ away
+        scatter = squares - (shift * weight[:, None]).T @ shift
+        mean = tally.origin + shift
+        prior = self.prior
+        if anew:
+            prior = scatter_prior(weight, mean, (scatter + scatter.T)[None] / 2, tied=True)
+        apart = mean - prior.location
+        pseudo_rows = prior.pseudo_rows + weight
+        pull = apart * (prior.pseudo_rows * weight / pseudo_rows)[:, None]
+        matrix = prior.scale_matrix + scatter + pull.T @ apart
+        return NormalInverseWishart(
+            prior.location + apart * (weight / pseudo_rows)[:, None],
+            pseudo_rows,
+            np.reshape(prior.degrees + weight.sum(), 1),
+            (matrix + matrix.T)[None] / 2,
+            shared=(0,),
+        )
 
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row."""
@@ -156,18 +238,7 @@ class MultivariateReading(WeighedReading[Moments]):
 
     def without_columns(self, table: Table) -> Floats:
         """Return the scores of rows had each of the columns been missing, (n, C, d)."""
-        cells = table.numbers(self.family.columns)
-        whole = ~np.isnan(cells).any(axis=1)
-        out = np.empty((len(cells), len(self.tally.weight), cells.shape[1]))
-        scorer = self._law.density()
-        assert isinstance(scorer, WhitenedScorer)
-        out[whole] = scorer.without_each(cells[whole])
-        others = np.flatnonzero(~whole)
-        for at in range(cells.shape[1] if others.size else 0):
-            some = cells[others]
-            some[:, at] = np.nan
-            out[others, :, at] = self._scores(some)
-        return out
+        return _scores_without_each(self._law, table.numbers(self.family.columns))
 
     def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row; those with gaps were never learned."""
@@ -220,3 +291,61 @@ class MultivariateReading(WeighedReading[Moments]):
             first = np.ascontiguousarray(cells[:, :width])
             upto.append(joint_log_proba(scorer.marginal(np.arange(width)), first, no_prior))
         return np.diff(np.stack(upto, axis=2), axis=2)
+
+
+def _law_of(believed: NormalInverseWishart, *, plugged: bool) -> DenseLaw:
+    """Return the predictive law of each class, or the normals of the expected parameters."""
+    classes, d = believed.location.shape
+    if plugged:
+        covariance = np.array(believed.scale_matrix / believed.degrees[..., None, None])
+        return DenseLaw(np.array(believed.location), covariance, stretch=np.ones(classes))
+    degrees = believed.degrees - d + 1
+    matrix = np.array(believed.scale_matrix / degrees[..., None, None])
+    stretch = 1 + 1 / believed.pseudo_rows
+    wide = np.array(np.broadcast_to(degrees, classes))
+    return DenseLaw(np.array(believed.location), matrix, wide, stretch)
+
+
+def _scores_without_each(law: DenseLaw, cells: Floats) -> Floats:
+    """Return the scores of rows (n, d) had each of the cells been missing, (n, C, d)."""
+    whole = ~np.isnan(cells).any(axis=1)
+    out = np.empty((len(cells), len(law.location), cells.shape[1]))
+    scorer = law.density()
+    assert isinstance(scorer, WhitenedScorer)
+    out[whole] = scorer.without_each(cells[whole])
+    others = np.flatnonzero(~whole)
+    for at in range(cells.shape[1] if others.size else 0):
+        some = cells[others]
+        some[:, at] = np.nan
+        out[others, :, at] = joint_log_proba(scorer, some, np.zeros(len(law.location)))
+    return out
+
+
+def _scores_of_folds(
+    believed: NormalInverseWishart, cells: Floats, numbers: Codes, *, plugged: bool
+) -> Floats:
+    """Return log p(x | class) of whole rows (n, d), each by the posterior of its fold, (n, C).
+
+    The axes of the posterior are (C, folds); `numbers` (n,) are the folds of the rows.
+    """
+    classes, folds, d = believed.location.shape
+
+    def of_rows(values: Floats) -> Floats:
+        return np.asarray(np.broadcast_to(values, (classes, folds)).T[numbers])
+
+    degrees = believed.degrees if plugged else believed.degrees - d + 1
+    stretch = np.ones(1) if plugged else 1 + 1 / believed.pseudo_rows
+    root = np.linalg.cholesky(believed.scale_matrix / degrees[..., None, None])
+    white: list[Floats] = []
+    for j in range(d):  # a triangular solve, row by row of the factor
+        away = cells[:, j, None] - of_rows(believed.location[..., j])
+        for k in range(j):
+            away -= of_rows(root[..., j, k]) * white[k]
+        white.append(away / of_rows(root[..., j, j]))
+    squares = sum(np.square(one) for one in white) / of_rows(stretch)
+    half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1) + d / 2 * np.log(stretch)
+    if plugged:
+        return np.asarray(of_rows(-d / 2 * LOG_TWO_PI - half_log) - squares / 2)
+    constant = log_gamma_step(degrees / 2, d / 2) - d / 2 * np.log(np.pi * degrees)
+    tail = of_rows((degrees + d) / 2) * np.log1p(squares / of_rows(degrees))
+    return np.asarray(of_rows(constant - half_log) - tail)

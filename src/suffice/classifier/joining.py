@@ -29,6 +29,9 @@ FAR = 2.0
 # Standard errors by which one normal distribution is so far behind that no more of its kind are
 # tried.
 HOPELESS = 5.0
+# Normal distributions of two numbers that are no normals for themselves: after so many that gain
+# nothing no more are tried, since the pairs that tell most of the class come first.
+PATIENCE = 4
 # Multiplications in one pass of all trials' weighings together, beyond which no pair is tried.
 MOST_WORK = 1 << 29
 
@@ -70,7 +73,7 @@ class Search:
     def __init__(self, trials: Trials, fixed: Blocks, blocks: Blocks, budget: int) -> None:
         self.trials, self.fixed, self.left, self.worked = trials, fixed, budget, 0
         self.tried: list[tuple[Family[Any], Trial]] = []
-        self.start = Arrangement(blocks, trials.weigh((*fixed, *blocks), TRIED_SPREADS))
+        self.start = Arrangement(blocks, *trials.weigh((*fixed, *blocks), TRIED_SPREADS))
 
     def best(self) -> Arrangement:
         """Return the arrangement at the end of the better way."""
@@ -137,6 +140,7 @@ class Search:
         table = self.trials.rows.X.table
         columns = [table[f.column] for f in now.blocks if len(f.columns) == 1][:MOST_COLUMNS]
         least = LEAST_GAIN + price_of_pairs(len(columns))
+        patience = PATIENCE
         for a, b in worth_joining(columns, self.trials.rows, self.trials.rows.row_weights):
             parts = [next(f for f in now.blocks if columns[at].name in f.columns) for at in (a, b)]
             if parts[0] is parts[1]:
@@ -146,6 +150,10 @@ class Search:
             for name in _families(parts, table):
                 if self.left <= 0 or self.worked > MOST_WORK:
                     return now
+                if name == "mvn" and not all(_is_normal(part) for part in parts):
+                    patience -= 1
+                    if patience < 0:
+                        continue
                 spread = now.weighing.combination.spread or TRIED_SPREADS[0]
                 block = family_of(name, together)
                 if block.objection(table) is not None:
@@ -155,7 +163,7 @@ class Search:
                 then = self._tried(now, rest, block, (spread,))
                 gain, error = self.trials.gain(now, then)
                 if gain > max(least, LEAST_ERRORS * error):
-                    now = then
+                    now, patience = then, PATIENCE
                     break
         return now
 
@@ -165,8 +173,8 @@ class Search:
         Weights that promise less than the ones there are, even for rows that they have seen, will
         not foretell rows that they have not by nats more.
         """
-        found, point = now.weighing.combination, now.weighing.point
-        if point is None or found.how != "blocks" or found.lapse > 0:
+        found, point = now.without_lapse.combination, now.without_lapse.point
+        if point is None or found.how != "blocks":
             return True
         blocks = (*self.fixed, *rest, block)
         behind = point.value - self.trials.promised(blocks, spread, self._near(now, rest))
@@ -194,7 +202,7 @@ class Search:
         blocks = (*rest, block)
         self.worked += self.trials.work(len(self.fixed) + len(blocks)) * len(spreads)
         start = self._near(now, rest)
-        then = Arrangement(blocks, self.trials.weigh((*self.fixed, *blocks), spreads, start))
+        then = Arrangement(blocks, *self.trials.weigh((*self.fixed, *blocks), spreads, start))
         self._tell(block, now.loss, then.loss)
         return then
 
@@ -211,9 +219,14 @@ class Search:
 def _families(parts: list[Family[Any]], table: Any) -> tuple[str, ...]:
     """Return the families that two blocks may be joined in."""
     names = [name for part in parts for name in part.columns]
-    if all(part.name.startswith(("normal", "mvn")) for part in parts):
+    if all(_is_normal(part) for part in parts):
         return TOGETHER
     if all(not table[n].numeric or few_values(table[n]) for n in names):
         return ("joint",)
     # Numbers that are no normals for themselves may be told apart by how they go together.
     return ("mvn",) if all(table[n].numeric and not few_values(table[n]) for n in names) else ()
+
+
+def _is_normal(block: Family[Any]) -> bool:
+    """Say whether a block is one of normal distributions."""
+    return block.name.startswith(("normal", "mvn"))

@@ -30,10 +30,11 @@ PRICE_OF_A_BLOCK = 0.15
 
 
 class Arrangement(NamedTuple):
-    """Blocks, and the weights that suit them."""
+    """Blocks, and the weights that suit them, with a lapse where it pays and without."""
 
     blocks: Blocks
     weighing: Weighing
+    without_lapse: Weighing
 
     @property
     def loss(self) -> float:
@@ -81,16 +82,17 @@ class Trials:
 
     def weigh(
         self, blocks: Blocks, spreads: tuple[float, ...], start: Floats | None = None
-    ) -> Weighing:
+    ) -> tuple[Weighing, Weighing]:
         """Return the best weights for these blocks, with the loss of each row.
 
         A weight for each, unless they are too many; weights close together are a temperature. A
-        lapse is taken in where it pays, as it will be in the end.
+        lapse is taken in where it pays, as it will be in the end; the second weights are without.
         `start` are offsets and weights that may be near.
         """
         rows = self._rows(blocks)
         how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
-        return with_lapse(rows, best(tried(rows, how, spreads, start)))
+        found = best(tried(rows, how, spreads, start))
+        return with_lapse(rows, found), found
 
     def weigh_finally(self, blocks: Blocks) -> Weighing:
         """Return what would be fitted to these blocks in the end, corrections and all."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import exp
-
 import numpy as np
 
 from suffice.errors import CovarianceError
@@ -19,28 +17,48 @@ LEAST_WITHIN = 1e-4
 
 
 def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
-    """Return the prior of means (C, d) and covariances, its strength chosen by the evidence.
+    """Return the prior of means (C, ..., d) and covariances, its strength chosen by the evidence.
 
     It is centred on the pooled mean; its scale matrix is f times the diagonal of the pooled
     covariance within classes, with f = degrees - d + 1, so that each variance is a priori a scaled
     inverse chi-square of f degrees about the feature's own. The data choose f and how many rows
-    the location is worth. Nothing but the tally is needed.
+    the location is worth. Nothing but the tally is needed. Axes behind the classes (folds, say)
+    are tallies of their own, each with its own strength.
     """
-    pooled = moments.pooled()
-    classes, d = moments.sum_x.shape
-    total = max(float(moments.weight.sum()), 1e-300)
-    squares = np.diagonal(moments.scatter(), axis1=1, axis2=2)
-    variance = spreads(np.maximum(squares.sum(axis=0), 0.0) / total, pooled.mean())
+    scatter = moments.scatter()
+    if tied:
+        scatter = scatter.sum(axis=0, keepdims=True)
+    return scatter_prior(moments.weight, moments.mean(), scatter, tied=tied)
+
+
+def scatter_prior(
+    weight: Floats, mean: Floats, scatter: Floats, *, tied: bool
+) -> NormalInverseWishart:
+    """Return the `covariance_prior` of weights (C, ...), means (C, ..., d) and scatters.
+
+    Scatters are (C, ..., d, d), or (1, ..., d, d), those of all classes together, if tied.
+    """
+    several, d = weight.shape[1:], mean.shape[-1]
+    total = np.maximum(weight.sum(axis=0), 1e-300)[..., None]
+    centre = (weight[..., None] * mean).sum(axis=0) / total
+    within = np.maximum(np.diagonal(scatter, axis1=-2, axis2=-1).sum(axis=0), 0.0)
+    variance = spreads(within / total, centre)
     # A column that tells classes apart without varying within them has shown too few rows.
-    everything = np.diagonal(pooled.scatter()) / total
-    variance = np.maximum(variance, LEAST_WITHIN * everything)
-    profile = Profile(moments, pooled.mean(), variance, tied=tied)
-    pseudo_rows, half = map(exp, profile.best_strengths())
+    between = (weight[..., None] * np.square(mean - centre)).sum(axis=0)
+    variance = np.maximum(variance, LEAST_WITHIN * (within + between) / total)
+    spread = np.sqrt(variance)
+    whitened = scatter / (spread[..., :, None] * spread[..., None, :])
+    away = (mean - centre) / spread
+    strengths = np.empty((*several, 2))
+    for at in np.ndindex(*several):
+        one = slice(None), *at
+        strengths[at] = Profile(whitened[one], away[one], weight[one], tied).best_strengths()
+    pseudo_rows, half = np.moveaxis(np.exp(strengths), -1, 0)
     return NormalInverseWishart(
-        location=np.broadcast_to(pooled.mean(), (classes, d)),
-        pseudo_rows=np.full(classes, pseudo_rows),
+        location=np.broadcast_to(centre, mean.shape),
+        pseudo_rows=np.broadcast_to(pseudo_rows, weight.shape),
         degrees=2 * half + d - 1,
-        scale_matrix=2 * half * np.diag(variance),
+        scale_matrix=(2 * half[..., None] * variance)[..., None] * np.eye(d),
         shared=(0,) if tied else (),
     )
 
@@ -63,14 +81,18 @@ class Profile:
     In units of the prior's own spread S' = f I + A + sum_c w_c a_c a_c^T, where A is the scatter,
     a_c the way from the location to the class mean and w = k n / (k + n): with the eigenvalues of
     A at hand, a determinant costs no more than a sum.
+
+    Parameters
+    ----------
+    scatter : (C, d, d), or (1, d, d) if tied
+    away : (C, d)
+    rows : (C,)
+    tied : bool
+        Whether all classes share one covariance.
     """
 
-    def __init__(self, moments: Moments, location: Floats, variance: Floats, *, tied: bool) -> None:
-        spread = np.sqrt(variance)
-        scatter = moments.scatter() / np.outer(spread, spread)
-        away = (moments.mean() - location) / spread
-        self.rows = np.array(moments.weight)
-        self.tied = tied
+    def __init__(self, scatter: Floats, away: Floats, rows: Floats, tied: bool) -> None:
+        self.rows, self.tied = np.ascontiguousarray(rows), tied
         if tied:
             values, vectors = np.linalg.eigh(scatter.sum(axis=0, keepdims=True))
             self.away = away @ vectors[0]
