@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.blocks.bin_tree import BinTree
 from suffice.blocks.bins import Bins, quantile_edges
-from suffice.blocks.block import Cells, Family, Reading
+from suffice.blocks.block import Cells, Family, Reading, parts_of
 from suffice.blocks.draws import drawn_levels, filled_numbers
 from suffice.blocks.level_tables import level_counts, scores_of_folds
 from suffice.data.labels import Codes
@@ -195,8 +195,12 @@ class BinnedReading(Reading[Tallied]):
     def held_out_by(self, read: Callable[[Tallied], Self], table: Table, folds: Folds) -> Floats:
         """Return the log shares of the bins, (n, C), without each row's fold."""
         found = self.family.bins.codes(table[self.family.column].values)
-        tables = [read(part).tables.log_table for part in self.training_parts(table, folds)]
-        return scores_of_folds(found, folds, tables)
+        training = self.training(table, folds)
+        # Under one prior the folds' classes are so many classes.
+        held = read == self.with_tally
+        several = [training] if held else parts_of(training, folds)
+        tables = [read(part).tables.log_table for part in several]
+        return scores_of_folds(found, folds, np.hstack(tables))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""

@@ -245,8 +245,7 @@ class Reading(ABC, Generic[T]):
 
     def training_parts(self, table: Table, folds: Folds) -> Iterable[T]:
         """Return the tally of all rows but those of each fold, one for each."""
-        training, classes = self.training(table, folds), np.arange(folds.rows.classes)
-        return [training.take(classes + f * len(classes)) for f in range(folds.size)]
+        return parts_of(self.training(table, folds), folds)
 
     def training(self, table: Table, folds: Folds) -> T:
         """Return the tally of all rows but those of each fold, its first axis (folds * C)."""
@@ -287,3 +286,9 @@ class Reading(ABC, Generic[T]):
     def split(self, table: Table) -> Floats:
         """Return what each column adds to the odds, (n, C, d): log p(x1), log p(x2 | x1), ..."""
         return self.odds(table)[:, :, None]
+
+
+def parts_of(training: T, folds: Folds) -> list[T]:
+    """Return the tally of each fold, given that of all, its first axis (folds * C)."""
+    classes = np.arange(folds.rows.classes)
+    return [training.take(classes + f * len(classes)) for f in range(folds.size)]

@@ -17,6 +17,7 @@ from suffice.blocks.level_tables import LevelTables
 from suffice.data.columns import GAP
 from suffice.data.labels import Codes
 from suffice.data.table import Table
+from suffice.kernels.level_tables import gather_folds
 from suffice.model.folds import Folds
 from suffice.model.marginal import by_pattern
 from suffice.tally import Counts
@@ -129,14 +130,34 @@ class JointReading(Reading[Counts]):
     def held_out_by(self, read: Callable[[Counts], Self], table: Table, folds: Folds) -> Floats:
         """Return the scores, (n, C), without each row's fold; of rows with gaps, what is seen."""
         codes = self.family.codes_of(table)
-        held = [read(part) for part in self.training_parts(table, folds)]
         out = np.zeros((len(codes), folds.rows.classes))
+        if read == self.with_tally:
+            everything = self.with_tally(self.training(table, folds))
+            for rows, columns in by_pattern(codes != GAP):
+                if columns.size:
+                    own = codes[np.ix_(rows, columns)]
+                    out[rows] = everything._fold_scores(own, columns, folds.numbers[rows], folds)
+            return out
+        held = [read(part) for part in self.training_parts(table, folds)]
         for rows, columns in by_pattern(codes != GAP):
             for number, one in enumerate(held):
                 mine = rows[folds.numbers[rows] == number]
                 if mine.size and columns.size:
                     out[mine] = one._part_scores(codes[np.ix_(mine, columns)], columns)
         return out
+
+    def _fold_scores(self, codes: Codes, columns: Index, numbers: Codes, folds: Folds) -> Floats:
+        """Return the `_part_scores`, (n, C), of a reading whose classes are (folds * C)."""
+        met, tables = self._part(columns)
+        places = met.places(codes)
+        scores = np.empty((len(codes), folds.rows.classes))
+        gather_folds(places, numbers, tables.log_table, scores)
+        new = np.flatnonzero(places < 0)
+        if new.size:
+            supposed = shares_product([self.shares[at] for at in columns], codes[new])
+            whole = (tables.totals + tables.strength).reshape(folds.size, -1)[numbers[new]]
+            scores[new] = np.log(tables.strength * supposed)[:, None] - np.log(whole)
+        return np.asarray(scores - self._log_widths[columns].sum())
 
     def split(self, table: Table) -> Floats:
         """Return log p(x1), log p(x2 | x1), ... of what is seen, (n, C, d)."""

@@ -117,10 +117,10 @@ class LevelTables:
         return given(table)
 
 
-def scores_of_folds(codes: Codes, folds: Folds, log_tables: list[Floats]) -> Floats:
-    """Return the scores of levels, (n, C), by a table (K + 2, C) for each fold."""
+def scores_of_folds(codes: Codes, folds: Folds, log_table: Floats) -> Floats:
+    """Return the scores of levels, (n, C), by a table (K + 2, folds * C)."""
     out = np.empty((len(codes), folds.rows.classes))
-    gather_folds(codes, folds.numbers, np.hstack(log_tables), out)
+    gather_folds(codes, folds.numbers, log_table, out)
     return out
 
 

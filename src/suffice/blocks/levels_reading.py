@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from suffice.blocks.block import Cells, Reading
+from suffice.blocks.block import Cells, Reading, parts_of
 from suffice.blocks.draws import drawn_levels, filled_levels
 from suffice.blocks.level_codes import cells_of, level_codes, width_of
 from suffice.blocks.level_tables import LevelTables, scores_of_folds
@@ -73,8 +73,12 @@ class LevelsReading(Reading[Counts]):
     def held_out_by(self, read: Callable[[Counts], Self], table: Table, folds: Folds) -> Floats:
         """Return the scores, (n, C), without each row's fold: a table of levels for each."""
         found = level_codes(table[self.family.column], self.family.levels)
-        tables = [read(part).tables.log_table for part in self.training_parts(table, folds)]
-        return self._of_width(found, scores_of_folds(found, folds, tables))
+        training = self.training(table, folds)
+        # Under one prior the folds' classes are so many classes.
+        held = read == self.with_tally
+        several = [training] if held else parts_of(training, folds)
+        tables = [read(part).tables.log_table for part in several]
+        return self._of_width(found, scores_of_folds(found, folds, np.hstack(tables)))
 
     def _of_width(self, codes: Codes, scores: Floats) -> Floats:
         if self._log_width != 0.0:

@@ -169,7 +169,7 @@ class PoissonReading(WeighedReading[Events]):
         most = int(x.max(initial=0.0))
         if most <= min(IN_A_TABLE, len(x)):
             levels = np.where(valid, x, GAP).astype(np.int32)
-            return scores_of_folds(levels, folds, [one._table(most) for one in held])
+            return scores_of_folds(levels, folds, np.hstack([one._table(most) for one in held]))
         believed = zip(*(one._believed for one in held), strict=True)
         events, rows = (np.stack(parts)[folds.numbers] for parts in believed)
         return np.where(valid[:, None], self._foretold(x[:, None], events, rows), 0.0)

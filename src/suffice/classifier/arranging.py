@@ -20,7 +20,7 @@ from suffice.classifier.candidates import (
 )
 from suffice.classifier.choices import Choice, Choices
 from suffice.classifier.families import TEXTS, family_of
-from suffice.classifier.held_out import row_hashes
+from suffice.classifier.held_out import HeldOut, row_hashes
 from suffice.classifier.identifiers import names_rows
 from suffice.classifier.joining import joined
 from suffice.classifier.sheet import GAP_OF
@@ -42,8 +42,11 @@ Blocks = tuple[Family[Any], ...]
 
 def arranged(
     families: Any, budget: int, rows: Rows, combine: str = "auto"
-) -> tuple[Blocks, Choices]:
+) -> tuple[Blocks, Choices, HeldOut | None]:
     """Return the blocks, with their settings taken from the rows, and what speaks for them.
+
+    Beside them, the held-out rows that were looked at and what blocks say of them, if those are of
+    all rows: weights are then fitted to the same.
 
     Parameters
     ----------
@@ -67,15 +70,16 @@ def arranged(
     _warn_of_columns_left_out(choices)
     # Texts are joined with nothing.
     fixed += [one for one in free if one.family.name in TEXTS]
-    free, trials = joined([one for one in free if one not in fixed], fixed, few, budget, combine)
+    rest = [one for one in free if one not in fixed]
+    free, trials, held_out = joined(rest, fixed, few, budget, combine)
     order = {name: at for at, name in enumerate(table.names)}
     blocks = sorted((one.family for one in (*fixed, *free)), key=lambda f: order[f.column])
     block_of = {column: family for family in blocks for column in family.columns}
     told = sorted((_told(one, block_of) for one in choices), key=lambda one: order[one.column])
     if few is not rows:
         # Edges of bins stay those of the few; levels are to be known all.
-        blocks = [family.grown(table) for family in blocks]
-    return tuple(blocks), Choices(tuple(told), tuple(trials))
+        blocks, held_out = [family.grown(table) for family in blocks], None
+    return tuple(blocks), Choices(tuple(told), tuple(trials)), held_out
 
 
 def _warn_of_columns_left_out(choices: list[Choice]) -> None:

@@ -13,7 +13,7 @@ from suffice.classifier.class_prior import left_out_prior
 from suffice.classifier.column_losses import held_out_increase
 from suffice.classifier.features import Features, features_to_correct
 from suffice.classifier.held_out import HeldOut, cell_hashes, row_hashes, with_group_hashes
-from suffice.classifier.learner import TableLearner
+from suffice.classifier.learner import AtHand, TableLearner
 from suffice.classifier.sheet import Sheet
 from suffice.data.content import Hashes
 from suffice.data.rows import Rows
@@ -54,10 +54,10 @@ class Combines(TableLearner):
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> None:
         super()._changed(X, y, sample_weight, groups)
-        rows = self.__dict__.pop("_at_hand", None)
-        if X is not None and rows is not None:
+        at_hand = self.__dict__.pop("_at_hand", None)
+        if X is not None and at_hand is not None:
             self.__dict__.pop("_said_stale", None)
-            self._start_sample(rows)
+            self._start_sample(at_hand)
             return
         self._keep_combination()
         self.weights_stale_ = True
@@ -69,11 +69,14 @@ class Combines(TableLearner):
             "refresh_weights",
         )
 
-    def _start_sample(self, rows: Rows) -> None:
+    def _start_sample(self, given: AtHand) -> None:
         """Fit the weights to the first rows, and keep a sample of them."""
-        hashes = cell_hashes(rows.X.table, self._columns())
-        self._sample = RowSample.of(self._rows_to_keep(rows), self.classes_, hashes)
-        self._finish(rows, hashes=hashes)
+        hashes = cell_hashes(given.rows.X.table, self._columns())
+        self._sample = RowSample.of(self._rows_to_keep(given.rows), self.classes_, hashes)
+        if given.held_out is None or len(given.held_out.table) > self._most_held_out():
+            self._finish(given.rows, hashes=hashes)
+        else:
+            self._finish_on(given.held_out)
 
     def _keep_combination(self) -> None:
         """Fit the offsets to the classes that there are now: a new one has none."""
@@ -125,7 +128,10 @@ class Combines(TableLearner):
         hashes: Hashes | None = None,
     ) -> None:
         self.__dict__.pop("_at_hand", None)
-        held_out = self._held_out(rows, complete=complete, hashes=hashes)
+        self._finish_on(self._held_out(rows, complete=complete, hashes=hashes))
+
+    def _finish_on(self, held_out: HeldOut) -> None:
+        """Fit features, weights and offsets to held-out rows."""
         self.features_ = self._features(held_out.folds.rows)
         scores = self._scores_of(held_out)
         found = chosen(scores, self.combine, held_out.features(self.features_))
@@ -153,12 +159,15 @@ class Combines(TableLearner):
         """
         if hashes is None:
             hashes = cell_hashes(rows.X.table, self._columns())
+        hashes = with_group_hashes(hashes, rows)
+        distinct = DistinctRows.of(rows, hashes, self._most_held_out(), complete=complete)
+        return HeldOut(deal_folds(distinct), self.tally_.weights)
+
+    def _most_held_out(self) -> int:
+        """Return how many distinct rows weights are fitted to at most."""
         classes, blocks = len(self.classes_), len(self.readings_)
         most = max(ROWS_A_WEIGHT * (classes + blocks), FEWEST_ROWS)
-        most = max(1, min(most, MOST_LIKELIHOODS // (classes * max(1, blocks))))
-        hashes = with_group_hashes(hashes, rows)
-        distinct = DistinctRows.of(rows, hashes, most, complete=complete)
-        return HeldOut(deal_folds(distinct), self.tally_.weights)
+        return max(1, min(most, MOST_LIKELIHOODS // (classes * max(1, blocks))))
 
     def _features(self, rows: Rows) -> Features:
         """Return what corrections are of: nothing if there are too many of them to be tried."""

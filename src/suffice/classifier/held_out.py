@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -63,6 +63,8 @@ class HeldOut:
 
     folds: Folds
     totals: Floats
+    # What blocks have said before, by their family and whether parameters are plugged in.
+    _said: dict[tuple[Any, bool], Floats] = field(default_factory=dict, repr=False)
 
     @property
     def table(self) -> Table:
@@ -92,11 +94,18 @@ class HeldOut:
         return np.asarray(self.folds.rows.row_weights[self.kept])
 
     def scores(self, reading: Reading[Any]) -> Floats:
-        """Return what a block says of the rows by other folds (see `told_apart`)."""
-        found = reading.held_out(self.table, self.folds)
-        if len(self.classes) < found.shape[1]:
-            found = np.ascontiguousarray(found[:, self.classes])
-        return told_apart(found if len(self.kept) == len(found) else found[self.kept])
+        """Return what a block says of the rows by other folds (see `told_apart`).
+
+        It is computed once for a family: all its readings must be of the same rows.
+        """
+        key = reading.family, bool(getattr(reading, "plugged", False))
+        if key not in self._said:
+            found = reading.held_out(self.table, self.folds)
+            if len(self.classes) < found.shape[1]:
+                found = np.ascontiguousarray(found[:, self.classes])
+            whole = len(self.kept) == len(found)
+            self._said[key] = told_apart(found if whole else found[self.kept])
+        return self._said[key]
 
     def rows(self, scores: Sequence[Floats]) -> HeldOutRows:
         """Return the rows with the `scores` of each block."""

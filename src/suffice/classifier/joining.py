@@ -12,6 +12,7 @@ from suffice.classifier.candidates import Candidate, few_values
 from suffice.classifier.choices import NAMED, Trial
 from suffice.classifier.dependence import price_of_pairs, worth_joining
 from suffice.classifier.families import family_of
+from suffice.classifier.held_out import HeldOut
 from suffice.classifier.trials import Arrangement, Blocks, Trials
 from suffice.data.rows import Rows
 from suffice.tally.tally import Floats
@@ -38,8 +39,8 @@ MOST_WORK = 1 << 29
 
 def joined(
     free: list[Candidate], fixed: list[Candidate], rows: Rows, budget: int, combine: str
-) -> tuple[list[Candidate], list[Trial]]:
-    """Return the blocks that the free columns form, and what was tried.
+) -> tuple[list[Candidate], list[Trial], HeldOut | None]:
+    """Return the blocks that the free columns form, what was tried, and on which held-out rows.
 
     Two ways are gone: from one block a column, and from one normal distribution for all numbers,
     unless one of them is far behind. On each, pairs that depend on each other within the classes
@@ -57,14 +58,15 @@ def joined(
         How the blocks will be combined in the end.
     """
     if budget == 0 or len(free) < 2 or rows.classes < 2:
-        return free, []
+        return free, [], None
     trials = Trials(rows, (*free, *fixed), combine)
     if len(trials.held_out.classes) < 2:
-        return free, []
+        return free, [], None
     stay, start = (tuple(one.family for one in blocks) for blocks in (fixed, free))
     search = Search(trials, stay, start, budget)
     best = search.best()
-    return [trials.read(family) for family in best.blocks], search.told_of(best)
+    blocks = [trials.read(family) for family in best.blocks]
+    return blocks, search.told_of(best), trials.held_out
 
 
 class Search:

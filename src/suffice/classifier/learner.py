@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,7 @@ from suffice.blocks.block import Mask
 from suffice.classifier.arranging import IGNORE, arranged
 from suffice.classifier.choices import Choices
 from suffice.classifier.class_prior import class_log_prior
-from suffice.classifier.held_out import cell_hashes
+from suffice.classifier.held_out import HeldOut, cell_hashes
 from suffice.classifier.saved_columns import column_from, plain_column
 from suffice.classifier.sheet import GAP_OF, Sheet, first_sheet, later_sheet, warn_unreadable
 from suffice.classifier.sum_names import sum_name
@@ -35,6 +35,13 @@ from suffice.skin.learner import named_alike
 from suffice.skin.undo import all_or_nothing
 from suffice.tally import Blocks, Groups
 from suffice.tally.tally import Floats, Index
+
+
+class AtHand(NamedTuple):
+    """Rows that were counted, and those of them that blocks were chosen on, if all of them."""
+
+    rows: Rows
+    held_out: HeldOut | None
 
 
 class TableLearner(KeepsRows):
@@ -58,7 +65,7 @@ class TableLearner(KeepsRows):
     blocks_: tuple[Family[Any], ...]
     choices_: Choices
     # The rows that were counted last; only while they are learned.
-    _at_hand: Rows
+    _at_hand: AtHand
 
     # Taking in
 
@@ -159,7 +166,7 @@ class TableLearner(KeepsRows):
         if hasattr(self, "_gross"):
             self._gross = _levels_at(self._gross, places)
         if hasattr(self, "_at_hand"):
-            self._at_hand = self._by_schema(self._at_hand)
+            self._at_hand = AtHand(self._by_schema(self._at_hand.rows), None)
         if not first:
             self._forget_levels(used)
         return _levels_at(groups, places)
@@ -194,10 +201,9 @@ class TableLearner(KeepsRows):
     # Counting and reading
 
     def _count(self, rows: Rows) -> tuple[Floats, Blocks[Any]]:
-        if not hasattr(self, "blocks_"):
-            self._arrange(rows)
+        held_out = None if hasattr(self, "blocks_") else self._arrange(rows)
         # Kept until `_changed`, which then need not read the rows a second time.
-        self._at_hand = rows
+        self._at_hand = AtHand(rows, held_out)
         weights = rows.weights
         total = np.bincount(
             rows.codes, weights if weights.size else None, minlength=rows.classes
@@ -205,13 +211,18 @@ class TableLearner(KeepsRows):
         given = rows.X.table, rows.codes, rows.classes, weights
         return total, Blocks(tuple(family.count(*given) for family in self.blocks_))
 
-    def _arrange(self, rows: Rows) -> None:
-        """Choose the families of all columns, and which columns form blocks."""
-        self.blocks_, choices = arranged(self.families, self.budget, rows, self.combine)
+    def _arrange(self, rows: Rows) -> HeldOut | None:
+        """Choose the families of all columns, and which columns form blocks.
+
+        Returned are the held-out rows that they were chosen on, if those are of all rows.
+        """
+        given = self.families, self.budget, rows, self.combine
+        self.blocks_, choices, held_out = arranged(*given)
         choices = choices.with_notes({c.name: c.note for c in rows.X.table if c.note})
         weights = rows.weights
         size = int(np.count_nonzero(weights)) if weights.size else rows.shape[0]
         self.choices_ = replace(choices, rows=size)
+        return held_out
 
     def _read(self, groups: Groups[Any]) -> None:
         pairs = zip(self.blocks_, groups.parts.parts, strict=True)

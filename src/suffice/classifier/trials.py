@@ -60,7 +60,6 @@ class Trials:
         folds = folds_of_table(rows, columns)
         self.held_out = HeldOut(folds, total)
         self._read = {_key(one.family): one for one in known}
-        self._told: dict[Key, Floats] = {}
 
     def read(self, family: Family[Any]) -> Candidate:
         """Return a block with settings taken from the rows, and their tally read."""
@@ -68,13 +67,6 @@ class Trials:
         if key not in self._read:
             self._read[key] = read_from(family, self.rows)
         return self._read[key]
-
-    def told(self, family: Family[Any]) -> Floats:
-        """Return what a block says of held-out rows (see `told_apart`)."""
-        key = _key(family)
-        if key not in self._told:
-            self._told[key] = self.held_out.scores(self.read(family).reading)
-        return self._told[key]
 
     def work(self, blocks: int) -> int:
         """Return how many multiplications a pass over the rows takes for so many blocks."""
@@ -107,7 +99,7 @@ class Trials:
         return Fit(rows, *prior_of(*rows.size, spread)).promised(start)
 
     def _rows(self, blocks: Blocks) -> HeldOutRows:
-        return self.held_out.rows([self.told(family) for family in blocks])
+        return self.held_out.rows([self.held_out.scores(self.read(f).reading) for f in blocks])
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""
