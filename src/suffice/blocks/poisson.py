@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from suffice.blocks.block import Cells, Family
+from suffice.blocks.block import Cells, Family, parts_of
 from suffice.blocks.draws import filled_numbers
 from suffice.blocks.level_tables import left_of, scores_of_folds
 from suffice.blocks.weighed_reading import WeighedReading
@@ -165,13 +165,17 @@ class PoissonReading(WeighedReading[Events]):
     def held_out_by(self, read: Callable[[Events], Self], table: Table, folds: Folds) -> Floats:
         """Return the scores, (n, C), without each row's fold."""
         x, valid = self._numbers(table)
-        held = [read(part) for part in self.training_parts(table, folds)]
+        training = self.training(table, folds)
+        # Under one prior the folds' classes are so many classes.
+        one_prior = read == self.with_tally
+        held = [read(part) for part in ([training] if one_prior else parts_of(training, folds))]
         most = int(x.max(initial=0.0))
         if most <= min(IN_A_TABLE, len(x)):
             levels = np.where(valid, x, GAP).astype(np.int32)
             return scores_of_folds(levels, folds, np.hstack([one._table(most) for one in held]))
         believed = zip(*(one._believed for one in held), strict=True)
-        events, rows = (np.stack(parts)[folds.numbers] for parts in believed)
+        shape = folds.size, folds.rows.classes
+        events, rows = (np.concatenate(p).reshape(shape)[folds.numbers] for p in believed)
         return np.where(valid[:, None], self._foretold(x[:, None], events, rows), 0.0)
 
     def _table(self, most: int) -> Floats:

@@ -71,7 +71,8 @@ def arranged(
     # Texts are joined with nothing.
     fixed += [one for one in free if one.family.name in TEXTS]
     rest = [one for one in free if one not in fixed]
-    free, trials, held_out = joined(rest, fixed, few, budget, combine)
+    totals = np.bincount(rows.codes, rows.row_weights, rows.classes).astype(np.float64)
+    free, trials, held_out = joined(rest, fixed, few, budget, combine, totals)
     order = {name: at for at, name in enumerate(table.names)}
     blocks = sorted((one.family for one in (*fixed, *free)), key=lambda f: order[f.column])
     block_of = {column: family for family in blocks for column in family.columns}

@@ -197,6 +197,12 @@ def _numbers(column: Column, logarithm: bool) -> Floats:
     return np.log(np.where(x > 0, x, np.nan))
 
 
+def may_be_corrected(combine: str, totals: Floats) -> bool:
+    """Say whether corrections are tried at all, given the weight of all rows of each class."""
+    few = float(totals.sum()) <= MOST_ROWS
+    return len(totals) > 1 and (combine == "corrected" or (combine == "auto" and few))
+
+
 def features_to_correct(
     blocks: Sequence[Family[Any]], rows: Rows, combine: str, totals: Floats
 ) -> Features:
@@ -211,11 +217,9 @@ def features_to_correct(
     totals : (C,)
         Weight of all rows of each class.
     """
+    if not may_be_corrected(combine, totals):
+        return Features()
     classes, asked = len(totals), combine == "corrected"
-    if classes == 1 or not (asked or combine == "auto"):
-        return Features()
-    if totals.sum() > MOST_ROWS and not asked:
-        return Features()
     found = Features.found(tuple(blocks), rows.X.table, rows.weights)
     few = min(rows.shape[0], CHOOSING_ROWS)
     unknown = classes * found.width

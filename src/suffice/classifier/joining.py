@@ -38,7 +38,12 @@ MOST_WORK = 1 << 29
 
 
 def joined(
-    free: list[Candidate], fixed: list[Candidate], rows: Rows, budget: int, combine: str
+    free: list[Candidate],
+    fixed: list[Candidate],
+    rows: Rows,
+    budget: int,
+    combine: str,
+    totals: Floats,
 ) -> tuple[list[Candidate], list[Trial], HeldOut | None]:
     """Return the blocks that the free columns form, what was tried, and on which held-out rows.
 
@@ -56,10 +61,12 @@ def joined(
         Arrangements that are tried.
     combine : as GenerativeClassifier takes it
         How the blocks will be combined in the end.
+    totals : (C,)
+        Weight of all rows of each class that will be learned.
     """
     if budget == 0 or len(free) < 2 or rows.classes < 2:
         return free, [], None
-    trials = Trials(rows, (*free, *fixed), combine)
+    trials = Trials(rows, (*free, *fixed), combine, totals)
     if len(trials.held_out.classes) < 2:
         return free, [], None
     stay, start = (tuple(one.family for one in blocks) for blocks in (fixed, free))
@@ -95,6 +102,8 @@ class Search:
         """
         if end is apart:
             return apart
+        if not self.trials.may_correct:
+            return end if self.trials.gain(apart, end)[0] > LEAST_GAIN else apart
         both = [
             one._replace(weighing=self.trials.weigh_finally((*self.fixed, *one.blocks)))
             for one in (apart, end)

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, read_from
-from suffice.classifier.features import features_to_correct
+from suffice.classifier.features import features_to_correct, may_be_corrected
 from suffice.classifier.held_out import HeldOut, folds_of_table
 from suffice.data.rows import Rows
 from suffice.model.combination_choice import MOST_WEIGHTS, best, chosen, tried
@@ -51,10 +51,14 @@ class Trials:
         Few enough to be scored many times.
     known : blocks of all columns, whose tallies of these rows were read before
     combine : as GenerativeClassifier takes it
+    totals : (C,)
+        Weight of all rows of each class that will be learned.
     """
 
-    def __init__(self, rows: Rows, known: tuple[Candidate, ...], combine: str = "blocks") -> None:
-        self.rows, self.combine = rows, combine
+    def __init__(
+        self, rows: Rows, known: tuple[Candidate, ...], combine: str, totals: Floats
+    ) -> None:
+        self.rows, self.combine, self.totals = rows, combine, totals
         columns = (name for one in known for name in one.family.columns)
         total = np.bincount(rows.codes, rows.row_weights, rows.classes).astype(np.float64)
         folds = folds_of_table(rows, columns)
@@ -86,11 +90,15 @@ class Trials:
         found = best(tried(rows, how, spreads, start))
         return with_lapse(rows, found), found
 
+    @property
+    def may_correct(self) -> bool:
+        """Whether corrections may be fitted in the end."""
+        return may_be_corrected(self.combine, self.totals)
+
     def weigh_finally(self, blocks: Blocks) -> Weighing:
         """Return what would be fitted to these blocks in the end, corrections and all."""
-        features = features_to_correct(
-            blocks, self.held_out.folds.rows, self.combine, self.held_out.totals
-        )
+        rows = self.held_out.folds.rows
+        features = features_to_correct(blocks, rows, self.combine, self.totals)
         return chosen(self._rows(blocks), self.combine, self.held_out.features(features))
 
     def promised(self, blocks: Blocks, spread: float, start: Floats) -> float:
