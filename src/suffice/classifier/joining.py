@@ -129,7 +129,9 @@ class Search:
         best: Arrangement | None = None
         hopeless, rows = False, self.trials.rows
         for name, columns in product(TOGETHER, groups):
-            if hopeless and name == "mvn:tied":
+            # Of numbers that one covariance is hopeless for, only those of many values may have
+            # several.
+            if hopeless and (name == "mvn:tied" or columns != tuple(f.column for f in many)):
                 continue
             # With fewer rows than columns, a class's own covariance is little but its prior.
             if name == "mvn" and len(columns) * rows.classes > rows.shape[0]:
