@@ -125,3 +125,37 @@ def test_tfidf_holds_the_rarities_when_a_document_is_left_out():
     refit = [refitted(model, documents, list(y), np.ones(60), at) for at in range(60)]
     # Rarities change by about one document in sixty.
     assert np.abs(np.exp(found) - np.exp(refit)).max() < 0.05
+
+
+@pytest.mark.parametrize("weights", [None, "some"], ids=["unweighted", "weighted"])
+@pytest.mark.parametrize(("event", "unknown"), event_cases)
+def test_a_document_left_out_has_the_calibration_of_all_documents(event, unknown, weights):
+    documents, y = corpus(60, 3, 7)
+    weights = None if weights is None else np.random.default_rng(0).uniform(0.5, 3.0, 60)
+    model = TextClassifier(event=event, unknown=unknown).fit(documents, y, weights)
+    found = model.leave_one_out(documents, y, weights).log_proba
+    for at in range(0, 60, 7):
+        others = [number for number in range(60) if number != at]
+        rest = TextClassifier(event=event, unknown=unknown, calibrate=None, alpha=model.alpha_)
+        given = None if weights is None else weights[others]
+        rest.fit([documents[number] for number in others], y[others], given)
+        rest.calibration_, rest._fading = model.calibration_, model._fading
+        expected = rest.predict_log_proba([documents[at]])[0]
+        np.testing.assert_allclose(found[at], expected, rtol=1e-9, atol=1e-9)
+
+
+def test_words_that_say_nothing_are_left_out_with_the_log_loss_of_refits():
+    """Without calibration the answers are far too sure: 1.1 nats a document, and .7 of refits."""
+    rng = np.random.default_rng(60)
+    y = rng.integers(0, 2, 60)
+    documents = [
+        " ".join(f"word{min(word, 999)}" for word in rng.zipf(1.3, size)).strip()
+        for size in rng.integers(0, 30, 60)
+    ]
+    own = np.empty(60)
+    for at in range(60):
+        others = [number for number in range(60) if number != at]
+        rest = TextClassifier().fit([documents[number] for number in others], y[others])
+        own[at] = rest.predict_log_proba([documents[at]])[0, y[at]]
+    found = TextClassifier().fit(documents, y).leave_one_out(documents, y)
+    assert found.log_loss == pytest.approx(-own.mean(), abs=0.05)

@@ -196,9 +196,7 @@ def test_calibration_makes_repeated_documents_no_surer():
     longer = [" ".join([text] * 8) for text in documents]
     plain = TextClassifier(calibrate=None, alpha=1.0).fit(longer, y)
     model = TextClassifier(alpha=1.0).fit(longer, y)
-    assert model.leave_one_out(longer, y).log_loss == pytest.approx(
-        plain.leave_one_out(longer, y).log_loss
-    )
+    assert model.leave_one_out(longer, y).log_loss < 0.5 * plain.leave_one_out(longer, y).log_loss
     codes = np.searchsorted(model.classes_, y)
 
     def loss(one):

@@ -124,3 +124,6 @@ class Calibrates(KeepsRows):
         """Return log-probabilities as they are to be believed."""
         calibration = getattr(self, "calibration_", None)
         return log_proba if calibration is None else calibration.apply(log_proba)
+
+    def _calibrated_without(self, log_proba: Floats, rows: Rows) -> Floats:
+        return self._calibrated(log_proba)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -47,8 +48,10 @@ class LeavesOneOut(TallyLearner):
         ----------
         X, y, sample_weight : the rows that were learned, all of them
         groups : the groups that `fit` was given, if any
-            Weights and calibration are fitted without the row as they were with it, groups kept
-            together. The row alone is left out of what was counted, not its group.
+            Weights are fitted without the row as they were with it, groups kept together. The row
+            alone is left out of what was counted, not its group.
+
+        Temperature, offsets and noise rate of a calibrated model are held: those of all rows.
         """
         check_is_fitted(self, "tally_")
         return self._left_out(with_groups(self._learned_rows(X, y, sample_weight), groups))
@@ -58,7 +61,15 @@ class LeavesOneOut(TallyLearner):
         joint = self._left_out_joint(rows)
         if joint is None:
             joint = self._refitted_joint(rows)
-        return ClassesLeftOut.of(joint, rows.codes, rows.weights, self.classes_)
+        found = ClassesLeftOut.of(joint, rows.codes, rows.weights, self.classes_)
+        return replace(found, log_proba=self._calibrated_without(found.log_proba, rows))
+
+    def _calibrated_without(self, log_proba: Floats, rows: Rows) -> Floats:
+        """Return log-probabilities (n, C) of rows that were left out, as they are to be believed.
+
+        The calibration is that of all rows.
+        """
+        return log_proba
 
     def _left_out_joint(self, rows: Rows) -> Floats | None:
         """Return log p(x, class), (n, C), of each row without the row; None without closed form."""

@@ -333,8 +333,8 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         if (given and not smooth) or not counts.shape[1]:
             return joint
         alpha = float(self.alpha_)
-        present = counts[..., 1] if self.event == "bernoulli" else counts
-        own = OwnTerms.of(matrix, rows.weights, present.sum(axis=0), unknown, given=given)
+        present = self._present_counts().sum(axis=0)
+        own = OwnTerms.of(matrix, rows.weights, present, unknown, given=given)
         if self.event == "bernoulli":
             own.correct_presences(joint, rows.codes, self.tally_.weights, alpha, smooth=smooth)
             return joint
@@ -344,6 +344,28 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         else:
             own.correct_words(joint, *held, polya=self.event == "polya", smooth=smooth)
         return joint
+
+    def _calibrated_without(self, log_proba: Floats, rows: Rows) -> Floats:
+        if not hasattr(self, "calibration_"):
+            return log_proba
+        matrix, unknown = self._learned_part(self._event_rows(rows.X))
+        prior = np.asarray(self._model._left_out_log_prior(replace(rows, X=matrix)))
+        possible = np.isfinite(log_proba)
+        said = np.where(possible, log_proba, 0.0) - np.where(possible, prior, 0.0)
+        said[~possible] = -np.inf
+        lengths = self._lengths(matrix) + unknown
+        if self.unknown != SMOOTH:
+            # Words that only the document has are unknown without it.
+            present = self._present_counts().sum(axis=0)
+            given = self._given_vocabulary()
+            lengths -= OwnTerms.of(matrix, rows.weights, present, unknown, given=given).amounts
+        prior = np.where(possible, prior, -np.inf)
+        return Fading(self._fading).log_proba(said, prior, lengths, self.calibration_)
+
+    def _present_counts(self) -> Floats:
+        """Return how often each class has each term, (C, V)."""
+        counts: Floats = self._model.tally_.parts.counts
+        return counts[..., 1] if self.event == "bernoulli" else counts
 
     def _learned_part(self, matrix: Any) -> tuple[Any, Floats]:
         """Return rows without their unknown terms, which were not learned, and these, (n,).
