@@ -303,3 +303,26 @@ def test_words_that_mean_nothing_leave_text_at_the_shares():
     told = model.predict_log_proba(new)
     excess = float((np.log(shares) - told).mean(axis=0) @ shares)
     assert excess < 0.01
+
+
+@pytest.mark.parametrize("text", ["template", "words"])
+def test_rows_of_pure_noise_are_left_out_as_refits_leave_them_out(text):
+    """As many rows of either class: where a row leaves the class prior twice, none is right."""
+    rng = np.random.default_rng(21)
+    y = rng.permutation(np.repeat([0, 1], 40))
+    if text == "template":
+        notes = [f"Payment received for invoice {v:06x}" for v in rng.integers(0, 1 << 24, 80)]
+    else:
+        notes = [" ".join(f"w{v}" for v in rng.integers(0, 300, 12)) for _ in range(80)]
+    X = pd.DataFrame({"note": notes})
+    model = GenerativeClassifier().fit(X, y)
+    refitted = np.empty((80, 2))
+    for row in range(80):
+        others = np.arange(80) != row
+        without = clone(model).fit(X[others], y[others])
+        refitted[row] = without.predict_log_proba(X.iloc[[row]])[0]
+    found = model.leave_one_out(X, y)
+    own = refitted[np.arange(80), y]
+    assert found.log_loss == pytest.approx(-own.mean(), abs=0.004)
+    right = refitted.argmax(axis=1) == y
+    assert abs(found.accuracy - right.mean()) < 3 * 0.5 / np.sqrt(80)

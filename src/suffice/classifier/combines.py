@@ -195,12 +195,13 @@ class Combines(TableLearner):
         return left_out_prior(self.tally_.weights, rows.codes, out if out.size else 1.0)
 
     def _left_out(self, rows: Rows) -> ClassesLeftOut:
-        scores = self._left_out_base(rows, rows.weights) + self.combination_.offsets
+        prior = self._left_out_base(rows, rows.weights)
+        scores = prior + self.combination_.offsets
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
             scores += weight * apart(reading.left_out(rows.X.table, rows.codes, rows.weights))
         scores = self._corrected(scores, rows.X.table)
         if not self.weights_stale_:
-            self._take_weights_out(rows, scores)
+            self._take_weights_out(rows, scores, prior)
         if not self.classes_closed_:
             # A class of which the row was the only one is no class any more.
             scores[self._only_one(rows)] = -np.inf
@@ -208,8 +209,13 @@ class Combines(TableLearner):
             self.combination_.finished(scores), rows.codes, weights_of(rows), self.classes_
         )
 
-    def _take_weights_out(self, rows: Rows, scores: Floats) -> None:
-        """Change the scores of rows that weights were fitted to by what each row did to them."""
+    def _take_weights_out(self, rows: Rows, scores: Floats, prior: Floats) -> None:
+        """Change the scores of rows that weights were fitted to by what each row did to them.
+
+        `prior` (n, C) is the log prior without each row. Offsets that are fitted without the row
+        make up for its part in the class prior, which is therefore put back: it would otherwise be
+        taken out twice.
+        """
         held_out = self._held_out(rows)
         found = self._chosen(held_out)
         if found.combination.how in UNFITTED:
@@ -218,7 +224,8 @@ class Combines(TableLearner):
         fitted = held_out.combined(self.readings_, self.features_, found.combination)
         change[np.ix_(held_out.kept, held_out.classes)] = found.scores - fitted
         at = held_out.folds.find(row_hashes(rows, self._columns()), rows.codes)
-        scores[at >= 0] += change[at[at >= 0]]
+        there = np.flatnonzero(at >= 0)
+        scores[there] += change[at[there]] + self._log_prior() - prior[there]
 
     def _only_one(self, rows: Rows) -> NDArray[np.bool_]:
         """Say of which class (n, C) nothing is left without a row."""
