@@ -292,3 +292,35 @@ def test_formats_merge_if_one_reads_what_both_read() -> None:
     ]:
         with pytest.raises(ShapeError, match=r"Column 'c' is read as .* in one and read as"):
             one.merged(other, "c")
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "%d %B %Y",
+        "%d-%b-%Y",
+        "%d %b %y",
+        "%B %d, %Y",
+        "%b %d %Y",
+        "%b. %d, %Y",
+        "%a, %d %b %Y",
+        "%A, %B %d, %Y",
+        "%a, %d %b %Y %H:%M:%S +0000",
+        "%d %B %Y %I:%M %p",
+    ],
+)
+@pytest.mark.parametrize("change", [str, str.upper, str.lower])
+def test_dates_with_the_name_of_the_month_are_read_as_the_standard_library_wrote_them(form, change):
+    moments = [dt.datetime(1970 + 3 * at, at % 12 + 1, 1 + 2 * at % 28, 12, 30) for at in range(16)]
+    strings = pa.array([change(moment.strftime(form)) for moment in moments])
+    decision = decide_format(Strings(strings))
+    assert decision.note == "read as dates"
+    midnight = dt.datetime(1970, 1, 1)
+    timed = "%M" in form
+    expected = [(one - midnight).days + (12.5 / 24 if timed else 0.0) for one in moments]
+    np.testing.assert_allclose(decision.values, expected, rtol=1e-12)
+
+
+def test_words_that_are_no_months_and_days_that_no_month_has_are_no_dates():
+    for wrong in ("31 Apr 2020", "1 Apple 2020", "Mayor 3, 2020", "3 Jan 20201", "Jan 2020"):
+        assert np.isnan(StringFormat("date").read(pa.array([wrong]))).all()

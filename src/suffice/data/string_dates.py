@@ -1,4 +1,4 @@
-"""Dates and times of day as files write them: "2024-01-31 18:30", "31.1.2024", "1/31/24"."""
+"""Dates and times of day as files write them: "2024-01-31 18:30", "31.1.2024", "Jan 31, 2024"."""
 
 from __future__ import annotations
 
@@ -27,8 +27,26 @@ PARTS = (
 )
 DATE_PARTS = rf"{BLANKS}{PARTS}(?:(?:[Tt]|{BLANK}+){TIME})?{BLANKS}"
 TIME_PARTS = rf"{BLANKS}{TIME}{BLANKS}"
+# English names of months and weekdays: "31 January 2024", "Wed, 31 Jan 2024", "Jan. 31, 2024".
+MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+REST_OF_NAME = (
+    "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
+    "sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
+MONTH = rf"(?P<month>(?i:{REST_OF_NAME}))\.?"
+WEEKDAY = rf"(?:(?i:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?i:day)?\.?,?{BLANK}+)?"
+DAY_OF_MONTH = r"(?P<day>\d{1,2})(?i:st|nd|rd|th)?"
+YEAR = r"(?P<year>\d{4}|\d{2})"
+CLOCK_TOO = rf"(?:(?:[Tt]|,?{BLANK}+){TIME})?{BLANKS}"
+NAMED_PARTS = (
+    rf"{BLANKS}{WEEKDAY}{DAY_OF_MONTH}[-/. ]{{1,2}}{MONTH}[-/., ]{{1,2}}{YEAR}{CLOCK_TOO}",
+    rf"{BLANKS}{WEEKDAY}{MONTH}{BLANK}+{DAY_OF_MONTH},?{BLANK}+{YEAR}{CLOCK_TOO}",
+)
 # The same without the names of the parts, which no two patterns can share.
-DATE_LIKE, TIME_LIKE = (re.sub(r"\?P<\w+>", "?:", named) for named in (DATE_PARTS, TIME_PARTS))
+DATE_LIKE, TIME_LIKE = (
+    re.sub(r"\?P<\w+>", "?:", named)
+    for named in ("|".join((DATE_PARTS, *NAMED_PARTS)), TIME_PARTS)
+)
 # What Arrow reads by itself, and as we do.
 ISO = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?"
 
@@ -96,7 +114,26 @@ def dates_of(strings: Any) -> Dates:
     year = np.where(year_last, year, np.nan)
     orders = (_moments(year, second, first, ticks), _moments(year, first, second, ticks))
     by_day, by_month = (np.where(year_last, found, leading) for found in orders)
-    return Dates(by_day, by_month, year_last & ~(np.isnan(by_day) & np.isnan(by_month)))
+    by_order = year_last & ~(np.isnan(by_day) & np.isnan(by_month))
+    for pattern in NAMED_PARTS:
+        left = np.flatnonzero(np.isnan(by_day) & np.isnan(by_month))
+        if left.size:
+            by_day[left] = by_month[left] = _named_dates(strings.take(left), pattern)
+    return Dates(by_day, by_month, by_order)
+
+
+def _named_dates(strings: Any, pattern: str) -> Floats:
+    """Return the dates of strings with the name of the month in them, (n,)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = _groups(strings, pattern)
+    names = pc.utf8_slice_codeunits(pc.ascii_lower(parts.field("month")), 0, 3)
+    months = pc.index_in(names, pa.array(MONTH_NAMES, names.type)).cast(pa.float64())
+    month = np.asarray(months.to_numpy(zero_copy_only=False)) + 1
+    day, year = (_numbers(parts.field(name)) for name in ("day", "year"))
+    year = np.where(_widths(parts.field("year")) == 2, _of_century(year), year)
+    return _moments(year, month, day, _ticks_of_day(parts, dated=True))
 
 
 def order_of(dates: Dates, counts: NDArray[np.int64]) -> bool | None:
