@@ -12,6 +12,7 @@ from suffice.blocks import family_of
 from suffice.classifier.sheet import Sheet
 from suffice.data.content import table_hashes
 from suffice.data.rows import Rows
+from suffice.data.table import Table
 from suffice.model.folds import DistinctRows, Folds, deal_folds
 
 
@@ -85,3 +86,24 @@ def test_folds_of_some_of_the_rows_are_taken_off_the_tally_of_all(case) -> None:
         odds = found[members] - found[members][:, :1]
         np.testing.assert_allclose(odds, expected - expected[:, :1], rtol=1e-8, atol=1e-8)
         assert fold < some.size
+
+
+@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize("name", ["mvn", "mvn:tied"])
+@pytest.mark.parametrize("width", [3, 12])
+def test_a_column_that_varies_in_one_row_alone_varies_no_more_without_it(name, width, anew) -> None:
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, CLASSES, 120).astype(np.int32)
+    X = np.zeros((120, width))
+    X[:, 0] = rng.normal(size=120) + codes
+    for at in range(1, width):  # one row each, of digits that do not cancel
+        X[10 * at, at] = rng.random() / 3
+    table, everyone = Table.of(X), np.empty(0)
+    family = family_of(name, table.names).fitted(table, codes, CLASSES, everyone)
+    reading = family.read(family.count(table, codes, CLASSES, everyone))
+    folds = folds_of(table, codes, everyone)
+    few = folds.rows.X.table
+    read = reading.read_anew if anew else reading.with_tally
+    found = reading.held_out_by(read, few, folds)
+    expected = by_hand(family, family.read if anew else reading.with_tally, few, folds)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)

@@ -211,8 +211,11 @@ class MultivariateReading(WeighedReading[Moments]):
         np.add.at(taken, held.codes, away * held.row_weights[:, None])
         shift = np.divide(tally.sum_x - taken, left[:, None], out=taken, where=some[:, None])
         heavy = away * (held.row_weights * factor[held.codes])[:, None]
-        squares = np.tensordot(factor, tally.sum_xx, 1) - heavy.T @ away
-        scatter = squares - (shift * weight[:, None]).T @ shift
+        whole = np.tensordot(factor, tally.sum_xx, 1)
+        scatter = whole - heavy.T @ away - (shift * weight[:, None]).T @ shift
+        # Of a column that varies in the rows held out alone, rounding is left.
+        flat = np.diagonal(scatter) <= ROUNDING * np.diagonal(whole)
+        scatter[flat], scatter[:, flat] = 0.0, 0.0
         mean = tally.origin + shift
         prior = self.prior
         if anew:
