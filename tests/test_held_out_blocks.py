@@ -107,3 +107,27 @@ def test_a_column_that_varies_in_one_row_alone_varies_no_more_without_it(name, w
     found = reading.held_out_by(read, few, folds)
     expected = by_hand(family, family.read if anew else reading.with_tally, few, folds)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize("anew", [False, True])
+@pytest.mark.parametrize("name", ["mvn", "mvn:tied"])
+@pytest.mark.parametrize("width", [3, 12])
+def test_a_row_far_out_takes_no_digits_of_the_others_with_it(name, width, anew, complete) -> None:
+    rng = np.random.default_rng(5)
+    codes = rng.integers(0, CLASSES, 150).astype(np.int32)
+    X = rng.normal(size=(150, width)) + codes[:, None]
+    X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
+    X[7, :2] = 3e8, 2.1e8
+    table, everyone = Table.of(X), np.empty(0)
+    family = family_of(name, table.names).fitted(table, codes, CLASSES, everyone)
+    reading = family.read(family.count(table, codes, CLASSES, everyone))
+    folds = replace(folds_of(table, codes, everyone), complete=complete)
+    few = folds.rows.X.table
+    read = reading.read_anew if anew else reading.with_tally
+    found = reading.held_out_by(read, few, folds)
+    assert np.isfinite(found).all()
+    if complete:
+        expected = by_hand(family, family.read if anew else reading.with_tally, few, folds)
+        odds = found - found[:, :1]
+        np.testing.assert_allclose(odds, expected - expected[:, :1], rtol=1e-5, atol=1e-5)

@@ -33,6 +33,8 @@ from suffice.tally.tally import ROUNDING, Floats, Index
 
 # A t of so many degrees of freedom is a normal to the last digit.
 AS_GOOD_AS_NORMAL = 1e18
+# Squares of which so small a part is left without a fold have lost too many of their digits.
+CANCELLED = 1e-6
 # Columns up to which all folds are scored at once: of more, matrices are large enough that the
 # products of each fold outweigh the calls.
 NARROW = 8
@@ -161,6 +163,11 @@ class MultivariateReading(WeighedReading[Moments]):
         sums = found.weight, found.origin, found.sum_x, found.sum_xx
         parts = (np.swapaxes(one.reshape(*shape, *one.shape[1:]), 0, 1) for one in sums)
         tally = Moments(*parts)
+        if not folds.complete:
+            scatter, total = tally.scatter(), self.tally.squares[:, None]
+            if np.any(np.diagonal(scatter, axis1=-2, axis2=-1) < CANCELLED * total):
+                rest = _semidefinite(scatter, total)
+                tally = Moments(tally.weight, tally.mean(), np.zeros(tally.sum_x.shape), rest)
         if read != self.with_tally:
             return covariance_prior(tally, tied=self.family.tied).posterior(tally)
         held = self.prior
@@ -180,42 +187,77 @@ class MultivariateReading(WeighedReading[Moments]):
         whole = np.asarray(~np.isnan(cells).any(axis=1))
         if rows.weights.size:
             whole &= rows.weights > 0
+
+        def some(at: Index) -> Rows:
+            weights = rows.weights[at] if rows.weights.size else rows.weights
+            return Rows(cells[at], rows.codes[at], rows.classes, weights)
+
         for number in needed:
             members = folds.members[number]
             if not members.size:
                 continue
-            mine = members[whole[members]]
-            weights = rows.weights[mine] if rows.weights.size else rows.weights
-            held = Rows(cells[mine], rows.codes[mine], rows.classes, weights)
+            others = None
+            if folds.complete:
+                others = some(np.flatnonzero(whole & (folds.numbers != number)))
+            held = some(members[whole[members]])
             if self.family.tied:
-                believed = self._tied_posterior(held, anew=read != self.with_tally)
+                believed = self._tied_posterior(held, others, anew=read != self.with_tally)
                 yield members, _law_of(believed, plugged=self.plugged)
-                continue
-            part = whole_rows(held)[1]
-            training = training_tallies(part, self.tally, 1, complete=False)
-            yield members, read(self.family.with_weight_of(training, self.tally))._law
+            else:
+                training = self.family.with_weight_of(self._without(held, others), self.tally)
+                yield members, read(training)._law
 
-    def _tied_posterior(self, held: Rows, *, anew: bool) -> NormalInverseWishart:
+    def _without(self, held: Rows, others: Rows | None) -> Moments:
+        """Return the tally without the rows held out; `others`, if given, are all that are left.
+
+        Beside large numbers that are taken away too few digits of others may be left: they are
+        counted then.
+        """
+        left = training_tallies(whole_rows(held)[1], self.tally, 1, complete=False)
+        scatter, total = left.scatter(), self.tally.squares
+        if not np.any(np.diagonal(scatter, axis1=1, axis2=2) < CANCELLED * total):
+            return left
+        if others is not None:
+            return whole_rows(others)[1]
+        nothing = np.zeros(left.sum_x.shape)
+        return Moments(left.weight, left.mean(), nothing, _semidefinite(scatter, total))
+
+    def _tied_posterior(
+        self, held: Rows, others: Rows | None, *, anew: bool
+    ) -> NormalInverseWishart:
         """Return the posterior of all rows but those held out (mathematics, section 2).
 
         Of the classes' matrices only the sum is needed, each class as heavy as in the tally. A
-        class without other rows has none, and a mean that is nowhere.
+        class without other rows has none, and a mean that is nowhere. `others` as in `_without`.
         """
         tally, classes = self.tally, held.classes
-        away = held.X - tally.origin[held.codes]
         left = tally.weight - np.bincount(held.codes, held.row_weights, classes)
         some = left > ROUNDING * tally.weight
         weight = np.where(some, tally.weight, 0.0)
         factor = np.divide(weight, left, out=np.zeros(classes), where=some)
-        taken = np.zeros(tally.sum_x.shape)
-        np.add.at(taken, held.codes, away * held.row_weights[:, None])
-        shift = np.divide(tally.sum_x - taken, left[:, None], out=taken, where=some[:, None])
-        heavy = away * (held.row_weights * factor[held.codes])[:, None]
+
+        def sums(rows: Rows) -> tuple[Floats, Floats]:
+            """Return the sums of each class, (C, d), and the weighted squares of all, (d, d)."""
+            away = rows.X - tally.origin[rows.codes]
+            total = np.zeros(tally.sum_x.shape)
+            np.add.at(total, rows.codes, away * rows.row_weights[:, None])
+            return total, (away * (rows.row_weights * factor[rows.codes])[:, None]).T @ away
+
+        def about_means(sum_x: Floats, squares: Floats) -> tuple[Floats, Floats]:
+            """Return the distance of the means from the origins, (C, d), and the scatter."""
+            none = np.zeros(sum_x.shape)
+            shift = np.divide(sum_x, left[:, None], out=none, where=some[:, None])
+            return shift, squares - (shift * weight[:, None]).T @ shift
+
+        taken, squares = sums(held)
         whole = np.tensordot(factor, tally.sum_xx, 1)
-        scatter = whole - heavy.T @ away - (shift * weight[:, None]).T @ shift
-        # Of a column that varies in the rows held out alone, rounding is left.
-        flat = np.diagonal(scatter) <= ROUNDING * np.diagonal(whole)
-        scatter[flat], scatter[:, flat] = 0.0, 0.0
+        shift, scatter = about_means(tally.sum_x - taken, whole - squares)
+        total = np.diagonal(whole)
+        if np.any(np.diagonal(scatter) < CANCELLED * total):
+            if others is None:
+                scatter = _semidefinite(scatter[None], total[None])[0]
+            else:
+                shift, scatter = about_means(*sums(others))
         mean = tally.origin + shift
         prior = self.prior
         if anew:
@@ -294,6 +336,18 @@ class MultivariateReading(WeighedReading[Moments]):
             first = np.ascontiguousarray(cells[:, :width])
             upto.append(joint_log_proba(scorer.marginal(np.arange(width)), first, no_prior))
         return np.diff(np.stack(upto, axis=2), axis=2)
+
+
+def _semidefinite(scatter: Floats, total: Floats) -> Floats:
+    """Return scatters (..., d, d) without the negative directions that rounding has left them.
+
+    `total` (..., d) are the sums of squares that they are the rest of.
+    """
+    size = np.sqrt(np.where(total > 0, total, 1.0))
+    outer = size[..., :, None] * size[..., None, :]
+    values, vectors = np.linalg.eigh(scatter / outer)
+    values = np.where(values > ROUNDING, values, 0.0)
+    return np.asarray((vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2) * outer)
 
 
 def _law_of(believed: NormalInverseWishart, *, plugged: bool) -> DenseLaw:

@@ -33,6 +33,8 @@ HOPELESS = 5.0
 # Normal distributions of two numbers that are no normals for themselves: after so many that gain
 # nothing no more are tried, since the pairs that tell most of the class come first.
 PATIENCE = 4
+# Rows that each class must have for each column before it is tried with a covariance of its own.
+ROWS_A_COLUMN = 1.0
 # Multiplications in one pass of all trials' weighings together, beyond which no pair is tried.
 MOST_WORK = 1 << 29
 
@@ -128,13 +130,12 @@ class Search:
         )
         best: Arrangement | None = None
         hopeless, rows = False, self.trials.rows
+        fewest = np.bincount(rows.codes, rows.row_weights, rows.classes).min()
         for name, columns in product(TOGETHER, groups):
-            # Of numbers that one covariance is hopeless for, only those of many values may have
-            # several.
-            if hopeless and (name == "mvn:tied" or columns != tuple(f.column for f in many)):
+            if hopeless and name == "mvn:tied":
                 continue
-            # With fewer rows than columns, a class's own covariance is little but its prior.
-            if name == "mvn" and len(columns) * rows.classes > rows.shape[0]:
+            # With few rows to a column, a class's own covariance is little but its prior.
+            if name == "mvn" and ROWS_A_COLUMN * len(columns) > fewest:
                 continue
             rest = tuple(f for f in blocks if f.column not in columns)
             block = family_of(name, columns)

@@ -44,8 +44,7 @@ NAMED_PARTS = (
 )
 # The same without the names of the parts, which no two patterns can share.
 DATE_LIKE, TIME_LIKE = (
-    re.sub(r"\?P<\w+>", "?:", named)
-    for named in ("|".join((DATE_PARTS, *NAMED_PARTS)), TIME_PARTS)
+    re.sub(r"\?P<\w+>", "?:", named) for named in ("|".join((DATE_PARTS, *NAMED_PARTS)), TIME_PARTS)
 )
 # What Arrow reads by itself, and as we do.
 ISO = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)?"
