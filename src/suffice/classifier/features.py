@@ -24,8 +24,9 @@ MOST_LEVELS = 40
 # Standard deviations beyond which a number is corrected no further.
 FARTHEST = 5.0
 # Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
-# tried unless they are asked for: of more than two classes a pass takes longer than it counts.
-MOST_WORK = {True: 1 << 29, False: 1 << 26}
+# tried unless they are asked for. Arrangements of blocks, which are several, are judged by them up
+# to fewer if there are more than two classes: a pass takes longer then than it counts.
+MOST_WORK, MOST_WORK_OF_A_TRIAL = 1 << 29, 1 << 26
 # Rows, by their weight, beyond which none are tried: it would add a quarter to the time of a fit.
 MOST_ROWS = 20_000
 
@@ -204,7 +205,12 @@ def may_be_corrected(combine: str, totals: Floats) -> bool:
 
 
 def features_to_correct(
-    blocks: Sequence[Family[Any]], rows: Rows, combine: str, totals: Floats
+    blocks: Sequence[Family[Any]],
+    rows: Rows,
+    combine: str,
+    totals: Floats,
+    *,
+    trial: bool = False,
 ) -> Features:
     """Return what corrections of some blocks are of: nothing if there is too much to be tried.
 
@@ -216,6 +222,8 @@ def features_to_correct(
     combine : as GenerativeClassifier takes it
     totals : (C,)
         Weight of all rows of each class.
+    trial : bool
+        Whether they are of one of several arrangements of blocks.
     """
     if not may_be_corrected(combine, totals):
         return Features()
@@ -224,9 +232,10 @@ def features_to_correct(
     few = min(rows.shape[0], CHOOSING_ROWS)
     unknown = classes * found.width
     work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
+    most = MOST_WORK_OF_A_TRIAL if trial else MOST_WORK
     if classes == TWO:
         unknown = found.width
-        work = few * len(found.columns) ** 2 + unknown**3
+        work, most = few * len(found.columns) ** 2 + unknown**3, MOST_WORK
     # With fewer rows than unknowns, too much of a row is left in the weights without it.
-    few_enough = work < MOST_WORK[classes == TWO] and unknown <= rows.shape[0]
+    few_enough = work < most and unknown <= rows.shape[0]
     return found if asked or few_enough else Features()

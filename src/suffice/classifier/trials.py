@@ -98,7 +98,7 @@ class Trials:
     def weigh_finally(self, blocks: Blocks) -> Weighing:
         """Return what would be fitted to these blocks in the end, corrections and all."""
         rows = self.held_out.folds.rows
-        features = features_to_correct(blocks, rows, self.combine, self.totals)
+        features = features_to_correct(blocks, rows, self.combine, self.totals, trial=True)
         return chosen(self._rows(blocks), self.combine, self.held_out.features(features))
 
     def promised(self, blocks: Blocks, spread: float, start: Floats) -> float:
