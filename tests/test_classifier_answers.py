@@ -165,3 +165,18 @@ def test_rows_unlike_any_learned_have_small_densities():
 def test_no_rows_cannot_be_drawn():
     with pytest.raises(InputError, match="Cannot draw 0 rows"):
         MODEL.sample(0)
+
+
+def test_a_column_that_held_nothing_may_hold_anything_later():
+    """Nothing was learned of it, so that nothing that comes can be of the wrong type."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    rows = pd.DataFrame({"x": rng.normal(size=60) + y, "note": None, "same": 1.0})
+    model = GenerativeClassifier(budget=0).fit(rows, y)
+    for cells in (["late", "early"], [3.0, None], [True, False], pd.to_datetime(["2020", "2021"])):
+        new = rows[:2].assign(note=cells)
+        np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(rows[:2]))
+        odd = rows[:2].assign(same=cells)
+        np.testing.assert_array_equal(model.predict_proba(odd), model.predict_proba(rows[:2]))
+    with pytest.raises(InputError, match="Column 'x' was learned as 'number'"):
+        model.predict(rows[:2].assign(x=["a", "b"]))

@@ -84,8 +84,12 @@ class TableLearner(KeepsRows):
             self.gaps_ = self._columns_with_gaps(sheet)
             return sheet.with_gaps(self.gaps_)
         # Columns that are left out have no levels that could be forgotten again.
-        learned = {name for family in self.blocks_ for name in family.columns} if grow else ()
-        self.schema_, sheet = later_sheet(self, X, self.schema_, grow=learned)
+        learned = set(self._columns())
+        # A column may be looked at for its gaps or for its weekday alone.
+        bases = learned | {name.rpartition(":")[0] for name in learned}
+        unused = {field.name for field in self.schema_.fields} - bases
+        grown = learned if grow else ()
+        self.schema_, sheet = later_sheet(self, X, self.schema_, grow=grown, unused=unused)
         if warn:
             warn_unreadable(sheet.table)
         sheet = sheet.with_gaps(self.gaps_)

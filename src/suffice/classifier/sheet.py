@@ -140,16 +140,22 @@ def first_sheet(estimator: Any, X: Any) -> tuple[Schema, Sheet]:
 
 
 def later_sheet(
-    estimator: Any, X: Any, schema: Schema, *, grow: Collection[str] = ()
+    estimator: Any,
+    X: Any,
+    schema: Schema,
+    *,
+    grow: Collection[str] = (),
+    unused: Collection[str] = (),
 ) -> tuple[Schema, Sheet]:
     """Return the schema, grown by the levels of these rows, and the rows read by it.
 
-    `grow` names the columns that new levels are learned of.
+    `grow` names the columns that new levels are learned of, `unused` those of which nothing was
+    learned, whatever they hold.
     """
     given = checked(estimator, X, schema)
     if not grow:
-        return schema, Sheet(schema.take(given))
-    wider, table = schema.grown(given, grow)
+        return schema, Sheet(schema.take(given, unused))
+    wider, table = schema.grown(given, grow, unused)
     return wider, Sheet(table)
 
 

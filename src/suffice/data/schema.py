@@ -76,14 +76,17 @@ class Schema:
         derived = {f"{name}:{part}" for name in dates for part in CALENDAR}
         return tuple(field.name for field in self.fields if field.name not in derived)
 
-    def take(self, X: Any) -> Table:
+    def take(self, X: Any, unused: Collection[str] = ()) -> Table:
         """Return a table of our columns; a level that is not ours has the code len(levels).
 
         A frame's columns are found by name, in any order, an array's by place. Columns that are
-        not ours are left aside, and named in `Table.extra`.
+        not ours are left aside, and named in `Table.extra`. Of columns that are `unused`, cells of
+        another type than was learned are missing, and no error.
         """
         table = self._read(X)
-        columns = tuple(_taken(field, table[field.name]) for field in self.fields)
+        columns = tuple(
+            _taken(field, table[field.name], unused=field.name in unused) for field in self.fields
+        )
         extra = tuple(name for name in table.names if name not in set(self.names))
         return replace(table, columns=columns, extra=extra)
 
@@ -101,13 +104,16 @@ class Schema:
         known = [c for c in table.columns if c.name in ours and c.kind == "category"]
         return table.having(*(_taken(ours[column.name], column) for column in known))
 
-    def grown(self, X: Any, of: Collection[str] | None = None) -> tuple[Self, Table]:
+    def grown(
+        self, X: Any, of: Collection[str] | None = None, unused: Collection[str] = ()
+    ) -> tuple[Self, Table]:
         """Return the schema with the levels that are new in X added last, and X read by it.
 
         Parameters
         ----------
         X : table-like
         of : columns that new levels are learned of; all of them if not given
+        unused : as in `take`
         """
         table = self._read(X)
         fields = tuple(
@@ -115,7 +121,7 @@ class Schema:
             for field in self.fields
         )
         wider = replace(self, fields=fields)
-        return wider, wider.take(table)
+        return wider, wider.take(table, unused)
 
     def merged(self, other: Self) -> Self:
         """Return the schema with the levels of another one added last."""
@@ -269,8 +275,8 @@ def _grown(field: Field, column: Column) -> Field:
     return _joined(field, _as_category(field, column).levels)
 
 
-def _taken(field: Field, column: Column) -> Column:
-    """Return a column as one of this field."""
+def _taken(field: Field, column: Column, *, unused: bool = False) -> Column:
+    """Return a column as one of this field; what is of another type is missing if it is unused."""
     if field.kind == "category":
         given = _as_category(field, column)
         if given.levels == field.levels:
@@ -288,7 +294,7 @@ def _taken(field: Field, column: Column) -> Column:
         return column.as_text()
     if field.strings is not None and not column.numeric:
         return replace(column.read_as(field.strings), kind=field.kind)
-    if column.gaps.all():
+    if unused or column.gaps.all():
         empty = column_of(field.name, np.full(len(column), None))
         return empty if field.kind != "text" else _no_text(empty)
     cell = next(cell for cell in _shown(column) if cell is not None)
