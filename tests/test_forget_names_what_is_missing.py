@@ -176,10 +176,13 @@ FAMILIES = {
     "binned": ("price", "Column 'price' from .* to .* was counted 0 times"),
     "student": ("price", "Column 'price' "),
     "poisson": ("calls", "Column 'calls' was counted 0 times"),
-    "categorical": ("colour", "Colour = red was counted 0 times"),
-    "categorical of numbers": ("rooms", "Rooms = 5 was counted 0 times"),
-    "bernoulli": ("paid", "Paid = 1 was counted 0 times"),
-    "joint": (("colour", "rooms"), "Colour = red and rooms = 5 was counted 0 times"),
+    "categorical": ("colour", "'red' in column 'colour' was counted 0 times"),
+    "categorical of numbers": ("rooms", "5 in column 'rooms' was counted 0 times"),
+    "bernoulli": ("paid", "1 in column 'paid' was counted 0 times"),
+    "joint": (
+        ("colour", "rooms"),
+        "'red' in column 'colour' and 5 in column 'rooms' was counted 0 times",
+    ),
     "mvn": (("price", "calls"), "Column '(price|calls)' would be left with a sum of squares"),
     "text": ("note", "The word '(free|offer|money)' in column 'note' was counted 0 times"),
 }
@@ -198,7 +201,12 @@ def test_tables_name_the_column_its_level_or_word_and_the_class(family):
 def test_a_level_that_nobody_has_is_named():
     rows = TABLE[["colour", "calls"]]
     model = GenerativeClassifier({"colour": "categorical", "calls": "poisson"}, combine="naive")
-    check(model, rows, rows[:1].assign(colour="green"), "Colour = green was counted 0 times")
+    check(
+        model,
+        rows,
+        rows[:1].assign(colour="green"),
+        "'green' in column 'colour' was counted 0 times",
+    )
 
 
 def test_labels_that_are_numbers_are_named_as_they_are():

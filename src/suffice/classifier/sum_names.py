@@ -36,5 +36,5 @@ def sum_name(family: Family[Any], schema: Schema, part: int | None, at: tuple[in
 
 
 def _level(column: str, known: Levels, schema: Schema, code: int) -> str:
-    level = schema[column].levels[code] if known is None else f"{known[code]:g}"
-    return f"{column} = {level}"
+    level = repr(schema[column].levels[code]) if known is None else f"{known[code]:g}"
+    return f"{level} in column {column!r}"
