@@ -33,10 +33,25 @@ def deciding_pair(seed, n):
     return np.column_stack([month, rng.integers(0, 4, n), day]).astype(float), y
 
 
+def parity(seed, n):
+    """Two columns that say nothing each: the class is the parity of their sum, one in ten wrong.
+
+    One covariance for each class says a little of it, which must not end the search.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, 6))
+    y = ((X[:, 0] + X[:, 1]) % 2) ^ (rng.random(n) < 0.1)
+    return X.astype(float), y
+
+
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("draw", "right"),
-    [(unlike_covariances, {(1, 4): "mvn"}), (deciding_pair, {(0, 2): "joint"})],
+    [
+        (unlike_covariances, {(1, 4): "mvn"}),
+        (deciding_pair, {(0, 2): "joint"}),
+        (parity, {(0, 1): "joint"}),
+    ],
 )
 def test_the_block_that_is_there_is_found(draw, right, seed):
     X, y = draw(seed, 8000)

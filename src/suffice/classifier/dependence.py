@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +20,14 @@ PARTS = 5
 STRENGTHS = np.array([1.0, 4.0, 16.0, 64.0])
 # Cells of a pair's table, by classes, beyond which no table is made: rows could not fill it.
 MOST_CELLS = 1 << 16
+
+
+class Pair(NamedTuple):
+    """Two columns by number, and by how many nats they tell the class better together."""
+
+    nats: float
+    first: int
+    second: int
 
 
 def coded(column: Column) -> tuple[Codes, int]:
@@ -39,7 +49,7 @@ def coded(column: Column) -> tuple[Codes, int]:
     return np.where(column.gaps, 0, codes), len(edges) + 2
 
 
-def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[tuple[int, int]]:
+def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[Pair]:
     """Return pairs of columns that tell more of the class together, those of the most nats first.
 
     It is judged by rows that are left out of the pair's table. The best of many pairs looks good by
@@ -56,9 +66,8 @@ def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[tuple
             room = np.empty((rows.classes, many, more))
             nats = pair_gain(rows.codes, left, right, mass, room, STRENGTHS)
             if nats > price:
-                found.append((nats, b, a))
-    found.sort(reverse=True)
-    return [(b, a) for _, b, a in found]
+                found.append(Pair(float(nats), b, a))
+    return sorted(found, reverse=True)
 
 
 def price_of_pairs(columns: int) -> float:

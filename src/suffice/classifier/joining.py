@@ -10,7 +10,7 @@ import numpy as np
 from suffice.blocks import Family
 from suffice.classifier.candidates import Candidate, few_values
 from suffice.classifier.choices import NAMED, Trial
-from suffice.classifier.dependence import price_of_pairs, worth_joining
+from suffice.classifier.dependence import Pair, price_of_pairs, worth_joining
 from suffice.classifier.families import family_of
 from suffice.classifier.held_out import HeldOut
 from suffice.classifier.trials import Arrangement, Blocks, Trials
@@ -84,6 +84,7 @@ class Search:
     def __init__(self, trials: Trials, fixed: Blocks, blocks: Blocks, budget: int) -> None:
         self.trials, self.fixed, self.left, self.worked = trials, fixed, budget, 0
         self.tried: list[tuple[Family[Any], Trial]] = []
+        self._pairs: dict[tuple[str, ...], list[Pair]] = {}
         self.start = Arrangement(blocks, *trials.weigh((*fixed, *blocks), TRIED_SPREADS))
 
     def best(self) -> Arrangement:
@@ -91,7 +92,10 @@ class Search:
         together = self.all_together()
         gain, error = (0.0, np.inf) if together is None else self.trials.gain(self.start, together)
         apart = self.start
-        if gain <= FAR * error:
+        # A pair of the columns may be worth more than all numbers together. What it promises is
+        # counted in a table of a few parts, which may show half of it only.
+        pairs = self.promising_pairs(apart)
+        if gain <= FAR * error or any(2 * pair.nats > gain for pair in pairs):
             apart = self.better_in_the_end(apart, self.pairs(apart))
         if together is None or gain < -FAR * error:
             return apart
@@ -150,13 +154,13 @@ class Search:
         return best
 
     def pairs(self, now: Arrangement) -> Arrangement:
-        """Return the arrangement with pairs joined, the most dependent first."""
+        """Return the arrangement with pairs joined, those that promise most first."""
         table = self.trials.rows.X.table
-        columns = [table[f.column] for f in now.blocks if len(f.columns) == 1][:MOST_COLUMNS]
+        columns = _single_columns(now.blocks)
         least = LEAST_GAIN + price_of_pairs(len(columns))
         patience = PATIENCE
-        for a, b in worth_joining(columns, self.trials.rows, self.trials.rows.row_weights):
-            parts = [next(f for f in now.blocks if columns[at].name in f.columns) for at in (a, b)]
+        for _, a, b in self.promising_pairs(now):
+            parts = [next(f for f in now.blocks if columns[at] in f.columns) for at in (a, b)]
             if parts[0] is parts[1]:
                 continue
             together = tuple(dict.fromkeys((*parts[0].columns, *parts[1].columns)))
@@ -180,6 +184,15 @@ class Search:
                     now, patience = then, PATIENCE
                     break
         return now
+
+    def promising_pairs(self, now: Arrangement) -> list[Pair]:
+        """Return the pairs of single columns of an arrangement that may tell more together."""
+        names = _single_columns(now.blocks)
+        if names not in self._pairs:
+            rows = self.trials.rows
+            columns = [rows.X.table[name] for name in names]
+            self._pairs[names] = worth_joining(columns, rows, rows.row_weights)
+        return self._pairs[names]
 
     def _promising(self, now: Arrangement, rest: Blocks, block: Family[Any], spread: float) -> bool:
         """Say whether a first look at a block leaves hope; if not, it has been tried.
@@ -239,6 +252,11 @@ def _families(parts: list[Family[Any]], table: Any) -> tuple[str, ...]:
         return ("joint",)
     # Numbers that are no normals for themselves may be told apart by how they go together.
     return ("mvn",) if all(table[n].numeric and not few_values(table[n]) for n in names) else ()
+
+
+def _single_columns(blocks: Blocks) -> tuple[str, ...]:
+    """Return the columns that pairs are looked for in: those in blocks of their own."""
+    return tuple(f.column for f in blocks if len(f.columns) == 1)[:MOST_COLUMNS]
 
 
 def _is_normal(block: Family[Any]) -> bool:
