@@ -62,7 +62,7 @@ class Undecided:
     def due(self) -> bool:
         """Whether families are to be decided now.
 
-        >>> Undecided(60, 40, frozenset()).due, Undecided(60, 50, frozenset()).due
+        >>> Undecided(60, 50, frozenset()).due, Undecided(60, 60, frozenset()).due
         (True, False)
         """
         return any(self.decided < at <= self.seen for at in DECIDED_AT)
