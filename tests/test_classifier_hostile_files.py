@@ -357,6 +357,14 @@ def test_columns_that_cannot_be_are_refused(whole, tmp_path, spoil):
         file.loaded(tmp_path)
 
 
+@pytest.mark.parametrize(("at", "value"), [(1, "complex"), (1, 3), (0, 7)])
+def test_a_column_of_no_kind_or_name_is_named(whole, tmp_path, at, value):
+    file = File(whole)
+    file.field("weight")[at] = value
+    with pytest.raises(ModelFileError, match=f"a column .* of kind .*{value if at else ''}"):
+        file.loaded(tmp_path)
+
+
 TOLD = {
     "a choice for no column": lambda s: s["choices"][0].__setitem__(0, "wealth"),
     "a family that is a number": lambda s: s["choices"][0].__setitem__(1, 3),

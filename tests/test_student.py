@@ -257,3 +257,14 @@ def test_numbers_beyond_the_last_edge_of_either_side_are_learned_as_if_on_it(far
     assert not lowest < far < highest
     m, scale = em_on_rows(np.clip(x, lowest, highest), reading.prior)
     assert law(reading) == (pytest.approx(m, rel=1e-9), pytest.approx(scale, rel=1e-9))
+
+
+def test_cells_are_those_of_the_rows_with_weight() -> None:
+    x = np.append(np.random.default_rng(0).normal(size=60), [1e6, np.nan])
+    weights = np.ones(62)
+    weights[60] = 0.0
+    family = family_of("student", ("x0",))
+    codes = np.zeros(62, np.int32)
+    found = family.fitted(Table.of(x[:, None]), codes, 1, weights)
+    wanted = family.fitted(Table.of(x[:60, None]), codes[:60], 1, EVERYONE)
+    np.testing.assert_array_equal(found.bins.edges, wanted.bins.edges)

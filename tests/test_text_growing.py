@@ -158,6 +158,11 @@ def test_terms_that_are_no_strings_grow_merge_and_are_pruned():
     assert counter.prune(2).get_feature_names_out().tolist() == [2]
 
 
+def test_a_vectorizer_without_terms_says_so_when_it_is_to_prune_them():
+    with pytest.raises(NotFittedError, match="not fitted yet"):
+        CountVectorizer().prune(2)
+
+
 def test_a_vocabulary_of_other_things_may_learn_words():
     vocabulary = Vocabulary([7, "be"])
     grown, counted = vocabulary.learned(CountVectorizer(token_pattern=r"\w+"), ["to be 7 be"])

@@ -143,10 +143,10 @@ class Features:
 
         Examples
         --------
-        >>> features = Features((Feature("age", 0, 2.0, 1.0), Feature("city", 3)))
+        >>> features = Features((Feature("age", 0, 2.0, 1.0), Feature("city", 3), Feature("sex", 2)))
         >>> used = {"city": np.array([True, False, True, True])}  # a fourth level came later
-        >>> features.keep_levels(used, np.arange(4.0)[:, None])[1].tolist()
-        [[0.0], [1.0], [3.0]]
+        >>> features.keep_levels(used, np.arange(6.0)[:, None])[1].tolist()
+        [[0.0], [1.0], [3.0], [4.0], [5.0]]
         """
         columns, rows, first = [], [], 0
         for feature in self.columns:
