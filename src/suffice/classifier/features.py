@@ -143,7 +143,7 @@ class Features:
 
         Examples
         --------
-        >>> features = Features((Feature("age", 0, 2.0, 1.0), Feature("city", 3), Feature("sex", 2)))
+        >>> features = Features((Feature("x", 0, 2.0, 1.0), Feature("city", 3), Feature("sex", 2)))
         >>> used = {"city": np.array([True, False, True, True])}  # a fourth level came later
         >>> features.keep_levels(used, np.arange(6.0)[:, None])[1].tolist()
         [[0.0], [1.0], [3.0], [4.0], [5.0]]
