@@ -42,6 +42,17 @@ def by_hand(family, read, table, folds) -> np.ndarray:
     return out
 
 
+def both_ways(family, table, codes, weights, *, anew, complete=True):
+    """Return the scores of held-out rows as the family has them, and by hand."""
+    family = family.fitted(table, codes, CLASSES, weights)
+    reading = family.read(family.count(table, codes, CLASSES, weights))
+    folds = replace(folds_of(table, codes, weights), complete=complete)
+    few = folds.rows.X.table
+    read = reading.read_anew if anew else reading.with_tally
+    found = reading.held_out_by(read, few, folds)
+    return found, by_hand(family, family.read if anew else reading.with_tally, few, folds)
+
+
 @pytest.mark.parametrize("anew", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", list(BLOCKS))
@@ -49,13 +60,7 @@ def test_a_fold_is_scored_as_if_only_the_other_rows_had_been_counted(case, weigh
     table, codes = rows(size=90)
     rng = np.random.default_rng(1)
     weights = rng.lognormal(0, 2, 90) if weighted else np.empty(0)
-    family = family_of(*BLOCKS[case]).fitted(table, codes, CLASSES, weights)
-    reading = family.read(family.count(table, codes, CLASSES, weights))
-    folds = folds_of(table, codes, weights)
-    few = folds.rows.X.table
-    read = reading.read_anew if anew else reading.with_tally
-    found = reading.held_out_by(read, few, folds)
-    expected = by_hand(family, family.read if anew else reading.with_tally, few, folds)
+    found, expected = both_ways(family_of(*BLOCKS[case]), table, codes, weights, anew=anew)
     # What all classes of a row have in common may be left out.
     found -= found[:, :1]
     expected -= expected[:, :1]
@@ -98,14 +103,9 @@ def test_a_column_that_varies_in_one_row_alone_varies_no_more_without_it(name, w
     X[:, 0] = rng.normal(size=120) + codes
     for at in range(1, width):  # one row each, of digits that do not cancel
         X[10 * at, at] = rng.random() / 3
-    table, everyone = Table.of(X), np.empty(0)
-    family = family_of(name, table.names).fitted(table, codes, CLASSES, everyone)
-    reading = family.read(family.count(table, codes, CLASSES, everyone))
-    folds = folds_of(table, codes, everyone)
-    few = folds.rows.X.table
-    read = reading.read_anew if anew else reading.with_tally
-    found = reading.held_out_by(read, few, folds)
-    expected = by_hand(family, family.read if anew else reading.with_tally, few, folds)
+    table = Table.of(X)
+    family = family_of(name, table.names)
+    found, expected = both_ways(family, table, codes, np.empty(0), anew=anew)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
 
 
@@ -119,15 +119,10 @@ def test_a_row_far_out_takes_no_digits_of_the_others_with_it(name, width, anew, 
     X = rng.normal(size=(150, width)) + codes[:, None]
     X[:, 1] = X[:, 0] + 1e-3 * X[:, 1]
     X[7, :2] = 3e8, 2.1e8
-    table, everyone = Table.of(X), np.empty(0)
-    family = family_of(name, table.names).fitted(table, codes, CLASSES, everyone)
-    reading = family.read(family.count(table, codes, CLASSES, everyone))
-    folds = replace(folds_of(table, codes, everyone), complete=complete)
-    few = folds.rows.X.table
-    read = reading.read_anew if anew else reading.with_tally
-    found = reading.held_out_by(read, few, folds)
+    table = Table.of(X)
+    family, none = family_of(name, table.names), np.empty(0)
+    found, expected = both_ways(family, table, codes, none, anew=anew, complete=complete)
     assert np.isfinite(found).all()
     if complete:
-        expected = by_hand(family, family.read if anew else reading.with_tally, few, folds)
         odds = found - found[:, :1]
         np.testing.assert_allclose(odds, expected - expected[:, :1], rtol=1e-5, atol=1e-5)

@@ -336,3 +336,16 @@ def test_absurd_losses_in_a_file_are_refused(act, tmp_path):
         ModelFileError, match=r"of the log-loss|a log-loss of|Its '(mean|error|weight)'"
     ):
         suffice.load(tmp_path / "model")
+
+
+def test_the_loss_at_fit_does_not_flatter_weights_that_were_fitted_to_the_same_rows():
+    """Held against rows that truly were not seen: of 100 rows there are 13 numbers to fit."""
+    families, rng = {f"x{at}": "normal:tied" for at in range(12)}, np.random.default_rng(0)
+    too_large = []
+    for _ in range(60):
+        y = rng.integers(0, 2, 2100)
+        X = rng.normal(size=(2100, 12)) + 0.6 * np.outer(y, np.arange(12) < 3)
+        model = GenerativeClassifier(families, combine="corrected", budget=0).fit(X[:100], y[:100])
+        too_large.append(model.importance().log_loss - losses(model, X[100:], y[100:]).mean())
+    error = np.std(too_large) / np.sqrt(len(too_large))
+    assert np.mean(too_large) > -3 * error

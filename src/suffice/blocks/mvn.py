@@ -137,8 +137,8 @@ class MultivariateReading(WeighedReading[Moments]):
         """Return the scores, (n, C), without each row's fold."""
         cells = table.numbers(self.family.columns)
         if cells.shape[1] <= NARROW and not np.isnan(cells).any():
-            believed = self._posterior_of_folds(read, table, folds)
-            return _scores_of_folds(believed, cells, folds.numbers, plugged=self.plugged)
+            posterior = self._posterior_of_folds(read, table, folds)
+            return _scores_of_folds(posterior, cells, folds.numbers, plugged=self.plugged)
         out = np.empty((len(cells), folds.rows.classes))
         no_prior = np.zeros(folds.rows.classes)
         for members, law in self._laws_of_folds(read, cells, folds, range(folds.size)):
@@ -201,8 +201,8 @@ class MultivariateReading(WeighedReading[Moments]):
                 others = some(np.flatnonzero(whole & (folds.numbers != number)))
             held = some(members[whole[members]])
             if self.family.tied:
-                believed = self._tied_posterior(held, others, anew=read != self.with_tally)
-                yield members, _law_of(believed, plugged=self.plugged)
+                posterior = self._tied_posterior(held, others, anew=read != self.with_tally)
+                yield members, _law_of(posterior, plugged=self.plugged)
             else:
                 training = self.family.with_weight_of(self._without(held, others), self.tally)
                 yield members, read(training)._law

@@ -17,6 +17,7 @@ from suffice.model.combination import Combination
 from suffice.model.combination_rows import HeldOutRows, apart
 from suffice.model.contrast import Contrast, scores_of
 from suffice.model.loss_increase import LossIncrease
+from suffice.model.weighing import Weighing
 from suffice.tally.tally import Floats, Index
 
 # Held-out rows that losses are measured on: as many folds are taken as hold so many. On all of some
@@ -118,12 +119,13 @@ def held_out_increase(
     rows: HeldOutRows,
     readings: Sequence[Reading[Any]],
     features: Features,
-    found: Combination,
+    found: Weighing,
 ) -> LossIncrease | None:
     """Return what held-out rows lose without each column, in the order of the blocks.
 
-    Weights, offsets and corrections are those of all columns (`found`); None if no two classes
-    are held out.
+    With all columns a row has its score under weights, offsets and corrections fitted to the
+    others: fitted to the row too, they would make it look better than a new one. None if no two
+    classes are held out.
     """
     if len(held_out.classes) < 2:
         return None
@@ -131,11 +133,10 @@ def held_out_increase(
     sizes = np.cumsum(np.bincount(folds, minlength=held_out.folds.size))
     some = np.flatnonzero(folds <= np.searchsorted(sizes, ENOUGH_ROWS))
     rows, numbers = rows.some(some), held_out.kept[some]
-    scores = rows.scores(np.concatenate([found.offsets, found.weights]))
-    added = features.split(held_out.table.take(numbers), found.corrections)
+    added = features.split(held_out.table.take(numbers), found.combination.corrections)
     blocks = [HeldOutBlock(one, held_out, numbers, rows, at) for at, one in enumerate(readings)]
-    weighted = _Weighted(blocks, added, rows.codes, found)
-    return weighted.increase(_with_all(scores, added), rows.mass)
+    weighted = _Weighted(blocks, added, rows.codes, found.combination)
+    return weighted.increase(found.scores[some], rows.mass)
 
 
 def new_increase(
@@ -162,11 +163,8 @@ def new_increase(
     for weight, block in zip(found.weights.tolist(), blocks, strict=True):
         scores += weight * block.all_columns()
     added = features.split(table, found.corrections)
-    return _Weighted(blocks, added, codes, found).increase(_with_all(scores, added), weights)
-
-
-def _with_all(scores: Floats, added: Mapping[str, Floats]) -> Floats:
-    return np.asarray(sum(added.values(), scores))
+    everything = np.asarray(sum(added.values(), scores))
+    return _Weighted(blocks, added, codes, found).increase(everything, weights)
 
 
 @dataclass(frozen=True, eq=False)

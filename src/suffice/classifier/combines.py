@@ -135,7 +135,7 @@ class Combines(TableLearner):
         self.features_ = self._features(held_out.folds.rows)
         scores = self._scores_of(held_out)
         found = chosen(scores, self.combine, held_out.features(self.features_))
-        self._measure(held_out, scores, found.combination)
+        self._measure(held_out, scores, found)
         self.combination_ = held_out.with_all_classes(found.combination)
         self._combined = self.classes_
         self.weights_stale_ = False
@@ -182,7 +182,7 @@ class Combines(TableLearner):
         """Return what the blocks say of held-out rows."""
         return held_out.rows([held_out.scores(reading) for reading in self.readings_])
 
-    def _measure(self, held_out: HeldOut, scores: HeldOutRows, found: Combination) -> None:
+    def _measure(self, held_out: HeldOut, scores: HeldOutRows, found: Weighing) -> None:
         """Keep what held-out rows lose without each column."""
         self.__dict__.pop("_loss_increase", None)
         given = held_out, scores, self.readings_, self.features_, found

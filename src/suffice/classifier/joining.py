@@ -33,6 +33,8 @@ HOPELESS = 5.0
 # Normal distributions of two numbers that are no normals for themselves: after so many that gain
 # nothing no more are tried, since the pairs that tell most of the class come first.
 PATIENCE = 4
+# How much of what a pair tells of the class shows at least in its table of a few parts.
+SHOWN = 0.5
 # Rows that each class must have for each column before it is tried with a covariance of its own.
 ROWS_A_COLUMN = 1.0
 # Multiplications in one pass of all trials' weighings together, beyond which no pair is tried.
@@ -92,10 +94,9 @@ class Search:
         together = self.all_together()
         gain, error = (0.0, np.inf) if together is None else self.trials.gain(self.start, together)
         apart = self.start
-        # A pair of the columns may be worth more than all numbers together. What it promises is
-        # counted in a table of a few parts, which may show half of it only.
-        pairs = self.promising_pairs(apart)
-        if gain <= FAR * error or any(2 * pair.nats > gain for pair in pairs):
+        # A pair of the columns may be worth more than all numbers together.
+        worth = max((pair.nats for pair in self.promising_pairs(apart)), default=0.0) / SHOWN
+        if gain <= FAR * error or worth > gain:
             apart = self.better_in_the_end(apart, self.pairs(apart))
         if together is None or gain < -FAR * error:
             return apart
