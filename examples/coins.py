@@ -11,7 +11,7 @@ from textwrap import indent
 
 import numpy as np
 
-from suffice.figures.canvas import written
+from suffice.display.canvas import written
 from suffice.prior import Bernoulli, Beta, PointMasses
 
 BIAS = 0.6

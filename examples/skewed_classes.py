@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.figures.canvas import written
+from suffice.display.canvas import written
 from suffice.lab.compare import compare
 
 Array = NDArray[np.float64]

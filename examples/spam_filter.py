@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 import suffice
+from suffice.display.canvas import axes_or_new, written
 from suffice.errors import StaleCalibrationWarning
-from suffice.figures.canvas import axes_or_new, written
 
 COMMON = [
     "the",

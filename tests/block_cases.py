@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from suffice.blocks import Family, Reading, family_of
 from suffice.data.table import Table
+from suffice.families import Family, Reading, family_of
 
 EVERYONE = np.empty(0)
 CLASSES = 3

@@ -57,8 +57,8 @@ _ROOMS = {
         "select_features",
     ),
     "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
-    "classifier": ("GenerativeClassifier",),
-    "saved": ("load",),
+    "table": ("GenerativeClassifier",),
+    "persist": ("load",),
     "threads": ("get_threads", "set_threads"),
     "errors": (
         "CovarianceError",

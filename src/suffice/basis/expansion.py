@@ -11,11 +11,11 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from suffice.errors import InputError
-from suffice.saved.agreement import check_columns
-from suffice.saved.refusal import refuse
-from suffice.saved.savable import Savable
-from suffice.skin.intake import names_of, take_features
-from suffice.skin.undo import all_or_nothing
+from suffice.estimators.intake import names_of, take_features
+from suffice.estimators.undo import all_or_nothing
+from suffice.persist.agreement import check_columns
+from suffice.persist.refusal import refuse
+from suffice.persist.savable import Savable
 from suffice.tally.tally import Floats
 
 # Columns that an expansion from a file may make; a file may ask for any number in a few bytes.

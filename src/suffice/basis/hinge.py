@@ -12,7 +12,7 @@ from suffice.basis.expansion import Expansion, check_ascending, quantiles
 from suffice.basis.given import ascending
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
-from suffice.saved.refusal import refuse
+from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

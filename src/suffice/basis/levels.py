@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from suffice.basis.expansion import Expansion, check_width
 from suffice.errors import InputError
-from suffice.saved.refusal import refuse
+from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from suffice.basis.expansion import Expansion, check_width
-from suffice.saved.refusal import refuse
+from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.basis.expansion import Expansion
-from suffice.saved.refusal import refuse
+from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

@@ -13,8 +13,8 @@ from suffice.basis.expansion import Expansion, check_ascending, check_positive, 
 from suffice.basis.given import finite, positive_by_column
 from suffice.basis.numerals import numerals
 from suffice.errors import InputError
-from suffice.saved.agreement import check_shapes
-from suffice.saved.refusal import refuse
+from suffice.persist.agreement import check_shapes
+from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

@@ -10,8 +10,8 @@ from sklearn.utils._param_validation import Interval
 
 from suffice.basis.expansion import Expansion, check_positive
 from suffice.errors import InputError
-from suffice.saved.agreement import check_shapes
-from suffice.skin.answers import generator
+from suffice.estimators.answers import generator
+from suffice.persist.agreement import check_shapes
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

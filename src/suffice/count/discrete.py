@@ -10,15 +10,9 @@ from suffice.count.refusal import refused
 from suffice.count.runs import ClassRuns, added_in_ranges
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
-from suffice.kernels.counts import (
-    add_events,
-    add_levels,
-    add_ones,
-    add_words,
-    highest_levels,
-)
+from suffice.kernels.count.dense import add_events, add_levels, add_ones, add_words, highest_levels
+from suffice.kernels.count.sparse import sparse_events, sparse_ones, sparse_words
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.sparse import sparse_events, sparse_ones, sparse_words
 from suffice.tally import Blocks, Counts, Events
 from suffice.tally.tally import ROUNDING, Floats, given
 

@@ -8,10 +8,10 @@ from suffice.count.refusal import refused
 from suffice.count.runs import ClassRuns, added_in_ranges
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.kernels.labels import first_rows
-from suffice.kernels.moments import add_moments
+from suffice.kernels.count.labels import first_rows
+from suffice.kernels.count.moments import add_moments
+from suffice.kernels.count.sparse import sparse_moments
 from suffice.kernels.ranges import row_ranges
-from suffice.kernels.sparse import sparse_moments
 from suffice.tally import Moments, Quartics
 from suffice.tally.tally import ROUNDING, Floats, given
 

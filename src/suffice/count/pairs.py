@@ -1,16 +1,76 @@
-"""Rows and their targets to joint moments: all that a linear regression needs of them."""
+"""Rows beside their targets: what counting for a regression takes."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.count.patterns import GAPPY_CELLS
+from suffice.count.full_moments import GAPPY_CELLS, whole_rows
 from suffice.count.refusal import refused
-from suffice.count.whole_rows import whole_rows
-from suffice.data.pairs import PairedRows
+from suffice.data.rows import Array, Rows
 from suffice.tally import Moments
+
+
+@dataclass(frozen=True)
+class PairedRows(Rows):
+    """Rows (n, d) and targets (n, t), which a kernel sees as rows of d + t cells.
+
+    They are put side by side a range at a time, so nothing the size of the data is made.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([[9.0], [8.0]])
+    >>> PairedRows.of(X, y).dense(0, 2)
+    array([[1., 2., 9.],
+           [3., 4., 8.]])
+    """
+
+    targets: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+
+    @classmethod
+    def of(cls, X: Any, targets: NDArray[np.float64], **rest: Any) -> PairedRows:
+        """Return rows of one class."""
+        return cls(X, np.zeros(X.shape[0], np.int32), 1, targets=targets, **rest)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows, and columns with the targets."""
+        rows, columns = self.X.shape
+        return int(rows), int(columns) + int(self.targets.shape[1])
+
+    def dense(self, start: int, stop: int) -> Array:
+        """Return some rows with their targets, row-major."""
+        return self._joined(self.X[start:stop], self.targets[start:stop])
+
+    def sample(self, numbers: Array) -> NDArray[np.float64]:
+        """Return copies of the rows of these numbers, with their targets."""
+        return self._joined(self.X[numbers], self.targets[numbers])
+
+    def some(self, numbers: Array) -> PairedRows:
+        """Return the rows of these numbers."""
+        chosen = super().some(numbers)
+        return replace(chosen, targets=self.targets[numbers])
+
+    def cells(self, row: int) -> Array:
+        """Return one row's cells and targets."""
+        return np.asarray(self.sample(np.array([row]))[0])
+
+    def column(self, at: int) -> str:
+        """Return how to speak of a column or target in an error."""
+        beyond = at - (self.shape[1] - self.targets.shape[1])
+        if beyond < 0:
+            return super().column(at)
+        return "target y" if self.targets.shape[1] == 1 else f"target {beyond}"
+
+    def _joined(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+        rows, columns = X.shape
+        out = np.empty((rows, columns + targets.shape[1]))
+        out[:, :columns] = X.toarray() if self.sparse else X
+        out[:, columns:] = targets
+        return out
 
 
 class Pairs(NamedTuple):

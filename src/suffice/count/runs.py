@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.count.refusal import refused
 from suffice.data.rows import Rows, sparse_ready
-from suffice.kernels.labels import rows_by_class
+from suffice.kernels.count.labels import rows_by_class
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally.tally import Floats
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from suffice.data.frames import int128_as_float
 from suffice.data.objects import DAY, ArrowCells, Kind, cells_of_objects
-from suffice.data.string_format import Decision, StringFormat, Strings, decide_format
-from suffice.data.strings import Encoded, encoded
+from suffice.data.parsing.format import Decision, StringFormat, Strings, decide_format
+from suffice.data.parsing.levels import Encoded, encoded
 from suffice.errors import InputError
 
 # How the strings of a column are to be read, if that is not to be decided by them.

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.strings import Encoded, encoded
+from suffice.data.parsing.levels import Encoded, encoded
 from suffice.errors import InputError
-from suffice.kernels.labels import mark_present, translate
+from suffice.kernels.count.labels import mark_present, translate
 
 Codes = NDArray[np.int32]
 Labels = NDArray[Any]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.data.columns import GAP, NUMERIC, Column, ReadAs, column_of
 from suffice.data.objects import Kind
-from suffice.data.string_format import StringFormat
+from suffice.data.parsing.format import StringFormat
 from suffice.data.table import CALENDAR, Named, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 

@@ -12,10 +12,10 @@ from rich.table import Table
 from rich.text import Text
 from sklearn.metrics import log_loss
 
-from suffice.classifier import GenerativeClassifier
 from suffice.demo.made_up_orders import ROWS, YEAR, Order, draw_orders
 from suffice.demo.parts import Array, a_table, contributions, difference
 from suffice.errors import StaleCalibrationWarning
+from suffice.table import GenerativeClassifier
 
 LEARNED = 400
 # An order that comes in; its price is missing.

@@ -11,11 +11,11 @@ from sklearn.base import clone
 
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.learner import GaussianLearner
+from suffice.empirical_bayes.covariance import covariance_prior
 from suffice.errors import InputError
-from suffice.model.covariance import ledoit_wolf, mle, toward_mean_variance
-from suffice.model.evidence import covariance_prior
-from suffice.model.left_out_gaussian import Marks
-from suffice.saved.agreement import check_shapes
+from suffice.families.left_out_gaussian import Marks
+from suffice.gaussian.covariance import ledoit_wolf, mle, toward_mean_variance
+from suffice.persist.agreement import check_shapes
 from suffice.tally import Groups, Tally
 from suffice.tally.tally import Floats
 

@@ -10,10 +10,15 @@ import numpy as np
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.gaussian_reading import DIAGONAL, GaussianReading
 from suffice.discriminant_analysis.learner import row_weights
-from suffice.model.laws import DiagonalLaw
-from suffice.model.left_out_gaussian import LeftOutGaussian, Marks
-from suffice.model.left_out_moments import MomentsLeftOut
-from suffice.model.left_out_parts import covariance_parts, posterior_parts, rows_by_class
+from suffice.families.gaussian_laws import DiagonalLaw
+from suffice.families.left_out_gaussian import (
+    LeftOutGaussian,
+    Marks,
+    covariance_parts,
+    posterior_parts,
+    rows_by_class,
+)
+from suffice.families.left_out_moments import MomentsLeftOut
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
 from suffice.tally.tally import ROUNDING, Floats
 

@@ -10,15 +10,20 @@ import numpy as np
 from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.learner import GaussianLearner
+from suffice.empirical_bayes.covariance import covariance_prior, prior_over
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
-from suffice.model.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
-from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
-from suffice.model.em import expected_at_first
-from suffice.model.evidence import covariance_prior, prior_over
-from suffice.model.laws import DenseLaw, LowRankLaw
-from suffice.model.low_rank import factor_analysis
+from suffice.estimators.class_prior import given_prior, learned_prior
+from suffice.families.gaussian_laws import (
+    DenseLaw,
+    LowRankLaw,
+    diagonal_law,
+    diagonal_mle,
+    diagonal_prior,
+)
+from suffice.gaussian.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
+from suffice.gaussian.em import expected_at_first
 from suffice.prior import NormalInverseWishart
-from suffice.skin.class_prior import given_prior, learned_prior
+from suffice.scoring.dense import factor_analysis
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
 from suffice.tally.tally import Floats
 

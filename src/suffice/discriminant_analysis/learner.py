@@ -9,19 +9,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.count import count_patterns, count_quartics
 from suffice.data.rows import Rows
 from suffice.errors import ConvergenceWarning, InputError, MergeError, warn_caller
-from suffice.model import scoring
-from suffice.model.em import Completed, Estimate, complete
-from suffice.model.laws import Law, law_form
-from suffice.model.left_out_gaussian import Marks
-from suffice.model.linear import LinearScorer
-from suffice.saved.refusal import refuse
-from suffice.skin.answers import GenerativeAnswers
-from suffice.skin.explains import ColumnScores
-from suffice.skin.settings import differences
+from suffice.estimators.answers import GenerativeAnswers
+from suffice.estimators.explains import ColumnScores
+from suffice.estimators.settings import differences
+from suffice.families.gaussian_laws import Law, law_form
+from suffice.families.left_out_gaussian import Marks
+from suffice.gaussian.em import Completed, Estimate, complete
+from suffice.linear_model.bridge import BecomesLogistic, LinearForm, over_normals
+from suffice.persist.refusal import refuse
+from suffice.scoring import scorer as scoring
+from suffice.scoring.dense import LinearScorer
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
 from suffice.tally.tally import ROUNDING, Floats, Index
 

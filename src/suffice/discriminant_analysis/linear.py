@@ -10,19 +10,19 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.bridge import LinearForm
 from suffice.discriminant_analysis.linear_left_out import LinearLeftOut
 from suffice.errors import InputError, PriorError, warn_caller
-from suffice.model import scoring
-from suffice.model.covariance import is_singular, mle
-from suffice.model.discriminant import (
+from suffice.families.discriminant import (
     generalised_directions,
     projected_scorer,
     solved_scorer,
     whitened_directions,
 )
-from suffice.model.laws import DenseLaw
-from suffice.model.linear import LinearScorer, Projection
+from suffice.families.gaussian_laws import DenseLaw
+from suffice.gaussian.covariance import is_singular, mle
+from suffice.linear_model.bridge import LinearForm
+from suffice.scoring import scorer as scoring
+from suffice.scoring.dense import LinearScorer, Projection
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread

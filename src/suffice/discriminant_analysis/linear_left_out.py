@@ -10,10 +10,15 @@ import numpy as np
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.class_covariances import ClassCovariances
 from suffice.discriminant_analysis.learner import row_weights
-from suffice.model import scoring
-from suffice.model.covariance import is_singular, standardised
-from suffice.model.left_out_gaussian import LeftOutGaussian, Marks
-from suffice.model.left_out_parts import covariance_parts, rows_by_class, weighed_parts
+from suffice.families.left_out_gaussian import (
+    LeftOutGaussian,
+    Marks,
+    covariance_parts,
+    rows_by_class,
+    weighed_parts,
+)
+from suffice.gaussian.covariance import is_singular, standardised
+from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats
 
 

@@ -13,12 +13,16 @@ from suffice.data.rows import Rows
 from suffice.discriminant_analysis.class_covariances import ClassCovariances
 from suffice.discriminant_analysis.learner import row_weights
 from suffice.errors import InputError
-from suffice.model import scoring
-from suffice.model.covariance import SINGULAR, lower_root
-from suffice.model.gaussian import LOG_TWO_PI
-from suffice.model.laws import DenseLaw
-from suffice.model.left_out_gaussian import LeftOutGaussian, Marks
-from suffice.model.left_out_parts import covariance_parts, rows_by_class
+from suffice.families.gaussian_laws import DenseLaw
+from suffice.families.left_out_gaussian import (
+    LeftOutGaussian,
+    Marks,
+    covariance_parts,
+    rows_by_class,
+)
+from suffice.gaussian.covariance import SINGULAR, lower_root
+from suffice.scoring import scorer as scoring
+from suffice.scoring.gaussian import LOG_TWO_PI
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from suffice.errors import CovarianceError, ShapeError
+from suffice.gaussian.covariance import SINGULAR, standardised
 from suffice.gaussian.structure import Conditional, Structure
-from suffice.model.covariance import SINGULAR, standardised
 from suffice.prior.matrices import ASYMMETRY
 from suffice.tally.tally import Floats, Index, frozen, given
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from suffice.errors import ShapeError
-from suffice.gaussian.noise import noise_of
+from suffice.gaussian.linear_gaussian import noise_of
 from suffice.gaussian.normal import MultivariateNormal
 from suffice.gaussian.product import summed
 from suffice.gaussian.structure import Structure

@@ -1,4 +1,4 @@
-"""Measurements that are linear in something unknown: Bayes' rule for normals."""
+"""Noise as it is told: one variance, a variance each, a covariance, or a normal."""
 
 from __future__ import annotations
 
@@ -11,15 +11,35 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.errors import InputError, ShapeError
+from suffice.gaussian.covariance import SINGULAR
 from suffice.gaussian.features import Names, cells_of, checked_names, common_axes
 from suffice.gaussian.full import of_half, of_matrix
 from suffice.gaussian.low_rank import inner_root, low_rank
-from suffice.gaussian.noise import noise_of
 from suffice.gaussian.normal import MultivariateNormal
 from suffice.gaussian.structure import Structure
-from suffice.model.covariance import SINGULAR
 from suffice.tally.tally import Floats, Index, frozen, given
 from suffice.threads import with_one_blas_thread
+
+
+def noise_of(owner: str, noise: Any, features: int) -> MultivariateNormal:
+    """Return the normal of noise in `features` numbers, with mean 0 unless it has one."""
+    if isinstance(noise, MultivariateNormal):
+        if noise.features != features:
+            raise ShapeError(
+                f"{owner} has noise of {noise.features} features for {features}. Give {features}."
+            )
+        return noise
+    array = np.asarray(noise, dtype=np.float64)
+    zeros = np.zeros(features)
+    if array.shape in ((), (features,)):
+        return MultivariateNormal.from_diagonal(zeros, np.broadcast_to(array, (features,)))
+    if array.shape == (features, features):
+        return MultivariateNormal(zeros, array)
+    raise ShapeError(
+        f"{owner} has noise of shape {array.shape}. Give a variance, ({features},) variances, a "
+        f"({features}, {features}) covariance or a MultivariateNormal."
+    )
+
 
 OWNER = "LinearGaussian"
 

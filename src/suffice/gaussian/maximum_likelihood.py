@@ -12,14 +12,14 @@ from suffice.count import count_moments, count_patterns
 from suffice.data.frames import frame_to_array, is_frame
 from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
 from suffice.errors import ConvergenceWarning, InputError, ShapeError, warn_caller
+from suffice.gaussian.covariance import mle
 from suffice.gaussian.diagonal import Diagonal
+from suffice.gaussian.em import complete
 from suffice.gaussian.features import Names, frame_names
 from suffice.gaussian.full import of_matrix
 from suffice.gaussian.low_rank import low_rank
 from suffice.gaussian.structure import Structure
-from suffice.model.covariance import mle
-from suffice.model.em import complete
-from suffice.model.low_rank import factor_analysis
+from suffice.scoring.dense import factor_analysis
 from suffice.tally import Moments, Patterns
 from suffice.tally.tally import Floats, given
 

@@ -178,7 +178,7 @@ class MultivariateNormal(Algebra):
         rows : (n, 2), optional
             Rows to draw as dots.
         """
-        from suffice.figures.ellipses import draw_ellipses
+        from suffice.display.ellipses import draw_ellipses
 
         dots = None if rows is None else cells_of(rows, self.names, self.features)
         outlines = {level: self.ellipse(level) for level in levels}

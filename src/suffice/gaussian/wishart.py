@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.special import multigammaln
 
 from suffice.errors import PriorError, ShapeError
-from suffice.prior.inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
+from suffice.prior.normal_inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.prior import Size, broadcast, check_generator, finite, positive, sizes, spread_to
 from suffice.tally.tally import Floats, given
 from suffice.threads import with_one_blas_thread

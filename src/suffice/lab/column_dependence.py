@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.blocks.block import Family
-from suffice.blocks.categorical import Categorical
-from suffice.blocks.joint import Joint
-from suffice.blocks.mvn import MultivariateNormal
-from suffice.blocks.normal import Normal
-from suffice.blocks.student import Student
+from suffice.families.categorical import Categorical
+from suffice.families.family import Family
+from suffice.families.joint import Joint
+from suffice.families.mvn import MultivariateNormal
+from suffice.families.normal import Normal
+from suffice.families.student import Student
 from suffice.lab.dependence import information_of_normals
-from suffice.model.information import poisson_information, table_information
 from suffice.tally import Blocks, Counts, Events, Moments, Tally
 from suffice.tally.tally import Floats
 from suffice.text.block import Text
+from suffice.validation.information import poisson_information, table_information
 
 # Groups that cells of numbers are put into: information in as many cells as rows is chance.
 GROUPS = 16

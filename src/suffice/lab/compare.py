@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
+from suffice.display.curves import draw_curves
 from suffice.errors import InputError
-from suffice.figures.curves import draw_curves
+from suffice.estimators.answers import generator
 from suffice.lab.crossing import Crossing, find_crossing
 from suffice.lab.learning_curves import default_sizes, draw_split, learning_curves, watched
 from suffice.lab.sides import sides_of
-from suffice.skin.answers import generator
 from suffice.tally.tally import Floats, given
 from suffice.threads import one_blas_thread
 

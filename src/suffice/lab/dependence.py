@@ -8,14 +8,20 @@ from typing import Any
 import numpy as np
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
+from suffice.empirical_bayes.moments import spreads
 from suffice.errors import InputError
-from suffice.model.dependence import Dependence, a_feature, counts_dependence
-from suffice.model.diagonal import diagonal_mle, diagonal_prior
-from suffice.model.information import normal_information, poisson_information, table_information
-from suffice.model.strength import spreads
+from suffice.families.gaussian_laws import diagonal_mle, diagonal_prior
 from suffice.prior import Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart
 from suffice.tally import Blocks, Counts, Events, Moments, Patterns, Quartics
 from suffice.tally.tally import Floats
+from suffice.validation.information import (
+    Dependence,
+    a_feature,
+    counts_dependence,
+    normal_information,
+    poisson_information,
+    table_information,
+)
 
 # What a prior of means and variances is worth where the model leaves it to evidence. The strength
 # of most evidence is one for all features: beside many that know nothing it is so strong that none

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.discriminant_analysis.learner import GaussianLearner
+from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError
-from suffice.figures.tables import PrintedTable, Section, Tabular
 from suffice.linear_model import BayesianLinearRegression
 from suffice.naive_bayes import (
     BernoulliNB,

@@ -10,19 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from suffice.display.curves import IN_A_ROW, panels, share_legend
 from suffice.errors import InputError, SufficeError
-from suffice.figures.curves import IN_A_ROW, panels, share_legend
 from suffice.lab.compare import SCORES, Comparison, compare
 from suffice.lab.crossing import Crossing
 from suffice.lab.learning_curves import default_sizes, rows_to_test
-from suffice.lab.ng_jordan_sets import (
-    NEARBY,
-    VARIABLE,
-    DataSet,
-    bundled,
-    default_folder,
-    read_all,
-)
+from suffice.lab.ng_jordan_sets import NEARBY, VARIABLE, DataSet, bundled, default_folder, read_all
 from suffice.lab.sides import NAMED
 
 TEST_SHARE = 0.3

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError
-from suffice.figures.tables import PrintedTable, Section, Tabular
+from suffice.estimators.learner import TallyLearner
 from suffice.lab.column_dependence import column_dependences
 from suffice.lab.dependence import dependence
-from suffice.skin.learner import TallyLearner
 from suffice.tally.tally import Floats, given
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread

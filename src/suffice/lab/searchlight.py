@@ -12,15 +12,15 @@ from sklearn.utils.validation import check_consistent_length
 
 from suffice.count import count_moments
 from suffice.data.rows import Rows, kernel_ready
+from suffice.display.maps import draw_map, draw_maps
+from suffice.empirical_bayes.moments import UNSEEN_SPREAD
 from suffice.errors import InputError, SufficeWarning, warn_caller
-from suffice.figures.maps import draw_map, draw_maps
+from suffice.estimators.intake import take_labels
+from suffice.families.gaussian_laws import diagonal_prior
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.searchlight import count_right
 from suffice.lab.grid import Grid
-from suffice.model.diagonal import diagonal_prior
-from suffice.model.strength import UNSEEN_SPREAD
 from suffice.prior import NormalInverseGamma
-from suffice.skin.intake import take_labels
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread

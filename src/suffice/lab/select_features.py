@@ -14,12 +14,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError
+from suffice.estimators.learner import TallyLearner
+from suffice.estimators.undo import all_or_nothing
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.naive_bayes import GaussianNB
-from suffice.saved.agreement import check_kinds
-from suffice.saved.savable import Savable
-from suffice.skin.learner import TallyLearner
-from suffice.skin.undo import all_or_nothing
+from suffice.persist.agreement import check_kinds
+from suffice.persist.savable import Savable
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread, with_one_blas_thread
 

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice.empirical_bayes.coefficients import scale_of_known_noise, scale_of_unknown_noise
 from suffice.errors import InputError, PriorError
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.regression import Regression
-from suffice.model.prior_scale import scale_of_known_noise, scale_of_unknown_noise
-from suffice.model.regression import Belief, Line
-from suffice.prior.coefficients import Coefficients
-from suffice.prior.known_noise import CoefficientsKnownNoise
+from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
 from suffice.prior.matrices import cholesky
-from suffice.prior.products import Products
+from suffice.scoring.regression import Belief, Line
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from suffice.count.pairs import count_pairs_by_code
-from suffice.data.pairs import PairedRows
+from suffice.count.pairs import PairedRows, count_pairs_by_code
+from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError, PriorError
-from suffice.figures.tables import PrintedTable, Section, Tabular
-from suffice.skin.cross_validation import setting_name
-from suffice.skin.folds import NEVER, Folds
+from suffice.estimators.folds import NEVER, Folds
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
+from suffice.validation.cross_validation import setting_name
 
 
 @dataclass(frozen=True)

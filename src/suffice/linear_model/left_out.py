@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.figures.tables import PrintedTable, Section, Tabular
+from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats
 
 

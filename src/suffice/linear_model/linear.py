@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from suffice.errors import InputError, SufficeWarning, warn_caller
+from suffice.linear_model.least_squares import least_squares, non_negative_least_squares
 from suffice.linear_model.regression import Regression
-from suffice.model.least_squares import least_squares, non_negative_least_squares
-from suffice.prior.coefficients import Coefficients
-from suffice.prior.products import Products
+from suffice.prior.coefficients import Coefficients, Products
 from suffice.tally import Moments
 from suffice.threads import with_one_blas_thread
 

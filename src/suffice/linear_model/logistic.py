@@ -13,13 +13,13 @@ from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.estimators.intake import take_rows
+from suffice.estimators.undo import all_or_nothing
 from suffice.linear_model.logistic_answers import SoftmaxAnswers, refuse_row
 from suffice.linear_model.logistic_doubts import check_given, warn_of
 from suffice.linear_model.logistic_settings import SOLVERS, penalty_of, solver_of
-from suffice.model.softmax_fit import SoftmaxFit, SoftmaxSettings, fit_softmax
-from suffice.model.softmax_start import first_gap
-from suffice.skin.intake import take_rows
-from suffice.skin.undo import all_or_nothing
+from suffice.logistic.fit import SoftmaxFit, SoftmaxSettings, fit_softmax
+from suffice.logistic.start import first_gap
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

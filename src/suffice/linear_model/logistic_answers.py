@@ -12,18 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError
+from suffice.estimators.explains import ColumnScores, explain_columns, one_row
+from suffice.estimators.intake import names_of, owner, take_features
 from suffice.linear_model.logistic_doubts import check_given
 from suffice.linear_model.summary import Summary
-from suffice.model import scoring
-from suffice.model.explanation import Explanation
-from suffice.model.softmax_scores import SoftmaxScorer
-from suffice.prior.normal import Normal
+from suffice.persist.agreement import check_columns, check_kinds, check_shapes
+from suffice.persist.refusal import refuse
+from suffice.persist.savable import Savable
 from suffice.prior.prior import Interval
-from suffice.saved.agreement import check_columns, check_kinds, check_shapes
-from suffice.saved.refusal import refuse
-from suffice.saved.savable import Savable
-from suffice.skin.explains import ColumnScores, explain_columns, one_row
-from suffice.skin.intake import names_of, owner, take_features
+from suffice.prior.student_t import Normal
+from suffice.scoring import scorer as scoring
+from suffice.scoring.dense import SoftmaxScorer
+from suffice.scoring.explanation import Explanation
 from suffice.tally.tally import Floats
 
 # How the weights were found; those of a model that was given them say nothing of it.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
-from suffice.model.softmax_fit import SoftmaxFit
+from suffice.logistic.fit import SoftmaxFit
 from suffice.tally.tally import Floats
 
 

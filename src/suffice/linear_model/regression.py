@@ -11,18 +11,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.count import count_pairs
 from suffice.errors import InputError
+from suffice.estimators.folds import fold_numbers
+from suffice.estimators.intake import names_of
+from suffice.estimators.regressor import TallyRegressor
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.cross_validation import TargetsValidation, cross_validated
 from suffice.linear_model.left_out import TargetsLeftOut
 from suffice.linear_model.summary import Summary
-from suffice.model.regression import Belief, Line
-from suffice.prior.known_noise import CoefficientsKnownNoise
-from suffice.prior.normal import Normal
-from suffice.prior.products import Products
-from suffice.prior.student_t import MultivariateStudentT, StudentT
-from suffice.skin.folds import fold_numbers
-from suffice.skin.intake import names_of
-from suffice.skin.regressor import TallyRegressor
+from suffice.prior.coefficients import CoefficientsKnownNoise, Products
+from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
+from suffice.scoring.regression import Belief, Line
 from suffice.tally import Moments
 from suffice.tally.tally import Index
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from suffice.figures.tables import PrintedTable, Section, Tabular
+from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats
 
 

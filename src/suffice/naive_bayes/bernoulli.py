@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.bridge import LinearForm
 from suffice.count import count_ones
 from suffice.data.rows import Rows
-from suffice.model.discrete import BinaryScorer
-from suffice.model.left_out_counts import ones_left_out
-from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
-from suffice.model.scoring import Scorer
-from suffice.model.table import TableScorer
+from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudocount
+from suffice.estimators.explains import ColumnScores
+from suffice.estimators.intake import column_name
+from suffice.families.left_out_counts import ones_left_out
+from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Beta
-from suffice.skin.explains import ColumnScores
-from suffice.skin.intake import column_name
+from suffice.scoring.discrete import BinaryScorer, TableScorer
+from suffice.scoring.scorer import Scorer
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread

@@ -9,19 +9,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from suffice.bridge import LinearForm
 from suffice.count import count_levels
 from suffice.data.rows import Rows
+from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.errors import InputError
-from suffice.model.discrete import LevelScorer, log_ratio_table
-from suffice.model.left_out_counts import levels_left_out
-from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
-from suffice.model.scoring import Scorer
+from suffice.estimators.explains import ColumnScores
+from suffice.estimators.intake import column_name
+from suffice.families.left_out_counts import levels_left_out
+from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import DiscreteNB
+from suffice.persist.refusal import refuse
 from suffice.prior import Dirichlet
-from suffice.saved.refusal import refuse
-from suffice.skin.explains import ColumnScores
-from suffice.skin.intake import column_name
+from suffice.scoring.discrete import LevelScorer, log_ratio_table
+from suffice.scoring.scorer import Scorer
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread

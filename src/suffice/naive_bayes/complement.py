@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.bridge import LinearForm
 from suffice.data.rows import Rows
-from suffice.model.discrete import log_ratio_table
-from suffice.model.left_out_counts import complements_left_out
-from suffice.model.scoring import Scorer, joint_log_proba
-from suffice.model.table import NOTHING, TableScorer
+from suffice.families.left_out_counts import complements_left_out
+from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.naive_bayes.multinomial import CountRows, times
 from suffice.prior import Dirichlet
+from suffice.scoring.discrete import NOTHING, TableScorer, log_ratio_table
+from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread

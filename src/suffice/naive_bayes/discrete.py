@@ -13,10 +13,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError, PriorError, SufficeWarning, warn_caller
-from suffice.model import scoring
+from suffice.estimators.class_prior import check_prior_shape, learned_prior
 from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior.prior import Prior
-from suffice.skin.class_prior import check_prior_shape, learned_prior
+from suffice.scoring import scorer as scoring
 from suffice.tally import Groups
 from suffice.tally.tally import Floats, Index
 

@@ -11,19 +11,24 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.bridge import LinearForm, over_normals
 from suffice.count import count_moments
 from suffice.data.rows import Rows
+from suffice.empirical_bayes.moments import spreads
 from suffice.errors import SufficeWarning, warn_caller
-from suffice.model.diagonal import diagonal_law, diagonal_mle, diagonal_prior
-from suffice.model.laws import DiagonalLaw, law_form
-from suffice.model.left_out_moments import MomentsLeftOut, moments_without
-from suffice.model.scoring import Scorer, joint_log_proba
-from suffice.model.strength import spreads
+from suffice.estimators.class_prior import check_prior_shape, given_prior, learned_prior
+from suffice.estimators.explains import ColumnScores
+from suffice.families.gaussian_laws import (
+    DiagonalLaw,
+    diagonal_law,
+    diagonal_mle,
+    diagonal_prior,
+    law_form,
+)
+from suffice.families.left_out_moments import MomentsLeftOut, moments_without
+from suffice.linear_model.bridge import LinearForm, over_normals
 from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior import NormalInverseGamma
-from suffice.skin.class_prior import check_prior_shape, given_prior, learned_prior
-from suffice.skin.explains import ColumnScores
+from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from suffice.bridge import BecomesLogistic
 from suffice.data.rows import Rows
-from suffice.model.table import sure_to_be_finite
-from suffice.skin.answers import GenerativeAnswers
+from suffice.estimators.answers import GenerativeAnswers
+from suffice.linear_model.bridge import BecomesLogistic
+from suffice.scoring.discrete import sure_to_be_finite
 from suffice.tally.tally import ROUNDING, Floats
 
 

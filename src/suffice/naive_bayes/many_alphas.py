@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from suffice.model.alphas import alpha_scores, whole_numbers
+from suffice.estimators.folds import MOST_SUMS, NEVER, Experiment
 from suffice.naive_bayes.discrete import LOWEST_ALPHA
-from suffice.skin.experiment import MOST_SUMS, Experiment
-from suffice.skin.folds import NEVER
-from suffice.skin.left_out import binned_error
+from suffice.scoring.alphas import alpha_scores, whole_numbers
 from suffice.tally.tally import Floats
+from suffice.validation.leave_one_out import binned_error
 
 
 def scores_at_once(

@@ -10,21 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.bridge import LinearForm
 from suffice.count import count_words
 from suffice.data.rows import Rows
-from suffice.model import scoring
-from suffice.model.discrete import RisingScorer, log_ratio_table
-from suffice.model.left_out_counts import words_left_out
-from suffice.model.pseudocounts import SymmetricEvidence, best_pseudocount
-from suffice.model.table import NOTHING, TableScorer
+from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudocount
+from suffice.estimators.explains import ColumnScores
+from suffice.estimators.folds import Experiment
+from suffice.families.left_out_counts import words_left_out
+from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.naive_bayes.many_alphas import scores_at_once
 from suffice.prior import Dirichlet
-from suffice.prior.gammas import log_gamma_step
 from suffice.prior.predictive import draw_events
-from suffice.skin.experiment import Experiment
-from suffice.skin.explains import ColumnScores
+from suffice.prior.special import log_gamma_step
+from suffice.scoring import scorer as scoring
+from suffice.scoring.discrete import NOTHING, RisingScorer, TableScorer, log_ratio_table
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread

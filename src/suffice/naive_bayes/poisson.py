@@ -10,20 +10,19 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.bridge import LinearForm
 from suffice.count import count_events
 from suffice.data.rows import Rows
+from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.errors import PriorError
-from suffice.model import scoring
-from suffice.model.discrete import RisingScorer, row_log_factorials
-from suffice.model.left_out_counts import events_left_out
-from suffice.model.pseudocounts import CentredEvidence, best_pseudocount
-from suffice.model.table import TableScorer
+from suffice.estimators.explains import ColumnScores
+from suffice.families.left_out_counts import events_left_out
+from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
-from suffice.prior.gammas import log_gamma_step
 from suffice.prior.predictive import draw_events
-from suffice.skin.explains import ColumnScores
+from suffice.prior.special import log_gamma_step
+from suffice.scoring import scorer as scoring
+from suffice.scoring.discrete import RisingScorer, TableScorer, row_log_factorials
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread

@@ -1,12 +1,15 @@
 """Conjugate priors: a prior and a tally make a posterior, a predictive and an evidence."""
 
 from suffice.prior.beta import Beta
-from suffice.prior.coefficients import Coefficients, CoefficientsAndNoise
-from suffice.prior.dirichlet import Dirichlet
+from suffice.prior.coefficients import (
+    Coefficients,
+    CoefficientsAndNoise,
+    CoefficientsKnownNoise,
+    Products,
+)
+from suffice.prior.dirichlet import Dirichlet, Polya
 from suffice.prior.estimates import Estimates
 from suffice.prior.gamma import Gamma
-from suffice.prior.known_noise import CoefficientsKnownNoise
-from suffice.prior.normal import Normal
 from suffice.prior.normal_inverse_gamma import (
     MeanVariance,
     MeanVarianceInterval,
@@ -14,11 +17,9 @@ from suffice.prior.normal_inverse_gamma import (
 )
 from suffice.prior.normal_inverse_wishart import MeanCovariance, NormalInverseWishart
 from suffice.prior.point_masses import PointMasses
-from suffice.prior.polya import Polya
 from suffice.prior.predictive import Bernoulli, NegativeBinomial, Predictive
 from suffice.prior.prior import Interval, Prior
-from suffice.prior.products import Products
-from suffice.prior.student_t import MultivariateStudentT, StudentT
+from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
 
 __all__ = [
     "Bernoulli",

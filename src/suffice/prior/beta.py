@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln, xlog1py, xlogy
 
+from suffice.display.beliefs import draw_densities
 from suffice.errors import PriorError, ShapeError
-from suffice.figures.beliefs import draw_densities
 from suffice.prior.estimates import check_seen
-from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import (
@@ -27,6 +26,7 @@ from suffice.prior.prior import (
     spread_to,
     tails,
 )
+from suffice.prior.special import log_gamma_step
 from suffice.tally.counts import Counts
 from suffice.tally.tally import Floats
 

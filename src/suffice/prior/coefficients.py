@@ -1,4 +1,4 @@
-"""The prior of regression coefficients when the noise is not known."""
+"""Precision matrices of coefficients, in which a row of zeros is a flat prior."""
 
 from __future__ import annotations
 
@@ -6,23 +6,179 @@ from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.special import gammainccinv, gammaln, stdtrit
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import solve_triangular
+from scipy.special import gammainccinv, gammaln, ndtri, stdtrit
 
-from suffice.errors import PrecisionWarning, PriorError, warn_caller
-from suffice.prior.normal import LOG_TWO_PI
-from suffice.prior.precision import (
-    checked_precision,
-    half_log_determinant_of_proper,
-    leverage,
-    precision_root,
-    proper,
-    solved_by,
+from suffice.errors import PrecisionWarning, PriorError, ShapeError, warn_caller
+from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
+from suffice.prior.prior import (
+    Interval,
+    Size,
+    check_generator,
+    finite,
+    positive,
+    sizes,
+    spread_to,
+    tails,
 )
-from suffice.prior.prior import Interval, Size, check_generator, finite, sizes, spread_to, tails
-from suffice.prior.products import Products
-from suffice.prior.student_t import MultivariateStudentT, StudentT
-from suffice.tally.tally import Floats, given
+from suffice.prior.student_t import LOG_TWO_PI, MultivariateStudentT, Normal, StudentT
+from suffice.tally.moments import Moments
+from suffice.tally.tally import ROUNDING, Floats, given
+
+# The least eigenvalue of a precision, in units of its diagonal, that is told apart from 0, for
+# each coefficient: what rounding leaves of none.
+SINGULAR = 1e-13
+
+
+def checked_precision(
+    owner: str, location: ArrayLike, precision: ArrayLike
+) -> tuple[Floats, Floats]:
+    """Return locations (t, d) and a precision (d, d) that fit together, read-only."""
+    m = finite(owner, "location", location)
+    P = symmetric(owner, "precision", finite(owner, "precision", precision))
+    if P.ndim != 2 or m.ndim != 2 or m.shape[1:] != P.shape[1:]:
+        raise ShapeError(
+            f"{owner} have location {m.shape} and precision {P.shape}. Give (t, d) and (d, d)."
+        )
+    believed = proper(P)
+    if believed.any():
+        cholesky(owner, "precision", P[np.ix_(believed, believed)])
+    return m, given(P)
+
+
+def proper(precision: Floats) -> NDArray[np.bool_]:
+    """Say of which coefficients the prior is proper: those whose row is not all zeros."""
+    return np.asarray(precision.any(axis=0))
+
+
+def half_log_determinant_of_proper(precision: Floats) -> float:
+    """Return half the log determinant, flat coefficients left out."""
+    believed = proper(precision)
+    if not believed.any():
+        return 0.0
+    block = precision[np.ix_(believed, believed)]
+    return float(half_log_determinant(cholesky("Coefficients", "precision", block)))
+
+
+def precision_root(precision: Floats) -> Floats:
+    """Return the lower factor of a posterior's precision, or name the coefficient without one."""
+    size = np.sqrt(np.diagonal(precision))
+    if size.size == 0:  # an intercept alone
+        return np.zeros((0, 0))
+    unseen = np.flatnonzero(~(size > 0))
+    if unseen.size:
+        raise PriorError(
+            f"Column {unseen[0]} does not vary, and its coefficient has a flat prior. Leave the "
+            "column out, or give a prior_scale."
+        )
+    scaled = precision / np.outer(size, size)
+    try:
+        root = np.asarray(np.linalg.cholesky(scaled), dtype=np.float64)
+        # L_jj^2 is what is left of column j given those before it.
+        left = np.diagonal(root) ** 2
+    except np.linalg.LinAlgError:
+        left = _left_by_elimination(scaled)
+    least = int(np.argmin(left))
+    if not left[least] > SINGULAR * len(size):
+        raise PriorError(
+            f"Column {least} is a combination of the columns before it (all but {left[least]:.0e} "
+            "of it), and the prior is too weak to tell them apart. Leave the column out, or give a "
+            "smaller prior_scale."
+        )
+    return np.asarray(size[:, None] * root)
+
+
+def _left_by_elimination(matrix: Floats) -> Floats:
+    """Return what each column has left after those before it, up to the first with nothing."""
+    left = np.ones(len(matrix))
+    rest = matrix.copy()
+    for j in range(len(matrix)):
+        left[j] = rest[j, j]
+        if left[j] <= SINGULAR * len(matrix):
+            break
+        rest[j + 1 :, j + 1 :] -= np.outer(rest[j + 1 :, j], rest[j, j + 1 :]) / left[j]
+    return left
+
+
+def solved_by(root: Floats, right: Floats) -> Floats:
+    """Return P^-1 right for right (t, d), a system a row, given the lower factor of P."""
+    if right.size == 0:
+        return np.zeros(right.shape)
+    half = solve_triangular(root, right.T, lower=True)
+    return np.asarray(solve_triangular(root, half, lower=True, trans="T").T)
+
+
+def leverage(root: Floats, rows: Floats) -> Floats:
+    """Return x P^-1 x of each row x (n, d), given the lower factor of P; NaN of rows with gaps."""
+    if rows.shape[1] == 0:
+        return np.zeros(len(rows))
+    whitened = solve_triangular(root, rows.T, lower=True, check_finite=False)
+    return np.asarray(np.square(whitened).sum(axis=0))
+
+
+# Numbers are known to about this part of their size: targets that differ by less do not vary.
+KNOWN_TO = 1e-12
+
+
+class Products(NamedTuple):
+    """Sums of products over rows, about zero or, with an intercept, about the means.
+
+    An intercept of flat prior is integrated out: that takes the means away, one row's worth of
+    freedom, and a factor n^-1/2 off each target's evidence (docs: mathematics, section 7).
+    """
+
+    rows: float
+    xx: Floats
+    """(d, d)"""
+    xy: Floats
+    """(t, d)"""
+    yy: Floats
+    """(t,)"""
+    log_volume: float = 0.0
+    rounding: Floats | float = 0.0
+    """(t,): what of a target's sum of squares is rounding, and no noise."""
+
+    @classmethod
+    def of(cls, tally: Moments, features: int, *, intercept: bool) -> Self:
+        """Return the products of the first `features` features with themselves and the rest.
+
+        Examples
+        --------
+        >>> rows = Moments(2.0, [0.0, 0.0], [4.0, 2.0], [[10.0, 6.0], [6.0, 4.0]])  # 3, 2; 1, 0
+        >>> Products.of(rows, 1, intercept=True).xy
+        array([[2.]])
+        """
+        if not tally.full or tally.weight.ndim or not 0 <= features < tally.sum_x.size:
+            raise ShapeError(
+                f"Moments of shape {tally.sum_xx.shape} are no regression on {features} features. "
+                "Count features and targets together, in full moments (d + t, d + t)."
+            )
+        weight = float(tally.weight)
+        sums = tally.scatter() if intercept else tally.rebased(0.0).sum_xx
+        yy = np.diagonal(sums)[features:].copy()
+        spread = np.sqrt(np.maximum(yy, 0.0) / max(weight, 1.0))
+        level = np.hypot(tally.mean()[features:], spread)
+        size = np.where(level > 0, level, 1.0) * KNOWN_TO
+        return cls(
+            weight - 1.0 if intercept else weight,
+            sums[:features, :features],
+            sums[features:, :features],
+            yy,
+            -np.log(weight) / 2 if intercept and weight > 0 else 0.0,
+            np.maximum(ROUNDING * yy, weight * size**2),
+        )
+
+    def about(self, location: Floats) -> Self:
+        """Return the products of the columns with y - x.location, location (t, d)."""
+        xy = self.xy - location @ self.xx
+        yy = self.yy - ((self.xy + xy) * location).sum(axis=-1)
+        return self._replace(xy=xy, yy=yy)
+
+    def scale(self, factor: float) -> Self:
+        """Return the products in other units of noise; rows keep their number."""
+        names = ("xx", "xy", "yy", "rounding")
+        return self._replace(**{name: getattr(self, name) * factor for name in names})
 
 
 class CoefficientsAndNoise(NamedTuple):
@@ -219,3 +375,114 @@ def not_below_rounding(lost: Floats, products: Products) -> Floats:
             PrecisionWarning,
         )
     return np.asarray(np.maximum(lost, least))
+
+
+@dataclass(frozen=True, eq=False)
+class CoefficientsKnownNoise:
+    """w ~ N(m, P^-1), y = w.x + noise of known variance s2 (docs: mathematics, section 7).
+
+    A coefficient whose row of the precision is zero has the flat prior p(w) = 1.
+
+    Parameters
+    ----------
+    location : (t, d)
+        Prior mean m of each target's coefficients.
+    precision : (d, d)
+        P, the inverse of the coefficients' covariance.
+    noise_variance : ()
+
+    Examples
+    --------
+    >>> seen = Products(rows=3.0, xx=np.eye(1) * 2, xy=np.array([[4.0]]), yy=np.array([9.0]))
+    >>> believed = CoefficientsKnownNoise([[0.0]], np.eye(1), 1.0).posterior(seen)
+    >>> believed.location.round(3), believed.precision  # 4 / 3, known as if from 3 rows
+    (array([[1.333]]), array([[3.]]))
+    """
+
+    location: Floats
+    precision: Floats
+    noise_variance: Floats
+
+    def __init__(
+        self, location: ArrayLike, precision: ArrayLike, noise_variance: ArrayLike
+    ) -> None:
+        m, P = checked_precision("CoefficientsKnownNoise", location, precision)
+        s2 = positive("CoefficientsKnownNoise", "noise_variance", noise_variance)
+        if s2.ndim:
+            raise ShapeError(
+                f"CoefficientsKnownNoise have noise_variance {s2.shape}. Give one number."
+            )
+        object.__setattr__(self, "location", m)
+        object.__setattr__(self, "precision", P)
+        object.__setattr__(self, "noise_variance", s2)
+
+    def posterior(self, products: Products) -> Self:
+        """Return the coefficients believed in after the rows of `products`."""
+        P = self.precision + products.xx / self.noise_variance
+        rest = products.about(self.location)
+        shift = solved_by(precision_root(P), rest.xy / self.noise_variance)
+        believed = object.__new__(type(self))
+        object.__setattr__(believed, "location", given(self.location + shift))
+        object.__setattr__(believed, "precision", given(P))
+        object.__setattr__(believed, "noise_variance", self.noise_variance)
+        return believed
+
+    def log_evidence(self, products: Products, believed: Self | None = None) -> Floats:
+        """Return the log evidence of each target, (t,); flat priors count as densities of 1.
+
+        `believed` is the posterior, if the caller has it.
+        """
+        after = self.posterior(products) if believed is None else believed
+        rest = products.about(self.location)
+        flat = int((~proper(self.precision)).sum())
+        lost = rest.yy - (rest.xy * (after.location - self.location)).sum(axis=-1)
+        gain = (flat * LOG_TWO_PI - products.rows * np.log(2 * np.pi * self.noise_variance)) / 2
+        gain += half_log_determinant_of_proper(self.precision)
+        gain -= half_log_determinant_of_proper(after.precision)
+        return np.asarray(gain + products.log_volume - lost / (2 * self.noise_variance))
+
+    def predictive(self, x: ArrayLike, spread: ArrayLike = 0.0) -> Normal:
+        """Return the normal of new targets (n, t) at rows x (n, d).
+
+        `spread` (n,) is further variance in units of the noise, an intercept's for example.
+        """
+        rows = np.asarray(x, dtype=np.float64)
+        variance = self.noise_variance * (1 + np.asarray(spread))
+        variance = variance + leverage(precision_root(self.precision), rows)
+        return Normal(rows @ self.location.T, np.asarray(variance)[..., None])
+
+    def mean(self) -> Floats:
+        """Return m, (t, d)."""
+        return self.location
+
+    def mode(self) -> Floats:
+        """Return m, (t, d)."""
+        return self.location
+
+    def covariance(self) -> Floats:
+        """Return P^-1, (d, d)."""
+        root = precision_root(self.precision)
+        return solved_by(root, np.eye(len(root)))
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Return the equal-tailed interval of each coefficient."""
+        spread = np.sqrt(np.diagonal(self.covariance()))
+        lower, upper = (self.location + spread * ndtri(tail) for tail in tails(level))
+        return Interval(lower, upper)
+
+    def log_density(self, parameter: ArrayLike) -> Floats:
+        """Return the log density (..., t) at coefficients (..., t, d)."""
+        if not proper(self.precision).all():
+            raise PriorError("A flat prior has no density. Learn rows first.")
+        away = np.asarray(parameter, dtype=np.float64) - self.location
+        square = np.einsum("...i,ij,...j->...", away, self.precision, away)
+        log_norm = half_log_determinant_of_proper(self.precision)
+        return np.asarray(log_norm - (away.shape[-1] * LOG_TWO_PI + square) / 2)
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw coefficients, (*size, t, d)."""
+        check_generator(rng)
+        root = precision_root(self.precision)
+        noise = rng.standard_normal(sizes(size, self.location.shape))
+        # With P = L L^T, L^-T z has covariance P^-1.
+        return np.asarray(self.location + np.linalg.solve(root.T, noise[..., None])[..., 0])

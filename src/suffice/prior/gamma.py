@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, gammaln, xlogy
 
-from suffice.figures.beliefs import draw_densities
+from suffice.display.beliefs import draw_densities
 from suffice.prior.estimates import check_seen
-from suffice.prior.gammas import log_gamma_step
 from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
 from suffice.prior.predictive import NegativeBinomial
 from suffice.prior.prior import (
@@ -25,6 +24,7 @@ from suffice.prior.prior import (
     spread_to,
     tails,
 )
+from suffice.prior.special import log_gamma_step
 from suffice.tally.events import Events
 from suffice.tally.tally import Floats
 

@@ -12,7 +12,6 @@ from scipy.special import gammainccinv, gammaln, stdtrit
 
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.estimates import check_seen
-from suffice.prior.gammas import log_gamma_step
 from suffice.prior.prior import (
     Interval,
     Prior,
@@ -24,6 +23,7 @@ from suffice.prior.prior import (
     sizes,
     tails,
 )
+from suffice.prior.special import log_gamma_step
 from suffice.prior.student_t import StudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
 from suffice.tally.moments import Moments

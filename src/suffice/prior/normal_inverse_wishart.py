@@ -1,4 +1,4 @@
-"""The prior of the mean and the covariance of rows."""
+"""The inverse Wishart, through triangular factors: no matrix is inverted."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammainccinv, stdtrit
+from scipy.special import gammainccinv, multigammaln, stdtrit
 
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.estimates import check_seen
-from suffice.prior.gammas import log_gamma_step
-from suffice.prior.inverse_wishart import log_inverse_wishart, sample_halves
 from suffice.prior.matrices import cholesky, half_log_determinant, half_log_growth, symmetric
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI, MeanVarianceInterval
 from suffice.prior.prior import (
@@ -27,11 +25,44 @@ from suffice.prior.prior import (
     sizes,
     tails,
 )
+from suffice.prior.special import log_gamma_step
 from suffice.prior.student_t import MultivariateStudentT
 from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
 from suffice.tally.moments import Moments
 from suffice.tally.tally import ROUNDING, Floats
 from suffice.threads import with_one_blas_thread
+
+
+def log_inverse_wishart(root: Floats, scale_root: Floats, degrees: Floats) -> Floats:
+    """Return the log density of IW(S, v) at Sigma, each given by its lower factor (..., d, d)."""
+    d = root.shape[-1]
+    log_norm = degrees * half_log_determinant(scale_root) - multigammaln(degrees / 2, d)
+    log_norm = log_norm - degrees * d / 2 * np.log(2)
+    # tr(S Sigma^-1) is the sum of squares of one factor solved by the other
+    trace = np.square(np.linalg.solve(root, scale_root)).sum(axis=(-2, -1))
+    return np.asarray(log_norm - (degrees + d + 1) * half_log_determinant(root) - trace / 2)
+
+
+def sample_halves(
+    rng: np.random.Generator, scale_root: Floats, degrees: Floats, shape: tuple[int, ...]
+) -> Floats:
+    """Draw H (*shape, d, d) with H^T H ~ IW(S, v), by Bartlett's decomposition.
+
+    Sigma = L A^-T A^-1 L^T, with S = L L^T and A A^T ~ Wishart(v, identity).
+    """
+    factor = bartlett(rng, degrees, shape, scale_root.shape[-1])
+    return np.asarray(np.linalg.solve(factor, np.swapaxes(scale_root, -1, -2)))
+
+
+def bartlett(
+    rng: np.random.Generator, degrees: Floats, shape: tuple[int, ...], features: int
+) -> Floats:
+    """Draw lower triangular A (*shape, d, d) with A A^T ~ Wishart(v, identity)."""
+    at = np.arange(features)
+    squares = rng.chisquare(degrees[..., None] - at, size=(*shape, features))
+    factor = np.tril(rng.standard_normal((*shape, features, features)), -1)
+    factor[..., at, at] = np.sqrt(squares)
+    return factor
 
 
 class MeanCovariance(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from suffice.display.beliefs import Marks
 from suffice.errors import PriorError, ShapeError
-from suffice.figures.beliefs import Marks
 from suffice.tally.tally import Floats
 
 # Tail probabilities at whose quantiles a density is drawn: however narrow, it stays smooth.

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, xlog1py, xlogy
 
+from suffice.display.beliefs import draw_masses
 from suffice.errors import PriorError, ShapeError
-from suffice.figures.beliefs import draw_masses
 from suffice.prior.estimates import check_seen
 from suffice.prior.picture import check_single, marks_of
 from suffice.prior.predictive import Bernoulli

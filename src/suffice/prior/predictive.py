@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from suffice.errors import InputError, PriorError
-from suffice.prior.gammas import log_gamma_step
 from suffice.prior.prior import Size, broadcast, check_generator, positive, sizes, spread_to
+from suffice.prior.special import log_gamma_step
 from suffice.tally.tally import Floats, frozen, given
 
 # numpy draws Poisson numbers up to 9.2e18, the largest that 64 bits hold.

@@ -11,15 +11,7 @@ from numpy.typing import ArrayLike
 from suffice.errors import ShapeError
 from suffice.tally.moments import Moments
 from suffice.tally.scatter import Scales, check_scatter
-from suffice.tally.tally import (
-    Floats,
-    Index,
-    Tally,
-    frozen,
-    given,
-    paid,
-    spread_array,
-)
+from suffice.tally.tally import Floats, Index, Tally, frozen, given, paid, spread_array
 
 
 @dataclass(frozen=True, eq=False)

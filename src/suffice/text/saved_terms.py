@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.model.calibration import Calibration
-from suffice.saved.agreement import (
+from suffice.combine.calibration import Calibration
+from suffice.persist.agreement import (
     MOST_WEIGHT,
+    check_gross_scale,
     check_groups,
     check_kinds,
     check_shapes,
     check_sizes,
 )
-from suffice.saved.refusal import refuse
-from suffice.skin.gross_scale import check_gross_scale
+from suffice.persist.refusal import refuse
 from suffice.tally.tally import ROUNDING
-from suffice.text.names import Names
 from suffice.text.term_tally import check_term_tally, document_counts, term_counts
-from suffice.text.vocabulary import Vocabulary
+from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.vocabulary import Vocabulary
 
 REFINED = ("refined_weights", "refined_bias")
 # What a pseudocount is multiplied by, or divided by; a few are tried, near 1.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from suffice.errors import InputError
 from suffice.text.mail.caps import MAX_BYTES, MAX_DEPTH, MAX_PARTS, Caps
-from suffice.text.mail.contents import contents
 from suffice.text.mail.headers import header_text
-from suffice.text.mail.message import Message
+from suffice.text.mail.message import Message, contents
 from suffice.text.mail.part import root_part
 
 # Editors leave it before the first header.

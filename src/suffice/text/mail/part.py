@@ -9,7 +9,7 @@ from email.policy import Compat32
 from typing import Any, cast
 
 from suffice.text.mail.caps import MAX_HEADER, Caps
-from suffice.text.mail.charsets import decode
+from suffice.text.mail.headers import decode
 
 # What a part is taken for that lies too deep to be opened.
 SEALED = "application/octet-stream"

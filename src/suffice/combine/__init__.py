@@ -1,0 +1,1 @@
+"""Class log-likelihoods of several blocks combined: temperature, weights, residuals."""

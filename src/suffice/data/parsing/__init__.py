@@ -1,0 +1,1 @@
+"""Strings that are levels, numbers, dates or times."""

@@ -1,0 +1,1 @@
+"""Prior strengths chosen by the evidence of the tally."""

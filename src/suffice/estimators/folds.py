@@ -1,0 +1,190 @@
+"""Which fold a row is in: stratified, grouped, given, or cut by a scikit-learn splitter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.tally import Groups
+from suffice.tally.tally import Floats
+
+Folds = NDArray[np.intp]
+# The fold of rows that no split leaves out: they are always learned.
+NEVER = -1
+
+
+def fold_numbers(
+    folds: Any,
+    codes: NDArray[Any],
+    groups: Any = None,
+    *,
+    shuffle: bool = True,
+    random_state: Any = 0,
+) -> Folds:
+    """Return the number of the fold that leaves each row out, (n,).
+
+    Parameters
+    ----------
+    folds : int, array-like of (n,) numbers, or a splitter of scikit-learn's
+        An int is that many stratified folds, as scikit-learn cuts them; with `groups`, no group is
+        in two of them.
+    codes : (n,)
+        The class of each row.
+    groups : (n,), optional
+    shuffle : bool
+        Whether an int deals rows (or groups) to folds at random. Without, the rows of a class are
+        cut into runs: rows that stand in an order then make folds unlike each other.
+    random_state : int, Generator, RandomState or None
+
+    Examples
+    --------
+    >>> fold_numbers(2, np.array([0, 0, 1, 1]), shuffle=False)
+    array([0, 1, 0, 1])
+    """
+    # Loaded with the first cross-validation: a first fit does without.
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    size = len(codes)
+    if isinstance(folds, int | np.integer):
+        if not 2 <= folds <= size:
+            raise InputError(f"{folds} folds of {size} rows. Use 2 or more, and at most one a row.")
+        if isinstance(random_state, np.random.Generator):
+            random_state = int(random_state.integers(1 << 31))
+        dealt = {"shuffle": shuffle, "random_state": random_state if shuffle else None}
+        if not codes.any():
+            plain = KFold if groups is None else GroupKFold
+            splitter: Any = plain(int(folds), **dealt)
+        elif groups is None:
+            fullest = int(np.bincount(codes).max())
+            if folds > fullest:
+                raise InputError(
+                    f"{folds} folds, but no class has more than {fullest} rows. Use fewer folds, "
+                    "or leave_one_out."
+                )
+            splitter = StratifiedKFold(int(folds), **dealt)
+        else:
+            splitter = StratifiedGroupKFold(int(folds), **dealt)
+            groups = np.asarray(groups)
+            if len(np.unique(groups)) < folds:
+                splitter = GroupKFold(int(folds), **dealt)
+    elif hasattr(folds, "split"):
+        splitter = folds
+    else:
+        given = np.asarray(folds)
+        if given.shape != (size,):
+            raise InputError(
+                f"folds of shape {given.shape} for {size} rows. Give a number of folds, a fold for "
+                "each row, or a splitter of scikit-learn's."
+            )
+        return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.intp)
+    numbers = np.full(size, NEVER, np.intp)
+    for number, (_, test) in enumerate(splitter.split(np.empty((size, 1)), codes, groups)):
+        twice = test[numbers[test] != NEVER]
+        if twice.size:
+            raise InputError(
+                f"Row {twice[0]} is left out by two splits, so training tallies are no sums of "
+                "folds. Use a splitter that leaves each row out once."
+            )
+        numbers[test] = number
+    return numbers
+
+
+# Sums that the tallies of all folds may hold together (1 GB) to be counted in one go; beyond it
+# they are counted one after the other.
+MOST_SUMS = 1 << 27
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Rows, the names of their classes, and the fold that leaves each row out.
+
+    Parameters
+    ----------
+    classes : (C,)
+    rows : Rows, coded by `classes`
+    numbers : (n,)
+    folds : int
+        How many folds there are, some of which may have no row.
+    """
+
+    classes: NDArray[Any]
+    rows: Rows
+    numbers: Folds
+    folds: int
+
+    @cached_property
+    def parts(self) -> list[NDArray[np.intp]]:
+        """The numbers of the rows of each fold."""
+        return [np.flatnonzero(self.numbers == fold) for fold in range(self.folds)]
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The weight of each row, (n,)."""
+        return self.rows.weights if self.rows.weights.size else np.ones(self.rows.shape[0])
+
+    @cached_property
+    def fold_weights(self) -> Floats:
+        """The weight of the rows of each fold, (F,)."""
+        return np.array([self.weights[part].sum() for part in self.parts])
+
+    def fold(self, number: int) -> Rows:
+        """Return the rows of a fold."""
+        return self.rows.some(self.parts[number])
+
+    def learned_classes(self, number: int) -> NDArray[Any]:
+        """Return the classes that have rows of some weight in other folds."""
+        learned = self.weights * (self.numbers != number)
+        totals = np.bincount(self.rows.codes, learned, len(self.classes))
+        return np.asarray(self.classes[totals > 0])
+
+    def others(self, number: int, classes: NDArray[Any]) -> Rows:
+        """Return the rows of these classes that are in other folds, coded by `classes`."""
+        place = np.full(len(self.classes), -1, np.int32)
+        place[np.searchsorted(self.classes, classes)] = np.arange(len(classes))
+        codes = place[self.rows.codes]
+        kept = np.flatnonzero((self.numbers != number) & (codes >= 0))
+        chosen = self.rows.some(kept)
+        return replace(chosen, codes=codes[kept], classes=len(classes))
+
+    def counted_by_fold(self, model: Any) -> tuple[Floats, Any]:
+        """Return weights (F * C,) and the tally of every fold's classes, in one pass."""
+        known = len(self.classes)
+        codes = (self.numbers * known + self.rows.codes).astype(np.int32)
+        counted: tuple[Floats, Any] = model._count(
+            replace(self.rows, codes=codes, classes=self.folds * known)
+        )
+        return counted
+
+    def training_tallies(self, model: Any) -> list[Groups[Any]]:
+        """Return the tally of all rows but those of each fold.
+
+        They are sums of the others, from both ends: nothing is subtracted, so no digits are lost.
+        """
+        folds = self._fold_tallies(model)
+        always = np.flatnonzero(self.numbers == NEVER)
+        before: list[Any] = [self._counted(model, always) if always.size else None]
+        for tally in folds[:-1]:
+            before.append(tally if before[-1] is None else before[-1] + tally)
+        after: list[Any] = [None]
+        for tally in folds[:0:-1]:
+            after.append(tally if after[-1] is None else after[-1] + tally)
+        pairs = zip(before, reversed(after), strict=True)
+        return [b if a is None else a if b is None else a + b for b, a in pairs]
+
+    def _fold_tallies(self, model: Any) -> list[Groups[Any]]:
+        known = len(self.classes)
+        sums = self.folds * known * self.rows.shape[1]
+        if np.any(self.numbers == NEVER) or sums > MOST_SUMS:
+            return [self._counted(model, part) for part in self.parts]
+        weights, tally = self.counted_by_fold(model)
+        at = [np.arange(fold * known, (fold + 1) * known) for fold in range(self.folds)]
+        return [Groups(self.classes, weights[index], tally.take(index)) for index in at]
+
+    def _counted(self, model: Any, numbers: NDArray[np.intp]) -> Groups[Any]:
+        return Groups(self.classes, *model._count(self.rows.some(numbers)))

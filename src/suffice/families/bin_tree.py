@@ -1,0 +1,177 @@
+"""Bins as the leaves of a tree: every class halves its rows as all classes do, more or less."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.labels import Codes
+from suffice.families.levels import STRONGEST, WEAKEST
+from suffice.kernels.count.levels import gather_left_out, gather_levels
+from suffice.kernels.evidence.bin_tree import (
+    add_halves,
+    best_tree_strengths,
+    tree_evidence,
+    write_leaves,
+    write_own_leaves,
+)
+from suffice.tally.tally import ROUNDING, Floats, given
+
+Places = NDArray[np.intp]
+# Rows that are added to each bin of all classes together, so that no half has probability 0.
+SUPPOSED_ROWS = 1.0
+
+
+class Halves(NamedTuple):
+    """How bins are parted: ranges of each depth are cut in two until every range is one bin.
+
+    node, half : (depths, bins)
+        The range of a depth that each bin is in, -1 for a bin that was parted before, and its half.
+    ranges : int
+        How many a depth has at most.
+    """
+
+    node: Places
+    half: Places
+    ranges: int
+
+
+@cache
+def halved(bins: int) -> Halves:
+    """Return the ranges of all depths, from all bins on.
+
+    Examples
+    --------
+    >>> halved(3).node.tolist(), halved(3).half.tolist(), halved(3).ranges
+    ([[0, 0, 0], [0, 0, -1]], [[0, 0, 1], [0, 1, 0]], 1)
+    """
+    nodes: list[Places] = []
+    halves: list[Places] = []
+    ranges, most = [(0, bins)], 0
+    while cut := [(low, (low + high + 1) // 2, high) for low, high in ranges if high - low > 1]:
+        node, half = np.full(bins, -1, np.intp), np.zeros(bins, np.intp)
+        for at, (low, middle, high) in enumerate(cut):
+            node[low:high] = at
+            half[middle:high] = 1
+        nodes.append(node)
+        halves.append(half)
+        most = max(most, len(cut))
+        ranges = [part for low, at, high in cut for part in ((low, at), (at, high))]
+    shape = len(nodes), bins
+    return Halves(np.reshape(nodes, shape), np.reshape(halves, shape), most)
+
+
+class Sums(NamedTuple):
+    """What lies in both halves of every range.
+
+    classes : (depths, C, ranges, 2)
+    base : (depths, ranges, 2)
+        The shares of all classes together.
+    """
+
+    classes: Floats
+    base: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class BinTree:
+    """Shares of bins under a Polya tree: each half of a range ~ Beta(strength * share of all).
+
+    The strength is one for each depth, by evidence (docs: mathematics, section 2): where classes
+    differ in the large and not in the small, neighbouring bins are as they are in all classes.
+
+    Parameters
+    ----------
+    counts : (C, B)
+    pooled : (B,)
+        Rows of all classes that the halves are centred on.
+    strengths : (depths,)
+
+    Examples
+    --------
+    >>> tree = BinTree.of(np.array([[8.0, 9.0, 1.0, 0.0], [1.0, 0.0, 9.0, 8.0]]))
+    >>> tree.shares().sum(axis=1)
+    array([1., 1.])
+    >>> bool(tree.strengths[0] < 2 < 1e3 < tree.strengths[1])
+    True
+    """
+
+    counts: Floats
+    pooled: Floats
+    strengths: Floats
+
+    @classmethod
+    def of(cls, counts: Floats) -> Self:
+        """Return the tree of the strengths that the counts have most evidence for."""
+        tree = cls(counts, given(counts.sum(axis=0)), np.empty(0))
+        strengths = np.empty(len(tree._halves.node))
+        best_tree_strengths(*tree._sums, np.log(WEAKEST), np.log(STRONGEST), strengths)
+        found = replace(tree, strengths=given(strengths))
+        # The same rows: what was added up of them serves again.
+        found.__dict__.update(_halves=tree._halves, _sums=tree._sums)
+        return found
+
+    @cached_property
+    def _halves(self) -> Halves:
+        return halved(self.counts.shape[1])
+
+    @cached_property
+    def _sums(self) -> Sums:
+        node, half, ranges = self._halves
+        found = Sums(
+            np.zeros((len(node), len(self.counts), ranges, 2)), np.zeros((len(node), ranges, 2))
+        )
+        # A copy: arrays of one kind, so that one compiled kernel does for all.
+        counts = np.array(self.counts, np.float64, order="C")
+        add_halves(counts, self.pooled + SUPPOSED_ROWS, node, half, *found)
+        return found
+
+    @property
+    def _tree(self) -> tuple[Floats, Floats, Places, Places, Floats]:
+        """What the kernels take."""
+        return *self._sums, self._halves.node, self._halves.half, self.strengths.copy()
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """The log evidence of the counts, in the order in which their rows came."""
+        return float(tree_evidence(*self._sums, self.strengths.copy()))
+
+    @cached_property
+    def log_table(self) -> Floats:
+        """Log predictive probabilities (B + 2, C); the last two rows are 0, as gaps are."""
+        return self._table(0.0)
+
+    @cached_property
+    def log_without(self) -> Floats:
+        """The same, of a class that has not learned one row of that bin."""
+        return self._table(1.0)
+
+    def _table(self, taken: float) -> Floats:
+        classes, bins = self.counts.shape
+        table = np.zeros((bins + 2, classes))
+        write_leaves(*self._tree, taken, ROUNDING, table)
+        return given(table)
+
+    def scores(self, codes: Codes) -> Floats:
+        """Return log p(bin | class), (n, C); 0 for gaps."""
+        out = np.empty((len(codes), len(self.counts)))
+        gather_levels(codes, self.log_table, out)
+        return out
+
+    def left_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
+        """Return the scores (n, C) without each row, which weighs 1 if there are no weights."""
+        if not weights.size:
+            out = np.empty((len(codes), len(self.counts)))
+            gather_left_out(codes, own, self.log_table, self.log_without, out)
+            return out
+        out = self.scores(codes)
+        write_own_leaves(*self._tree, codes, own, np.array(weights), ROUNDING, out)
+        return out
+
+    def shares(self) -> Floats:
+        """Return the predictive probabilities of the bins, (C, B)."""
+        return np.exp(self.log_table[:-2].T)

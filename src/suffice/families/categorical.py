@@ -1,0 +1,263 @@
+"""What counts of levels say: their shares in every class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+
+from suffice.data.labels import Codes
+from suffice.data.table import Table
+from suffice.errors import InputError
+from suffice.families.family import Cells, Family, Mask, Reading, parts_of
+from suffice.families.impute import drawn_levels, filled_levels
+from suffice.families.levels import (
+    Levels,
+    LevelTables,
+    cells_of,
+    grown_levels,
+    kept_levels,
+    level_codes,
+    level_counts,
+    pooled_base,
+    scores_of_folds,
+    width_of,
+)
+from suffice.tally import Counts
+from suffice.tally.tally import Floats, Index, given
+from suffice.validation.folds import Folds
+
+
+@dataclass(frozen=True, eq=False)
+class LevelsReading(Reading[Counts]):
+    """The shares of the levels in every class."""
+
+    family: Categorical
+    tally: Counts
+    tables: LevelTables
+
+    @property
+    def log_evidence(self) -> float:
+        """The log density of the rows, each level as wide as the grid they lie on."""
+        return self.tables.log_evidence - self.weight * self._log_width
+
+    @property
+    def n_parameters(self) -> int:
+        """One share less than levels, for each class."""
+        return len(self.tally.counts) * self.n_settings
+
+    @property
+    def n_settings(self) -> int:
+        """The shares that the prior is centred on."""
+        return max(int(self.tally.counts.shape[1]) - 1, 0)
+
+    @property
+    def weight(self) -> float:
+        """The weight of the rows in the tally."""
+        return float(self.tally.counts.sum())
+
+    @cached_property
+    def _log_width(self) -> float:
+        return float(np.log(width_of(self.family.levels)))
+
+    def with_tally(self, tally: Counts) -> Self:
+        """Return another tally under the prior of this one."""
+        counts = tally.with_levels(len(self.tables.base)).counts
+        return replace(self, tally=tally, tables=replace(self.tables, counts=counts))
+
+    def scores(self, table: Table) -> Floats:
+        """Return log p(x | class), (n, C); 0 for gaps."""
+        codes = level_codes(table[self.family.column], self.family.levels)
+        return self._of_width(codes, self.tables.scores(codes))
+
+    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the scores, (n, C), without each row: a table of levels and classes."""
+        found = level_codes(table[self.family.column], self.family.levels)
+        return self._of_width(found, self.tables.left_out(found, codes, weights))
+
+    def held_out_by(self, read: Callable[[Counts], Self], table: Table, folds: Folds) -> Floats:
+        """Return the scores, (n, C), without each row's fold: a table of levels for each."""
+        found = level_codes(table[self.family.column], self.family.levels)
+        training = self.training(table, folds)
+        # Under one prior the folds' classes are so many classes.
+        held = read == self.with_tally
+        several = [training] if held else parts_of(training, folds)
+        tables = [read(part).tables.log_table for part in several]
+        return self._of_width(found, scores_of_folds(found, folds, np.hstack(tables)))
+
+    def _of_width(self, codes: Codes, scores: Floats) -> Floats:
+        if self._log_width != 0.0:
+            scores[codes >= 0] -= self._log_width
+        return scores
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
+        """Draw levels for rows of these classes; "other" is none of them."""
+        drawn = drawn_levels(self.tables.shares()[:, :-1], codes, rng)
+        return {self.family.column: cells_of(drawn, self.family.levels)}
+
+    def impute(
+        self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
+    ) -> Cells:
+        """Return the column with its gaps filled by the most probable level, or by a draw."""
+        column = table[self.family.column]
+        values = column.values.copy()
+        filled = filled_levels(self.tables.shares()[:, :-1], log_proba[column.gaps], rng)
+        values[column.gaps] = cells_of(filled, self.family.levels)
+        return {column.name: values}
+
+
+@dataclass(frozen=True, eq=False)
+class Categorical(Family[Counts]):
+    """Levels with Dirichlet priors centred on the shares of all classes together.
+
+    A level that nobody has learned is "other": it has its prior share in every class, worth as
+    much as a known level without rows.
+
+    Parameters
+    ----------
+    columns : one name
+    levels : the numbers that are levels; None for a category
+
+    Examples
+    --------
+    >>> table = Table.of([{"city": name} for name in ("Rome", "Rome", "Oslo", None)])
+    >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
+    >>> family = Categorical(("city",)).fitted(table, own, 2, everyone)
+    >>> tally = family.count(table, own, 2, everyone)
+    >>> tally.counts
+    array([[2., 0.],
+           [0., 1.]])
+    >>> family.read(tally).scores(table)[3]
+    array([0., 0.])
+    """
+
+    levels: Levels = None
+
+    @property
+    def name(self) -> str:
+        """The name that a user gives."""
+        return "categorical"
+
+    @property
+    def closed(self) -> bool:
+        """Whether there is nothing besides the known levels."""
+        return False
+
+    def objection(self, table: Table) -> str | None:
+        """Say why the column has no levels, or None."""
+        if table[self.column].kind != "text":
+            return None
+        return (
+            f"Column {self.column!r} holds texts, which are no levels. Use the family 'text', or "
+            "make the column a category."
+        )
+
+    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+        """Return the family with the levels of its numbers."""
+        self.check(table)
+        return replace(self, levels=grown_levels(table[self.column]))
+
+    def grown(self, table: Table) -> Self:
+        """Return the family with the numbers that are new among its levels."""
+        self.check(table)
+        return replace(self, levels=grown_levels(table[self.column], self.levels))
+
+    def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
+        """Return the weight of each level by class, (C, K)."""
+        column = table[self.column]
+        known = len(column.levels) if self.levels is None else len(self.levels)
+        found = level_codes(column, self.levels)
+        counts, unknown = level_counts(found, codes, classes, weights, known)
+        if unknown >= 0:
+            raise InputError(
+                f"Row {unknown} has a level of column {self.column!r} that is not known. Let the "
+                "schema and the family grow before they count (grown)."
+            )
+        return Counts(given(counts))
+
+    def merged(
+        self, other: Self, tally: Counts, translations: Mapping[str, Index]
+    ) -> tuple[Self, Counts]:
+        """Return the family that knows the levels of both, and the other's tally in its codes."""
+        if other.name != self.name or (self.levels is None) != (other.levels is None):
+            return super().merged(other, tally, translations)
+        family = self
+        if self.levels is None:
+            places = translations[self.column]
+        else:
+            assert other.levels is not None
+            joined = tuple(dict.fromkeys((*self.levels, *other.levels)))
+            family = replace(self, levels=joined)
+            places = np.array([joined.index(level) for level in other.levels], np.intp)
+        counts = np.zeros((len(tally.counts), int(places.max(initial=-1)) + 1))
+        counts[:, places] = tally.counts
+        return family, Counts(given(counts))
+
+    def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
+        """Say which levels have rows."""
+        return {self.column: np.asarray(tally.counts.any(axis=0))}
+
+    def keep_levels(self, tally: Counts, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
+        """Return the family with the levels that are used, and their places in the tally."""
+        mask = used[self.column]
+        if mask.all():
+            return self, None
+        return replace(self, levels=kept_levels(self.levels, mask)), np.flatnonzero(mask)
+
+    def read(self, tally: Counts) -> LevelsReading:
+        """Return the levels' shares in each class, the strength of their prior by evidence."""
+        base, other = pooled_base(tally.counts.sum(axis=0), closed=self.closed)
+        return LevelsReading(self, tally, LevelTables.of(tally.counts, base, other))
+
+
+# A coin has so many sides.
+TWO = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Bernoulli(Categorical):
+    """Two values with beta priors centred on their shares in all classes together.
+
+    There is no "other": a third value says nothing of the class when it is scored, and is refused
+    when it is to be learned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> table = Table.of([{"paid": True}, {"paid": False}, {"paid": None}])
+    >>> own, everyone = np.array([0, 1, 1], np.int32), np.empty(0)
+    >>> family = Bernoulli(("paid",)).fitted(table, own, 2, everyone)
+    >>> family.levels, family.count(table, own, 2, everyone).counts.tolist()
+    ((0.0, 1.0), [[0.0, 1.0], [1.0, 0.0]])
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that a user gives."""
+        return "bernoulli"
+
+    @property
+    def closed(self) -> bool:
+        """Whether there is nothing besides the known levels."""
+        return True
+
+    def objection(self, table: Table) -> str | None:
+        """Say why the column has not two values, or None."""
+        told = super().objection(table)
+        if told is not None:
+            return told
+        column = table[self.column]
+        if column.kind == "category":
+            values = list(column.levels)
+        else:
+            values = list(dict.fromkeys((*(self.levels or ()), *column.distinct.tolist())))
+        if len(values) <= TWO:
+            return None
+        return (
+            f"Column {self.column!r} has {len(values)} values ({', '.join(map(repr, values[:3]))}"
+            f"{', ...' if len(values) > TWO + 1 else ''}), and a 'bernoulli' has two. Use "
+            "'categorical'."
+        )

@@ -1,0 +1,332 @@
+"""What every family of columns can do: tally a block of a table, and read the tally.
+
+A block is a family and the columns it speaks of; blocks are independent given the class. The way
+is `family.fitted(...)` once, then `tally = family.count(...)`, which adds and subtracts as rows
+come and go, then `reading = family.read(tally)`, which scores.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.hashes import Hashes
+from suffice.data.labels import Codes
+from suffice.data.table import Table
+from suffice.errors import InputError, MergeError
+from suffice.tally import Events, Moments, Tally
+from suffice.tally.held_out import training_tallies, with_weight_of
+from suffice.tally.tally import Floats, Index
+from suffice.validation.folds import Folds
+
+T = TypeVar("T", bound=Tally)
+# Values of columns by name: floats with NaN for gaps, or int32 codes with -1, as in `Column`.
+Cells = dict[str, NDArray[Any]]
+# Rows up to which each fold reads the prior from its own training rows. A prior that has seen the
+# held-out rows flatters a block by up to half a nat for all rows together: of 30 to 100 rows that
+# is enough to believe in noise, of many it is nothing, and reading takes time.
+MOST_READ_ANEW = 500
+# Which of the levels or terms of a column.
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Family(ABC, Generic[T]):
+    """A kind of distribution, and the columns that it is about.
+
+    Further fields are settings that were taken from rows once, by `fitted`, and are held from
+    then on: edges of bins, levels of numbers. `family_of(name, columns, **settings)` makes the
+    same family again.
+    """
+
+    columns: tuple[str, ...]
+
+    # How many columns a block of this family has: 1, or 2 for "two or more".
+    width: ClassVar[int] = 1
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """The name that a user gives: "normal", "normal:tied", "categorical"."""
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What `fitted` took from rows: plain values, tuples and arrays, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "columns"}
+
+    @property
+    def column(self) -> str:
+        """The name of the block's first, or only, column."""
+        return self.columns[0]
+
+    @abstractmethod
+    def objection(self, table: Table) -> str | None:
+        """Say why this family cannot be of these columns (the fact, then the cure), or None."""
+
+    def check(self, table: Table) -> None:
+        """Refuse columns that this family cannot be of."""
+        told = self.objection(table)
+        if told is not None:
+            raise InputError(told)
+
+    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+        """Return the family with its settings taken from rows; done once, at the first fit."""
+        return self
+
+    def refined(
+        self, table: Table, codes: Codes, classes: int, weights: Floats, groups: Hashes
+    ) -> Self:
+        """Return the family with what suits held-out rows best; rows of a group share a fold."""
+        return self
+
+    def grown(self, table: Table) -> Self:
+        """Return the family that knows the levels of these rows too; old codes stay."""
+        return self
+
+    @abstractmethod
+    def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> T:
+        """Return the tally of the rows, its first axis the classes; rows with gaps are left out.
+
+        Parameters
+        ----------
+        table : n rows
+        codes : (n,) numbers of classes
+        classes : int
+        weights : (n,), or empty if every row weighs 1
+        """
+
+    def merged(self, other: Self, tally: T, translations: Mapping[str, Index]) -> tuple[Self, T]:
+        """Return the family that knows the levels of both, and the other's tally in its codes.
+
+        `translations` says, for each category, our code of each of the other's (see
+        `Schema.translations`). Our own tally stays as it is.
+        """
+        mine, theirs = self.settings, other.settings
+        if self.name != other.name or not all(
+            np.array_equal(mine[name], theirs[name]) for name in mine
+        ):
+            raise MergeError(
+                f"The columns {', '.join(self.columns)} were tallied as {self.name!r} and as "
+                f"{other.name!r}, or with other edges. Learn one model from the settings of the "
+                "other."
+            )
+        return self, tally
+
+    def with_weight_of(self, part: T, whole: T) -> T:
+        """Return a tally as heavy as another, class by class."""
+        return with_weight_of(part, whole)
+
+    def levels_in_use(self, tally: T) -> dict[str, Mask]:
+        """Say, for each column of levels or terms, which of them the rows of a tally have."""
+        return {}
+
+    def keep_levels(self, tally: T, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
+        """Return the family with the levels or terms that are used alone, later ones moved up.
+
+        Beside it, the places of what stays along the last axis of the tally; None if all stays.
+        """
+        return self, None
+
+    @abstractmethod
+    def read(self, tally: T) -> Reading[T]:
+        """Return what a tally says, under the prior that it has most evidence for."""
+
+
+class Reading(ABC, Generic[T]):
+    """A tally with its prior: the predictive distribution of the block in every class."""
+
+    family: Any
+    tally: T
+
+    @property
+    @abstractmethod
+    def log_evidence(self) -> float:
+        """Log density of the block's rows given their classes, parameters integrated out.
+
+        The prior is held, so this is the product of one-step predictives. Densities of one column
+        are of one measure, whatever the family: a probability of a whole number is a density a
+        unit wide, and one of other levels of numbers a density as wide as the grid they lie on.
+        """
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """How many free parameters all classes have."""
+
+    @property
+    @abstractmethod
+    def n_settings(self) -> int:
+        """How many numbers the prior's centre and the settings took from the pooled rows."""
+
+    @property
+    @abstractmethod
+    def weight(self) -> float:
+        """The weight of the rows in the tally."""
+
+    @cached_property
+    def net_log_evidence(self) -> float:
+        """The log evidence less half a log of the rows for each of `n_settings`.
+
+        This compares families: bins laid where the rows are, and levels that have the shares they
+        were seen with, would otherwise be had for nothing.
+        """
+        return self.log_evidence - self.n_settings / 2 * float(np.log(max(self.weight, 1.0)))
+
+    @abstractmethod
+    def with_tally(self, tally: T) -> Self:
+        """Return another tally under the prior of this one."""
+
+    def plugged_in(self) -> Self:
+        """Return the reading that scores by expected parameters, which it does not integrate out.
+
+        Evidence is that of before. For shares of levels the two are the same.
+        """
+        return self
+
+    @abstractmethod
+    def scores(self, table: Table) -> Floats:
+        """Return log p(x | class), (n, C); 0 for gaps, the marginal of what is seen otherwise."""
+
+    @abstractmethod
+    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the `scores` of rows, (n, C), had each not been learned; prior and settings held.
+
+        The rows must be in the tally, with these weights (empty: 1 each).
+        """
+
+    def held_out(self, table: Table, folds: Folds) -> Floats:
+        """Return the `scores` of rows, (n, C), by all rows but those of their fold.
+
+        The rows of the folds must be in the tally; settings (bins, levels, transformations) are
+        held. Every class has the weight that it has in the tally, so that no fold tells which
+        classes it has taken rows from (docs: mathematics, section 10). A level that only the fold
+        has is unknown. Of few rows, the prior is read anew from each fold's training rows.
+        """
+        many = len(table) > MOST_READ_ANEW
+        return self.held_out_by(self.with_tally if many else self.read_anew, table, folds)
+
+    def held_out_by(self, read: Callable[[T], Self], table: Table, folds: Folds) -> Floats:
+        """Return the scores of held-out rows, (n, C), given how tallies of training rows are read.
+
+        What all classes of a row have in common may be left out.
+        """
+        own = table.select(self.family.columns)
+        out = np.empty((len(table), folds.rows.classes))
+        parts = self.training_parts(table, folds)
+        for members, part in zip(folds.members, parts, strict=True):
+            if members.size:
+                out[members] = read(part).scores(own.take(members))
+        return out
+
+    def held_out_without(
+        self, table: Table, folds: Folds, needed: Index
+    ) -> Iterator[tuple[Index, Floats]]:
+        """Yield the rows of each of some folds, (m,), and their scores by other folds, (m, C, d).
+
+        Scores are those `without_columns`; all else is as in `held_out`.
+        """
+        read = self.with_tally if len(table) > MOST_READ_ANEW else self.read_anew
+        own, asked = table.select(self.family.columns), set(needed.tolist())
+        for number, part in enumerate(self.training_parts(table, folds)):
+            if number in asked:
+                members = folds.members[number]
+                yield members, read(part).without_columns(own.take(members))
+
+    def read_anew(self, tally: T) -> Self:
+        """Return another tally under the prior that it has most evidence for itself."""
+        found: Self = self.family.read(tally)
+        return found
+
+    def training_parts(self, table: Table, folds: Folds) -> Iterable[T]:
+        """Return the tally of all rows but those of each fold, one for each."""
+        return parts_of(self.training(table, folds), folds)
+
+    def training(self, table: Table, folds: Folds) -> T:
+        """Return the tally of all rows but those of each fold, its first axis (folds * C)."""
+        classes, size = folds.rows.classes, folds.size
+        parts = self.family.count(table, folds.codes, size * classes, folds.rows.weights)
+        training = training_tallies(parts, self.tally, size, complete=folds.complete)
+        whole = self.tally.take(np.tile(np.arange(classes), size))
+        found: T = self.family.with_weight_of(training, whole)
+        return found
+
+    @abstractmethod
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
+        """Draw the block's columns for rows of these classes (n,)."""
+
+    @abstractmethod
+    def impute(
+        self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
+    ) -> Cells:
+        """Return the block's columns with their gaps filled, given log p(class | row), (n, C).
+
+        Numbers are filled with their expectation, levels with the most probable one; with `rng`,
+        both with a draw.
+        """
+
+    def odds(self, table: Table) -> Floats:
+        """Return the scores, (n, C), less what all classes of a row have in common, where known.
+
+        A common part that is large would take the digits of what tells the classes apart.
+        """
+        return self.scores(table)
+
+    def without_columns(self, table: Table) -> Floats:
+        """Return the odds of rows had each of the columns been missing, (n, C, d)."""
+        columns = self.family.columns
+        found = [self.odds(table.having(table[name].as_missing())) for name in columns]
+        return np.stack(found, axis=2)
+
+    def split(self, table: Table) -> Floats:
+        """Return what each column adds to the odds, (n, C, d): log p(x1), log p(x2 | x1), ..."""
+        return self.odds(table)[:, :, None]
+
+
+def parts_of(training: T, folds: Folds) -> list[T]:
+    """Return the tally of each fold, given that of all, its first axis (folds * C)."""
+    classes = np.arange(folds.rows.classes)
+    return [training.take(classes + f * len(classes)) for f in range(folds.size)]
+
+
+W = TypeVar("W", Moments, Events)
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedReading(Reading[W]):
+    """A tally of moments or events with its prior.
+
+    Parameters
+    ----------
+    family : the family that made it
+    tally : Moments or Events
+    plugged : bool
+        Whether the expectations of the parameters stand for them.
+    """
+
+    family: Any
+    tally: W
+    plugged: bool = field(default=False, kw_only=True)
+
+    @property
+    def weight(self) -> float:
+        """The weight of the rows in the tally."""
+        return float(self.tally.weight.sum())
+
+    def with_tally(self, tally: W) -> Self:
+        """Return another tally under the prior of this one."""
+        return replace(self, tally=tally)
+
+    def read_anew(self, tally: W) -> Self:
+        """Return another tally under the prior that it has most evidence for itself."""
+        found: Self = self.family.read(tally)
+        return replace(found, plugged=self.plugged)
+
+    def plugged_in(self) -> Self:
+        """Return the reading by the expectations of the parameters."""
+        return replace(self, plugged=True)

@@ -1,0 +1,177 @@
+"""Gaussian rows with independent features, scored by what the others say of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.count import count_moments
+from suffice.data.rows import Rows
+from suffice.families.gaussian_laws import DiagonalLaw
+from suffice.kernels.leave_one_out.cells import KEPT
+from suffice.kernels.leave_one_out.normal import left_out_normal
+from suffice.kernels.leave_one_out.student import left_out_student
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.prior import NormalInverseGamma
+from suffice.scoring.gaussian import LOG_TWO_PI, dense_block
+from suffice.scoring.scorer import joint_log_proba
+from suffice.tally import Moments
+from suffice.tally.tally import ROUNDING, Floats
+
+Axes = tuple[int, ...]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class MomentsLeftOut:
+    """How a tally of moments (C, d) is read, so that each row can be taken out of it.
+
+    Parameters
+    ----------
+    cells : Moments of shape (C, d), of all rows
+    law : what was read off them
+    shared : the axes along which one variance is shared
+    prior : NormalInverseGamma in the shape of the cells, or None (maximum likelihood)
+    smoothing : float
+        Part of the widest variance of all rows that is added to every variance.
+    """
+
+    cells: Moments
+    law: DiagonalLaw
+    shared: Axes
+    prior: NormalInverseGamma | None = None
+    smoothing: float = 0.0
+
+    def scores(self, rows: Rows) -> tuple[Floats, Bools]:
+        """Return log p(x | class), (n, C), without each row, and the rows in doubt, (n,).
+
+        Too few digits, or nothing, are left of the moments of a class without a row in doubt.
+        """
+        out = np.zeros((rows.shape[0], len(self.cells.weight)))
+        doubtful = np.zeros(rows.shape[0], np.bool_)
+        over_classes, normal = 0 in self.shared, self.law.degrees is None
+        if not over_classes and not (normal and self.smoothing > 0):
+            # The other classes are what they were.
+            out = joint_log_proba(self.law.scorer(), rows.X, np.zeros(out.shape[1]))
+        add = self._normal() if normal else self._student()
+
+        def work(start: int, stop: int) -> None:
+            some = dense_block(rows.X, start, stop), rows.codes[start:stop]
+            add(*some, rows.weights_of(start, stop), out[start:stop], doubtful[start:stop])
+
+        on_all_cores(work, row_ranges(rows.shape[0], max(rows.shape[1], out.shape[1])))
+        return out, doubtful
+
+    def _taking(self) -> tuple[Floats, ...]:
+        weight = self.cells.weight
+        location, pseudo_rows = np.zeros_like(weight), np.zeros_like(weight)
+        if self.prior is not None:
+            location, pseudo_rows = (
+                np.array(np.broadcast_to(part, weight.shape), order="C")
+                for part in (self.prior.location, self.prior.pseudo_rows)
+            )
+        cells = self.cells
+        return weight, cells.origin, cells.sum_x, cells.scatter(), location, pseudo_rows
+
+    def _shares(self, taking: tuple[Floats, ...], extra: float) -> tuple[Any, ...]:
+        """Return what `numerators` takes; `extra` is added to the degrees of freedom."""
+        weight, _, _, scatter, location, pseudo_rows = taking
+        over_classes, over_features = 0 in self.shared, 1 in self.shared
+        believed = pseudo_rows + weight
+        share = weight / np.where(believed > 0, believed, 1.0)
+        squares = scatter + (self.cells.mean() - location) ** 2 * pseudo_rows * share
+        if over_features:
+            squares, weight = (part.sum(axis=1, keepdims=True) for part in (squares, weight))
+        freedom = weight
+        others = np.zeros_like(squares)
+        if over_classes:
+            others = _of_others(squares)
+            freedom = np.broadcast_to(weight.sum(axis=0), weight.shape)
+        if self.prior is not None:
+            others = others + 2 * self.prior.scale
+            freedom = freedom + 2 * self.prior.shape + extra
+        # Arrays of one layout, so that one compiled kernel does for all.
+        laid = np.array(others, order="C"), np.array(freedom, order="C")
+        return over_classes, over_features, *laid
+
+    def _normal(self) -> Any:
+        taking = self._taking()
+        shape = self.cells.weight.shape
+        sharers = int(np.prod([shape[axis] for axis in self.shared], dtype=int))
+        shares = self._shares(taking, extra=2.0 + sharers)
+        pooled = self.cells.pooled()
+        sums = pooled.weight, pooled.origin, _shift(pooled), pooled.scatter()
+        widest = float(np.max(np.nan_to_num(pooled.variance())))
+        variance = np.ascontiguousarray(self.law.squared_scale)
+        log_norm = -0.5 * (LOG_TWO_PI + np.log(variance))
+        law = self.law.location, 1.0 / variance, log_norm, log_norm.sum(axis=1)
+        floors = float(self.smoothing), float(self.smoothing * widest), widest
+        only_own = not shares[0] and not self.smoothing > 0
+        # Most scatter a row left first; columns of one row have nothing to look at.
+        left = pooled.weight - 1.0
+        most = np.where(left > 0, sums[3] / np.where(left > 0, left, 1.0), 0.0)
+        order = np.argsort(-most)
+
+        def add(X: Any, codes: Any, weights: Floats, out: Floats, doubtful: Bools) -> None:
+            given = taking, sums, order, shares, law, floors, only_own
+            left_out_normal(X, codes, weights, *given, out, doubtful)
+
+        return add
+
+    def _student(self) -> Any:
+        taking = self._taking()
+        shares = self._shares(taking, extra=0.0)
+        law = self.law.location, 1.0 + 1.0 / (taking[5] + taking[0])
+
+        def add(X: Any, codes: Any, weights: Floats, out: Floats, doubtful: Bools) -> None:
+            left_out_student(X, codes, weights, taking, shares, law, out, doubtful)
+
+        return add
+
+
+def moments_without(cells: Moments, rows: Rows, row: int, fellows: NDArray[np.intp]) -> Moments:
+    """Return the moments (C, d) without a row; `fellows` are the other rows of its class.
+
+    Columns of which little is left without the row are counted again.
+    """
+    x = rows.cells(row).astype(np.float64)
+    c = rows.codes[row]
+    w = rows.weights[row] if rows.weights.size else 1.0
+    own = cells.take(c)
+    seen, n, m2, shift = ~np.isnan(x), own.weight, own.scatter(), _shift(own)
+    left = n - w * seen
+    left[left <= ROUNDING * n] = 0.0
+    safe = np.where(left > 0, left, 1.0)
+    d = np.where(seen, x - own.origin, 0.0)
+    origin = own.origin + (own.sum_x - w * d) / safe
+    scatter = m2 - np.where(seen, w / safe * n * (d - shift) ** 2, 0.0)
+    sum_x = np.zeros_like(scatter)
+    again = np.flatnonzero(seen & ((left < KEPT * n) | (scatter < KEPT * m2)))
+    if again.size and fellows.size:
+        taken = rows.X[fellows][:, again]
+        weights = rows.weights[fellows] if rows.weights.size else rows.weights
+        _, counted = count_moments(Rows(taken, np.zeros(len(fellows), np.int32), 1, weights))
+        left[again], origin[again] = counted.weight[0], counted.origin[0]
+        sum_x[again], scatter[again] = counted.sum_x[0], counted.sum_xx[0]
+    gone = left == 0
+    sums = {"weight": left, "origin": origin, "sum_x": sum_x, "sum_xx": scatter}
+    full = {name: getattr(cells, name).copy() for name in sums}
+    for name, values in sums.items():
+        full[name][c] = np.where(gone, 0.0, values)
+    return Moments(**full)
+
+
+def _shift(cells: Moments) -> Floats:
+    """Return the mean of x - origin, 0 where nothing was seen."""
+    return np.asarray(cells.sum_x / np.where(cells.weight > 0, cells.weight, 1.0))
+
+
+def _of_others(squares: Floats) -> Floats:
+    """Return the sum over all other entries of the first axis, without subtracting."""
+    below, above = np.zeros_like(squares), np.zeros_like(squares)
+    below[1:] = np.cumsum(squares[:-1], axis=0)
+    above[:-1] = np.cumsum(squares[:0:-1], axis=0)[::-1]
+    return np.asarray(below + above)

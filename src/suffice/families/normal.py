@@ -1,0 +1,357 @@
+"""Student t's, and normals, of one column without the row in question."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.count import count_moments
+from suffice.data.columns import Column
+from suffice.data.labels import Codes
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.empirical_bayes.normal import NormalEvidence, normal_prior
+from suffice.families.family import Cells, Family, WeighedReading
+from suffice.families.gaussian_laws import DiagonalLaw, diagonal_law
+from suffice.families.impute import filled_numbers
+from suffice.families.left_out_moments import moments_without
+from suffice.kernels.leave_one_out.cells import KEPT
+from suffice.kernels.leave_one_out.column import left_out_column
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.prior import NormalInverseGamma
+from suffice.prior.special import log_gamma_step
+from suffice.scoring.gaussian import LOG_TWO_PI
+from suffice.scoring.scorer import joint_log_proba
+from suffice.tally import Moments
+from suffice.tally.tally import Floats
+from suffice.validation.folds import Folds
+
+# Cells that the work on one row is worth, in ranges of rows for the cores.
+WORK = 64
+
+Arrays = tuple[Floats, ...]
+
+
+def fill_left_out(
+    cells: Floats,
+    codes: Codes,
+    weights: Floats,
+    tally: Moments,
+    prior: NormalInverseGamma,
+    out: Floats,
+) -> NDArray[np.bool_]:
+    """Set the log densities of x (n,) under own classes, or all that share a variance, (n, C).
+
+    Returns the rows in doubt: too few digits, or nothing, are left of their class without them
+    (docs: mathematics, section 3).
+    """
+    given = _taken(tally, prior)
+    doubtful = np.zeros(len(cells), np.bool_)
+
+    def work(start: int, stop: int) -> None:
+        some = slice(start, stop)
+        w = weights[some] if weights.size else weights
+        rows = cells[some], codes[some], w
+        left_out_column(*rows, *given, bool(prior.shared), out[some], doubtful[some])
+
+    on_all_cores(work, row_ranges(len(cells), WORK))
+    return doubtful
+
+
+def fill_plugged_in(
+    cells: Floats,
+    codes: Codes,
+    weights: Floats,
+    tally: Moments,
+    prior: NormalInverseGamma,
+    out: Floats,
+) -> NDArray[np.bool_]:
+    """Set the same for normals of the expected mean and precision, and return rows in doubt."""
+    taking, (others, freedom), (centre, _) = _taken(tally, prior)
+    rows = np.flatnonzero(~np.isnan(cells))
+    x, c = cells[rows], codes[rows]
+    w = weights[rows] if weights.size else np.ones(len(rows))
+    whole, origin, sum_x, scatter, location, pseudo_rows = (part[c] for part in taking)
+    n = whole - w
+    safe = np.where(n > 0, n, 1.0)
+    d = x - origin
+    off = d - sum_x / np.where(whole > 0, whole, 1.0)
+    away = np.where(n > 0, origin + (sum_x - w * d) / safe - location, 0.0)
+    share = n / (pseudo_rows + n)
+    top = others[c] + scatter - w / safe * whole * off**2 + pseudo_rows * share * away**2
+    sure = (n >= KEPT * whole) & (top > 0) & (top >= KEPT * scatter)
+    doubtful = np.zeros(len(cells), np.bool_)
+    doubtful[rows[~sure]] = True
+    mean, variance = (location + share * away)[sure], (top / (freedom[c] - w))[sure]
+    rows, x, c = rows[sure], x[sure], c[sure]
+    if prior.shared:
+        out[rows] = _log_normal(x[:, None] - centre, variance[:, None])
+    out[rows, c] = _log_normal(x - mean, variance)
+    return doubtful
+
+
+def _log_normal(away: Floats, variance: Floats) -> Floats:
+    return -(LOG_TWO_PI + np.log(variance) + away**2 / variance) / 2
+
+
+def _taken(tally: Moments, prior: NormalInverseGamma) -> tuple[Arrays, Arrays, Arrays]:
+    """Return what `left_out_column` takes: sums to take rows from, their shares, and the law."""
+    weight, scatter = tally.weight[:, 0], tally.scatter()[:, 0]
+    location, pseudo_rows = prior.location[:, 0], prior.pseudo_rows[:, 0]
+    pull = pseudo_rows * weight / (pseudo_rows + weight)
+    squares = scatter + pull * np.square(tally.mean()[:, 0] - location)
+    others, rows = np.zeros_like(squares), weight
+    if prior.shared:
+        # Added up without the class itself, of which little may be left.
+        others = np.where(np.eye(len(squares), dtype=np.bool_), 0.0, squares).sum(axis=1)
+        rows = np.full_like(weight, weight.sum())
+    taking = (weight, tally.origin[:, 0], tally.sum_x[:, 0], scatter, location, pseudo_rows)
+    shares = others + 2 * prior.scale[:, 0], rows + 2 * prior.shape[:, 0]
+    believed = prior.posterior(tally)
+    law = believed.location[:, 0], 1 + 1 / believed.pseudo_rows[:, 0]
+    first, second, third = (
+        tuple(np.ascontiguousarray(part) for part in parts) for parts in (taking, shares, law)
+    )
+    return first, second, third
+
+
+@dataclass(frozen=True, eq=False)
+class NormalReading(WeighedReading[Moments]):
+    """Student t's of one column, or normals if the expected parameters are plugged in."""
+
+    family: Normal
+    tally: Moments
+    prior: NormalInverseGamma
+
+    @cached_property
+    def _law(self) -> DiagonalLaw:
+        believed = self.prior.posterior(self.tally)
+        if self.plugged:
+            return diagonal_law(believed.location, believed.scale / believed.shape)
+        t = believed.predictive()
+        return diagonal_law(t.location, t.squared_scale, t.degrees)
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """The log density of the rows; that of logarithms has the sum of them as its Jacobian."""
+        k, a = float(self.prior.pseudo_rows[0, 0]), float(self.prior.shape[0, 0])
+        centre = float(self.prior.location[0, 0]), float(self.prior.scale[0, 0]) / a
+        profile = NormalEvidence.about(self.tally, *centre, tied=self.family.tied)
+        evidence = profile.log_evidence(k, a)
+        if self.family.of_logarithms:
+            evidence -= float(np.sum(self.tally.weight * self.tally.mean()))
+        return evidence
+
+    @property
+    def n_parameters(self) -> int:
+        """A mean for each class, and as many variances as there are."""
+        classes = len(self.tally.weight)
+        return classes + (1 if self.family.tied else classes)
+
+    @property
+    def n_settings(self) -> int:
+        """The mean and the variance that the prior is centred on."""
+        return 2
+
+    def scores(self, table: Table) -> Floats:
+        """Return log p(x | class), (n, C); 0 for gaps."""
+        cells = self.family.cells(table)
+        return self._of_numbers(cells, self._scores(cells))
+
+    def _scores(self, cells: Floats) -> Floats:
+        return joint_log_proba(self._law.scorer(), cells, np.zeros(len(self.tally.weight)))
+
+    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the scores, (n, C), without each row: all classes change if they are tied."""
+        rows = Rows(self.family.cells(table), codes, len(self.tally.weight), weights)
+        out = self._scores(rows.X)
+        terms = codes, weights, self.tally, self.prior
+        fill = fill_plugged_in if self.plugged else fill_left_out
+        doubtful = fill(np.ascontiguousarray(rows.X[:, 0]), *terms, out)
+        out = self._of_numbers(rows.X, out)
+        for row in np.flatnonzero(doubtful).tolist():
+            # Too few digits are left of the class without the row: it is counted again.
+            mine = codes == codes[row]
+            mine[row] = False
+            fellows = np.flatnonzero(mine & (weights > 0) if weights.size else mine)
+            rest = moments_without(self.tally, rows, row, fellows)
+            out[row] = self.with_tally(rest).scores(table.take([row]))[0]
+        return out
+
+    def held_out_by(self, read: Callable[[Moments], Self], table: Table, folds: Folds) -> Floats:
+        """Return the scores, (n, C), without each row's fold."""
+        cells = self.family.cells(table)
+        shape = folds.size, folds.rows.classes, 1
+        found = self.training(table, folds)
+        sums = found.weight, found.origin, found.sum_x, found.sum_xx
+        tally = Moments(*(part.reshape(shape) for part in sums))
+        # The axis of the classes is the last but one now.
+        shared = (-2,) if self.prior.shared else ()
+        prior = replace(self.prior, shared=shared)
+        if read != self.with_tally:
+            classes = np.arange(shape[1])
+            priors = [read(found.take(classes + f * shape[1])).prior for f in range(folds.size)]
+            prior = NormalInverseGamma(
+                location=np.stack([one.location for one in priors]),
+                pseudo_rows=np.stack([one.pseudo_rows for one in priors]),
+                shape=np.stack([one.shape for one in priors]),
+                scale=np.stack([one.scale for one in priors]),
+                shared=shared,
+            )
+        believed = prior.posterior(tally)
+        t = believed.predictive()
+        spread = believed.scale / believed.shape if self.plugged else t.squared_scale
+
+        def of_fold(values: Floats) -> Floats:
+            return np.asarray(np.broadcast_to(values, shape)[folds.numbers, :, 0])
+
+        away = np.square(cells - of_fold(believed.location)) / of_fold(spread)
+        if self.plugged:
+            scores = of_fold(-(LOG_TWO_PI + np.log(spread)) / 2) - away / 2
+        else:
+            v = t.degrees
+            level = log_gamma_step(v / 2, 0.5) - np.log(v * np.pi * spread) / 2
+            scores = of_fold(level) - of_fold((v + 1) / 2) * np.log1p(away / of_fold(v))
+        return self._of_numbers(cells, np.where(np.isnan(cells), 0.0, scores))
+
+    def _of_numbers(self, cells: Floats, scores: Floats) -> Floats:
+        """Make densities of logarithms densities of numbers."""
+        return scores - np.nan_to_num(cells) if self.family.of_logarithms else scores
+
+    def _back(self, values: Floats) -> Floats:
+        return np.asarray(np.exp(values) if self.family.of_logarithms else values)
+
+    def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
+        """Draw numbers for rows of these classes."""
+        drawn = self._law.sample(codes.astype(np.intp), rng)[:, 0]
+        return {self.family.column: self._back(drawn)}
+
+    def impute(
+        self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
+    ) -> Cells:
+        """Return the column with its gaps filled by the mean, or by a draw.
+
+        The exponential of a Student t has no mean: a gap of a lognormal has the median of each
+        class in its place.
+        """
+        column = table[self.family.column]
+        expected = self._back(self._law.location[:, 0])
+        return filled_numbers(column, log_proba, expected, self.sample, rng)
+
+
+# Larger numbers have squares that cannot be added up.
+LARGEST = 1e150
+
+
+def too_large(column: Column) -> str | None:
+    """Say that the squares of a column's numbers are beyond all floats, or None."""
+    far = max(column.ends, key=abs)
+    if not LARGEST < abs(far) < np.inf:
+        return None
+    return (
+        f"Column {column.name!r} holds {far:g}, and squares of such numbers cannot be added up. "
+        "Use 'binned', or divide the column."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Normal(Family[Moments]):
+    """Numbers with a normal-inverse-gamma prior: each class predicts a Student t.
+
+    Parameters
+    ----------
+    columns : one name
+    tied : bool
+        Whether all classes share one variance.
+
+    Examples
+    --------
+    >>> table = Table.of([[1.0], [2.0], [9.0], [np.nan]])
+    >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
+    >>> family = Normal(("x0",))
+    >>> reading = family.read(family.count(table, own, 2, everyone))
+    >>> reading.scores(table).shape, reading.scores(table)[3]
+    ((4, 2), array([0., 0.]))
+    """
+
+    tied: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name that a user gives."""
+        return "normal:tied" if self.tied else "normal"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """None: what `tied` says is in the name."""
+        return {}
+
+    def objection(self, table: Table) -> str | None:
+        """Say why the column is not one of numbers, or None."""
+        column = table[self.column]
+        if column.numeric:
+            return None if self.of_logarithms else too_large(column)
+        return (
+            f"Column {self.column!r} is a {column.kind}, and {self.name!r} is a family of "
+            "numbers. Use 'categorical', or make numbers of it."
+        )
+
+    @property
+    def of_logarithms(self) -> bool:
+        """Whether the logarithms of the numbers are normal."""
+        return False
+
+    def cells(self, table: Table) -> Floats:
+        """Return what is normal, (n, 1), NaN for gaps."""
+        return np.asarray(table[self.column].values)[:, None]
+
+    def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Moments:
+        """Return diagonal moments (C, 1)."""
+        self.check(table)
+        rows = Rows(self.cells(table), codes, classes, weights, self.columns)
+        if weights.size:
+            rows = rows.some(np.flatnonzero(weights > 0))  # what weighs nothing sets no origin
+        return count_moments(rows)[1]
+
+    def read(self, tally: Moments) -> NormalReading:
+        """Return the Student t of each class, the strength of their prior by evidence."""
+        return NormalReading(self, tally, normal_prior(tally, tied=self.tied))
+
+
+@dataclass(frozen=True, eq=False)
+class LogNormal(Normal):
+    """Positive numbers whose logarithms are normal; densities are of the numbers themselves.
+
+    A number that is not positive cannot be learned; scored, it says nothing of the class.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name that a user gives."""
+        return "lognormal:tied" if self.tied else "lognormal"
+
+    @property
+    def of_logarithms(self) -> bool:
+        """Whether the logarithms of the numbers are normal."""
+        return True
+
+    def objection(self, table: Table) -> str | None:
+        """Say why the column is not one of positive numbers, or None."""
+        told = super().objection(table)
+        if told is not None or table[self.column].ends[0] > 0:
+            return told
+        return (
+            f"Column {self.column!r} holds {table[self.column].ends[0]:g}, and a 'lognormal' is of "
+            "numbers above 0. Use 'normal' or 'binned'."
+        )
+
+    def cells(self, table: Table) -> Floats:
+        """Return the logarithms, (n, 1), NaN for gaps and for what has none."""
+        x = table[self.column].values
+        logs: Floats = np.log(x, out=np.full(len(x), np.nan), where=x > 0)
+        return logs[:, None]

@@ -1,0 +1,1 @@
+"""Hashes of rows, and strings."""

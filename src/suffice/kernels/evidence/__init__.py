@@ -1,0 +1,1 @@
+"""Evidences of tallies under priors of a given strength, and their maxima."""

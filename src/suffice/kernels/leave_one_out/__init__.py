@@ -1,0 +1,1 @@
+"""Log-likelihoods of rows under classes that have not learned them."""

@@ -1,0 +1,1 @@
+"""Losses, gradients and Hessians of logistic regressions."""

@@ -1,0 +1,1 @@
+"""Special functions and one-dimensional maxima."""

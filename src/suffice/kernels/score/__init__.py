@@ -1,0 +1,1 @@
+"""Log-likelihoods of rows, and what becomes of them."""

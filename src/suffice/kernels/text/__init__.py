@@ -1,0 +1,1 @@
+"""Words and n-grams of documents, counted."""

@@ -1,0 +1,1 @@
+"""The penalised multinomial log-likelihood, its solvers and its posterior."""

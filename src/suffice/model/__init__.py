@@ -1,1 +1,0 @@
-"""Scoring, deciding and sampling, given what was learned; knows nothing of scikit-learn."""

@@ -1,0 +1,1 @@
+"""From class log-likelihoods to probabilities, decisions and explanations."""

@@ -1,0 +1,161 @@
+"""What a linear regression believes of new targets, and of the rows it was fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from suffice.count.pairs import PairedRows
+from suffice.data.rows import Rows
+from suffice.errors import InputError
+from suffice.kernels.ranges import row_ranges
+from suffice.prior.coefficients import (
+    Coefficients,
+    CoefficientsKnownNoise,
+    Products,
+    leverage,
+    not_below_rounding,
+    precision_root,
+    solved_by,
+)
+from suffice.prior.student_t import Normal, StudentT
+from suffice.tally import Moments
+from suffice.tally.tally import Floats
+
+Belief = Coefficients | CoefficientsKnownNoise
+
+# A row that has this much of a coefficient's information to itself: without it there is none.
+ALL_BUT_NOTHING = 1e-10
+
+
+class LeftOut(NamedTuple):
+    """What the others say of each row: (n,) leverages, (n, t) predictions and log densities."""
+
+    leverage: Floats
+    predictions: Floats
+    log_density: Floats
+
+
+@dataclass(frozen=True)
+class Line:
+    """Coefficients believed in, and the intercept that goes with them.
+
+    An intercept b of flat prior is, given the coefficients w, N(mean y - mean x.w, s2 / n).
+
+    Parameters
+    ----------
+    belief : the posterior of the coefficients
+    products : what it was learned from
+    centre : (d,)
+        The mean row; 0 without an intercept.
+    level : (t,)
+        The mean target; 0 without an intercept.
+    weight : float
+        n, or inf without an intercept.
+    """
+
+    belief: Belief
+    products: Products
+    centre: Floats
+    level: Floats
+    weight: float
+
+    @classmethod
+    def of(cls, prior: Belief, products: Products, tally: Moments, *, intercept: bool) -> Line:
+        """Return what is believed after the rows of a tally."""
+        d = len(products.xx)
+        mean = tally.mean() if intercept else np.zeros(tally.origin.shape)
+        weight = float(tally.weight) if intercept else np.inf
+        return cls(prior.posterior(products), products, mean[:d], mean[d:], weight)
+
+    @property
+    def coefficients(self) -> Floats:
+        """(t, d)."""
+        return self.belief.location
+
+    @property
+    def intercepts(self) -> Floats:
+        """(t,)."""
+        return np.asarray(self.level - self.belief.location @ self.centre)
+
+    @property
+    def _unit(self) -> Floats | float:
+        """The unit in which the belief's precision is not measured: the noise, if it is known."""
+        return (
+            self.belief.noise_variance if isinstance(self.belief, CoefficientsKnownNoise) else 1.0
+        )
+
+    def joint_covariance(self) -> Floats:
+        """Return the covariance of (intercept, w), (d + 1, d + 1), in units of the noise."""
+        root = precision_root(self.belief.precision)
+        inner = solved_by(root, np.eye(len(root))) / self._unit
+        d = len(root)
+        whole = np.empty((d + 1, d + 1))
+        across = -(inner @ self.centre)
+        whole[0, 0] = 1 / self.weight - across @ self.centre
+        whole[0, 1:] = whole[1:, 0] = across
+        whole[1:, 1:] = inner
+        return whole
+
+    def spread(self, rows: Rows) -> Floats:
+        """Return x V x of each row (n,), the variance of its mean target in units of the noise."""
+        root = precision_root(self.belief.precision)
+        out = np.empty(rows.shape[0])
+        d = len(self.centre)
+        for start, stop in row_ranges(*rows.shape):
+            cells = rows.sample(np.arange(start, stop))[:, :d] - self.centre
+            out[start:stop] = leverage(root, cells) / self._unit + 1 / self.weight
+        return out
+
+    def predictive(self, rows: Rows) -> StudentT | Normal:
+        """Return the distribution of the targets (n, t) of new rows."""
+        location = np.asarray(rows.X @ self.coefficients.T) + self.intercepts
+        return self._around(location, 1.0 + self.spread(rows)[:, None])
+
+    def _around(self, location: Floats, factor: Floats) -> StudentT | Normal:
+        if isinstance(self.belief, CoefficientsKnownNoise):
+            return Normal(location, self.belief.noise_variance * factor)
+        unit = self.belief.noise_scale / self.belief.noise_shape
+        return StudentT(2 * self.belief.noise_shape, location, unit * factor)
+
+    def left_out(self, rows: PairedRows) -> LeftOut:
+        """Return what would be predicted of each row by all the others, the prior unchanged.
+
+        With h = w x V x the row's leverage and r its residual, the others miss it by r / (1 - h)
+        (docs: mathematics, section 7). Rows with gaps were never learned, and get NaN.
+        """
+        w = rows.weights if rows.weights.size else np.ones(rows.shape[0])
+        gappy = np.isnan(rows.targets).any(axis=1)
+        spread = self.spread(rows)
+        gappy |= np.isnan(spread)
+        h = w * spread
+        alone = np.flatnonzero(~gappy & ~(1 - h > ALL_BUT_NOTHING))
+        if alone.size:
+            raise InputError(
+                f"Row {alone[0]} alone decides a coefficient (leverage {h[alone[0]]:g}): the other "
+                "rows say nothing of it. Give a prior_scale, or leave out the column."
+            )
+        predicted = np.asarray(rows.X @ self.coefficients.T) + self.intercepts
+        residual = (rows.targets - predicted) / (1 - h)[:, None]
+        location = np.where(gappy[:, None], np.nan, rows.targets - residual)
+        log_density = np.full(location.shape, np.nan)
+        seen = ~gappy
+        factor = 1 + (spread / (1 - h))[seen, None]
+        others: StudentT | Normal
+        if isinstance(self.belief, CoefficientsKnownNoise):
+            others = Normal(location[seen], self.belief.noise_variance * factor)
+        else:
+            shape = self.belief.noise_shape - w[seen, None] / 2
+            if np.any(shape <= 0):
+                raise InputError(
+                    "One row less leaves the noise unknown. Learn more rows, or give a prior of "
+                    "the noise (noise_shape, noise_scale)."
+                )
+            taken = (w * (1 - h))[seen, None] * np.square(residual[seen])
+            lost = 2 * self.belief.noise_scale - taken
+            scale = not_below_rounding(lost, self.products) / 2
+            others = StudentT(2 * shape, location[seen], scale / shape * factor)
+        log_density[seen] = others.log_density(rows.targets[seen])
+        return LeftOut(np.where(gappy, np.nan, h), location, log_density)

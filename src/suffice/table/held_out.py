@@ -1,0 +1,143 @@
+"""What blocks say of rows in held-out folds: what weights and corrections are fitted to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.combine.combination import Combination
+from suffice.combine.rows import HeldOutRows, held_out_rows, told_apart
+from suffice.data.hashes import Hashes, table_hashes
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.families import Reading
+from suffice.logistic.binary import FeatureRows
+from suffice.table.class_prior import class_log_prior, left_out_prior
+from suffice.table.features import Features
+from suffice.tally.tally import Floats, Index
+from suffice.validation.folds import DistinctRows, Folds, deal_folds
+
+
+def folds_of_table(rows: Rows, columns: Iterable[str]) -> Folds:
+    """Return the rows of a `Sheet` in folds, dealt by what some columns hold."""
+    return deal_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
+
+
+def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
+    """Return a hash of what some columns of a `Sheet` hold, and of the group, (n,)."""
+    return with_group_hashes(cell_hashes(rows.X.table, columns), rows)
+
+
+def cell_hashes(table: Table, columns: Iterable[str]) -> Hashes:
+    """Return a hash of what some columns hold, (n,)."""
+    names = frozenset(columns)
+    if names not in table.known_hashes:
+        # The same rows are asked for their families and for their folds.
+        table.known_hashes[names] = table_hashes((table[name] for name in names), len(table))
+    return table.known_hashes[names]
+
+
+def with_group_hashes(hashes: Hashes, rows: Rows) -> Hashes:
+    """Return hashes of what rows hold and of the group of each."""
+    return hashes ^ rows.groups if rows.groups.size else hashes
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows of folds, of the classes that have rows in several folds.
+
+    A class whose rows are all in one fold (it has one distinct row, say) is never held out:
+    nothing is fitted to its rows, and it keeps its weight without an offset.
+
+    Parameters
+    ----------
+    folds : Folds of rows of a `Sheet`
+    totals : (C,)
+        Weight of all rows of each class.
+    """
+
+    folds: Folds
+    totals: Floats
+    # What blocks have said before, by their family and whether parameters are plugged in.
+    _said: dict[tuple[Any, bool], Floats] = field(default_factory=dict, repr=False)
+
+    @property
+    def table(self) -> Table:
+        """The rows of all folds."""
+        table: Table = self.folds.rows.X.table
+        return table
+
+    @cached_property
+    def classes(self) -> Index:
+        """The numbers of the classes that are held out, (C',)."""
+        return np.flatnonzero(self.folds.scored)
+
+    @cached_property
+    def kept(self) -> Index:
+        """The numbers of their rows, (n',)."""
+        return np.flatnonzero(self.folds.scored[self.folds.rows.codes])
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """The class of each of these rows among the classes that are held out, (n',)."""
+        place = np.cumsum(self.folds.scored) - 1
+        return np.asarray(place[self.folds.rows.codes[self.kept]], np.int32)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The weight of each of these rows, (n',)."""
+        return np.asarray(self.folds.rows.row_weights[self.kept])
+
+    def scores(self, reading: Reading[Any]) -> Floats:
+        """Return what a block says of the rows by other folds (see `told_apart`).
+
+        It is computed once for a family: all its readings must be of the same rows.
+        """
+        key = reading.family, bool(getattr(reading, "plugged", False))
+        if key not in self._said:
+            found = reading.held_out(self.table, self.folds)
+            if len(self.classes) < found.shape[1]:
+                found = np.ascontiguousarray(found[:, self.classes])
+            whole = len(self.kept) == len(found)
+            self._said[key] = told_apart(found if whole else found[self.kept])
+        return self._said[key]
+
+    def rows(self, scores: Sequence[Floats]) -> HeldOutRows:
+        """Return the rows with the `scores` of each block."""
+        return held_out_rows(*self._log_priors, scores, self.codes, self.weights)
+
+    @cached_property
+    def _log_priors(self) -> tuple[Floats, Floats]:
+        """The log prior of the classes that are held out, with and without each row, (n', C')."""
+        own = self.folds.rows.codes[self.kept]
+        base = np.repeat(class_log_prior(self.totals)[None, self.classes], len(own), axis=0)
+        return base, left_out_prior(self.totals, own, self.weights)[:, self.classes]
+
+    def features(self, features: Features) -> FeatureRows | None:
+        """Return the features of the rows, if there are any."""
+        if not features.columns:
+            return None
+        found = features.of(self.table)
+        return found if len(self.kept) == len(found) else found.some(self.kept)
+
+    def combined(
+        self, readings: Iterable[Reading[Any]], features: Features, found: Combination
+    ) -> Floats:
+        """Return the scores, (n', C'), under weights, offsets and corrections of all rows."""
+        rows = self.rows([self.scores(reading) for reading in readings])
+        scores = rows.scores(np.concatenate([found.offsets, found.weights]))
+        given = self.features(features) if len(found.corrections) else None
+        return scores if given is None else np.asarray(scores + given.dense() @ found.corrections)
+
+    def with_all_classes(self, found: Combination) -> Combination:
+        """Return a combination fitted to the classes that are held out, for all classes."""
+        offsets = np.zeros(len(self.totals))
+        offsets[self.classes] = found.offsets
+        corrections = np.zeros((len(found.corrections), len(offsets)))
+        corrections[:, self.classes] = found.corrections
+        return replace(found, offsets=offsets, corrections=corrections)

@@ -1,0 +1,1 @@
+"""Held-out rows: folds, leave-one-out, importance."""

@@ -1,0 +1,280 @@
+"""A bounded sample of the rows that were learned, chosen by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from suffice.data.hashes import Hashes
+from suffice.data.labels import codes_within
+from suffice.data.rows import NO_GROUPS, Rows
+from suffice.tally.tally import ROUNDING, Index
+from suffice.validation.folds import DistinctRows
+
+# Distinct rows that are kept.
+KEPT_ROWS = 5_000
+# As many as there are.
+BOUNDLESS = 2**62
+# The limit of a sample that has all rows.
+HIGHEST = np.uint64(2**64 - 1)
+
+Labels = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class RowSample:
+    """Rows that were learned, those of the lowest hashes; equal rows of a class are one row.
+
+    Hashes are as good as random numbers, so this is a random sample of the distinct rows that does
+    not depend on their order or on how they came in batches. Once there were more than `most`
+    distinct rows, rows whose hash is above the `limit` are not taken, and are not looked for when
+    they are forgotten.
+
+    Parameters
+    ----------
+    rows : Rows
+        In the order of their hashes, with their weights. X is an array, a CSR matrix, or anything
+        that has a shape and rows by number, and methods `stacked(other)` and `own()`; the latter
+        returns it without names that none of its rows has.
+    labels : (C,)
+        The classes that these rows have, sorted.
+    hashes : (n,)
+        Of what each row holds, its label and group aside.
+    counts : (n,)
+        How many rows each of them was.
+    limit : the highest hash that is taken
+    most : int
+        How many distinct rows are kept.
+
+    Examples
+    --------
+    >>> rows = Rows(np.array([[5.0], [5.0], [7.0]]), np.array([0, 0, 1], np.int32), 2)
+    >>> sample = RowSample.of(rows, np.array(["ham", "spam"]), np.array([30, 30, 20], np.uint64))
+    >>> sample.rows.X[:, 0], sample.labels[sample.rows.codes], sample.rows.weights
+    (array([7., 5.]), array(['spam', 'ham'], dtype='<U4'), array([1., 2.]))
+    >>> one = RowSample.of(rows.some([0]), np.array(["ham"]), np.array([30], np.uint64))
+    >>> sample.forget(one).rows.weights, sample.merge(one).rows.weights
+    (array([1., 1.]), array([1., 3.]))
+    """
+
+    rows: Rows
+    labels: Labels
+    hashes: Hashes
+    counts: Index
+    limit: np.uint64 = HIGHEST
+    most: int = KEPT_ROWS
+
+    @classmethod
+    def of(cls, rows: Rows, labels: Labels, hashes: Hashes, most: int | None = KEPT_ROWS) -> Self:
+        """Return the sample of some rows, coded by `labels`; all of them if `most` is None.
+
+        Rows that weigh nothing are not there.
+        """
+        most = BOUNDLESS if most is None else most
+        limit = HIGHEST
+        if len(hashes) > most:
+            found = DistinctRows.of(replace(rows, groups=NO_GROUPS), hashes, most)
+            limit = HIGHEST if found.complete else found.hashes[-1]
+        some = hashes <= limit
+        if rows.weights.size:
+            some &= rows.weights > 0
+        at = np.flatnonzero(some)
+        taken = rows.some(at)
+        taken = replace(taken, weights=taken.row_weights)
+        ones = np.ones(len(at), np.intp)
+        return cls(taken, labels, hashes[at], ones, limit, most).in_order()
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all rows that were learned."""
+        return bool(self.limit == HIGHEST)
+
+    def learn(self, rows: Rows, labels: Labels, hashes: Hashes) -> Self:
+        """Return the sample of these rows, coded by `labels`, and of those before."""
+        return self.merge(type(self).of(rows, labels, hashes, self.most))
+
+    def merge(self, other: RowSample) -> Self:
+        """Return the sample of the rows of both."""
+        limit = min(self.limit, other.limit)
+        first, second = self._below(limit), other._below(limit)
+        if not len(second):
+            return replace(first, limit=limit)
+        labels = np.union1d(first.labels, second.labels)
+        mine, theirs = (codes_within(one.labels, labels, one.rows.codes) for one in (first, second))
+        pair = first.rows, second.rows
+        rows = replace(
+            first.rows,
+            X=stacked(first.rows.X, second.rows.X),
+            codes=np.concatenate([mine, theirs]),
+            classes=len(labels),
+            weights=np.concatenate([one.weights for one in pair]),
+            groups=_groups(first, second),
+        )
+        both = replace(
+            first,
+            rows=rows,
+            labels=labels,
+            hashes=np.concatenate([first.hashes, second.hashes]),
+            counts=np.concatenate([first.counts, second.counts]),
+            limit=limit,
+        )
+        return both.in_order()._bounded()
+
+    def forget(self, other: RowSample) -> Self:
+        """Return the sample without the rows of another; those that are not in it do not count."""
+        at = self._find(other)
+        known = at >= 0
+        gone = other.rows.weights[known]
+        before = self.rows.weights
+        weights, counts = before.copy(), self.counts.copy()
+        np.subtract.at(weights, at[known], gone)
+        np.subtract.at(counts, at[known], other.counts[known])
+        # What rounding leaves of a row is no row.
+        left = weights > ROUNDING * before
+        rows = replace(self.rows, weights=weights)
+        return replace(self, rows=rows, counts=np.maximum(counts, 1))._some(left)
+
+    def holds(self, other: RowSample) -> bool:
+        """Say whether all rows of another sample that this one would have taken are in it."""
+        return bool(np.all((self._find(other) >= 0) | (other.hashes > self.limit)))
+
+    def scale(self, factor: float) -> Self:
+        """Return the sample with every row `factor` times as heavy."""
+        return replace(self, rows=replace(self.rows, weights=self.rows.weights * factor))
+
+    def with_rows(self, X: Any, hashes: Hashes) -> Self:
+        """Return the sample with what the rows hold now: some columns or terms may be gone."""
+        return replace(self, rows=replace(self.rows, X=X), hashes=hashes).in_order()
+
+    def of_classes(self, classes: Labels) -> Self:
+        """Return the rows of these classes alone."""
+        known = np.isin(self.labels, classes)
+        return self if known.all() else self._some(known[self.rows.codes])
+
+    def coded_by(self, classes: Labels) -> Rows:
+        """Return the rows, coded by a superset of the classes."""
+        codes = codes_within(self.labels, classes, self.rows.codes)
+        return replace(self.rows, codes=codes, classes=len(classes))
+
+    def expanded(self) -> Rows:
+        """Return each row as many times as it was learned, with an equal part of its weight."""
+        at = np.repeat(np.arange(len(self)), self.counts)
+        rows = self.rows.some(at)
+        return replace(rows, weights=rows.weights / self.counts[at])
+
+    def _find(self, other: RowSample) -> Index:
+        """Return the number of each row of another sample in this one, or -1."""
+        at = np.full(len(other), -1, np.intp)
+        if not len(self):
+            return at
+        place = {label: code for code, label in enumerate(self.labels.tolist())}
+        wanted = np.array([place.get(label, -1) for label in other.labels.tolist()], np.int32)
+        codes = wanted[other.rows.codes]
+        start, stop = (np.searchsorted(self.hashes, other.hashes, side) for side in SIDES)
+        for step in range(int((stop - start).max(initial=0))):
+            near = np.flatnonzero((start + step < stop) & (at < 0))
+            same = self.rows.codes[start[near] + step] == codes[near]
+            at[near[same]] = start[near[same]] + step
+        return at
+
+    def _below(self, limit: np.uint64) -> Self:
+        return self if self.limit <= limit else self._some(self.hashes <= limit)
+
+    def _some(self, kept: NDArray[np.bool_]) -> Self:
+        """Return some of the rows, with no names but theirs."""
+        if kept.all():
+            return self
+        rows = self.rows.some(np.flatnonzero(kept))
+        present, codes = np.unique(rows.codes, return_inverse=True)
+        own = getattr(rows.X, "own", None)
+        rows = replace(
+            rows,
+            X=rows.X if own is None else own(),
+            codes=codes.astype(np.int32),
+            classes=len(present),
+        )
+        return replace(
+            self,
+            rows=rows,
+            labels=self.labels[present],
+            hashes=self.hashes[kept],
+            counts=self.counts[kept],
+        )
+
+    def in_order(self) -> Self:
+        """Return the rows in order, equal ones of a class as one."""
+        codes, hashes = self.rows.codes, self.hashes
+        order = np.lexsort((codes, hashes))
+        if not len(order):
+            return self._some(np.zeros(0, np.bool_))
+        hashes, codes = hashes[order], codes[order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (hashes[1:] != hashes[:-1]) | (codes[1:] != codes[:-1])
+        begins = np.flatnonzero(new)
+        present, own_codes = np.unique(codes[begins], return_inverse=True)
+        taken = self.rows.some(order[begins])
+        own: Callable[[], Any] | None = getattr(taken.X, "own", None)
+        groups = self.rows.groups
+        rows = replace(
+            taken,
+            X=taken.X if own is None else own(),
+            codes=own_codes.astype(np.int32),
+            classes=len(present),
+            weights=np.add.reduceat(self.rows.weights[order], begins),
+            groups=np.minimum.reduceat(groups[order], begins) if groups.size else groups,
+        )
+        counts = np.add.reduceat(self.counts[order], begins)
+        return replace(
+            self, rows=rows, labels=self.labels[present], hashes=hashes[begins], counts=counts
+        )
+
+    def _bounded(self) -> Self:
+        """Return no more distinct rows than are kept."""
+        contents = np.cumsum(np.diff(self.hashes, prepend=self.hashes[:1]) != 0)
+        if not len(contents) or contents[-1] < self.most:
+            return self
+        limit = self.hashes[np.searchsorted(contents, self.most) - 1]
+        return replace(self._some(self.hashes <= limit), limit=limit)
+
+
+SIDES: tuple[Any, Any] = ("left", "right")
+
+
+def _groups(first: RowSample, second: RowSample) -> Hashes:
+    """Return the groups of the rows of both; a row without one is a group of its own."""
+    if not (first.rows.groups.size or second.rows.groups.size):
+        return NO_GROUPS
+    pair = (one.rows.groups if one.rows.groups.size else one.hashes for one in (first, second))
+    return np.concatenate(list(pair))
+
+
+def stacked(first: Any, second: Any) -> Any:
+    """Return the rows of two arrays, two CSR matrices or two tables, one below the other.
+
+    CSR matrices may differ in their number of columns: those that one lacks are zeros in it.
+
+    Examples
+    --------
+    >>> stacked(csr_array([[1.0]]), csr_array([[0.0, 2.0]])).toarray()
+    array([[1., 0.],
+           [0., 2.]])
+    """
+    if hasattr(first, "stacked"):
+        return first.stacked(second)
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        return np.concatenate([first, second])
+    pair = [csr_array(one) for one in (first, second)]
+    rows, width = sum(one.shape[0] for one in pair), max(one.shape[1] for one in pair)
+    ends = np.concatenate([pair[0].indptr, pair[1].indptr[1:] + pair[0].indptr[-1]])
+    cells, columns = (
+        np.concatenate([getattr(one, name) for one in pair]) for name in ("data", "indices")
+    )
+    return csr_array((cells, columns, ends), shape=(rows, width))

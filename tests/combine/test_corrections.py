@@ -1,0 +1,203 @@
+"""Corrections to what blocks say: the best there are, honestly validated, and none where none."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+from sklearn.metrics import log_loss
+
+from classifier_cases import misleading
+from suffice.combine.choice import CORRECTION_SPREADS, chosen, corrected, prior_of
+from suffice.combine.rows import HeldOutParts, held_out_rows, told_apart, with_features
+from suffice.logistic.binary import Contrast, FeatureRows, SparseContrast
+from suffice.logistic.multiclass import FeaturedClasses
+from suffice.table import GenerativeClassifier
+
+
+def all_of(features):
+    """Return features (n, m), of which every row has all."""
+    at = np.tile(np.arange(features.shape[1], dtype=np.uint32), (len(features), 1))
+    return FeatureRows(at, np.ascontiguousarray(features), features.shape[1])
+
+
+def drawn(n, classes, features=3, seed=0, blocks=2):
+    """Return rows of normal columns, and features that decide beside them."""
+    rng = np.random.default_rng(seed)
+    f = rng.normal(size=(n, features))
+    slopes = rng.normal(size=(features, classes))
+    y = np.array([rng.choice(classes, p=p) for p in np.exp(log_softmax(f @ slopes, axis=1))])
+    means = rng.normal(size=(classes, blocks))
+    x = means[y] + rng.normal(size=(n, blocks))
+    parts = -((x[:, None, :] - means) ** 2) / 2
+    mass = rng.uniform(0.5, 2.0, n)
+    base = np.full((n, classes), -np.log(classes))
+    told = [told_apart(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
+    return held_out_rows(base, base, told, y.astype(np.int32), mass), all_of(f)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_corrections_are_the_most_probable_ones(classes):
+    rows, features = drawn(80, classes)
+    found = corrected(rows, features, 0.5, 0.7).combination
+    first, known = 1 if classes == 2 else 0, classes + 2
+    centre, precision = prior_of(classes, 2, 0.5)
+
+    def loss(unknowns):
+        slopes = np.zeros((3, classes))
+        slopes[:, first:] = unknowns[known:].reshape(3, -1)
+        scores = rows.scores(unknowns[:known]) + features.dense() @ slopes
+        own = log_softmax(scores, axis=1)[np.arange(80), rows.codes]
+        away, rest = unknowns[:known] - centre, unknowns[known:]
+        return -(rows.mass @ own) + (away @ precision @ away + rest @ rest / 0.7**2) / 2
+
+    start = np.concatenate([centre, np.zeros(3 * (classes - first))])
+    best = minimize(loss, start, tol=1e-12).x
+    np.testing.assert_allclose(found.corrections[:, first:].ravel(), best[known:], atol=1e-4)
+    assert not found.corrections[:, :first].any()
+    np.testing.assert_allclose(found.weights, best[classes:known], atol=1e-4)
+    np.testing.assert_allclose(found.offsets, best[:classes], atol=1e-4)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_left_out_scores_are_those_of_corrections_without_the_row(classes):
+    rows, features = drawn(120, classes, seed=1)
+    rows = replace(rows, mass=np.ones(120))
+    found = corrected(rows, features, 0.5, 0.5)
+    shares = log_softmax(found.scores, axis=1)
+    for i in range(0, 120, 10):
+        others = np.delete(np.arange(120), i)
+        real = corrected(rows.some(others), features.some(others), 0.5, 0.5).combination
+        scores = rows.some([i]).scores(np.concatenate([real.offsets, real.weights]))[0]
+        wanted = log_softmax(scores + features.dense()[i] @ real.corrections)
+        np.testing.assert_allclose(shares[i], wanted, atol=5e-3)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("columns", [1, 4, 9])
+def test_sparse_rows_of_two_classes_are_as_dense_ones(columns, weighted):
+    rng = np.random.default_rng(columns)
+    n, levels = 333, 7
+    at = rng.integers(0, levels, (n, columns)).astype(np.uint32)
+    at += np.arange(columns, dtype=np.uint32) * levels
+    values = np.where(rng.random((n, columns)) < 0.2, 0.0, rng.normal(size=(n, columns)))
+    features = FeatureRows(at, values, columns * levels)
+    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    base, lines = rng.normal(size=n), rng.normal(size=(n, 3))
+    given = rng.integers(0, 2, n).astype(np.int32), mass
+    sparse = SparseContrast.of(lines, features, base, *given)
+    dense = Contrast(np.hstack([lines, features.dense()]), base, base, *given)
+    unknowns = rng.normal(size=5 + features.width)
+    assert sparse.size == dense.size
+    np.testing.assert_allclose(sparse.scores(unknowns), dense.scores(unknowns))
+    for found, wanted in zip(sparse.sums(unknowns), dense.sums(unknowns), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+    lower = np.linalg.cholesky(dense.sums(unknowns)[2] + np.eye(len(unknowns)))
+    np.testing.assert_allclose(
+        sparse.left_out_scores(unknowns, lower), dense.left_out_scores(unknowns, lower), atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 3, 6])
+def test_features_of_classes_are_parts_of_left_out_rows(classes, weighted):
+    """Against the general form: a part for each feature and class, 0 for all other classes."""
+    rng = np.random.default_rng(classes)
+    n, width = 150, 4
+    features = rng.normal(size=(n, width))
+    codes, base = rng.integers(0, classes, n).astype(np.int32), rng.normal(size=(n, classes))
+    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    blocks = rng.normal(size=(n, classes, 2))
+    parts = np.zeros((n, classes, width, classes))
+    for c in range(classes):
+        parts[:, c, :, c] = features
+    together = np.concatenate([blocks, parts.reshape(n, classes, -1)], axis=2)
+    general = HeldOutParts(base, base, together, codes, mass)
+    quick = FeaturedClasses(np.hstack([np.ones((n, 1)), features]), blocks, base, codes, mass)
+    assert quick.size == general.size
+    unknowns = rng.normal(size=classes + 2 + width * classes) / 2
+    np.testing.assert_allclose(quick.scores(unknowns), general.scores(unknowns))
+    for found, wanted in zip(quick.sums(unknowns), general.sums(unknowns), strict=True):
+        np.testing.assert_allclose(found, wanted, atol=1e-9)
+    lower = np.linalg.cholesky(general.sums(unknowns)[2] + np.eye(len(unknowns)))
+    np.testing.assert_allclose(
+        quick.left_out_scores(unknowns, lower), general.left_out_scores(unknowns, lower), atol=1e-8
+    )
+
+
+def test_few_features_of_many_are_kept_sparse():
+    rows, _ = drawn(40, 2)
+    at = np.array([[0, 3]] * 40, np.uint32)
+    levels = FeatureRows(at, np.ones((40, 2)), 6)
+    assert isinstance(with_features(rows, levels), SparseContrast)
+    assert isinstance(with_features(rows, all_of(np.ones((40, 3)))), Contrast)
+    three, _ = drawn(40, 3)
+    assert with_features(three, levels).size == (3, 2 + 18)
+
+
+def test_without_features_corrected_is_weights():
+    rows, features = drawn(100, 3)
+    found = chosen(rows, "corrected").combination
+    assert found.how == "blocks"
+    assert found.corrections.shape == (0, 3)
+    assert chosen(rows, "blocks", features).combination.corrections.shape == (0, 3)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_many_rows_are_chosen_from_few_and_corrected_all(classes):
+    rows, features = drawn(4000, classes, seed=2)
+    found = chosen(rows, "corrected", features)
+    spread = found.combination.correction_spread
+    assert spread in CORRECTION_SPREADS
+    assert len(found.losses) == 4000
+    again = corrected(rows, features, found.combination.spread, spread)
+    np.testing.assert_allclose(
+        found.combination.corrections, again.combination.corrections, atol=1e-5
+    )
+
+
+def test_rows_without_weight_have_no_part():
+    rows, features = drawn(90, 3, seed=3)
+    assert isinstance(rows, HeldOutParts)
+    mass = rows.mass.copy()
+    mass[::3] = 0.0
+    kept = np.flatnonzero(mass)
+    with_them = corrected(replace(rows, mass=mass), features, 0.5, 0.4)
+    without = corrected(rows.some(kept), features.some(kept), 0.5, 0.4)
+    np.testing.assert_allclose(
+        with_them.combination.corrections, without.combination.corrections, atol=1e-8
+    )
+
+
+def test_levels_that_their_likelihoods_weigh_wrongly_are_put_right():
+    X, y = misleading(900)
+    losses = {}
+    for combine in ("blocks", "corrected", "auto"):
+        model = GenerativeClassifier(combine=combine, budget=0).fit(X[:600], y[:600])
+        losses[combine] = -model.predict_log_proba(X[600:])[np.arange(300), y[600:]].mean()
+    assert losses["corrected"] < 0.8 * losses["blocks"]
+    assert losses["auto"] < 0.8 * losses["blocks"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_blocks_say_all_there_is_corrections_change_little(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 1000)
+    X = rng.normal(size=(1000, 5)) + y[:, None] * 0.5
+    new, labels = X[500:], y[500:]
+    losses = {}
+    for combine in ("naive", "auto"):
+        model = GenerativeClassifier(budget=0, combine=combine).fit(X[:500], y[:500])
+        losses[combine] = log_loss(labels, model.predict_proba(new))
+    assert losses["auto"] < losses["naive"] + 5 / 500  # half a nat for each of ten unknowns
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_rare_levels_betray_no_labels(seed):
+    """Labels that depend on nothing are foretold no better than by chance, and it is known."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 30, (300, 6)).astype(str).astype(object), rng.integers(0, 2, 300)
+    model = GenerativeClassifier(combine="corrected", budget=0).fit(X, y)
+    assert model.combination_.held_out_log_loss > np.log(2) - 0.01
+    assert model.leave_one_out(X, y).log_loss > np.log(2) - 0.01

@@ -1,0 +1,207 @@
+"""Pseudocounts chosen by evidence: they maximise it, and need nothing but the tally."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import digamma
+from scipy.stats import betabinom, dirichlet_multinomial, nbinom
+
+from suffice.empirical_bayes.pseudocounts import LARGEST, SMALLEST, best_pseudocount, digamma_rise
+from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB
+from suffice.prior import Beta, Dirichlet, Gamma
+
+MODELS = [BernoulliNB, MultinomialNB, ComplementNB, CategoricalNB, PoissonNB]
+
+
+def rows(seed=0, size=60, spread=0.6):
+    """Draw counts whose rates differ from class to class."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(size) % 3
+    rates = rng.gamma(spread, 1.0 / spread, (3, 5))
+    return np.minimum(rng.poisson(rates[y]), 6), y
+
+
+def with_strength(model, log_strength):
+    """Return a model of the same kind with another number for the one that was chosen."""
+    strength = np.exp(log_strength)
+    alpha = strength
+    if isinstance(model, PoissonNB):
+        alpha = Gamma(strength * model.alpha_ / model.prior_rows_, strength)
+    return type(model)(alpha=alpha)
+
+
+def chosen(model):
+    return float(model.prior_rows_ if isinstance(model, PoissonNB) else model.alpha_)
+
+
+@pytest.mark.parametrize("cls", MODELS)
+@pytest.mark.parametrize("seed", range(4))
+def test_no_other_number_has_more_evidence(cls, seed):
+    X, y = rows(seed)
+    model = cls(alpha="evidence").fit(X, y)
+    scan = [
+        with_strength(model, log).fit(X, y).log_evidence_
+        for log in np.linspace(np.log(SMALLEST), np.log(LARGEST), 200)
+    ]
+    assert model.log_evidence_ >= max(scan) - 1e-9
+
+
+@pytest.mark.parametrize("cls", MODELS)
+def test_a_general_optimiser_finds_the_same_number(cls):
+    X, y = rows(7)
+    model = cls(alpha="evidence").fit(X, y)
+    at = np.log(chosen(model))
+    found = minimize_scalar(
+        lambda log: -with_strength(model, log).fit(X, y).log_evidence_,
+        bracket=(at - 1, at + 0.5),
+        options={"xtol": 1e-10},
+    )
+    # Values of a maximum tell its place to half of their digits.
+    assert found.x == pytest.approx(at, abs=1e-5)
+
+
+@pytest.mark.parametrize("cls", MODELS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_after_forgetting_it_is_that_of_the_others(cls, weighted):
+    X, y = rows(3)
+    w = np.random.default_rng(3).choice([0.5, 1.0, 2.25, 0.3], len(y)) if weighted else np.ones(60)
+    kept = np.arange(len(y)) % 4 > 0
+    model = cls(alpha="evidence").fit(X, y, sample_weight=w)
+    before = chosen(model)
+    model.forget(X[~kept], y[~kept], sample_weight=w[~kept])
+    fresh = cls(alpha="evidence").fit(X[kept], y[kept], sample_weight=w[kept])
+    assert chosen(model) == pytest.approx(chosen(fresh), rel=1e-6)
+    assert chosen(model) != before
+
+
+@pytest.mark.parametrize("cls", MODELS)
+def test_merged_models_choose_as_one_that_learned_all(cls):
+    X, y = rows(4)
+    merged = cls(alpha="evidence").fit(X[:25], y[:25]) + cls(alpha="evidence").fit(X[25:], y[25:])
+    assert chosen(merged) == pytest.approx(chosen(cls(alpha="evidence").fit(X, y)), rel=1e-9)
+
+
+@pytest.mark.parametrize("cls", MODELS)
+def test_a_weight_of_two_is_two_rows(cls):
+    X, y = rows(5)
+    w = np.ones(len(y))
+    w[::3] = 2.0
+    twice = np.r_[np.arange(len(y)), np.arange(0, len(y), 3)]
+    weighted = cls(alpha="evidence").fit(X, y, sample_weight=w)
+    repeated = cls(alpha="evidence").fit(X[twice], y[twice])
+    assert chosen(weighted) == pytest.approx(chosen(repeated), rel=1e-9)
+
+
+def test_rare_words_ask_for_few_pseudocounts():
+    rng = np.random.default_rng(0)
+    chances = rng.dirichlet(np.full(2000, 0.02), 2)
+    y = np.arange(100) % 2
+    X = np.stack([rng.multinomial(80, chances[c]) for c in y])
+    alpha = MultinomialNB(alpha="evidence").fit(X, y).alpha_
+    # The words were drawn with 0.02; 2 x 2000 chances tell that to a factor of two at least.
+    assert 0.01 < alpha < 0.04
+
+
+def test_even_words_ask_for_many_pseudocounts():
+    rng = np.random.default_rng(1)
+    X = rng.multinomial(200, np.full(20, 0.05), 40)
+    assert MultinomialNB(alpha="evidence").fit(X, np.arange(40) % 2).alpha_ > 50
+
+
+def test_the_evidence_of_a_model_is_the_probability_of_its_rows():
+    """Against scipy's compound distributions, which integrate the chances out too."""
+    X, y = rows(2, size=6)
+    levels = CategoricalNB(alpha="evidence", fit_prior=False).fit(X, y)
+    expected = 6 * np.log(1 / 3)
+    for j, count in enumerate(levels.category_count_):
+        for c in range(3):
+            orders = dirichlet_multinomial.logpmf(
+                count[c].astype(int), np.full(count.shape[1], levels.alpha_), int(count[c].sum())
+            )
+            draws = X[y == c, j]
+            found = [np.flatnonzero(draws == k).size for k in range(count.shape[1])]
+            assert found == count[c].tolist()
+            multiplicity = sum(np.log(np.arange(1, n + 1)).sum() for n in found)
+            expected += orders - np.log(np.arange(1, len(draws) + 1)).sum() + multiplicity
+    assert levels.log_evidence_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_one_row_a_class_is_betabinomial_or_negative_binomial():
+    X, y = np.array([[3, 0, 1], [1, 4, 0]]), np.array([0, 1])
+    ones = BernoulliNB(alpha="evidence", fit_prior=False).fit(X, y)
+    a = ones.alpha_
+    expected = 2 * np.log(1 / 2) + betabinom.logpmf((X > 0).astype(int), 1, a, a).sum()
+    assert ones.log_evidence_ == pytest.approx(expected, rel=1e-9)
+    events = PoissonNB(alpha="evidence", fit_prior=False).fit(X, y)
+    b = events.prior_rows_
+    expected = 2 * np.log(1 / 2) + nbinom.logpmf(X, events.alpha_, b / (b + 1)).sum()
+    assert events.log_evidence_ == pytest.approx(expected, rel=1e-6)
+
+
+def test_a_gamma_chosen_by_evidence_is_centred_on_the_pooled_rates():
+    X, y = rows(6)
+    X[:, 2] = 0
+    model = PoissonNB(alpha="evidence").fit(X, y)
+    centre = model.alpha_ / model.prior_rows_
+    np.testing.assert_allclose(centre, (X.sum(axis=0) + 0.5) / len(X))
+    assert np.all(np.isfinite(model.predict_log_proba([[1, 1, 1, 1, 1]])))
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        (BernoulliNB(alpha=0.5), 0.5),
+        (MultinomialNB(alpha=Dirichlet(np.full(5, 0.3))), np.full(5, 0.3)),
+        (ComplementNB(alpha=np.arange(1.0, 6.0)), np.arange(1.0, 6.0)),
+        (CategoricalNB(), 1.0),
+        (PoissonNB(alpha=Gamma(2.0, 3.0)), 2.0),
+    ],
+)
+def test_the_pseudocounts_used_are_shown_whatever_alpha_is(model, expected):
+    np.testing.assert_array_equal(model.fit(*rows()).alpha_, expected)
+
+
+def test_a_beta_that_was_given_is_shown():
+    prior = Beta(1.0, 2.0)
+    assert BernoulliNB(alpha=prior).fit(*rows()).alpha_ is prior
+
+
+def test_a_number_that_leaves_no_mode_is_refused():
+    rng = np.random.default_rng(0)
+    X = rng.multinomial(9, rng.dirichlet(np.full(30, 0.1)), 20)
+    with pytest.raises(ValueError, match="estimate='map' has no mode for pseudocounts below 1"):
+        MultinomialNB(alpha="evidence", estimate="map").fit(X, np.arange(20) % 2)
+
+
+def test_other_words_for_alpha_are_refused():
+    with pytest.raises(ValueError, match="'alpha' parameter of MultinomialNB must be"):
+        MultinomialNB(alpha="proof").fit(*rows())
+
+
+def test_without_counts_there_is_nothing_to_choose_by():
+    assert MultinomialNB(alpha="evidence").fit(np.zeros((4, 3)), [0, 1, 0, 1]).alpha_ == 1.0
+
+
+def test_evidence_without_a_peak_ends_at_the_bounds():
+    assert best_pseudocount(lambda a: 1.0, lambda a: a) == pytest.approx(LARGEST)
+    assert best_pseudocount(lambda a: -1.0, lambda a: -a) == pytest.approx(SMALLEST)
+
+
+def test_the_higher_of_two_peaks_is_taken():
+    """Of sin(2 log a) + 0.1 log a the last peak within the bounds is the highest."""
+    top = best_pseudocount(
+        lambda a: (2 * np.cos(2 * np.log(a)) + 0.1) / a,
+        lambda a: np.sin(2 * np.log(a)) + 0.1 * np.log(a),
+    )
+    peaks = (np.arccos(-0.05) + 2 * np.pi * np.arange(-10, 10)) / 2
+    assert np.log(top) == pytest.approx(peaks[peaks < np.log(LARGEST)][-1], abs=1e-9)
+
+
+@pytest.mark.parametrize("start", [0.1, 3.0, 19.9, 20.0, 20.1, 1e3, 1e6])
+@pytest.mark.parametrize("steps", [1, 2, 7, 50])
+def test_a_rise_of_the_digamma_function_is_a_sum_of_reciprocals(start, steps):
+    expected = np.sum(1.0 / (start + np.arange(steps)))
+    found = digamma_rise(np.array([start]), np.array([float(steps)]))[0]
+    # Below 20 two digamma values of their own size are subtracted.
+    slack = 4e-15 * (1 + abs(digamma(start)))
+    assert found == pytest.approx(expected, rel=1e-14, abs=slack if start < 20 else 0)

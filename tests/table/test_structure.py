@@ -1,0 +1,123 @@
+"""Blocks that the search must find, and tables of many classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.special import log_softmax, softmax
+from sklearn.metrics import log_loss
+
+from suffice import GenerativeClassifier
+from suffice.data.columns import Column
+from suffice.data.rows import Rows
+from suffice.kernels.logistic.combination import write_left_out
+from suffice.table.structure.dependence import worth_joining
+
+
+def unlike_covariances(seed, n):
+    """Two numbers that go together in one class only, among three that say nothing."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    near = rng.choice([-1.0, 1.0], n) + 0.3 * rng.normal(size=n)
+    a = np.where(y == 1, near, rng.uniform(-2, 2, n))
+    b = np.where(y == 1, a + 0.1 * rng.normal(size=n), rng.uniform(-2, 2, n))
+    return np.column_stack([rng.normal(size=(n, 1)), a, rng.uniform(size=(n, 2)), b]), y
+
+
+def deciding_pair(seed, n):
+    """Two columns that say little each, and decide together, beside one that says nothing."""
+    rng = np.random.default_rng(seed)
+    month, day = rng.integers(1, 13, n), rng.integers(1, 29, n)
+    effect = rng.normal(0, 1.2, (13, 29))
+    y = (rng.random(n) < 1 / (1 + np.exp(1 - effect[month, day]))).astype(int)
+    return np.column_stack([month, rng.integers(0, 4, n), day]).astype(float), y
+
+
+def parity(seed, n):
+    """Two columns that say nothing each: the class is the parity of their sum, one in ten wrong.
+
+    One covariance for each class says a little of it, which must not end the search.
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, (n, 6))
+    y = ((X[:, 0] + X[:, 1]) % 2) ^ (rng.random(n) < 0.1)
+    return X.astype(float), y
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("draw", "right"),
+    [
+        (unlike_covariances, {(1, 4): "mvn"}),
+        (deciding_pair, {(0, 2): "joint"}),
+        (parity, {(0, 1): "joint"}),
+    ],
+)
+def test_the_block_that_is_there_is_found(draw, right, seed):
+    X, y = draw(seed, 8000)
+    losses = []
+    for families in ("auto", right):
+        model = GenerativeClassifier(families).fit(X[:4000], y[:4000])
+        losses.append(log_loss(y[4000:], model.predict_proba(X[4000:])))
+    assert losses[0] < losses[1] + 0.01
+
+
+def test_pairs_that_tell_nothing_together_are_not_worth_joining():
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 3000).astype(np.int32)
+    # The first two depend on each other, whatever the class; the third tells it.
+    first = rng.integers(0, 6, 3000)
+    codes = [first, (first + rng.integers(0, 2, 3000)) % 6, (y + rng.integers(0, 2, 3000)) % 3]
+    names = tuple("abcdef")
+    columns = [
+        Column(str(at), "category", values.astype(np.int32), names)
+        for at, values in enumerate(codes)
+    ]
+    rows = Rows(np.empty((3000, 3)), y, 3)
+    assert worth_joining(columns, rows, np.ones(3000)) == []
+
+
+def left_out_by_hand(parts, curvature, codes, mass, scores):
+    """Newton's step from all rows to all but one, row by row, with numpy."""
+    rows, classes, _ = parts.shape
+    out = np.empty((rows, classes))
+    inverse = np.linalg.inv(curvature)
+    for i in range(rows):
+        lines = np.hstack([np.eye(classes), parts[i]])
+        p = softmax(scores[i])
+        bend = mass[i] * (np.diag(p) - np.outer(p, p))
+        pull = mass[i] * (np.eye(classes)[codes[i]] - p)
+        without = curvature - lines.T @ bend @ lines
+        out[i] = scores[i] - lines @ np.linalg.solve(without, lines.T @ pull)
+    assert inverse.shape == curvature.shape
+    return out
+
+
+@pytest.mark.parametrize("classes", [3, 12, 40])
+@pytest.mark.parametrize("sharpness", [0.1, 10.0])
+def test_rows_leave_the_weights_of_many_classes_as_by_hand(classes, sharpness):
+    rng = np.random.default_rng(classes)
+    rows, blocks = 120, 2
+    parts = rng.normal(size=(rows, classes, blocks))
+    codes, mass = rng.integers(0, classes, rows).astype(np.int32), rng.uniform(0.5, 2.0, rows)
+    scores = sharpness * rng.normal(size=(rows, classes))
+    curvature = np.eye(classes + blocks)
+    for i in range(rows):
+        lines, p = np.hstack([np.eye(classes), parts[i]]), softmax(scores[i])
+        curvature += mass[i] * lines.T @ (np.diag(p) - np.outer(p, p)) @ lines
+    found = np.empty((rows, classes))
+    write_left_out(parts, np.linalg.inv(curvature), codes, mass, scores, found)
+    expected = left_out_by_hand(parts, curvature, codes, mass, scores)
+    np.testing.assert_allclose(
+        log_softmax(found, axis=1), log_softmax(expected, axis=1), rtol=1e-5, atol=1e-5
+    )
+
+
+def test_many_classes_are_told_as_well_as_few():
+    rng = np.random.default_rng(3)
+    y = np.arange(3000) % 60
+    X = np.column_stack([rng.normal(size=3000) + y, rng.integers(0, 3, 3000)])
+    model = GenerativeClassifier().fit(X[:1500], y[:1500])
+    truth = log_softmax(-0.5 * (X[1500:, :1] - np.arange(60)) ** 2, axis=1)
+    best = -truth[np.arange(1500), y[1500:]].mean()
+    assert log_loss(y[1500:], model.predict_proba(X[1500:])) < best + 0.15
