@@ -15,7 +15,7 @@ from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudoc
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.intake import column_name
 from suffice.families.left_out_counts import ones_left_out
-from suffice.linear_model.bridge import LinearForm
+from suffice.generative.to_logistic import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.prior import Beta
 from suffice.scoring.discrete import BinaryScorer, TableScorer

@@ -16,7 +16,7 @@ from suffice.errors import InputError
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.intake import column_name
 from suffice.families.left_out_counts import levels_left_out
-from suffice.linear_model.bridge import LinearForm
+from suffice.generative.to_logistic import LinearForm
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.persist.refusal import refuse
 from suffice.prior import Dirichlet

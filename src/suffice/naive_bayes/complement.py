@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.data.rows import Rows
 from suffice.families.left_out_counts import complements_left_out
-from suffice.linear_model.bridge import LinearForm
+from suffice.generative.to_logistic import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.naive_bayes.multinomial import CountRows, times
 from suffice.prior import Dirichlet

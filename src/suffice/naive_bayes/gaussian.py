@@ -25,7 +25,7 @@ from suffice.families.gaussian_laws import (
     law_form,
 )
 from suffice.families.left_out_moments import MomentsLeftOut, moments_without
-from suffice.linear_model.bridge import LinearForm, over_normals
+from suffice.generative.to_logistic import LinearForm, over_normals
 from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior import NormalInverseGamma
 from suffice.scoring.scorer import Scorer, joint_log_proba

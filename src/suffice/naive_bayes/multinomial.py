@@ -16,7 +16,7 @@ from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudoc
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.folds import Experiment
 from suffice.families.left_out_counts import words_left_out
-from suffice.linear_model.bridge import LinearForm
+from suffice.generative.to_logistic import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.naive_bayes.many_alphas import scores_at_once
 from suffice.prior import Dirichlet

@@ -16,7 +16,7 @@ from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocou
 from suffice.errors import PriorError
 from suffice.estimators.explains import ColumnScores
 from suffice.families.left_out_counts import events_left_out
-from suffice.linear_model.bridge import LinearForm
+from suffice.generative.to_logistic import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
 from suffice.prior.predictive import draw_events
