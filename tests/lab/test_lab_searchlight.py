@@ -129,7 +129,7 @@ def test_parameters_are_integrated_out_as_refits_do(covariance, tie, by_run):
 def test_the_prior_of_most_evidence_is_that_of_all_voxels():
     X, y, _ = images((3, 4), rows=15, seed=4)
     flat = X.reshape(len(X), -1)
-    chosen = GaussianNB(estimate="predictive").fit(flat, y)._chosen
+    chosen = GaussianNB(estimate="predictive").fit(flat, y).prior_
     by_evidence = searchlight(flat, y, (3, 4), estimate="predictive")
     by_hand = searchlight(flat, y, (3, 4), estimate="predictive", prior=chosen)
     np.testing.assert_array_equal(by_evidence.accuracy, by_hand.accuracy)

@@ -18,7 +18,7 @@ from suffice.estimators.settings import differences
 from suffice.families.gaussian_laws import Law, law_form
 from suffice.families.left_out_gaussian import Marks
 from suffice.gaussian.em import Completed, Estimate, complete
-from suffice.generative.to_logistic import BecomesLogistic, LinearForm, over_normals
+from suffice.generative.legacy_bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.persist.refusal import refuse
 from suffice.scoring import scorer as scoring
 from suffice.scoring.dense import LinearScorer

@@ -20,7 +20,7 @@ from suffice.families.discriminant import (
 )
 from suffice.families.gaussian_laws import DenseLaw
 from suffice.gaussian.covariance import is_singular, mle
-from suffice.generative.to_logistic import LinearForm
+from suffice.generative.legacy_bridge import LinearForm
 from suffice.scoring import scorer as scoring
 from suffice.scoring.dense import LinearScorer, Projection
 from suffice.tally import Groups

@@ -172,3 +172,9 @@ def digamma_rise(start: Floats, rise: Floats) -> Floats:
     for order, factor in enumerate(SERIES, start=1):
         out[far] += factor * (low ** (2 * order) - high ** (2 * order))
     return out
+
+
+def pseudocount_by_evidence(*counts: Floats) -> float:
+    """Return the pseudocount for all levels that makes counts (..., K) most probable."""
+    evidence = SymmetricEvidence.of(*counts)
+    return best_pseudocount(evidence.slope, evidence.log_evidence)

@@ -81,7 +81,7 @@ class CrossValidates(LeavesOneOut):
         learned: dict[Any, list[Groups[Any]]] = {}
         for model in models:
             if model._counted_by() not in learned:
-                learned[model._counted_by()] = experiment.training_tallies(model)
+                learned[model._counted_by()] = experiment.training_tallies(model._count)
         tests = [experiment.fold(fold) for fold in range(experiment.folds)]
         scores = np.empty((3, len(models), experiment.folds))
 

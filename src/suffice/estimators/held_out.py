@@ -103,7 +103,7 @@ def _training(model: Any, folds: Folds) -> list[Groups[Any]]:
         experiment = Experiment(
             model.classes_, folds.rows, folds.numbers.astype(np.intp), folds.size
         )
-        return experiment.training_tallies(counter)
+        return experiment.training_tallies(counter._count)
     return [
         model._without(Groups(model.classes_, *counter._count(folds.rows.some(members))))
         for members in folds.members

@@ -184,12 +184,11 @@ def no_rows(X: Any) -> InputError:
     )
 
 
-def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int32]]:
+def take_labels(X: Any, y: Any, estimator_name: str) -> tuple[Labels, NDArray[np.int32]]:
     """Return the sorted classes in y and each row's number among them."""
     if y is None:
         raise InputError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
-            "y is None."
+            f"This {estimator_name} estimator requires y to be passed, but the target y is None."
         )
     if X.shape[0] == 1 and np.ndim(y) == 0:
         y = [y[()] if isinstance(y, np.ndarray) else y]  # the label of the one row
@@ -259,10 +258,17 @@ def take_rows(
 
 def labelled_rows(estimator: Any, array: Any, y: Any, sample_weight: Any) -> tuple[Labels, Rows]:
     """Return the classes in y and the rows ready to count, given rows of numbers."""
+    return read_labels(array, y, sample_weight, names_of(estimator), owner(estimator))
+
+
+def read_labels(
+    array: Any, y: Any, sample_weight: Any, names: tuple[str, ...] | None, estimator_name: str
+) -> tuple[Labels, Rows]:
+    """Return the classes in y, sorted, and labelled rows of numbers, ready to count."""
     check_rows(array, y)
-    classes, codes = take_labels(estimator, array, y)
+    classes, codes = take_labels(array, y, estimator_name)
     weights = take_weights(sample_weight, array.shape[0])
-    return classes, Rows(array, codes, len(classes), weights, names_of(estimator), owner(estimator))
+    return classes, Rows(array, codes, len(classes), weights, names, estimator_name)
 
 
 def with_groups(rows: Rows, groups: Any) -> Rows:

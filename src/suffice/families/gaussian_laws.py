@@ -11,6 +11,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.empirical_bayes.moments import feature_prior
 from suffice.errors import InputError
+from suffice.families.class_conditional import Basis
 from suffice.gaussian.covariance import solved
 from suffice.prior import MeanVariance, NormalInverseGamma
 from suffice.prior.special import log_gamma_step
@@ -337,3 +338,10 @@ def diagonal_law(
     scale = np.array(np.broadcast_to(squared_scale, shape))
     freedom = None if degrees is None else np.array(np.broadcast_to(degrees, shape))
     return DiagonalLaw(np.array(location), scale, freedom, joint)
+
+
+def normal_basis(weights: Floats, columns: int) -> Basis | None:
+    """Return the statistics that Gaussian classes are linear in: x, (x, x^2), or all products."""
+    if weights.shape[1] == columns:
+        return None
+    return Basis("quadratic", {"products": weights.shape[1] > 2 * columns})

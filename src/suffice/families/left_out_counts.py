@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.rows import Rows, kernel_ready, sparse_ready
+from suffice.families.class_conditional import ClassConditional, LearnedRows, LeftOut
 from suffice.kernels.leave_one_out.complement import left_out_complement
 from suffice.kernels.leave_one_out.counts import left_out_levels, left_out_ones, left_out_words
 from suffice.kernels.leave_one_out.events import left_out_events
 from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.scoring.scorer import joint_log_proba
 from suffice.tally.tally import Floats
 
 # Ranges that sparse rows are cut into for the cores.
@@ -143,3 +146,21 @@ def _by_class_and_weight(rows: Rows, kernel: Any, sums: tuple[Any, ...]) -> Floa
         kernel(*cells, np.lexsort(keys), codes, weights, *sums, out)
 
     return _in_ranges(rows, score)
+
+
+def leave_out_of_own_class(
+    features: ClassConditional, learned: LearnedRows, own: Floats
+) -> LeftOut:
+    """Return log p(x | class), (n, C), given that under the own class without the row, (n,).
+
+    Other classes are what they were. Where `own` is NaN, others change too: these rows are scored
+    by the tally without them.
+    """
+    rows, classes = learned.rows, len(learned.tally.classes)
+    scores = joint_log_proba(features.scorer(), rows.X, np.zeros(classes))
+    scores[np.arange(len(own)), rows.codes] = own
+    # Every class stays, with no rows perhaps: the class prior says whether it is possible.
+    staying = replace(learned, closed=True)
+    for row in np.flatnonzero(np.isnan(own)).tolist():
+        scores[row] = features.refit_scores(staying, row)
+    return LeftOut(scores, np.zeros(len(scores), np.bool_))

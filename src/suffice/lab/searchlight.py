@@ -138,7 +138,7 @@ def searchlight(
         raise InputError("y is None. A searchlight needs the class of each row.")
     grid = Grid.of(shape, mask)
     columns = _floats(grid.columns(X))
-    classes, codes = take_labels(Searchlight, columns, y)
+    classes, codes = take_labels(columns, y, "Searchlight")
     if len(classes) < 2:
         raise InputError(f"All rows are of class {classes.tolist()[0]!r}. Give rows of another.")
     counts, moments = count_moments(Rows(columns, codes, len(classes), owner="searchlight"))

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, given
+from suffice.text.legacy_nb.bernoulli import BernoulliNB
+from suffice.text.legacy_nb.complement import ComplementNB
+from suffice.text.legacy_nb.multinomial import MultinomialNB
 
 EVENTS: dict[str, Callable[..., Any]] = {
     "multinomial": MultinomialNB,

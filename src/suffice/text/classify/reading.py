@@ -19,7 +19,7 @@ from suffice.estimators.answers import GenerativeAnswers
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.held_out import folds_of_rows
 from suffice.estimators.saved_rows import cells_of
-from suffice.generative.to_logistic import BecomesLogistic, LinearForm
+from suffice.generative.legacy_bridge import BecomesLogistic, LinearForm
 from suffice.persist.refusal import refuse
 from suffice.scoring import scorer as scoring
 from suffice.tally import Blocks, Counts

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from suffice.data.rows import Rows
 from suffice.estimators.answers import GenerativeAnswers
-from suffice.generative.to_logistic import BecomesLogistic
+from suffice.generative.legacy_bridge import BecomesLogistic
 from suffice.scoring.discrete import sure_to_be_finite
 from suffice.tally.tally import ROUNDING, Floats
 
