@@ -310,7 +310,7 @@ def test_growing_adds_levels_last_and_keeps_codes(batches: list[list[str | None]
     for batch in batches:
         before = schema["c"].levels
         source = pa.table({"c": pa.array(batch, pa.string())})
-        schema, table = schema.grown(source)
+        schema, table = schema.with_levels_of(source)
         assert schema["c"].levels[: len(before)] == before
         assert cells(table["c"]) == batch
         assert table["c"].levels == schema["c"].levels
@@ -323,11 +323,11 @@ def test_merged_schemas_translate_codes() -> None:
         Schema.of(Table.of(pa.table({"c": levels, "x": [1.0, 2.0]})))
         for levels in (["p", "q"], ["r", "p"])
     )
-    both = a.merged(b)
+    both = a.merge(b)
     assert both["c"].levels == ("p", "q", "r")
     assert b.translations(both)["c"].tolist() == [2, 0]
     assert a.translations(both)["c"].tolist() == [0, 1]
     with pytest.raises(ShapeError, match=r"Only one of the two has a column 'x'"):
-        a.merged(Schema.of(Table.of(pa.table({"c": ["a"]}))))
+        a.merge(Schema.of(Table.of(pa.table({"c": ["a"]}))))
     with pytest.raises(ShapeError, match=r"Column 'c' is 'category' in one and 'integer' in the"):
-        a.merged(Schema.of(Table.of(pa.table({"c": [1], "x": [1.0]}))))
+        a.merge(Schema.of(Table.of(pa.table({"c": [1], "x": [1.0]}))))

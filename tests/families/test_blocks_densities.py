@@ -271,8 +271,8 @@ def test_the_prior_of_a_normal_has_most_evidence(seed: int, tied: bool) -> None:
     x = rng.normal(0.3 * seed * codes, 1.0 + seed * codes / 4)
     family = family_of("normal:tied" if tied else "normal", ("x0",))
     tally = family.count(Table.of(x[:, None]), codes, 3, EVERYONE)
-    reading = family.read(tally)
-    prior = reading.prior  # type: ignore[attr-defined]
+    posterior = family.posterior(tally)
+    prior = posterior.prior  # type: ignore[attr-defined]
     variance = float(prior.scale[0, 0] / prior.shape[0, 0])
 
     def loss(logs: np.ndarray) -> float:
@@ -288,7 +288,7 @@ def test_the_prior_of_a_normal_has_most_evidence(seed: int, tied: bool) -> None:
         return -float(tried.log_evidence(tally).sum())
 
     best = best_of(loss, [[0.0, 1.0], [5.0, 1.0], [0.0, 8.0], [8.0, 8.0]])
-    assert -reading.log_evidence <= best + 1e-5
+    assert -posterior.log_evidence <= best + 1e-5
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -298,7 +298,7 @@ def test_the_prior_of_levels_is_the_most_credible(seed: int) -> None:
     shares = rng.dirichlet(np.full(4, 2.0), 3) if seed else np.full((3, 4), 0.25)
     counts = np.stack([rng.multinomial(40, share) for share in shares]).astype(np.float64)
     family = family_of("categorical", ("c",))
-    reading = family.read(Counts(counts))
+    posterior = family.posterior(Counts(counts))
     pooled = counts.sum(axis=0)
     base = np.append(pooled + 1.0, 1.0) / (pooled.sum() + 5)
 
@@ -308,8 +308,8 @@ def test_the_prior_of_levels_is_the_most_credible(seed: int) -> None:
         evidence = float(Dirichlet(strength * base).log_evidence(tally).sum())
         return -(evidence + np.log(strength / (1 + strength)))
 
-    strength = reading.tables.strength
-    found = -(reading.log_evidence + np.log(strength / (1 + strength)))
+    strength = posterior.tables.prior_sample_size
+    found = -(posterior.log_evidence + np.log(strength / (1 + strength)))
     assert found <= best_of(loss, [[-3.0], [1.0], [5.0], [12.0]]) + 1e-6
 
 

@@ -47,7 +47,7 @@ class Schema:
     >>> schema = Schema.of(Table.of([{"city": "Rome"}, {"city": "Oslo"}]))
     >>> schema.take([{"city": "Oslo"}, {"city": "Lima"}, {"city": None}])["city"].values
     array([ 1,  2, -1], dtype=int32)
-    >>> later, table = schema.grown([{"city": "Lima"}])
+    >>> later, table = schema.with_levels_of([{"city": "Lima"}])
     >>> later.fields[0].levels
     ('Rome', 'Oslo', 'Lima')
     """
@@ -104,7 +104,7 @@ class Schema:
         known = [c for c in table.columns if c.name in ours and c.kind == "category"]
         return table.having(*(_taken(ours[column.name], column) for column in known))
 
-    def grown(
+    def with_levels_of(
         self, X: Any, of: Collection[str] | None = None, unused: Collection[str] = ()
     ) -> tuple[Self, Table]:
         """Return the schema with the levels that are new in X added last, and X read by it.
@@ -123,7 +123,7 @@ class Schema:
         wider = replace(self, fields=fields)
         return wider, wider.take(table, unused)
 
-    def merged(self, other: Self) -> Self:
+    def merge(self, other: Self) -> Self:
         """Return the schema with the levels of another one added last."""
         self._check_same(other)
         return replace(self, fields=tuple(_merged(f, other[f.name]) for f in self.fields))
@@ -265,7 +265,7 @@ def _kept(field: Field, used: Mask | None) -> Field:
 def _merged(field: Field, other: Field) -> Field:
     strings = other.strings
     if field.strings is not None:
-        strings = field.strings.merged(strings, field.name)
+        strings = field.strings.merge(strings, field.name)
     return _joined(replace(field, strings=strings), other.levels)
 
 

@@ -15,8 +15,8 @@ from suffice.errors import ConvergenceWarning, InputError, MergeError, warn_call
 from suffice.estimators.answers import GenerativeAnswers
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.settings import differences
-from suffice.families.gaussian_laws import Law, law_form
-from suffice.families.left_out_gaussian import Marks
+from suffice.families.class_conditional import ClassConditional, linear_form
+from suffice.families.leave_one_out_gaussian import Mask
 from suffice.gaussian.em import Completed, Estimate, complete
 from suffice.linear_model.bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.persist.refusal import refuse
@@ -37,7 +37,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     what `_solve` sets, so that a model that cannot be read yet shows nothing stale.
     """
 
-    _law: Law
+    _law: ClassConditional
     _moments: Moments
     priors: Any
     priors_: Floats
@@ -93,7 +93,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
 
     def _linear_form(self) -> LinearForm:
         self._check_readable()
-        weights, bias = law_form(self._law)
+        weights, bias = linear_form(self._law)
         return over_normals(weights, bias + self._log_prior(), self.n_features_in_)
 
     def _check_mergeable(self, other: Any) -> None:
@@ -232,7 +232,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         return held
 
     @abstractmethod
-    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Mask:
         """Set log p(x | class) without each row, (n, C); return the rows to be read anew, (n,)."""
 
     def _without_closed_form(self) -> str:
@@ -290,7 +290,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         """Set log p(x | class) of all that was learned: right for all classes but the row's own."""
         out[:] = scoring.joint_log_proba(self._density(), rows.X, np.zeros(out.shape[1]))
 
-    def _is_last(self, rows: Rows) -> Marks:
+    def _is_last(self, rows: Rows) -> Mask:
         """Say which rows are all that their class has."""
         held = self.tally_.weights[rows.codes]
         return np.asarray(held - row_weights(rows) <= ROUNDING * held)

@@ -10,12 +10,12 @@ import numpy as np
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.class_covariances import ClassCovariances
 from suffice.discriminant_analysis.learner import row_weights
-from suffice.families.left_out_gaussian import (
-    LeftOutGaussian,
-    Marks,
+from suffice.families.leave_one_out_gaussian import (
+    LeaveOneOutGaussian,
+    Mask,
     covariance_parts,
     rows_by_class,
-    weighed_parts,
+    weighted_parts,
 )
 from suffice.gaussian.covariance import is_singular, standardised
 from suffice.scoring import scorer as scoring
@@ -59,17 +59,17 @@ class LinearLeftOut(ClassCovariances):
             return "directions without spread are left out"
         return ""
 
-    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Mask:
         weights, moments = row_weights(rows), self._moments
         groups = rows_by_class(rows.codes, out.shape[1])
         shrinkage = float(self.shrinkage or 0.0)
         if self.priors is not None and self.solver != "svd":
-            parts = weighed_parts(moments, groups, weights, self.priors_)
+            parts = weighted_parts(moments, groups, weights, self.priors_)
         else:
             # "svd" leaves out directions whose spread is `tol` of the features' own.
             least = self.tol**2 if self.solver == "svd" else 0.0
             terms = moments, groups, weights
             parts = covariance_parts(*terms, tied=True, axes=shrinkage > 0, least=least)
-        form = LeftOutGaussian(self._means, moments.weight, tied=True, shrinkage=shrinkage)
+        form = LeaveOneOutGaussian(self._means, moments.weight, tied=True, shrinkage=shrinkage)
         doubtful = form.fill(rows, parts, out)
         return np.asarray(doubtful | self._last_of_a_closed_class(rows))

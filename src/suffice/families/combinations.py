@@ -18,7 +18,7 @@ from suffice.tally.tally import Floats, Index
 Numbers = NDArray[Any]
 
 # Keys of combinations must fit an int64.
-MOST_KEYS = 2**62
+MAX_KEYS = 2**62
 # So many keys have their combination in a table; more are searched for.
 IN_A_TABLE = 1 << 18
 
@@ -50,7 +50,7 @@ class Combinations:
         steps = [1]
         for size in self.sizes:
             steps.append(steps[-1] * (size + 1))
-        if steps[-1] >= MOST_KEYS:
+        if steps[-1] >= MAX_KEYS:
             raise InputError(
                 f"A joint table of {' x '.join(map(str, self.sizes))} levels has more "
                 "combinations than can be numbered. Join fewer columns."
@@ -94,7 +94,7 @@ class Combinations:
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[at] == wanted, order[at], GAP).astype(np.int32)
 
-    def grown(self, codes: Numbers, sizes: tuple[int, ...]) -> Combinations:
+    def with_levels_of(self, codes: Numbers, sizes: tuple[int, ...]) -> Combinations:
         """Return the combinations with the new ones among these rows added last.
 
         Rows with gaps, or with levels beyond the sizes, are none.

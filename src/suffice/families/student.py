@@ -17,8 +17,8 @@ from suffice.empirical_bayes.moments import spreads
 from suffice.empirical_bayes.normal import STRONGEST, WEAKEST_MEAN, WEAKEST_VARIANCE
 from suffice.errors import InputError
 from suffice.families.binned import Bins, quantile_edges
-from suffice.families.family import Cells, Family, WeighedReading
-from suffice.families.impute import filled_numbers
+from suffice.families.family import Cells, Family, ParametricPosterior
+from suffice.families.impute import impute_numbers
 from suffice.kernels.evidence.student import (
     bound_of_classes,
     fitted_classes,
@@ -77,7 +77,7 @@ def student_cells(values: Floats, weights: Floats) -> tuple[Floats, float]:
 Evidence = Callable[[Floats], tuple[float, float, float]]
 
 
-def climbed(evidence: Evidence, low: Floats, high: Floats) -> Floats:
+def maximize(evidence: Evidence, low: Floats, high: Floats) -> Floats:
     """Return the highest point (2,) between `low` and `high`, given the value and both slopes.
 
     As in `kernels.normal_strength`: a grid finds the hill, Newton's method its top.
@@ -85,7 +85,7 @@ def climbed(evidence: Evidence, low: Floats, high: Floats) -> Floats:
     Examples
     --------
     >>> def hill(x): return -((x[0] - 0.25) ** 2 + x[1] ** 2), -2 * (x[0] - 0.25), -2 * x[1]
-    >>> climbed(hill, np.array([-1.0, 0.5]), np.array([1.0, 1.0]))
+    >>> maximize(hill, np.array([-1.0, 0.5]), np.array([1.0, 1.0]))
     array([0.25, 0.5 ])
     """
     ways = np.linspace(low, high, LOOKS)
@@ -161,25 +161,25 @@ class StudentPrior:
         """
         rows = tally.weight.sum(axis=1)
         total = float(rows.sum())
-        tried = (cls._of_one_row(tally, middle, spread, degrees) for degrees in DEGREES)
+        tried = (cls._of_unit_weight(tally, middle, spread, degrees) for degrees in DEGREES)
         best = max(tried, key=lambda prior: prior.bound(tally))
         if total > 0:
-            believed = best.believed(tally)
-            within = float(rows @ (believed[:, 3] / believed[:, 2])) / total
+            posterior = best.posterior(tally)
+            within = float(rows @ (posterior[:, 3] / posterior[:, 2])) / total
             best = replace(best, variance=within)
-        return best._strongest(tally)
+        return best._fit_hyperparameters(tally)
 
     @classmethod
-    def _of_one_row(cls, tally: Moments, middle: float, spread: float, degrees: float) -> Self:
+    def _of_unit_weight(cls, tally: Moments, middle: float, spread: float, degrees: float) -> Self:
         """Return a prior that is worth one row, centred on what all rows together say."""
         pooled = tally.pooled()
         sums = (pooled.weight, pooled.origin, pooled.sum_x, pooled.sum_xx)
         together = Moments(*(part[None] for part in sums))
         loose = cls(middle, spread**2, WEAKEST_MEAN, WEAKEST_VARIANCE, degrees)
-        m, _, a, b = loose.believed(together)[0]
+        m, _, a, b = loose.posterior(together)[0]
         return cls(middle + float(m), float(b / a), 1.0, WEAKEST_VARIANCE, degrees)
 
-    def _strongest(self, tally: Moments) -> Self:
+    def _fit_hyperparameters(self, tally: Moments) -> Self:
         """Return the prior of the strengths that have most evidence."""
         cells = self.cells(tally)
 
@@ -189,7 +189,7 @@ class StudentPrior:
             return float(found[0]), float(found[1]), float(found[2])
 
         low = np.log([WEAKEST_MEAN, WEAKEST_VARIANCE])
-        k, a = np.exp(climbed(evidence, low, np.log([STRONGEST] * 2))).tolist()
+        k, a = np.exp(maximize(evidence, low, np.log([STRONGEST] * 2))).tolist()
         return replace(self, pseudo_rows=k, shape=a)
 
     def cells(self, tally: Moments) -> Floats:
@@ -200,19 +200,19 @@ class StudentPrior:
         return np.ascontiguousarray(np.stack([weight, mean, tally.scatter() / safe], axis=1))
 
     @property
-    def strengths(self) -> tuple[float, float, float]:
+    def hyperparameters(self) -> tuple[float, float, float]:
         """k, a and a * variance, as kernels take them."""
         return self.pseudo_rows, self.shape, self.shape * self.variance
 
-    def believed(self, tally: Moments) -> Floats:
+    def posterior(self, tally: Moments) -> Floats:
         """Return the NIG of each class, (C, 4): m from the prior's location, k, a and b."""
         out = np.empty((len(tally.weight), 4))
-        fitted_classes(self.cells(tally), self.strengths, self.degrees, out)
+        fitted_classes(self.cells(tally), self.hyperparameters, self.degrees, out)
         return out
 
     def bound(self, tally: Moments) -> float:
         """Return a lower bound of the log evidence."""
-        return float(bound_of_classes(self.cells(tally), self.strengths, self.degrees)[0])
+        return float(bound_of_classes(self.cells(tally), self.hyperparameters, self.degrees)[0])
 
 
 # Cells that the work on one row is worth, in ranges of rows for the cores: one is scored, or some
@@ -221,7 +221,7 @@ SCORING, FITTING = 16, 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
-class StudentReading(WeighedReading[Moments]):
+class StudentPosterior(ParametricPosterior[Moments]):
     """Student t's of one column, their degrees the same for all classes.
 
     What a t foretells with its location and scale unknown has no closed form. It is taken to be a
@@ -234,18 +234,18 @@ class StudentReading(WeighedReading[Moments]):
     prior: StudentPrior
 
     @cached_property
-    def _believed(self) -> Floats:
-        return self.prior.believed(self.tally)
+    def _posterior(self) -> Floats:
+        return self.prior.posterior(self.tally)
 
     @cached_property
-    def _laws(self) -> Floats:
+    def _predictives(self) -> Floats:
         """Location from the prior's, scale and degrees of each class, (C, 3)."""
-        told = (student_of(tuple(one), *self._kind) for one in self._believed)
+        told = (student_of(tuple(one), *self._kind) for one in self._posterior)
         return np.array(list(told))
 
     @property
     def _kind(self) -> tuple[float, bool]:
-        return self.prior.degrees, self.plugged
+        return self.prior.degrees, self.plug_in
 
     @cached_property
     def log_evidence(self) -> float:
@@ -273,18 +273,18 @@ class StudentReading(WeighedReading[Moments]):
         out = np.empty((len(x), len(self.tally.weight)))
 
         def work(start: int, stop: int) -> None:
-            student_scores(x[start:stop], self._believed, *self._kind, out[start:stop])
+            student_scores(x[start:stop], self._posterior, *self._kind, out[start:stop])
 
         on_all_cores(work, row_ranges(len(x), SCORING * out.shape[1]))
         return out
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: EM is run anew for its class."""
         out = self.scores(table)
         x = table[self.family.column].values - self.prior.location
         learned, at = self.family.learned(table)
         learned = learned - self.prior.location
-        held = self.prior.cells(self.tally), self.prior.strengths, *self._kind
+        held = self.prior.cells(self.tally), self.prior.hyperparameters, *self._kind
 
         def work(start: int, stop: int) -> None:
             some = slice(start, stop)
@@ -297,9 +297,9 @@ class StudentReading(WeighedReading[Moments]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""
-        m, scale, degrees = self._laws[codes].T
-        drawn = self.prior.location + m + scale * rng.standard_t(degrees)
-        return {self.family.column: drawn}
+        m, scale, degrees = self._predictives[codes].T
+        draws = self.prior.location + m + scale * rng.standard_t(degrees)
+        return {self.family.column: draws}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
@@ -309,8 +309,8 @@ class StudentReading(WeighedReading[Moments]):
         A t of one degree of freedom or less has no mean: its location stands for it.
         """
         column = table[self.family.column]
-        expected = self.prior.location + self._laws[:, 0]
-        return filled_numbers(column, log_proba, expected, self.sample, rng)
+        expected = self.prior.location + self._predictives[:, 0]
+        return impute_numbers(column, log_proba, expected, self.sample, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +325,7 @@ class Student(Family[Moments]):
     Parameters
     ----------
     columns : one name
-    edges : edges of the cells, increasing; empty before `fitted`
+    edges : edges of the cells, increasing; empty before `fit_settings`
     spread : float
         A scale of the first rows, worth one row where nothing else is known.
 
@@ -333,8 +333,8 @@ class Student(Family[Moments]):
     --------
     >>> table = Table.of([[1.0], [2.0], [3.0], [1e9], [8.0], [9.0], [10.0]])
     >>> own, everyone = np.array([0, 0, 0, 0, 1, 1, 1], np.int32), np.empty(0)
-    >>> family = Student(("x0",)).fitted(table, own, 2, everyone)
-    >>> family.read(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
+    >>> family = Student(("x0",)).fit_settings(table, own, 2, everyone)
+    >>> family.posterior(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
     array([0, 0, 0, 0, 1, 1, 1])
     """
 
@@ -366,7 +366,7 @@ class Student(Family[Moments]):
             "Use 'categorical', or make numbers of it."
         )
 
-    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+    def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with cells about the quantiles of all rows."""
         self.check(table)
         x = table[self.column].values
@@ -405,7 +405,7 @@ class Student(Family[Moments]):
         weight, sum_x, sum_xx = (given(one) for one in sums)
         return Moments(weight, part.origin, sum_x, sum_xx)
 
-    def read(self, tally: Moments) -> StudentReading:
+    def posterior(self, tally: Moments) -> StudentPosterior:
         """Return the t of each class; degrees and strength of the prior by evidence."""
         middle = float(self.bins.edges[self.bins.size // 2])
-        return StudentReading(self, tally, StudentPrior.of(tally, middle, self.spread))
+        return StudentPosterior(self, tally, StudentPrior.of(tally, middle, self.spread))

@@ -10,7 +10,7 @@ import numpy as np
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.empirical_bayes.moments import spreads
 from suffice.errors import InputError
-from suffice.families.gaussian_laws import diagonal_mle, diagonal_prior
+from suffice.families.class_conditional import diagonal_mle, diagonal_prior
 from suffice.prior import Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart
 from suffice.tally import Blocks, Counts, Events, Moments, Patterns, Quartics
 from suffice.tally.tally import Floats

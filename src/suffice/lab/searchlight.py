@@ -16,7 +16,7 @@ from suffice.display.maps import draw_map, draw_maps
 from suffice.empirical_bayes.moments import UNSEEN_SPREAD
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.intake import take_labels
-from suffice.families.gaussian_laws import diagonal_prior
+from suffice.families.class_conditional import diagonal_prior
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.searchlight import count_right
 from suffice.lab.grid import Grid

@@ -15,7 +15,7 @@ from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudoc
 from suffice.errors import InputError
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.intake import column_name
-from suffice.families.left_out_counts import levels_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_categorical
 from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.persist.refusal import refuse
@@ -147,7 +147,7 @@ as in scikit-learn
     def _own_scores(self, rows: Rows) -> Floats:
         pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
         fewest = self._fewest(len(self.category_count_))
-        return levels_left_out(rows, self.category_count_, pseudo, fewest)
+        return leave_one_out_categorical(rows, self.category_count_, pseudo, fewest)
 
     def _column_pseudocounts(self, pseudo: Any) -> Floats:
         """Return the pseudocount of each class and column, (C, d)."""

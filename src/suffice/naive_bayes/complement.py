@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.data.rows import Rows
-from suffice.families.left_out_counts import complements_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_complement
 from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.naive_bayes.multinomial import CountRows, times
@@ -117,7 +117,7 @@ in scikit-learn
     def _left_out_scores(self, rows: Rows) -> Floats:
         scores = joint_log_proba(self._scorer(), rows.X, np.zeros(len(self.classes_)))
         pseudo = self._pseudocounts(self._concentration())
-        return complements_left_out(rows, self.feature_count_, pseudo, scores, norm=self.norm)
+        return leave_one_out_complement(rows, self.feature_count_, pseudo, scores, norm=self.norm)
 
     def _left_out_log_prior(self, rows: Rows) -> Floats:
         """Return 0, for the rule has no prior, and -inf for a class that is gone."""

@@ -17,14 +17,14 @@ from suffice.empirical_bayes.moments import spreads
 from suffice.errors import SufficeWarning, warn_caller
 from suffice.estimators.class_prior import check_prior_shape, given_prior, learned_prior
 from suffice.estimators.explains import ColumnScores
-from suffice.families.gaussian_laws import (
-    DiagonalLaw,
-    diagonal_law,
+from suffice.families.class_conditional import (
+    DiagonalGaussian,
+    diagonal_gaussian,
     diagonal_mle,
     diagonal_prior,
-    law_form,
+    linear_form,
 )
-from suffice.families.left_out_moments import MomentsLeftOut, moments_without
+from suffice.families.leave_one_out_moments import LeaveOneOutMoments, moments_without
 from suffice.linear_model.bridge import LinearForm, over_normals
 from suffice.naive_bayes.left_out import LeavesRowsOut
 from suffice.prior import NormalInverseGamma
@@ -140,17 +140,17 @@ class GaussianNB(LeavesRowsOut):
         """Return what is added to every variance."""
         return self.var_smoothing * float(np.max(np.nan_to_num(cells.pooled().variance())))
 
-    def _law_of(self, cells: Moments, prior: NormalInverseGamma | None) -> DiagonalLaw:
+    def _law_of(self, cells: Moments, prior: NormalInverseGamma | None) -> DiagonalGaussian:
         """Return what moments (C, d) say of rows, given the prior, or none for "mle"."""
         if prior is None:
             mean, variance = diagonal_mle(cells, SHARED[self.tie])
-            return diagonal_law(mean, self._positive(mean, variance + self._floor(cells)))
+            return diagonal_gaussian(mean, self._positive(mean, variance + self._floor(cells)))
         believed = prior.posterior(cells)
         if self.estimate == "map":
-            return diagonal_law(*believed.mode())
+            return diagonal_gaussian(*believed.mode())
         t = believed.predictive()
         joint = 1 in SHARED[self.tie]
-        return diagonal_law(t.location, t.squared_scale, t.degrees, joint=joint)
+        return diagonal_gaussian(t.location, t.squared_scale, t.degrees, joint=joint)
 
     def _positive(self, mean: Floats, variance: Floats) -> Floats:
         """Return the variances, with a spread of our own and a warning where there is none."""
@@ -180,14 +180,14 @@ class GaussianNB(LeavesRowsOut):
         return ColumnScores(np.arange(len(cells)), self._law.split(cells))
 
     def _linear_form(self) -> LinearForm:
-        weights, bias = law_form(self._law)
+        weights, bias = linear_form(self._law)
         return over_normals(weights, bias + self._log_prior(), self.n_features_in_)
 
     def _left_out_scores(self, rows: Rows) -> Floats:
         cells = self.tally_.parts
         smoothing = self.var_smoothing if self.estimate == "mle" else 0.0
         shared = SHARED[self.tie]
-        left_out = MomentsLeftOut(cells, self._law, shared, self._chosen, smoothing)
+        left_out = LeaveOneOutMoments(cells, self._law, shared, self._chosen, smoothing)
         scores, doubtful = left_out.scores(rows)
         unseen = (cells.weight == 0).any(axis=1)
         if self.estimate == "mle" and unseen.any():

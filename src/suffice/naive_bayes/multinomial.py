@@ -15,7 +15,7 @@ from suffice.data.rows import Rows
 from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.folds import Experiment
-from suffice.families.left_out_counts import words_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_multinomial
 from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.naive_bayes.many_alphas import scores_at_once
@@ -61,7 +61,7 @@ class CountRows(DiscreteNB):
         polya = self.estimate == "predictive"
         alpha = self._concentration()
         pseudo = alpha if polya else self._pseudocounts(alpha)
-        return words_left_out(rows, self.feature_count_, pseudo, polya=polya)
+        return leave_one_out_multinomial(rows, self.feature_count_, pseudo, polya=polya)
 
     def _word_log_prob(self) -> Floats:
         """Return log p(word | class), (V, C)."""

@@ -15,7 +15,7 @@ from suffice.data.rows import Rows
 from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.errors import PriorError
 from suffice.estimators.explains import ColumnScores
-from suffice.families.left_out_counts import events_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_poisson
 from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
 from suffice.prior import Gamma
@@ -146,7 +146,7 @@ class PoissonNB(DiscreteNB):
             # What a class shows nothing of is taken from the others, so from every row.
             return np.full(rows.shape[0], np.nan)
         integrated = self.estimate == "predictive"
-        return events_left_out(rows, tally.weight, tally.sum_x, pseudo, integrated=integrated)
+        return leave_one_out_poisson(rows, tally.weight, tally.sum_x, pseudo, integrated=integrated)
 
     def _left_out_scores(self, rows: Rows) -> Floats:
         return super()._left_out_scores(rows) - row_log_factorials(rows.X)[1][:, None]

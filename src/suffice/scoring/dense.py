@@ -240,13 +240,13 @@ class WhitenedScorer(MarginalScorer):
     location: Floats
     matrix: Floats
     degrees: Floats = field(default_factory=lambda: NORMAL)
-    stretch: Floats | None = None
+    scale_factor: Floats | None = None
     root: Floats | None = None
 
     def __post_init__(self) -> None:
         root = np.linalg.cholesky(self.matrix) if self.root is None else self.root
         classes, d = self.location.shape
-        stretch = np.ones(classes) if self.stretch is None else self.stretch
+        stretch = np.ones(classes) if self.scale_factor is None else self.scale_factor
         half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
         half_log = half_log + d / 2 * np.log(stretch)
         if self.degrees.size:
@@ -355,7 +355,7 @@ class WhitenedScorer(MarginalScorer):
     def marginal(self, seen: Index) -> Self:
         """Return the scorer of some features: a marginal t keeps its degrees."""
         block = self.matrix[:, seen[:, None], seen]
-        return type(self)(self.location[:, seen], block, self.degrees, self.stretch)
+        return type(self)(self.location[:, seen], block, self.degrees, self.scale_factor)
 
 
 def _inverse_root(root: Floats) -> Floats:

@@ -198,7 +198,7 @@ class Combines(TableLearner):
         prior = self._left_out_base(rows, rows.weights)
         scores = prior + self.combination_.offsets
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
-            scores += weight * apart(reading.left_out(rows.X.table, rows.codes, rows.weights))
+            scores += weight * apart(reading.leave_one_out(rows.X.table, rows.codes, rows.weights))
         scores = self._corrected(scores, rows.X.table)
         if not self.weights_stale_:
             self._take_weights_out(rows, scores, prior)
@@ -254,7 +254,7 @@ class Combines(TableLearner):
         prior = self._log_prior() + self.combination_.offsets
         scores = np.repeat(prior[None], len(X), axis=0)
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
-            said = reading.odds(X.table)
+            said = reading.relative_scores(X.table)
             said *= weight
             scores += said
         return self.combination_.finished(self._corrected(scores, X.table))

@@ -154,7 +154,7 @@ def later_sheet(
     given = checked(estimator, X, schema)
     if not grow:
         return schema, Sheet(schema.take(given, unused))
-    wider, table = schema.grown(given, grow, unused)
+    wider, table = schema.with_levels_of(given, grow, unused)
     return wider, Sheet(table)
 
 

@@ -79,7 +79,7 @@ def arranged(
     told = sorted((_told(one, block_of) for one in choices), key=lambda one: order[one.column])
     if few is not rows:
         # Edges of bins stay those of the few; levels are to be known all.
-        blocks, held_out = [family.grown(table) for family in blocks], None
+        blocks, held_out = [family.with_levels_of(table) for family in blocks], None
     return tuple(blocks), Choices(tuple(told), tuple(trials)), held_out
 
 
@@ -139,7 +139,9 @@ def _given(families: Mapping[Any, Any], rows: Rows) -> tuple[list[Candidate], li
         family.check(table)
         if settings and name not in TEXTS:
             check_settings(family, table)
-        blocks.append(read_by(family.grown(table), rows) if settings else read_from(family, rows))
+        blocks.append(
+            read_by(family.with_levels_of(table), rows) if settings else read_from(family, rows)
+        )
     return blocks, choices
 
 
