@@ -88,4 +88,4 @@ def learned(case: str, weights: np.ndarray = EVERYONE, seed: int = 0) -> Learned
 
 def seen_of(table: Table, family: Family[Any]) -> np.ndarray:
     """Return which rows show all columns of a block."""
-    return ~np.any([table[name].gaps for name in family.columns], axis=0)
+    return ~np.any([table[name].missing for name in family.columns], axis=0)

@@ -35,7 +35,7 @@ def test_a_weight_is_a_number_of_repeats(case: str) -> None:
     block = learned(case, weights)
     repeats = np.repeat(np.arange(60), weights.astype(int))
     again = block.family.count(block.table.take(repeats), block.codes[repeats], CLASSES, EVERYONE)
-    assert block.tally.agrees(again)
+    assert block.tally.allclose(again)
     assert block.reading.log_evidence == pytest.approx(block.family.posterior(again).log_evidence)
     assert block.reading.weight == pytest.approx(weights[seen_of(block.table, block.family)].sum())
 
@@ -56,16 +56,16 @@ def test_left_out_scores_are_those_without_the_row(case: str, weighted: bool) ->
 def test_tallies_of_parts_add_up_and_subtract(case: str) -> None:
     block = learned(case)
     first, second = np.arange(23), np.arange(23, 60)
-    assert (block.count(first) + block.count(second)).agrees(block.tally)
-    assert (block.tally - block.count(second)).agrees(block.count(first), 1e-7)
+    assert (block.count(first) + block.count(second)).allclose(block.tally)
+    assert (block.tally - block.count(second)).allclose(block.count(first), 1e-7)
     doubled = block.count(np.repeat(np.arange(60), 2))
-    assert block.tally.scale(2.0).agrees(doubled)
+    assert block.tally.scale(2.0).allclose(doubled)
 
 
 @EVERY
 def test_gaps_have_a_score_of_nothing(case: str) -> None:
     block = learned(case)
-    hidden = np.all([block.table[name].gaps for name in block.family.columns], axis=0)
+    hidden = np.all([block.table[name].missing for name in block.family.columns], axis=0)
     scores = block.reading.scores(block.table)
     if len(block.family.columns) == 1:
         assert hidden.any()
@@ -83,7 +83,7 @@ def test_what_the_columns_add_are_the_odds(case: str) -> None:
     common = block.reading.scores(block.table) - odds
     np.testing.assert_allclose(common, np.repeat(common[:, :1], CLASSES, axis=1), atol=1e-9)
     for at, name in enumerate(block.family.columns):
-        assert np.all(parts[block.table[name].gaps, :, at] == 0.0)
+        assert np.all(parts[block.table[name].missing, :, at] == 0.0)
 
 
 @EVERY
@@ -91,7 +91,7 @@ def test_a_family_is_made_again_from_its_settings(case: str) -> None:
     block = learned(case)
     again = family_of(block.family.name, block.family.columns, **block.family.settings)
     tally = again.count(block.table, block.codes, CLASSES, EVERYONE)
-    assert tally.agrees(block.tally, 0.0)
+    assert tally.allclose(block.tally, 0.0)
     assert again.posterior(tally).log_evidence == block.reading.log_evidence
 
 
@@ -113,7 +113,7 @@ def test_filled_columns_keep_what_was_seen(case: str) -> None:
         assert set(filled) == set(block.family.columns)
         for name, values in filled.items():
             column = block.table[name]
-            np.testing.assert_array_equal(values[~column.gaps], column.values[~column.gaps])
+            np.testing.assert_array_equal(values[~column.missing], column.values[~column.missing])
             assert values.dtype == column.values.dtype
             assert np.all(values != -1) if column.kind == "category" else np.isfinite(values).all()
 

@@ -181,7 +181,7 @@ def test_filled_numbers_are_expectations(case: str) -> None:
     chance[:, 2] = 0.0  # one row has taught that class too few degrees for a mean
     with np.errstate(divide="ignore"):
         filled = block.reading.impute(block.table, np.log(chance))[name]
-    gaps = block.table[name].gaps
+    gaps = block.table[name].missing
     np.testing.assert_allclose(filled[gaps], (chance @ np.nan_to_num(mean))[gaps], atol=5e-3)
 
 
@@ -190,7 +190,7 @@ def test_filled_events_are_expectations() -> None:
     events = np.arange(5000.0)
     mean = events @ np.exp(block.reading.scores(table_of(block, calls=events)))
     chance = np.random.default_rng(0).dirichlet(np.ones(CLASSES), 60)
-    gaps = block.table["calls"].gaps
+    gaps = block.table["calls"].missing
     filled = block.reading.impute(block.table, np.log(chance))["calls"]
     np.testing.assert_allclose(filled[gaps], (chance @ mean)[gaps], rtol=1e-9)
 
@@ -215,7 +215,7 @@ def test_drawn_rows_fit_the_density_given_what_is_seen() -> None:
     cells = {"x": np.full(POINTS, 2.5), "z": points, "u": np.full(POINTS, np.nan)}
     density = lengths * np.exp(block.reading.scores(table_of(block, **cells))[:, 1])
     gap = table_of(block, **{name: values[:20_000] for name, values in cells.items()})
-    gap = gap.having(Column("z", "number", np.full(20_000, np.nan)))
+    gap = gap.with_columns(Column("z", "number", np.full(20_000, np.nan)))
     sure = np.log(np.tile([1e-300, 1.0, 1e-300], (20_000, 1)))
     drawn = np.sort(block.reading.impute(gap, sure, np.random.default_rng(6))["z"])
     at = np.interp(drawn, points, np.cumsum(density) / density.sum())
@@ -230,11 +230,11 @@ def test_filled_levels_are_the_most_probable_ones(case: str) -> None:
     for name in block.family.columns:
         column = block.table[name]
         values = range(len(column.levels)) if column.levels else np.unique(column.seen)
-        for row in np.flatnonzero(column.gaps):
+        for row in np.flatnonzero(column.missing):
             one = block.table.take([row])
             weighed = []
             for value in values:
-                tried = one.having(
+                tried = one.with_columns(
                     Column(name, column.kind, np.array([value], column.values.dtype), column.levels)
                 )
                 given = np.exp(block.reading.scores(tried) - block.reading.scores(one))[0]

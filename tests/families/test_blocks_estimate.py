@@ -60,7 +60,7 @@ def test_evidence_and_gaps_are_as_before(case: str) -> None:
     block = learned(case)
     posterior = block.reading.as_plug_in()
     assert posterior.log_evidence == block.reading.log_evidence
-    hidden = np.all([block.table[name].gaps for name in block.family.columns], axis=0)
+    hidden = np.all([block.table[name].missing for name in block.family.columns], axis=0)
     assert np.all(posterior.scores(block.table)[hidden] == 0.0)
     np.testing.assert_allclose(
         posterior.split(block.table).sum(axis=2), posterior.relative_scores(block.table), atol=1e-9

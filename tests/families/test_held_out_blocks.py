@@ -27,7 +27,7 @@ def by_hand(family, read, table, folds) -> np.ndarray:
     out = np.empty((len(rows.codes), CLASSES))
     seen = np.ones(len(table), bool)
     for name in family.columns:
-        seen &= ~table[name].gaps
+        seen &= ~table[name].missing
     if family.name.startswith("lognormal"):
         seen &= table[family.column].values > 0
     whole = np.bincount(rows.codes, rows.row_weights * seen, CLASSES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from suffice.tally.tally import frozen
+from suffice.tally.tally import readonly_copy
 
 # Six digits are what people read ("g" prints as many); 17 tell any two float64 apart.
 FEWEST, MOST = 6, 17
@@ -20,7 +20,7 @@ def numerals(values: ArrayLike) -> list[str]:
     >>> numerals([1e8, 1e8 + 1])
     ['100000000', '100000001']
     """
-    numbers = frozen(values).tolist()
+    numbers = readonly_copy(values).tolist()
     different = len(set(numbers))
     digits = FEWEST
     while digits < MOST and len({f"{number:.{digits}g}" for number in numbers}) < different:

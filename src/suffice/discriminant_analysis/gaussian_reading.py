@@ -183,7 +183,7 @@ class GaussianReading(GaussianLearner):
         def under(prior: NormalInverseWishart) -> Moments:
             return self._complete(parts, lambda moments: prior.posterior(moments).mode())
 
-        if isinstance(parts, Patterns) and parts.gaps:
+        if isinstance(parts, Patterns) and parts.has_missing:
             # The strength that gappy rows ask for is found on rows completed by a first guess.
             first = self._prior_of(expected_at_first(parts))
             prior = self._prior_of(under(first))

@@ -240,7 +240,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         parts = self.tally_.parts
         if isinstance(parts, Quartics):
             return "shrinkage='auto' depends on fourth powers of the rows"
-        if isinstance(parts, Patterns) and parts.gaps:
+        if isinstance(parts, Patterns) and parts.has_missing:
             return "rows with gaps are learned by EM"
         return ""
 
@@ -256,13 +256,13 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         last = self._is_last(rows) & (self._class_prior_is_given() and not self.classes_closed_)
         out = np.empty((rows.shape[0], len(self.classes_)))
         if not last.all():
-            others = rows.some(np.flatnonzero(~last))
+            others = rows.take(np.flatnonzero(~last))
             out[~last] = super(GaussianLearner, model)._refitted_joint(others)
         for number in np.flatnonzero(last):
             # Of given class probabilities those of the classes that are left count.
             kept = np.arange(len(self.classes_)) != rows.codes[number]
             model.priors = self.priors_[kept] / self.priors_[kept].sum()
-            one = rows.some(np.array([number]))
+            one = rows.take(np.array([number]))
             out[number] = super(GaussianLearner, model)._refitted_joint(one)[0]
         return out
 
@@ -298,7 +298,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     def _read_anew(self, rows: Rows, numbers: NDArray[np.intp]) -> Floats:
         """Return log p(x, class) by reading the tally without each of these few rows."""
         try:
-            return self._refitted_joint(rows.some(numbers))
+            return self._refitted_joint(rows.take(numbers))
         except (ValueError, np.linalg.LinAlgError) as reason:
             for number in numbers:
                 self._read_one_anew(rows, int(number))
@@ -306,7 +306,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
 
     def _read_one_anew(self, rows: Rows, number: int) -> None:
         try:
-            self._refitted_joint(rows.some(np.array([number])))
+            self._refitted_joint(rows.take(np.array([number])))
         except (ValueError, np.linalg.LinAlgError) as reason:
             raise type(reason)(f"Without row {number} there is no model. {reason}") from reason
 

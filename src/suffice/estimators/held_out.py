@@ -105,7 +105,7 @@ def _training(model: Any, folds: Folds) -> list[Groups[Any]]:
         )
         return experiment.training_tallies(counter)
     return [
-        model._without(Groups(model.classes_, *counter._count(folds.rows.some(members))))
+        model._without(Groups(model.classes_, *counter._count(folds.rows.take(members))))
         for members in folds.members
     ]
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.data.labels import codes_within
+from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.intake import with_groups
@@ -107,11 +107,11 @@ class LeavesOneOut(TallyLearner):
         check_alike(classes, self.classes_)
         unknown = np.setdiff1d(classes, self.classes_)
         if not unknown.size:
-            codes = codes_within(classes, self.classes_, rows.codes)
+            codes = translate_codes(classes, self.classes_, rows.codes)
             known = len(self.classes_)
-            rows = Rows(rows.X, codes, known, rows.weights, rows.names, rows.owner)
+            rows = Rows(rows.X, codes, known, rows.weights, rows.names, rows.estimator_name)
             counted = Groups(self.classes_, *self._count(rows))
-            if counted.agrees(self.tally_):
+            if counted.allclose(self.tally_):
                 return rows
         raise InputError(
             f"These are not the rows that this {type(self).__name__} learned. Give all of them, "
@@ -125,12 +125,12 @@ class LeavesOneOut(TallyLearner):
         out = np.full((rows.shape[0], len(self.classes_)), -np.inf)
         told = f"{type(self).__name__} ({self._why_refit()}): reading anew without each row"
         for number in track(range(rows.shape[0]), told, transient=True):
-            one = rows.some(np.array([number]))
+            one = rows.take(np.array([number]))
             taken = Groups(self.classes_, *self._count(one))
             rest = self._without(named_alike(taken, self.classes_))
             without = clone(self)
             without.__dict__.update(self.__dict__)
-            without._settle(rest if self.classes_closed_ else rest.without_empty())
+            without._settle(rest if self.classes_closed_ else rest.drop_empty())
             known = np.searchsorted(self.classes_, without.classes_)
             out[number, known] = without.predict_joint_log_proba(one.X)[0]
         return out

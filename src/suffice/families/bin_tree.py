@@ -19,7 +19,7 @@ from suffice.kernels.evidence.bin_tree import (
     write_leaves,
     write_own_leaves,
 )
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
 Places = NDArray[np.intp]
 # Rows that are added to each bin of all classes together, so that no half has probability 0.
@@ -107,7 +107,7 @@ class BinTree:
     @classmethod
     def of(cls, counts: Floats) -> Self:
         """Return the tree of the strengths that the counts have most evidence for."""
-        tree = cls(counts, given(counts.sum(axis=0)), np.empty(0))
+        tree = cls(counts, as_readonly(counts.sum(axis=0)), np.empty(0))
         prior_sample_sizes = np.empty(len(tree._halves.node))
         best_tree_strengths(
             *tree._sums,
@@ -115,7 +115,7 @@ class BinTree:
             np.log(MAX_PRIOR_SAMPLE_SIZE),
             prior_sample_sizes,
         )
-        found = replace(tree, prior_sample_sizes=given(prior_sample_sizes))
+        found = replace(tree, prior_sample_sizes=as_readonly(prior_sample_sizes))
         # The same rows: what was added up of them serves again.
         found.__dict__.update(_halves=tree._halves, _sums=tree._sums)
         return found
@@ -159,7 +159,7 @@ class BinTree:
         classes, bins = self.counts.shape
         table = np.zeros((bins + 2, classes))
         write_leaves(*self._tree, taken, ROUNDING, table)
-        return given(table)
+        return as_readonly(table)
 
     def scores(self, codes: Codes) -> Floats:
         """Return log p(bin | class), (n, C); 0 for gaps."""

@@ -18,7 +18,7 @@ from suffice.families.impute import impute_numbers, sample_levels
 from suffice.families.levels import fold_scores, level_counts
 from suffice.kernels.count.levels import find_bins
 from suffice.tally import Blocks, Counts
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 from suffice.validation.folds import Folds
 
 
@@ -214,7 +214,7 @@ class Binned(Family[Tallied]):
             if len(edges) == len(best.edges):
                 continue  # ties: more bins than before are not to be had
             bins = Bins.of(values, weigh, edges)
-            tried = replace(self, edges=given(bins.edges), tails=given(bins.tails))
+            tried = replace(self, edges=as_readonly(bins.edges), tails=as_readonly(bins.tails))
             # Edges of fewer bins are among those of more.
             begins = np.append(0, np.searchsorted(finest, bins.edges) + 1)
             merged = np.add.reduceat(counts, begins, axis=1)
@@ -248,7 +248,7 @@ class Binned(Family[Tallied]):
         for at, (rows, far) in enumerate(((low, below), (high, above))):
             heavy = far * weights[rows] if weights.size else far
             distances[:, at] = np.bincount(codes[rows], heavy, classes)
-        return Blocks((Counts(given(counts)), Counts(given(distances))))
+        return Blocks((Counts(as_readonly(counts)), Counts(as_readonly(distances))))
 
     def posterior(self, tally: Tallied) -> BinnedPosterior:
         """Return the bins' shares in each class, the strength of their prior by evidence."""

@@ -27,7 +27,7 @@ from suffice.families.levels import (
     values_of_codes,
 )
 from suffice.tally import Counts
-from suffice.tally.tally import Floats, Index, given
+from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.validation.folds import Folds
 
 
@@ -106,8 +106,8 @@ class CategoricalPosterior(Posterior[Counts]):
         """Return the column with its gaps filled by the most probable level, or by a draw."""
         column = table[self.family.column]
         values = column.values.copy()
-        imputed = impute_levels(self.tables.shares()[:, :-1], log_proba[column.gaps], rng)
-        values[column.gaps] = values_of_codes(imputed, self.family.levels)
+        imputed = impute_levels(self.tables.shares()[:, :-1], log_proba[column.missing], rng)
+        values[column.missing] = values_of_codes(imputed, self.family.levels)
         return {column.name: values}
 
 
@@ -178,7 +178,7 @@ class Categorical(Family[Counts]):
                 f"Row {unknown} has a level of column {self.column!r} that is not known. Let the "
                 "schema and the family grow before they count (grown)."
             )
-        return Counts(given(counts))
+        return Counts(as_readonly(counts))
 
     def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]
@@ -196,7 +196,7 @@ class Categorical(Family[Counts]):
             places = np.array([joined.index(level) for level in other.levels], np.intp)
         counts = np.zeros((len(tally.counts), int(places.max(initial=-1)) + 1))
         counts[:, places] = tally.counts
-        return family, Counts(given(counts))
+        return family, Counts(as_readonly(counts))
 
     def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
         """Say which levels have rows."""

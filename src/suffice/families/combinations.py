@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP
+from suffice.data.columns import MISSING_CODE
 from suffice.errors import InputError
 from suffice.kernels.count.combinations import within, write_keys
 from suffice.tally.tally import Floats, Index
@@ -78,7 +78,7 @@ class Combinations:
 
     @cached_property
     def _table(self) -> NDArray[np.int32]:
-        table = np.full(self._steps[-1] + 1, GAP, np.int32)
+        table = np.full(self._steps[-1] + 1, MISSING_CODE, np.int32)
         table[self.keys(self.cells)] = np.arange(len(self.cells))
         return table
 
@@ -90,9 +90,9 @@ class Combinations:
             return self._table[wanted]
         keys, order = self._sorted
         if not len(keys):
-            return np.full(len(wanted), GAP, np.int32)
+            return np.full(len(wanted), MISSING_CODE, np.int32)
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[at] == wanted, order[at], GAP).astype(np.int32)
+        return np.where(keys[at] == wanted, order[at], MISSING_CODE).astype(np.int32)
 
     def with_levels_of(self, codes: Numbers, sizes: tuple[int, ...]) -> Combinations:
         """Return the combinations with the new ones among these rows added last.

@@ -282,7 +282,9 @@ class Posterior(ABC, Generic[T]):
     def without_columns(self, table: Table) -> Floats:
         """Return the odds of rows had each of the columns been missing, (n, C, d)."""
         columns = self.family.columns
-        found = [self.relative_scores(table.having(table[name].as_missing())) for name in columns]
+        found = [
+            self.relative_scores(table.with_columns(table[name].as_missing())) for name in columns
+        ]
         return np.stack(found, axis=2)
 
     def split(self, table: Table) -> Floats:

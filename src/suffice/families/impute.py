@@ -54,7 +54,7 @@ def impute_numbers(
     rng: np.random.Generator | None,
 ) -> dict[str, NDArray[Any]]:
     """Return a column with its gaps filled by expectations (C,) over the classes, or by draws."""
-    values, missing = column.values.copy(), column.gaps
+    values, missing = column.values.copy(), column.missing
     if rng is None:
         values[missing] = np.exp(log_proba[missing]) @ expected
     else:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP
+from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
@@ -31,7 +31,7 @@ from suffice.families.levels import (
 from suffice.kernels.count.levels import gather_folds
 from suffice.scoring.dense import by_pattern
 from suffice.tally import Counts
-from suffice.tally.tally import Floats, Index, given
+from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.validation.folds import Folds
 
 
@@ -100,7 +100,7 @@ class JointPosterior(Posterior[Counts]):
 
     def _scores(self, codes: Codes) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row of codes (n, d)."""
-        seen = codes != GAP
+        seen = codes != MISSING_CODE
         if seen.all():
             return self._part_scores(codes, np.arange(codes.shape[1]))
         out = np.zeros((len(codes), len(self.tables.counts)))
@@ -143,13 +143,13 @@ class JointPosterior(Posterior[Counts]):
         out = np.zeros((len(codes), folds.rows.classes))
         if posterior_of == self.with_tally:
             everything = self.with_tally(self.training_tally(table, folds))
-            for rows, columns in by_pattern(codes != GAP):
+            for rows, columns in by_pattern(codes != MISSING_CODE):
                 if columns.size:
                     own = codes[np.ix_(rows, columns)]
                     out[rows] = everything._fold_scores(own, columns, folds.numbers[rows], folds)
             return out
         held = [posterior_of(part) for part in self.training_tallies(table, folds)]
-        for rows, columns in by_pattern(codes != GAP):
+        for rows, columns in by_pattern(codes != MISSING_CODE):
             for number, one in enumerate(held):
                 mine = rows[folds.numbers[rows] == number]
                 if mine.size and columns.size:
@@ -175,7 +175,7 @@ class JointPosterior(Posterior[Counts]):
         upto = [np.zeros((len(codes), len(self.tables.counts)))]
         for width in range(1, codes.shape[1] + 1):
             first = codes.copy()
-            first[:, width:] = GAP
+            first[:, width:] = MISSING_CODE
             upto.append(self._scores(first))
         return np.diff(np.stack(upto, axis=2), axis=2)
 
@@ -208,12 +208,12 @@ class JointPosterior(Posterior[Counts]):
         Each gap has its own most probable level; draws are of all gaps of a row together.
         """
         codes = self.family.codes_of(table)
-        incomplete = np.flatnonzero((codes == GAP).any(axis=1))
+        incomplete = np.flatnonzero((codes == MISSING_CODE).any(axis=1))
         given, chance = codes[incomplete], np.exp(log_proba[incomplete])
         own = None if rng is None else sample_classes(log_proba[incomplete], rng)
         imputed = given.copy()
         for at, size in enumerate(self.family.sizes):
-            rows = np.flatnonzero(given[:, at] == GAP)
+            rows = np.flatnonzero(given[:, at] == MISSING_CODE)
             if not rows.size:
                 continue
             shares = self._shares_of(given[rows] if own is None else imputed[rows], at, size)
@@ -224,7 +224,7 @@ class JointPosterior(Posterior[Counts]):
                 imputed[rows, at] = sample_levels(mine, np.arange(len(rows), dtype=np.int32), rng)
         columns = {name: table[name].values.copy() for name in self.family.columns}
         for name, values in self._as_cells(imputed).items():
-            missing = table[name].gaps[incomplete]
+            missing = table[name].missing[incomplete]
             columns[name][incomplete[missing]] = values[missing]
         return columns
 
@@ -322,14 +322,14 @@ class Joint(Family[Counts]):
         found = self.codes_of(table)
         places = self.combinations.places(found)
         missing = np.flatnonzero(places < 0)
-        new = missing[(found[missing] != GAP).all(axis=1)]
+        new = missing[(found[missing] != MISSING_CODE).all(axis=1)]
         if new.size:
             raise InputError(
                 f"Row {new[0]} has a combination of {', '.join(self.columns)} that is not known. "
                 "Let the schema and the family grow before they count (grown)."
             )
         counts, _ = level_counts(places, codes, classes, weights, len(self.seen))
-        return Counts(given(counts))
+        return Counts(as_readonly(counts))
 
     def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]
@@ -354,7 +354,7 @@ class Joint(Family[Counts]):
         family = replace(self, levels=tuple(levels), sizes=tuple(sizes), seen=grown.cells)
         counts = np.zeros((len(tally.counts), len(grown.cells)))
         counts[:, grown.places(cells)] = tally.counts
-        return family, Counts(given(counts))
+        return family, Counts(as_readonly(counts))
 
     def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
         """Say which levels of each column are in a combination that has rows."""
@@ -386,6 +386,6 @@ class Joint(Family[Counts]):
         pooled, shares = counts.sum(axis=0), []
         for at, size in enumerate(self.sizes):
             base, other = pooled_base(np.bincount(self.seen[:, at], pooled, size))
-            shares.append(given(np.append(base, other)))
+            shares.append(as_readonly(np.append(base, other)))
         tables = LevelTables.of(counts, shares_product(shares, self.seen), 0.0)
         return JointPosterior(self, tally, tuple(shares), tables)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, Column
+from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.labels import Codes
 from suffice.kernels.count.levels import (
     count_levels_by_class,
@@ -18,7 +18,7 @@ from suffice.kernels.count.levels import (
     gather_levels,
 )
 from suffice.kernels.evidence.levels import best_level_strength, level_evidence
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 from suffice.validation.folds import Folds
 
 # Numbers that are levels, in the order of their codes; None for a category, which has its own.
@@ -45,7 +45,7 @@ def level_codes(column: Column, levels: Levels) -> Codes:
     place = np.minimum(np.searchsorted(known[order], column.values), len(levels))
     codes = order[place]
     codes[known[codes] != column.values] = len(levels)
-    codes[column.gaps] = GAP
+    codes[column.missing] = MISSING_CODE
     return np.asarray(codes, np.int32)
 
 
@@ -166,7 +166,7 @@ class LevelTables:
         rest = subtract_or_zero(np.broadcast_to(self.totals[:, None], left.shape), 1.0)
         own = log_ratio(left + self.prior_sample_size * self.base, rest + self.prior_sample_size)
         out[:-2] = np.where(held, own, out[:-2].T).T
-        return given(out)
+        return as_readonly(out)
 
     def scores(self, codes: Codes) -> Floats:
         """Return log p(level | class), (n, C); 0 for gaps."""
@@ -200,7 +200,7 @@ class LevelTables:
         table[:-2] = log_ratio((counts + self.prior_sample_size * self.base).T, whole)
         # Where there is nothing else, what comes all the same says nothing of the class.
         table[-2] = log_ratio(self.prior_sample_size * self.other, whole) if self.other > 0 else 0.0
-        return given(table)
+        return as_readonly(table)
 
 
 def fold_scores(codes: Codes, folds: Folds, log_table: Floats) -> Floats:

@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from suffice.count.full_moments import whole_rows
+from suffice.count.full_moments import count_complete_rows
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -155,7 +155,7 @@ class MultivariateNormal(Family[Moments]):
         whole = ~np.isnan(rows.X).any(axis=1)
         if weights.size:
             whole &= weights > 0  # what weighs nothing sets no origin
-        return whole_rows(rows if whole.all() else rows.some(np.flatnonzero(whole)))[1]
+        return count_complete_rows(rows if whole.all() else rows.take(np.flatnonzero(whole)))[1]
 
     def posterior(self, tally: Moments) -> MultivariateNormalPosterior:
         """Return the Student t of each class, the strength of their prior by evidence."""
@@ -285,12 +285,12 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
         Beside large numbers that are taken away too few digits of others may be left: they are
         counted then.
         """
-        left = training_tallies(whole_rows(held)[1], self.tally, 1, complete=False)
+        left = training_tallies(count_complete_rows(held)[1], self.tally, 1, complete=False)
         scatter, total = left.scatter(), self.tally.squares
         if not np.any(np.diagonal(scatter, axis1=1, axis2=2) < CANCELLATION_TOL * total):
             return left
         if others is not None:
-            return whole_rows(others)[1]
+            return count_complete_rows(others)[1]
         nothing = np.zeros(left.sum_x.shape)
         return Moments(left.weight, left.mean(), nothing, _semidefinite(scatter, total))
 
@@ -384,7 +384,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
                 table.take(same_class_rows), codes[same_class_rows], classes, w[same_class_rows]
             )
             others = np.delete(np.arange(classes), codes[row])
-            rest = self.tally.take(others).spread(others, classes) + own
+            rest = self.tally.take(others).expand(others, classes) + own
             out[row] = self.with_tally(rest)._scores(rows.X[[row]])[0]
         return out
 

@@ -320,7 +320,7 @@ class Normal(Family[Moments]):
         self.check(table)
         rows = Rows(self.cells(table), codes, classes, weights, self.columns)
         if weights.size:
-            rows = rows.some(np.flatnonzero(weights > 0))  # what weighs nothing sets no origin
+            rows = rows.take(np.flatnonzero(weights > 0))  # what weighs nothing sets no origin
         return count_moments(rows)[1]
 
     def posterior(self, tally: Moments) -> NormalPosterior:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from suffice.count import count_events
-from suffice.data.columns import GAP
+from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -139,7 +139,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
         if most > min(IN_A_TABLE, len(x)):
             return np.where(valid[:, None], self._log_density(x), 0.0)
         out = np.empty((len(x), len(self.tally.weight)))
-        gather_levels(np.where(valid, x, GAP).astype(np.int32), self._table(most), out)
+        gather_levels(np.where(valid, x, MISSING_CODE).astype(np.int32), self._table(most), out)
         return out
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
@@ -157,7 +157,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
         numbers = np.arange(most + 1.0)[:, None]
         without[:-2] = self._without(numbers, np.arange(len(self.tally.weight)), 1.0)
         out = np.empty((len(x), len(self.tally.weight)))
-        levels = np.where(valid, x, GAP).astype(np.int32)
+        levels = np.where(valid, x, MISSING_CODE).astype(np.int32)
         gather_left_out(levels, codes, table_of, without, out)
         return out
 
@@ -175,7 +175,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
         ]
         most = int(x.max(initial=0.0))
         if most <= min(IN_A_TABLE, len(x)):
-            levels = np.where(valid, x, GAP).astype(np.int32)
+            levels = np.where(valid, x, MISSING_CODE).astype(np.int32)
             return fold_scores(levels, folds, np.hstack([one._table(most) for one in held]))
         posterior = zip(*(one._posterior for one in held), strict=True)
         shape = folds.size, folds.rows.classes

@@ -38,7 +38,7 @@ from suffice.kernels.numeric.ascent import (
 )
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally import Moments
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
 # Cells of about the same weight, and doublings of the distance from the middle: a far number
 # shares its cell with none that is less than half as far.
@@ -375,7 +375,7 @@ class Student(Family[Moments]):
         kept = np.flatnonzero(seen & (weigh > 0))
         kept = kept[np.argsort(x[kept], kind="stable")]
         edges, spread = student_cells(x[kept], weigh[kept])
-        return type(self)(self.columns, given(edges), spread)
+        return type(self)(self.columns, as_readonly(edges), spread)
 
     def learned(self, table: Table) -> tuple[Floats, Codes]:
         """Return the numbers as they are learned, and the cell of each, -1 for gaps, (n,) both."""
@@ -395,14 +395,14 @@ class Student(Family[Moments]):
         rows = Rows(x[kept][:, None], groups, classes * size, weigh, self.columns)
         found = count_moments(rows)[1]
         sums = (found.weight, found.origin, found.sum_x, found.sum_xx)
-        return Moments(*(given(part.reshape(classes, size)) for part in sums))
+        return Moments(*(as_readonly(part.reshape(classes, size)) for part in sums))
 
     def with_weight_of(self, part: Moments, whole: Moments) -> Moments:
         """Return a tally as heavy as another, class by class: the cells of a class keep shares."""
         over, under = (tally.weight.sum(axis=1, keepdims=True) for tally in (whole, part))
         factor = np.divide(over, under, out=np.ones_like(under), where=under > 0)
         sums = (tally * factor for tally in (part.weight, part.sum_x, part.sum_xx))
-        weight, sum_x, sum_xx = (given(one) for one in sums)
+        weight, sum_x, sum_xx = (as_readonly(one) for one in sums)
         return Moments(weight, part.origin, sum_x, sum_xx)
 
     def posterior(self, tally: Moments) -> StudentPosterior:

@@ -25,7 +25,7 @@ from suffice.gaussian.product import multiplied
 from suffice.gaussian.structure import Structure
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Size, check_generator, sizes
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 OWNER = "MultivariateNormal"
 N = TypeVar("N")
@@ -54,7 +54,7 @@ class Algebra:
     _spread: Structure
 
     def _fill(self, mean: ArrayLike, spread: Structure, names: Iterable[str] | None) -> None:
-        array = frozen(mean)
+        array = readonly_copy(mean)
         d = spread.features
         if array.shape[-1:] != (d,):
             raise ShapeError(
@@ -93,7 +93,7 @@ class Algebra:
     @property
     def covariance(self) -> Floats:
         """The covariance as a matrix, (d, d)."""
-        return given(self._spread.dense())
+        return as_readonly(self._spread.dense())
 
     @property
     def variances(self) -> Floats:
@@ -249,7 +249,7 @@ class Algebra:
         return known, cells
 
     def _of(self, mean: Floats, spread: Structure, kept: Index) -> Self:
-        return type(self).of_structure(given(mean), spread, kept_names(self.names, kept))
+        return type(self).of_structure(as_readonly(mean), spread, kept_names(self.names, kept))
 
     def _meet(self, other: Self) -> None:
         """Refuse a normal of other features."""
@@ -271,7 +271,7 @@ class Algebra:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
     def __repr__(self) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, ShapeError
 from suffice.gaussian.structure import Conditional, Structure
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,10 +57,10 @@ class Diagonal(Structure):
 
     def marginal(self, which: Index) -> Diagonal:
         """Return the covariance of some features."""
-        return Diagonal(given(self.values[which]))
+        return Diagonal(as_readonly(self.values[which]))
 
     def conditional(self, kept: Index, given: Index) -> Conditional:
-        """Return the covariance of `kept`, which `given` say nothing about."""
+        """Return the covariance of `kept`, which `as_readonly` say nothing about."""
         self.marginal(given).refuse_singular("The covariance of the given features")
         return Conditional(
             self.marginal(kept), lambda away: np.zeros((*away.shape[:-1], len(kept)))
@@ -68,7 +68,7 @@ class Diagonal(Structure):
 
     def scaled(self, factors: Floats) -> Diagonal:
         """Return the covariance of the features times `factors`."""
-        return Diagonal(given(self.values * factors**2))
+        return Diagonal(as_readonly(self.values * factors**2))
 
     def whitened(self, rows: Floats) -> Floats:
         """Return the rows in standard deviations."""
@@ -88,7 +88,7 @@ class Diagonal(Structure):
 
 def checked_variances(owner: str, name: str, variances: ArrayLike) -> Floats:
     """Return variances (d,) as a read-only array, all finite and 0 or more."""
-    array = frozen(variances)
+    array = readonly_copy(variances)
     if array.ndim != 1 or len(array) == 0:
         raise ShapeError(f"{owner} has {name} of shape {array.shape}. Give (d,).")
     wrong = ~(np.isfinite(array) & (array >= 0))

@@ -35,7 +35,7 @@ def complete(tally: Patterns, estimate: Estimate, max_iter: int, tol: float) -> 
     reached when no mean moves by more than `tol` standard deviations and no covariance by more
     than `tol` of those of its features (docs: mathematics, section 8).
     """
-    if not tally.gaps:
+    if not tally.has_missing:
         return Completed(tally.whole(), 1, True, 0.0)
     now = _start(tally)
     for iteration in range(1, max_iter + 1):  # noqa: B007

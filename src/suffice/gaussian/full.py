@@ -14,7 +14,7 @@ from suffice.errors import CovarianceError, ShapeError
 from suffice.gaussian.covariance import SINGULAR, standardised
 from suffice.gaussian.structure import Conditional, Structure
 from suffice.prior.matrices import ASYMMETRY
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # An eigenvalue of a correlation matrix that is less negative than this was 0 before the matrix
 # was rounded; the same share of the scale as two halves of a symmetric matrix may differ by.
@@ -96,7 +96,7 @@ class Full(Structure):
 
     def marginal(self, which: Index) -> Full:
         """Return the covariance of some features."""
-        return Full(given(self.matrix[np.ix_(which, which)]))
+        return Full(as_readonly(self.matrix[np.ix_(which, which)]))
 
     def conditional(self, kept: Index, given: Index) -> Conditional:
         """Return S_11 - S_12 S_22^-1 S_21 and S_12 S_22^-1 (docs: mathematics, section 6)."""
@@ -112,7 +112,7 @@ class Full(Structure):
 
     def scaled(self, factors: Floats) -> Full:
         """Return the covariance of the features times `factors`."""
-        return Full(given(self.matrix * factors[:, None] * factors))
+        return Full(as_readonly(self.matrix * factors[:, None] * factors))
 
     def whitened(self, rows: Floats) -> Floats:
         """Return F^-1 rows."""
@@ -139,7 +139,7 @@ def _cholesky(correlation: Floats) -> Floats | None:
 
 def of_matrix(matrix: Floats) -> Full:
     """Return a covariance that is one but for the rounding between its halves."""
-    return Full(given((matrix + matrix.T) / 2))
+    return Full(as_readonly((matrix + matrix.T) / 2))
 
 
 def of_half(half: Floats) -> Full:
@@ -158,7 +158,7 @@ def of_lower(owner: str, lower: ArrayLike) -> Full:
             f"[{i}, {j}]. Give a lower triangular one: L of L L^T."
         )
     # L and L with a column turned round have the same product.
-    turned = given(array * np.where(np.diagonal(array) < 0, -1.0, 1.0))
+    turned = as_readonly(array * np.where(np.diagonal(array) < 0, -1.0, 1.0))
     return Full(of_half(turned).matrix, turned)
 
 
@@ -192,7 +192,7 @@ def checked(owner: str, matrix: ArrayLike, name: str = "covariance") -> Full:
 
 
 def _square(owner: str, name: str, matrix: ArrayLike) -> Floats:
-    array = frozen(matrix)
+    array = readonly_copy(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:
         raise ShapeError(f"{owner} has a {name} of shape {array.shape}. Give (d, d).")
     wrong = ~np.isfinite(array)

@@ -17,7 +17,7 @@ from suffice.gaussian.full import of_half, of_matrix
 from suffice.gaussian.low_rank import inner_root, low_rank
 from suffice.gaussian.normal import MultivariateNormal
 from suffice.gaussian.structure import Structure
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.threads import with_one_blas_thread
 
 
@@ -87,7 +87,7 @@ class LinearGaussian:
                 f"{OWNER} has no noise. Give a variance, variances, a covariance or a "
                 "MultivariateNormal; 0 measures exactly."
             )
-        matrix, offset = frozen(A), np.asarray(b, dtype=np.float64)
+        matrix, offset = readonly_copy(A), np.asarray(b, dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
             raise ShapeError(f"{OWNER} has A of shape {matrix.shape}. Give (m, d).")
         for name, array in (("A", matrix), ("b", offset)):
@@ -99,7 +99,7 @@ class LinearGaussian:
             raise ShapeError(f"{OWNER} has b of shape {offset.shape}. Give (..., {m}) or a number.")
         spread = noise_of(OWNER, noise, m)
         object.__setattr__(self, "A", matrix)
-        object.__setattr__(self, "b", given(offset + spread.mean))
+        object.__setattr__(self, "b", as_readonly(offset + spread.mean))
         centred = MultivariateNormal.of_structure(np.zeros(m), spread._spread)
         object.__setattr__(self, "noise", centred)
         object.__setattr__(self, "names", checked_names(names, m))
@@ -188,7 +188,7 @@ class LinearGaussian:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
 

@@ -14,7 +14,7 @@ from suffice.errors import CovarianceError, ShapeError
 from suffice.gaussian.diagonal import Diagonal, checked_variances
 from suffice.gaussian.full import of_matrix
 from suffice.gaussian.structure import Conditional, Structure
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # A difference from 1 that is smaller than this has lost six of its sixteen digits.
 FEW_DIGITS = 1e-6
@@ -83,7 +83,7 @@ class LowRank(Structure):
 
     def marginal(self, which: Index) -> LowRank:
         """Return the covariance of some features: their rows of W and psi."""
-        return LowRank(given(self.loadings[which]), given(self.noise[which]))
+        return LowRank(as_readonly(self.loadings[which]), as_readonly(self.noise[which]))
 
     def conditional(self, kept: Index, given: Index) -> Conditional:
         """Return W_1 M^-1/2 and psi_1, with the M of what is given."""
@@ -109,7 +109,7 @@ class LowRank(Structure):
         """
         total = self.noise + variances
         share, rest = self.noise / total, variances / total
-        inner = LowRank(self.loadings, given(total))._inner
+        inner = LowRank(self.loadings, as_readonly(total))._inner
         loadings = solve_triangular(inner.lower, self.loadings.T, lower=True).T
 
         def shift(away: Floats) -> Floats:
@@ -166,16 +166,16 @@ def _solved(lower: Floats, rows: Floats) -> Floats:
 def low_rank(loadings: Floats, noise: Floats) -> Structure:
     """Return W W^T + diag(psi); a full matrix where a psi is 0, which cannot be divided by."""
     if loadings.shape[1] == 0:
-        return Diagonal(given(noise))
+        return Diagonal(as_readonly(noise))
     if np.any(noise == 0):
         return of_matrix(loadings @ loadings.T + np.diag(noise))
-    return LowRank(given(loadings), given(noise))
+    return LowRank(as_readonly(loadings), as_readonly(noise))
 
 
 def checked_low_rank(owner: str, loadings: ArrayLike, noise_variances: ArrayLike) -> Structure:
     """Return W W^T + diag(psi), or say why there is none."""
     noise = checked_variances(owner, "noise_variances", noise_variances)
-    array = frozen(loadings)
+    array = readonly_copy(loadings)
     if array.ndim != 2 or len(array) != len(noise):
         raise ShapeError(
             f"{owner} has loadings {array.shape} and noise_variances {noise.shape}. Give (d, r) "

@@ -21,7 +21,7 @@ from suffice.gaussian.low_rank import low_rank
 from suffice.gaussian.structure import Structure
 from suffice.scoring.dense import factor_analysis
 from suffice.tally import Moments, Patterns
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
 OWNER = "MultivariateNormal"
 STRUCTURES = ("full", "diagonal", "low_rank")
@@ -98,12 +98,14 @@ def most_likely(
         at = int(np.argmin(seen))
         raise InputError(f"Feature {at} has no weight of rows. Leave it out, or count more rows.")
     if covariance == "diagonal":
-        return given(cells.mean().reshape(-1)), Diagonal(given(cells.variance().reshape(-1)))
+        return as_readonly(cells.mean().reshape(-1)), Diagonal(
+            as_readonly(cells.variance().reshape(-1))
+        )
     moments = _whole(tally)
     found = moments.mean().reshape(-1), _positive(moments)
     if covariance == "full":
-        return given(found[0]), of_matrix(found[1])
-    return given(found[0]), _factored(found[1], rank)
+        return as_readonly(found[0]), of_matrix(found[1])
+    return as_readonly(found[0]), _factored(found[1], rank)
 
 
 def _whole(tally: Moments | Patterns) -> Moments:
@@ -115,7 +117,7 @@ def _whole(tally: Moments | Patterns) -> Moments:
                 "covariance='diagonal'."
             )
         return tally
-    if not tally.gaps:
+    if not tally.has_missing:
         return tally.whole()
     found = complete(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
     if not found.converged:

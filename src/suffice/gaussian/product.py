@@ -8,7 +8,7 @@ from suffice.gaussian.diagonal import Diagonal
 from suffice.gaussian.full import Full, of_half, of_matrix
 from suffice.gaussian.low_rank import LowRank, low_rank
 from suffice.gaussian.structure import Conditional, Structure
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
 
 def summed(one: Structure, two: Structure) -> Structure:
@@ -34,7 +34,7 @@ def multiplied(one: Structure, two: Structure) -> tuple[Conditional, Structure]:
     total.refuse_singular("The sum of the two covariances")
     if isinstance(one, Diagonal) and isinstance(two, Diagonal):
         share = one.values / (one.values + two.values)
-        left = Diagonal(given(share * two.values))
+        left = Diagonal(as_readonly(share * two.values))
         return Conditional(left, lambda away: np.asarray(share * away)), total
     if isinstance(one, LowRank) and isinstance(two, Diagonal):
         return one.beside(two.values), total

@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.errors import CovarianceError
 from suffice.prior.prior import Size, sizes
-from suffice.tally.tally import Floats, Index, given
+from suffice.tally.tally import Floats, Index, as_readonly
 
 # From deviations of one part of the features, (..., k), to the shift this means for another.
 Shift = Callable[[Floats], Floats]
@@ -68,7 +68,7 @@ class Structure(ABC):
 
     @abstractmethod
     def conditional(self, kept: Index, given: Index) -> Conditional:
-        """Return the covariance of `kept` once `given` are known, by one factorisation."""
+        """Return the covariance of `kept` once `as_readonly` are known, by one factorisation."""
 
     @abstractmethod
     def scaled(self, factors: Floats) -> Structure:
@@ -144,7 +144,7 @@ class Structure(ABC):
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

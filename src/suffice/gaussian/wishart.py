@@ -14,7 +14,7 @@ from suffice.errors import PriorError, ShapeError
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.normal_inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.prior import Size, broadcast, check_generator, finite, positive, sizes, spread_to
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import with_one_blas_thread
 
 
@@ -79,7 +79,7 @@ class RandomMatrix(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays are writeable, whatever they were before.
         for name, value in state.items():
-            object.__setattr__(self, name, given(value))
+            object.__setattr__(self, name, as_readonly(value))
 
 
 @with_one_blas_thread

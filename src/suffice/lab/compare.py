@@ -16,7 +16,7 @@ from suffice.estimators.answers import generator
 from suffice.lab.crossing import Crossing, find_crossing
 from suffice.lab.learning_curves import default_sizes, draw_split, learning_curves, watched
 from suffice.lab.sides import sides_of
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import one_blas_thread
 
 SCORES = {"error": "error", "log_loss": "log-loss"}
@@ -215,7 +215,7 @@ def compare(
         )
     curves = learning_curves(sides, labels, steps, watched(splits, progress))
     found = np.array(list(curves))
-    errors, losses = (given(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
+    errors, losses = (as_readonly(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
     first, second = (side.name for side in sides)
     if first == second:
         first, second = f"{first}, generative", f"{second}, discriminative"

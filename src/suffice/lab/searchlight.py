@@ -141,7 +141,9 @@ def searchlight(
     classes, codes = take_labels(Searchlight, columns, y)
     if len(classes) < 2:
         raise InputError(f"All rows are of class {classes.tolist()[0]!r}. Give rows of another.")
-    counts, moments = count_moments(Rows(columns, codes, len(classes), owner="searchlight"))
+    counts, moments = count_moments(
+        Rows(columns, codes, len(classes), estimator_name="searchlight")
+    )
     _check_whole(columns, moments, counts, grid)
     right, flat = _counted(
         columns,

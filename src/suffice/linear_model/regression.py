@@ -99,7 +99,7 @@ class Regression(TallyRegressor):
         """
         line = self._line()
         rows = self._pairs(X, y, sample_weight, reset=False)
-        if not count_pairs(rows).tally.agrees(self.tally_):
+        if not count_pairs(rows).tally.allclose(self.tally_):
             raise InputError(
                 f"These are not the rows that this {type(self).__name__} learned. Give all of "
                 "them, with their weights, or fit a model to these."

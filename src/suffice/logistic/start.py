@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from suffice.count.full_moments import whole_rows
+from suffice.count.full_moments import count_complete_rows
 from suffice.count.moments import count_moments
 from suffice.data.rows import Rows
 from suffice.gaussian.covariance import SINGULAR, mle, solved, standardised
@@ -131,7 +131,7 @@ def measured(rows: Rows, penalty: float, *, intercept: bool, full: bool) -> Meas
         Whether dense rows are to be read for products of columns too, and CSR rows centred.
     """
     if full and not rows.sparse:
-        weights, moments, _ = whole_rows(rows)
+        weights, moments, _ = count_complete_rows(rows)
         pooled = moments.pooled().diagonal()
     else:
         weights, moments = count_moments(rows)

@@ -214,7 +214,7 @@ class GaussianNB(LeavesRowsOut):
     def _scores_anew(self, rows: Rows, row: int, fellows: NDArray[np.intp]) -> Floats:
         """Return log p(x | class), (C,), by reading the tally without the row."""
         cells = moments_without(self.tally_.parts, rows, row, fellows)
-        gone = not self.classes_closed_ and self._alone(rows.some(np.array([row])))[0]
+        gone = not self.classes_closed_ and self._alone(rows.take(np.array([row])))[0]
         kept = np.arange(len(cells.weight))
         if gone:
             kept = kept[kept != rows.codes[row]]
@@ -224,7 +224,7 @@ class GaussianNB(LeavesRowsOut):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SufficeWarning)
                 law = self._law_of(cells.take(kept), prior)
-            one = rows.some(np.array([row])).X
+            one = rows.take(np.array([row])).X
             scores[kept] = joint_log_proba(law.scorer(), one, np.zeros(len(kept)))[0]
         return scores
 

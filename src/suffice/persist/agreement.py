@@ -92,7 +92,7 @@ def check_alike(tally: Any, like: Tally, classes: int, *, any_levels: bool = Fal
     if isinstance(tally, Patterns) and isinstance(like, Patterns):
         if tally.features != like.features:
             refuse(f"Its tally is of {tally.features} columns, where {like.features} are due.")
-        if tally.everything not in tally.parts:
+        if tally.all_features not in tally.parts:
             refuse("Its tally has no place for rows without gaps.")
         for part in tally.parts.values():
             if part.weight.shape != (classes,):

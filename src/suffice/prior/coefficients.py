@@ -24,7 +24,7 @@ from suffice.prior.prior import (
 )
 from suffice.prior.student_t import LOG_TWO_PI, MultivariateStudentT, Normal, StudentT
 from suffice.tally.moments import Moments
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
 # The least eigenvalue of a precision, in units of its diagonal, that is told apart from 0, for
 # each coefficient: what rounding leaves of none.
@@ -44,7 +44,7 @@ def checked_precision(
     believed = proper(P)
     if believed.any():
         cholesky(owner, "precision", P[np.ix_(believed, believed)])
-    return m, given(P)
+    return m, as_readonly(P)
 
 
 def proper(precision: Floats) -> NDArray[np.bool_]:
@@ -155,7 +155,7 @@ class Products(NamedTuple):
                 "Count features and targets together, in full moments (d + t, d + t)."
             )
         weight = float(tally.weight)
-        sums = tally.scatter() if intercept else tally.rebased(0.0).sum_xx
+        sums = tally.scatter() if intercept else tally.rebase(0.0).sum_xx
         yy = np.diagonal(sums)[features:].copy()
         spread = np.sqrt(np.maximum(yy, 0.0) / max(weight, 1.0))
         level = np.hypot(tally.mean()[features:], spread)
@@ -268,7 +268,7 @@ class Coefficients:
             "noise_scale": self.noise_scale + lost / 2,
         }
         for name, value in fields.items():
-            object.__setattr__(believed, name, given(value))
+            object.__setattr__(believed, name, as_readonly(value))
         return believed
 
     def log_evidence(self, products: Products, believed: Self | None = None) -> Floats:
@@ -422,8 +422,8 @@ class CoefficientsKnownNoise:
         rest = products.about(self.location)
         shift = solved_by(precision_root(P), rest.xy / self.noise_variance)
         believed = object.__new__(type(self))
-        object.__setattr__(believed, "location", given(self.location + shift))
-        object.__setattr__(believed, "precision", given(P))
+        object.__setattr__(believed, "location", as_readonly(self.location + shift))
+        object.__setattr__(believed, "precision", as_readonly(P))
         object.__setattr__(believed, "noise_variance", self.noise_variance)
         return believed
 

@@ -16,7 +16,7 @@ from suffice.prior.picture import check_single, marks_of
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import Interval, Prior, Size, broadcast, check_generator, sizes, tails
 from suffice.tally.counts import Counts
-from suffice.tally.tally import Floats, frozen, given
+from suffice.tally.tally import Floats, as_readonly, readonly_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +66,8 @@ class PointMasses(Prior):
 
     def _hold(self, points: Floats, log_weights: Floats) -> None:
         total = logsumexp(log_weights, axis=-1, keepdims=True)
-        object.__setattr__(self, "points", frozen(points))
-        object.__setattr__(self, "log_weights", given(np.asarray(log_weights - total)))
+        object.__setattr__(self, "points", readonly_copy(points))
+        object.__setattr__(self, "log_weights", as_readonly(np.asarray(log_weights - total)))
 
     @property
     def weights(self) -> Floats:

@@ -13,7 +13,7 @@ from scipy.special import gammaln, xlog1py, xlogy
 from suffice.errors import InputError, PriorError
 from suffice.prior.prior import Size, broadcast, check_generator, positive, sizes, spread_to
 from suffice.prior.special import log_gamma_step
-from suffice.tally.tally import Floats, frozen, given
+from suffice.tally.tally import Floats, as_readonly, readonly_copy
 
 # numpy draws Poisson numbers up to 9.2e18, the largest that 64 bits hold.
 MOST_EVENTS = 1e18
@@ -37,7 +37,7 @@ class Predictive(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays are writeable, whatever they were before.
         for name, value in state.items():
-            object.__setattr__(self, name, given(value))
+            object.__setattr__(self, name, as_readonly(value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Bernoulli(Predictive):
     probability: Floats
 
     def __init__(self, probability: ArrayLike) -> None:
-        chance = frozen(probability)
+        chance = readonly_copy(probability)
         wrong = ~((chance >= 0) & (chance <= 1))
         if np.any(wrong):
             raise PriorError(

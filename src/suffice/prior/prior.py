@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.estimates import Estimates
-from suffice.tally.tally import Floats, Tally, frozen, given
+from suffice.tally.tally import Floats, Tally, as_readonly, readonly_copy
 
 Size = int | Sequence[int] | None
 
@@ -138,13 +138,13 @@ class Prior(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
 
 def positive(owner: str, name: str, values: ArrayLike) -> Floats:
     """Return `values` as a read-only array, all finite and above 0."""
-    array = frozen(values)
+    array = readonly_copy(values)
     wrong = ~(np.isfinite(array) & (array > 0))
     if np.any(wrong):
         raise PriorError(f"{owner} has {name} {array[wrong].flat[0]:g}. Use finite values above 0.")
@@ -153,7 +153,7 @@ def positive(owner: str, name: str, values: ArrayLike) -> Floats:
 
 def finite(owner: str, name: str, values: ArrayLike) -> Floats:
     """Return `values` as a read-only array of finite numbers."""
-    array = frozen(values)
+    array = readonly_copy(values)
     wrong = ~np.isfinite(array)
     if np.any(wrong):
         raise PriorError(f"{owner} has {name} {array[wrong].flat[0]:g}. Use finite values.")
@@ -175,8 +175,8 @@ def broadcast(owner: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
 def spread_to(values: Floats, shape: tuple[int, ...]) -> Floats:
     """Return `values` repeated to `shape`, as a read-only array of its own."""
     if values.shape == shape:
-        return frozen(values)
-    return given(np.broadcast_to(values, shape).copy())
+        return readonly_copy(values)
+    return as_readonly(np.broadcast_to(values, shape).copy())
 
 
 def tails(level: float) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from scipy.special import expit, logsumexp
 from suffice.display.bars import draw_bars
 from suffice.display.tables import Bar, PrintedTable, Section, Tabular
 from suffice.errors import InputError, ShapeError
-from suffice.tally.tally import Floats, Index, frozen
+from suffice.tally.tally import Floats, Index, readonly_copy
 
 # Absolute error of the mean slope (which lies between -1 and 1), and the most pieces its path may
 # be cut into: where scores are in the thousands it turns sharply, but at few places.
@@ -173,7 +173,7 @@ class Explanation(Tabular):
         log_odds: float,
     ) -> Self:
         """Return the explanation; what the pieces do not add up to is its base."""
-        shares = frozen(contributions)
+        shares = readonly_copy(contributions)
         if not shares.shape == (len(names),) == (len(values),):
             raise ShapeError(
                 f"{len(names)} names, {len(values)} values and contributions of shape "

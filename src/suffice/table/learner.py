@@ -107,7 +107,7 @@ class TableLearner(KeepsRows):
         return tuple(
             c.name
             for c in sheet.table
-            if c.name in given and (c.any_gap or c.name + GAP_OF in names)
+            if c.name in given and (c.any_missing or c.name + GAP_OF in names)
         )
 
     def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:

@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.combine.choice import HOW, UNFITTED
 from suffice.combine.combination import Combination
-from suffice.data.columns import GAP, NUMERIC, Column
+from suffice.data.columns import MISSING_CODE, NUMERIC, Column
 from suffice.data.objects import Kind
 from suffice.data.parsing.format import StringFormat
 from suffice.data.schema import Field, Schema
@@ -169,7 +169,7 @@ def _check_documents(counts: Any) -> None:
 
 def _empty(field: Field) -> Column:
     if field.kind == "category":
-        return Column(field.name, field.kind, np.full(1, GAP, np.int32), field.levels)
+        return Column(field.name, field.kind, np.full(1, MISSING_CODE, np.int32), field.levels)
     if field.kind == "text":
         import pyarrow
 

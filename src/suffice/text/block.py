@@ -19,7 +19,7 @@ from suffice.families.family import MAX_ROWS_REFIT_PRIOR, Mask
 from suffice.families.levels import subtract_or_zero
 from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
-from suffice.tally.tally import Floats, Index, given
+from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.text.classify.draws import drawn_documents
 from suffice.text.classify.event_model import event_model
 from suffice.text.classify.fading import Fading, fades
@@ -101,7 +101,7 @@ class TextReading(Posterior[Counts]):
 
         Terms that only the fold has are unknown.
         """
-        matrix, missing = self.family.matrix(table), table[self.family.column].gaps
+        matrix, missing = self.family.matrix(table), table[self.family.column].missing
         scores, lengths = self.held_out_scores(matrix, missing, folds)
         return self._faded(scores, lengths, table)
 
@@ -115,7 +115,7 @@ class TextReading(Posterior[Counts]):
         alpha = float(self.model.alpha_) if matrix.shape[0] > MAX_ROWS_REFIT_PRIOR else "evidence"
         scores, lengths = np.empty((matrix.shape[0], classes)), np.empty(matrix.shape[0])
         for members in folds.members:
-            rows = replace(folds.rows.some(members), X=matrix[members])
+            rows = replace(folds.rows.take(members), X=matrix[members])
             held = np.bincount(rows.codes, rows.row_weights * ~missing[members], classes)
             left, words = (
                 subtract_or_zero(documents, held),
@@ -148,13 +148,13 @@ class TextReading(Posterior[Counts]):
 
     def _faded(self, scores: Floats, lengths: Floats, table: Table) -> Floats:
         faded = scores * fades(lengths, self.family.fading)[:, None]
-        faded[table[self.family.column].gaps] = 0.0
+        faded[table[self.family.column].missing] = 0.0
         return np.asarray(faded)
 
     def pieces(self, table: Table) -> Pieces:
         """Return what each term of the first document adds to the scores."""
         matrix = self.family.matrix(table)[[0]]
-        missing = bool(table[self.family.column].gaps[0])
+        missing = bool(table[self.family.column].missing[0])
         fade = float(fades(row_sums(matrix), self.family.fading)[0])
         found = term_scores(self.model, matrix)
         names = [self.family.terms[int(term)] for term in found.terms]
@@ -178,8 +178,8 @@ class TextReading(Posterior[Counts]):
         """Return the documents as they are, drawn where missing if `rng` is given."""
         column = table[self.family.column]
         filled = np.array(column.values.to_pylist(), object)
-        if rng is not None and column.any_gap:
-            gaps = np.flatnonzero(column.gaps)
+        if rng is not None and column.any_missing:
+            gaps = np.flatnonzero(column.missing)
             chances = np.exp(log_proba[gaps])
             codes = np.array([rng.choice(len(p), p=p / p.sum()) for p in chances], np.int32)
             filled[gaps] = self.sample(codes, rng)[self.family.column]
@@ -270,7 +270,7 @@ class Text(Family[Counts]):
         folds = deal_folds(distinct)
         at = folds.find(hashes, codes)
         missing = np.zeros(len(folds.hashes), np.bool_)
-        missing[at[at >= 0]] = table[self.column].gaps[at >= 0]
+        missing[at[at >= 0]] = table[self.column].missing[at >= 0]
         held_out, lengths = reading.held_out_scores(folds.rows.X, missing, folds)
         shares = np.bincount(folds.rows.codes, folds.rows.row_weights, classes) + 1.0
         prior = np.log(shares / shares.sum())
@@ -294,13 +294,13 @@ class Text(Family[Counts]):
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
         """Return the documents of each class and the counts of their terms, (C, 1 + V)."""
-        seen = ~table[self.column].gaps
+        seen = ~table[self.column].missing
         rows = Rows(self.matrix(table), codes, classes, weights)
         _, counts = count_words(rows)
         documents = csr_array(seen.astype(np.float64)[:, None])
         _, held = count_words(Rows(documents, codes, classes, weights))
         together = np.concatenate([held.counts, counts.counts], axis=1)
-        return Counts(given(together), counts.log_orderings)
+        return Counts(as_readonly(together), counts.log_orderings)
 
     def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]
@@ -313,7 +313,7 @@ class Text(Family[Counts]):
         wide[:, 0] = tally.counts[:, 0]
         wide[:, 1 + where] = tally.counts[:, 1:]
         merged = replace(self, terms=vocabulary.terms)
-        return merged, Counts(given(wide), tally.log_orderings)
+        return merged, Counts(as_readonly(wide), tally.log_orderings)
 
     def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
         """Say which terms are in a document."""

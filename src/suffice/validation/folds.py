@@ -84,7 +84,7 @@ class DistinctRows:
         places, weights = found[kept], totals[kept]
         if not rows.weights.size and len(found) == (size if some is None else len(some)):
             weights = rows.weights  # no two are equal, and every row weighs 1
-        taken = replace(rows.some(places), weights=weights)
+        taken = replace(rows.take(places), weights=weights)
         complete = complete and some is None and len(kept) == len(found)
         return cls(taken, hashes[places], places, complete)
 
@@ -184,7 +184,7 @@ def deal_folds(distinct: DistinctRows) -> Folds:
     weights = rows.row_weights
     if not rows.groups.size and _are_draws(hashes, weights):
         at, numbers, weights = _deal_one_by_one(rows.codes, weights, rows.classes)
-        dealt = replace(rows.some(at), weights=weights)
+        dealt = replace(rows.take(at), weights=weights)
         return Folds(dealt, numbers, hashes[at], distinct.complete)
     unit = rows.groups if rows.groups.size else hashes
     return Folds(rows, _deal_units(unit, rows), hashes, distinct.complete)

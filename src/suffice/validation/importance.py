@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.display.bars import draw_bars
 from suffice.display.tables import PrintedTable, Section, Tabular
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.validation.information import Dependence
 
 
@@ -46,8 +46,8 @@ class LossIncrease:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", np.asarray(self.features, np.int64))
-        object.__setattr__(self, "mean", frozen(self.mean))
-        object.__setattr__(self, "error", frozen(self.error))
+        object.__setattr__(self, "mean", readonly_copy(self.mean))
+        object.__setattr__(self, "error", readonly_copy(self.error))
 
     @classmethod
     def of(cls, before: Floats, without: Iterable[Floats], weights: Floats) -> Self:
@@ -179,10 +179,10 @@ class Importance(Tabular):
         return cls(
             kind,
             names,
-            given(mean),
-            given(error),
-            given(found.mutual_information),
-            given(found.log_bayes_factor),
+            as_readonly(mean),
+            as_readonly(error),
+            as_readonly(found.mutual_information),
+            as_readonly(found.log_bayes_factor),
             losses.log_loss,
             losses.weight,
             note,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suffice.data.hashes import Hashes
-from suffice.data.labels import codes_within
+from suffice.data.labels import translate_codes
 from suffice.data.rows import NO_GROUPS, Rows
 from suffice.tally.tally import ROUNDING, Index
 from suffice.validation.folds import DistinctRows
@@ -57,7 +57,7 @@ class RowSample:
     >>> sample = RowSample.of(rows, np.array(["ham", "spam"]), np.array([30, 30, 20], np.uint64))
     >>> sample.rows.X[:, 0], sample.labels[sample.rows.codes], sample.rows.weights
     (array([7., 5.]), array(['spam', 'ham'], dtype='<U4'), array([1., 2.]))
-    >>> one = RowSample.of(rows.some([0]), np.array(["ham"]), np.array([30], np.uint64))
+    >>> one = RowSample.of(rows.take([0]), np.array(["ham"]), np.array([30], np.uint64))
     >>> sample.forget(one).rows.weights, sample.merge(one).rows.weights
     (array([1., 1.]), array([1., 3.]))
     """
@@ -84,7 +84,7 @@ class RowSample:
         if rows.weights.size:
             some &= rows.weights > 0
         at = np.flatnonzero(some)
-        taken = rows.some(at)
+        taken = rows.take(at)
         taken = replace(taken, weights=taken.row_weights)
         ones = np.ones(len(at), np.intp)
         return cls(taken, labels, hashes[at], ones, limit, most).in_order()
@@ -108,7 +108,9 @@ class RowSample:
         if not len(second):
             return replace(first, limit=limit)
         labels = np.union1d(first.labels, second.labels)
-        mine, theirs = (codes_within(one.labels, labels, one.rows.codes) for one in (first, second))
+        mine, theirs = (
+            translate_codes(one.labels, labels, one.rows.codes) for one in (first, second)
+        )
         pair = first.rows, second.rows
         rows = replace(
             first.rows,
@@ -161,13 +163,13 @@ class RowSample:
 
     def coded_by(self, classes: Labels) -> Rows:
         """Return the rows, coded by a superset of the classes."""
-        codes = codes_within(self.labels, classes, self.rows.codes)
+        codes = translate_codes(self.labels, classes, self.rows.codes)
         return replace(self.rows, codes=codes, classes=len(classes))
 
     def expanded(self) -> Rows:
         """Return each row as many times as it was learned, with an equal part of its weight."""
         at = np.repeat(np.arange(len(self)), self.counts)
-        rows = self.rows.some(at)
+        rows = self.rows.take(at)
         return replace(rows, weights=rows.weights / self.counts[at])
 
     def _find(self, other: RowSample) -> Index:
@@ -192,7 +194,7 @@ class RowSample:
         """Return some of the rows, with no names but theirs."""
         if kept.all():
             return self
-        rows = self.rows.some(np.flatnonzero(kept))
+        rows = self.rows.take(np.flatnonzero(kept))
         present, codes = np.unique(rows.codes, return_inverse=True)
         own = getattr(rows.X, "own", None)
         rows = replace(
@@ -220,7 +222,7 @@ class RowSample:
         new[1:] = (hashes[1:] != hashes[:-1]) | (codes[1:] != codes[:-1])
         begins = np.flatnonzero(new)
         present, own_codes = np.unique(codes[begins], return_inverse=True)
-        taken = self.rows.some(order[begins])
+        taken = self.rows.take(order[begins])
         own: Callable[[], Any] | None = getattr(taken.X, "own", None)
         groups = self.rows.groups
         rows = replace(

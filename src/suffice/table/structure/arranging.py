@@ -104,7 +104,7 @@ def _some(rows: Rows) -> Rows:
     """
     heavy = np.flatnonzero(rows.weights) if rows.weights.size else np.arange(rows.shape[0])
     if len(heavy) <= CHOOSING_ROWS:
-        return rows if len(heavy) == rows.shape[0] else rows.some(heavy)
+        return rows if len(heavy) == rows.shape[0] else rows.take(heavy)
     return DistinctRows.of(rows, row_hashes(rows, rows.X.table.names), CHOOSING_ROWS).rows
 
 
@@ -182,9 +182,9 @@ def _best(found: dict[str, Candidate]) -> str:
 def _why_not(few: Column, column: Column) -> str | None:
     """Say why a column, of which few cells are looked at first, is left out, or None."""
     if column.kind == "text":
-        return EMPTY if column.gaps.all() else None
+        return EMPTY if column.missing.all() else None
     seen = few.seen
-    if not len(seen) and column.gaps.all():
+    if not len(seen) and column.missing.all():
         return EMPTY
     if bool(np.all(seen == seen[:1])) and bool(np.all(column.seen == column.seen[:1])):
         return CONSTANT

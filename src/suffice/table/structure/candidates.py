@@ -70,7 +70,7 @@ def is_narrow(column: Column, rows: Rows) -> bool:
     values = column.distinct
     if len(values) < 2:
         return True
-    seen = ~column.gaps
+    seen = ~column.missing
     numbers, codes = column.values[seen], rows.codes[seen]
     mass = rows.weights[seen] if rows.weights.size else np.ones(len(numbers))
     counts = np.bincount(codes, mass, rows.classes)
