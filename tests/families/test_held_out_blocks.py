@@ -13,12 +13,12 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import family_of
 from suffice.table.sheet import Sheet
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 def folds_of(table, codes, weights) -> Folds:
     hashes = table_hashes(table.columns, len(table))
-    return deal_folds(DistinctRows.of(Rows(Sheet(table), codes, CLASSES, weights), hashes))
+    return assign_folds(DistinctRows.of(Rows(Sheet(table), codes, CLASSES, weights), hashes))
 
 
 def by_hand(family, read, table, folds) -> np.ndarray:

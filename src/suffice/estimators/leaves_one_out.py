@@ -17,7 +17,7 @@ from suffice.estimators.intake import with_groups
 from suffice.estimators.learner import TallyLearner, check_alike, named_alike
 from suffice.tally import Groups
 from suffice.tally.tally import ROUNDING, Floats
-from suffice.validation.leave_one_out import ClassesLeftOut
+from suffice.validation.leave_one_out import LeaveOneOutResult
 
 
 class LeavesOneOut(TallyLearner):
@@ -41,7 +41,7 @@ class LeavesOneOut(TallyLearner):
 
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> ClassesLeftOut:
+    ) -> LeaveOneOutResult:
         """Return what the others say of each row that this model learned.
 
         Parameters
@@ -56,12 +56,12 @@ class LeavesOneOut(TallyLearner):
         check_is_fitted(self, "tally_")
         return self._left_out(with_groups(self._learned_rows(X, y, sample_weight), groups))
 
-    def _left_out(self, rows: Rows) -> ClassesLeftOut:
+    def _left_out(self, rows: Rows) -> LeaveOneOutResult:
         """Return what the others say of each learned row, coded by `classes_`."""
         joint = self._left_out_joint(rows)
         if joint is None:
             joint = self._refitted_joint(rows)
-        found = ClassesLeftOut.of(joint, rows.codes, rows.weights, self.classes_)
+        found = LeaveOneOutResult.of(joint, rows.codes, rows.weights, self.classes_)
         return replace(found, log_proba=self._calibrated_without(found.log_proba, rows))
 
     def _calibrated_without(self, log_proba: Floats, rows: Rows) -> Floats:

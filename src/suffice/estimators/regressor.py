@@ -33,7 +33,7 @@ from suffice.persist.agreement import check_joint_moments, check_kinds
 from suffice.persist.refusal import refuse
 from suffice.prior.prior import Interval
 from suffice.prior.student_t import Normal, StudentT
-from suffice.scoring.regression import Line
+from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.debt import describe_shortfall, largest_shortfall
 from suffice.tally.tally import Floats, Index
@@ -58,7 +58,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         """Set the fitted attributes, or say why the tally is not enough."""
 
     @abstractmethod
-    def _line(self) -> Line:
+    def _line(self) -> RegressionPosterior:
         """Return what is believed of new targets, or say why nothing can be yet."""
 
     def __sklearn_tags__(self) -> Any:

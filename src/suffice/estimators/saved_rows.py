@@ -36,7 +36,7 @@ class HeldOutSample(NamedTuple):
 
     def of_kept(self, sample: RowSample) -> HeldOutSample:
         """Return the answers for rows that are still kept, their classes being those of before."""
-        own = sample.coded_by(self.classes)
+        own = sample.with_codes_of(self.classes)
         kept = np.isin(_keys(self.hashes, self.codes), _keys(sample.hashes, own.codes))
         if kept.all():
             return self
@@ -113,7 +113,7 @@ def sample_of(saved: dict[str, Any], X: Any, hashes: Any) -> RowSample:
     codes = saved["codes"].astype(np.int32)
     rows = Rows(X, codes, len(labels), saved["weights"], groups=saved["groups"])
     counts = saved["counts"].astype(np.intp)
-    return RowSample(rows, labels, hashes(rows), counts, np.uint64(saved["limit"])).in_order()
+    return RowSample(rows, labels, hashes(rows), counts, np.uint64(saved["limit"])).sort_rows()
 
 
 def saved_cells(X: Any) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from suffice.tally import Blocks, Counts, Events, Moments, Patterns, Quartics
 from suffice.tally.tally import Floats
 from suffice.validation.information import (
     Dependence,
-    a_feature,
     counts_dependence,
+    describe_feature,
     normal_information,
     poisson_information,
     table_information,
@@ -51,7 +51,7 @@ def _counts(tally: Counts, model: Any) -> Dependence:
 def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
-    alpha = a_feature(model._smoothing, classes, features)
+    alpha = describe_feature(model._smoothing, classes, features)
     information, factor = np.empty(features), np.empty(features)
     for j, table in enumerate(tables):
         prior = Dirichlet.symmetric(alpha[j], table.counts.shape[1])
@@ -63,7 +63,7 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
 @dependence.register
 def _events(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
-    gamma = Gamma(*(a_feature(part, classes, features) for part in model._gamma()))
+    gamma = Gamma(*(describe_feature(part, classes, features) for part in model._gamma()))
     rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)
@@ -124,7 +124,7 @@ def _prior(tally: Moments, given: NormalInverseGamma | None) -> NormalInverseGam
     classes, features = tally.weight.shape
     if given is not None:
         fields = (given.location, given.pseudo_rows, given.shape, given.scale)
-        return NormalInverseGamma(*(a_feature(field, classes, features) for field in fields))
+        return NormalInverseGamma(*(describe_feature(field, classes, features) for field in fields))
     pooled = tally.pooled()
     variance = pooled.scatter() / np.where(pooled.weight > 0, pooled.weight, 1.0)
     scale = ONE_ROW / 2 * spreads(variance, pooled.mean())

@@ -15,7 +15,7 @@ from suffice.linear_model.bridge import LinearForm
 from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
 from suffice.naive_bayes.multinomial import CountRows, times
 from suffice.prior import Dirichlet
-from suffice.scoring.discrete import NOTHING, TableScorer, log_ratio_table
+from suffice.scoring.discrete import EMPTY_TABLE, TableScorer, log_ratio_table
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
@@ -107,7 +107,7 @@ in scikit-learn
 
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)
-        return TableScorer(table, np.zeros(table.shape[1]), NOTHING)
+        return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE)
 
     def _word_parts(
         self, columns: Index, counts: Floats, seen: NDArray[np.bool_] | None = None

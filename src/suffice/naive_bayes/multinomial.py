@@ -23,7 +23,12 @@ from suffice.prior import Dirichlet
 from suffice.prior.predictive import draw_events
 from suffice.prior.special import log_gamma_step
 from suffice.scoring import scorer as scoring
-from suffice.scoring.discrete import NOTHING, RisingScorer, TableScorer, log_ratio_table
+from suffice.scoring.discrete import (
+    EMPTY_TABLE,
+    IntegratedCountScorer,
+    TableScorer,
+    log_ratio_table,
+)
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread
@@ -75,10 +80,12 @@ class CountRows(DiscreteNB):
         """Return the scorer of the multinomial, plugged in or (Polya) integrated out."""
         if self.estimate != "predictive":
             table = self._word_log_prob()
-            return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
+            return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE, 0.0, one_total=True)
         believed = np.ascontiguousarray((self.feature_count_ + self._concentration()).T)
         totals = believed.sum(axis=0)
-        return RisingScorer(believed, NOTHING, totals, np.zeros(len(totals)), NOTHING)
+        return IntegratedCountScorer(
+            believed, EMPTY_TABLE, totals, np.zeros(len(totals)), EMPTY_TABLE
+        )
 
     def score_samples(self, X: Any) -> Floats:
         """Return log p(x), (n_samples,): of the row's words in one order, given how many there are.
@@ -222,7 +229,7 @@ class MultinomialNB(CountRows):
         if self.estimate == "predictive":
             return self._word_scorer()
         table = self.feature_log_prob_.T
-        return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
+        return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE, 0.0, one_total=True)
 
     def _taken_off(self, columns: Index, counts: Floats, lengths: Floats) -> Floats:
         if self.estimate != "predictive":

@@ -22,7 +22,7 @@ from suffice.prior import Gamma
 from suffice.prior.predictive import draw_events
 from suffice.prior.special import log_gamma_step
 from suffice.scoring import scorer as scoring
-from suffice.scoring.discrete import RisingScorer, TableScorer, row_log_factorials
+from suffice.scoring.discrete import IntegratedCountScorer, TableScorer, row_log_factorials
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
@@ -175,7 +175,7 @@ class PoissonNB(DiscreteNB):
             events, rows = self._believed()
             silent = -events * np.log1p(1.0 / rows)
             slope = -np.log1p(rows)
-            return RisingScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
+            return IntegratedCountScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
         rate = np.ascontiguousarray(self.rate_.T)
         with np.errstate(divide="ignore"):
             return TableScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)

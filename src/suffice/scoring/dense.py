@@ -45,20 +45,20 @@ class MarginalScorer(ABC):
         block = dense_block(X, start, stop)
         odd = np.zeros(len(block), np.bool_)
         self.add(block, odd, out)
-        gappy = np.flatnonzero(odd)
-        if gappy.size == 0:
+        incomplete = np.flatnonzero(odd)
+        if incomplete.size == 0:
             return -1
-        rows = np.asarray(block[gappy], dtype=np.float64)
+        rows = np.asarray(block[incomplete], dtype=np.float64)
         infinite = np.isinf(rows).any(axis=1)
         if infinite.any():
-            return int(gappy[np.argmax(infinite)])
+            return int(incomplete[np.argmax(infinite)])
         for numbers, seen in by_pattern(~np.isnan(rows)):
             if seen.size == 0:
                 continue  # nothing was seen, and the density of nothing is 1
             scores = np.zeros((len(numbers), out.shape[1]))
             cells = np.ascontiguousarray(rows[numbers][:, seen])
             self.marginal(seen).add(cells, np.zeros(len(numbers), np.bool_), scores)
-            out[gappy[numbers]] += scores
+            out[incomplete[numbers]] += scores
         return -1
 
 
@@ -126,7 +126,7 @@ class Projection:
 
 # Least part of a feature's variance that is its own: without it the likelihood may have no
 # maximum (a Heywood case).
-LEAST_UNIQUENESS = 1e-3
+MIN_UNIQUENESS = 1e-3
 
 
 class Factors(NamedTuple):
@@ -148,8 +148,8 @@ def factor_analysis(covariance: Floats, rank: int, max_iter: int, tol: float) ->
     some dozens of steps. Rescaled features give rescaled loadings.
     """
     variance = np.diagonal(covariance)
-    spread = np.sqrt(variance)
-    correlation = covariance / np.outer(spread, spread)
+    mean_variance = np.sqrt(variance)
+    correlation = covariance / np.outer(mean_variance, mean_variance)
 
     def loadings(psi: Floats) -> tuple[Floats, Floats]:
         root = np.sqrt(psi)
@@ -171,13 +171,15 @@ def factor_analysis(covariance: Floats, rank: int, max_iter: int, tol: float) ->
         np.full(len(variance), np.log(0.5)),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(np.log(LEAST_UNIQUENESS), 0.0)] * len(variance),
+        bounds=[(np.log(MIN_UNIQUENESS), 0.0)] * len(variance),
         options={"maxiter": max_iter, "gtol": tol, "ftol": 0.0, "maxfun": 20 * max_iter},
     )
     psi = np.exp(found.x)
     # A line search that finds nothing lower is at the bottom, as far as rounding lets it see.
     settled = found.success or (found.status == 2 and found.nit < max_iter)
-    return Factors(spread[:, None] * loadings(psi)[0], variance * psi, int(found.nit), settled)
+    return Factors(
+        mean_variance[:, None] * loadings(psi)[0], variance * psi, int(found.nit), settled
+    )
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ class LowRankScorer(MarginalScorer):
 # Rows of wide data multiplied at once.
 WIDE_ROWS = 1024
 # Rows for which preparing single precision pays.
-FEWEST_ROUGH_ROWS = 1000
+MIN_SINGLE_PRECISION_ROWS = 1000
 NORMAL = np.empty(0)
 
 
@@ -334,7 +336,7 @@ class WhitenedScorer(MarginalScorer):
         t = self._terms  # type: ignore[attr-defined]
         classes, d = self.location.shape
         chunk = chunk_rows(d, d)
-        small = not isinstance(X, np.ndarray) or len(X) < FEWEST_ROUGH_ROWS
+        small = not isinstance(X, np.ndarray) or len(X) < MIN_SINGLE_PRECISION_ROWS
         if small or not chunk or len(t["factors"]) < classes or classes < 2:
             return None
         with np.errstate(over="ignore"):  # what is beyond single precision is found below
@@ -365,7 +367,7 @@ def _inverse_root(root: Floats) -> Floats:
     return np.asarray(inverse)
 
 
-NO_GAPS = np.empty((0, 0))
+NO_MISSING_BIAS = np.empty((0, 0))
 
 
 @dataclass(frozen=True)
@@ -391,5 +393,5 @@ class SoftmaxScorer:
             return int(np.searchsorted(X.indptr, at, side="right")) - 1 - start
         table = np.ascontiguousarray(self.weights.T)
         lowest = -np.inf
-        terms = table, True, NO_GAPS, lowest, False, out
+        terms = table, True, NO_MISSING_BIAS, lowest, False, out
         return int(add_sparse_linear(X.data, X.indices, X.indptr, start, stop, *terms))

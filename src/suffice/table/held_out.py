@@ -20,12 +20,12 @@ from suffice.logistic.binary import FeatureRows
 from suffice.table.class_prior import class_log_prior, left_out_prior
 from suffice.table.features import Features
 from suffice.tally.tally import Floats, Index
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 def folds_of_table(rows: Rows, columns: Iterable[str]) -> Folds:
     """Return the rows of a `Sheet` in folds, dealt by what some columns hold."""
-    return deal_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
+    return assign_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
 
 
 def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:

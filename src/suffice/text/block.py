@@ -28,7 +28,7 @@ from suffice.text.term_rows import presences, row_sums
 from suffice.text.vectorize.names import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 from suffice.text.vectorize.vocabulary import Vocabulary
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 class Pieces(NamedTuple):
@@ -267,7 +267,7 @@ class Text(Family[Counts]):
         if groups.size:
             hashes = hashes ^ groups
         distinct = DistinctRows.of(rows, hashes, MOST_TRIED)
-        folds = deal_folds(distinct)
+        folds = assign_folds(distinct)
         at = folds.find(hashes, codes)
         missing = np.zeros(len(folds.hashes), np.bool_)
         missing[at[at >= 0]] = table[self.column].missing[at >= 0]

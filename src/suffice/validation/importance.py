@@ -225,7 +225,7 @@ class Importance(Tabular):
         shown = self.order[:SHOWN].tolist()
         rows = [
             (
-                _clipped(str(self.names[at])),
+                _clip_name(str(self.names[at])),
                 self._shown_increase(at),
                 f"{self.mutual_information[at]:.4f}",
                 f"{self.log_bayes_factor[at]:.2f}",
@@ -252,5 +252,5 @@ class Importance(Tabular):
 NUMBERS = ("log_loss_increase", "standard_error", "mutual_information", "log_bayes_factor")
 
 
-def _clipped(name: str) -> str:
+def _clip_name(name: str) -> str:
     return name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1] + "…"
