@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import digamma, gammaln, multigammaln
 
-from suffice.empirical_bayes.normal import STRONGEST as STRONGEST_ROWS
-from suffice.empirical_bayes.normal import WEAKEST_MEAN, WEAKEST_VARIANCE
+from suffice.empirical_bayes.normal import MAX_PRIOR_SAMPLE_SIZE as STRONGEST_ROWS
+from suffice.empirical_bayes.normal import MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE
 from suffice.families.levels import (
     MAX_PRIOR_SAMPLE_SIZE,
     MIN_PRIOR_SAMPLE_SIZE,
@@ -24,7 +24,7 @@ from suffice.tally import Events, Moments
 
 SEEDS = range(12)
 LOW, HIGH = np.log(MIN_PRIOR_SAMPLE_SIZE), np.log(MAX_PRIOR_SAMPLE_SIZE)
-BOX = np.log([WEAKEST_MEAN, WEAKEST_VARIANCE]), np.log([STRONGEST_ROWS] * 2)
+BOX = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE]), np.log([STRONGEST_ROWS] * 2)
 
 
 def plain_level_evidence(counts, base, strength):

@@ -70,7 +70,7 @@ def test_raw_data_teach_what_their_tally_teaches(prior, data, tally, container):
 @for_cases
 def test_a_tally_passes_through(prior, data, tally):
     counted = tally(data)
-    assert prior.tallied(counted) is counted
+    assert prior.as_tally(counted) is counted
 
 
 @for_cases

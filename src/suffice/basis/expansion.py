@@ -19,7 +19,7 @@ from suffice.persist.savable import Savable
 from suffice.tally.tally import Floats
 
 # Columns that an expansion from a file may make; a file may ask for any number in a few bytes.
-MOST_COLUMNS = 1 << 22
+MAX_COLUMNS = 1 << 22
 
 
 class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
@@ -73,7 +73,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
             expanded = self._expand(cells)
         # Infinities of both signs add up to NaN, which must not pass for a gap.
         complete = ~np.isnan(cells).any(axis=1, keepdims=True)
-        at = first(np.isinf(expanded) | (np.isnan(expanded) & complete))
+        at = first_wrong(np.isinf(expanded) | (np.isnan(expanded) & complete))
         if at is not None:
             raise InputError(
                 f"{self.get_feature_names_out()[at[1]]} is not finite in row {at[0]}: its numbers "
@@ -110,7 +110,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
 
     def _taken(self, X: Any, *, reset: bool) -> Floats:
         cells = np.asarray(take_features(self, X, reset=reset, sparse=False), dtype=np.float64)
-        at = first(np.isinf(cells))
+        at = first_wrong(np.isinf(cells))
         if at is not None:
             raise InputError(
                 f"Input X contains infinity: {cells[at]:g} in row {at[0]}, "
@@ -156,11 +156,11 @@ def check_positive(name: str, numbers: Any, columns: int) -> None:
 
 def check_width(columns: int) -> None:
     """Refuse more columns than a row of any use has."""
-    if columns > MOST_COLUMNS:
-        refuse(f"It makes {columns} columns of a row, where {MOST_COLUMNS} are the most.")
+    if columns > MAX_COLUMNS:
+        refuse(f"It makes {columns} columns of a row, where {MAX_COLUMNS} are the most.")
 
 
-def first(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
+def first_wrong(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
     """Return row and column of the first cell that is wrong, if one is."""
     if not wrong.any():
         return None

@@ -122,8 +122,9 @@ def _highest(rows: Rows) -> Any:
             raise refusal_of(rows, start + bad)
         if fractional >= 0:
             warn_caller(
-                f"{rows.estimator_name} takes levels numbered 0, 1, 2, ... and cuts fractions off, as in "
-                f"row {start + fractional}. Encode the columns, with OrdinalEncoder for example.",
+                f"{rows.estimator_name} takes levels numbered 0, 1, 2, ... and cuts fractions off, "
+                f"as in row {start + fractional}. Encode the columns, with OrdinalEncoder for "
+                "example.",
                 SufficeWarning,
             )
             break

@@ -26,8 +26,8 @@ def refusal_of(rows: Rows, row: int) -> InputError:
         )
     if negative.any():
         return InputError(
-            f"Negative values in data passed to {rows.estimator_name} (input X): {where(negative)}. Counts "
-            "and levels are 0 or more."
+            f"Negative values in data passed to {rows.estimator_name} (input X): "
+            f"{where(negative)}. Counts and levels are 0 or more."
         )
     return InputError(
         f"Level {where(cells == np.nanmax(cells))}, is too large a number. Levels are numbered "

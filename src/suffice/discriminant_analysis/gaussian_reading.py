@@ -10,7 +10,7 @@ import numpy as np
 from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.learner import GaussianLearner
-from suffice.empirical_bayes.covariance import covariance_prior, prior_over
+from suffice.empirical_bayes.covariance import broadcast_prior, covariance_prior
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.estimators.class_prior import given_prior, learned_prior
 from suffice.families.class_conditional import (
@@ -21,7 +21,7 @@ from suffice.families.class_conditional import (
     diagonal_prior,
 )
 from suffice.gaussian.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
-from suffice.gaussian.em import expected_at_first
+from suffice.gaussian.em import initial_moments
 from suffice.prior import NormalInverseWishart
 from suffice.scoring.dense import factor_analysis
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
@@ -185,7 +185,7 @@ class GaussianReading(GaussianLearner):
 
         if isinstance(parts, Patterns) and parts.has_missing:
             # The strength that gappy rows ask for is found on rows completed by a first guess.
-            first = self._prior_of(expected_at_first(parts))
+            first = self._prior_of(initial_moments(parts))
             prior = self._prior_of(under(first))
             return under(prior), prior
         whole = parts.moments() if isinstance(parts, Quartics) else parts.whole()
@@ -199,7 +199,7 @@ class GaussianReading(GaussianLearner):
             return diagonal_prior(given, moments, DIAGONAL[self.covariance])
         tied = self.covariance == "tied"
         if isinstance(self.prior, NormalInverseWishart):
-            return prior_over(self.prior, len(moments.weight), tied=tied)
+            return broadcast_prior(self.prior, len(moments.weight), tied=tied)
         return covariance_prior(moments, tied=tied)
 
     def _warn_singular(self) -> None:

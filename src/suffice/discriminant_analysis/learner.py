@@ -17,7 +17,7 @@ from suffice.estimators.explains import ColumnScores
 from suffice.estimators.settings import differences
 from suffice.families.class_conditional import ClassConditional, linear_form
 from suffice.families.leave_one_out_gaussian import Mask
-from suffice.gaussian.em import Completed, Estimate, complete
+from suffice.gaussian.em import EMResult, Estimate, fit_em
 from suffice.linear_model.bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.persist.refusal import refuse
 from suffice.scoring import scorer as scoring
@@ -157,9 +157,9 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     ) -> Moments:
         """Return moments of whole rows, (C, d, d): those counted, or what EM expects of gaps."""
         if isinstance(parts, Quartics):
-            found = Completed(parts.moments(), 1, True, 0.0)
+            found = EMResult(parts.moments(), 1, True, 0.0)
         else:
-            found = complete(parts, estimate, max_iter, tol)
+            found = fit_em(parts, estimate, max_iter, tol)
         self.n_iter_, self.converged_ = found.iterations, found.converged
         if not found.converged:
             warn_caller(

@@ -17,7 +17,7 @@ from suffice.families.leave_one_out_gaussian import (
     rows_by_class,
     weighted_parts,
 )
-from suffice.gaussian.covariance import is_singular, standardised
+from suffice.gaussian.covariance import is_singular, standardize
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats
 
@@ -53,7 +53,7 @@ class LinearLeftOut(ClassCovariances):
         if self.solver != "svd":
             singular = is_singular(self._within)
             return "the covariance within classes is singular" if singular else ""
-        least = np.linalg.eigvalsh(standardised(self._within)[1])[0]
+        least = np.linalg.eigvalsh(standardize(self._within)[1])[0]
         wanted = min(len(self.priors_) - 1, len(self._within))
         if least <= self.tol**2 or self.scalings_.shape[1] < wanted:
             return "directions without spread are left out"

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
-from suffice.persist.agreement import MOST_WEIGHT, check_sizes
+from suffice.persist.agreement import MAX_WEIGHT, check_sizes
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats, Index
 from suffice.validation.row_sample import RowSample
@@ -95,7 +95,7 @@ def check_saved_rows(saved: Any, classes: NDArray[Any]) -> int:
     _check_weights(saved["weights"], size)
     counts, groups, limit = saved["counts"], saved["groups"], saved["limit"]
     _check_array("rows that are one", counts, "iu", (size,))
-    if np.any(counts < 1) or counts.sum() > MOST_WEIGHT:
+    if np.any(counts < 1) or counts.sum() > MAX_WEIGHT:
         refuse("Its kept rows are less than one each.")
     if not isinstance(groups, np.ndarray) or groups.dtype != np.uint64:
         refuse("The groups of its kept rows are no hashes.")
@@ -170,4 +170,4 @@ def _check_weights(weights: Any, size: int) -> None:
     _check_array("weights of kept rows", weights, "f", (size,))
     if not np.all(np.isfinite(weights)) or np.any(weights <= 0):
         refuse("Its kept rows have weights that are no numbers above 0.")
-    check_sizes({"weights of kept rows": weights}, MOST_WEIGHT)
+    check_sizes({"weights of kept rows": weights}, MAX_WEIGHT)

@@ -11,7 +11,7 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.empirical_bayes.moments import feature_prior
 from suffice.errors import InputError
-from suffice.gaussian.covariance import solved
+from suffice.gaussian.covariance import solve
 from suffice.prior import MeanVariance, NormalInverseGamma
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.dense import NORMAL, LinearScorer, LowRankScorer, WhitenedScorer
@@ -27,7 +27,7 @@ def tied_form(location: Floats, covariance: Floats) -> Form:
     """Return weights of x (C, d) and bias (C,) of normals that share a covariance (d, d)."""
     centre = location.mean(axis=0)
     away = location - centre
-    weights = solved(covariance, away.T).T
+    weights = solve(covariance, away.T).T
     bias = -np.einsum("cj,cj->c", away, weights) / 2
     return weights, bias - weights @ centre
 
@@ -266,7 +266,7 @@ def linear_scorer(location: Floats, covariance: Floats) -> LinearScorer:
     """Return the linear scorer of normals that share a covariance (docs: mathematics, 4)."""
     centre = location.mean(axis=0)
     away = location - centre
-    weights = solved(covariance, away.T).T
+    weights = solve(covariance, away.T).T
 
     def part(seen: Index) -> LinearScorer:
         return linear_scorer(location[:, seen], covariance[seen[:, None], seen])

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from suffice.gaussian.covariance import solved, standardised
+from suffice.gaussian.covariance import solve, standardize
 from suffice.scoring.dense import LinearScorer
 from suffice.tally.tally import Floats, Index
 
@@ -37,7 +37,7 @@ def whitening_directions(
         Weights of the classes' differences from the centre.
     tol : float
     """
-    spread, correlation = standardised(within)
+    spread, correlation = standardize(within)
     values, vectors = np.linalg.eigh(correlation)
     singular = np.sqrt(np.maximum(values, 0.0))
     kept = singular > tol
@@ -74,7 +74,7 @@ def least_squares_scorer(
     being measured from the centre.
     """
     away = means - centre
-    pull = solved(within, np.vstack([away, centre]).T).T
+    pull = solve(within, np.vstack([away, centre]).T).T
     weights, common = pull[:-1], pull[-1]
     bias = -np.einsum("cj,cj->c", away, weights) / 2
     if raw:

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dtrtri
 
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import SINGULAR, mle, standardised
+from suffice.gaussian.covariance import SINGULAR, mle, standardize
 from suffice.kernels.ranges import on_all_cores
 from suffice.kernels.score.whitened import FEWEST_ROWS, SERIAL_PRODUCT
 from suffice.prior import NormalInverseWishart
@@ -355,6 +355,6 @@ def determinant_margin(covariance: Floats, least: float = 0.0) -> float:
     p of the least one; `least` is what such a value must stay above.
     """
     d = len(covariance)
-    smallest = float(np.linalg.eigvalsh(standardised(covariance)[1])[0])
+    smallest = float(np.linalg.eigvalsh(standardize(covariance)[1])[0])
     # Ten times the bound: the value itself is known to a few roundings only.
     return max(MIN_DETERMINANT_RATIO, max(10 * SINGULAR * d, least) / max(smallest, SINGULAR))

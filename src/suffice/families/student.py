@@ -13,8 +13,12 @@ from suffice.count import count_moments
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.empirical_bayes.moments import spreads
-from suffice.empirical_bayes.normal import STRONGEST, WEAKEST_MEAN, WEAKEST_VARIANCE
+from suffice.empirical_bayes.moments import floor_variance
+from suffice.empirical_bayes.normal import (
+    MAX_PRIOR_SAMPLE_SIZE,
+    MIN_MEAN_SAMPLE_SIZE,
+    MIN_VARIANCE_SHAPE,
+)
 from suffice.errors import InputError
 from suffice.families.binned import Bins, quantile_edges
 from suffice.families.family import Cells, Family, ParametricPosterior
@@ -67,7 +71,10 @@ def student_cells(values: Floats, weights: Floats) -> tuple[Floats, float]:
             spread = (values[-1] - values[0]) / 2
     else:
         middle = values[0] if values.size else 0.0
-        inner, spread = np.array([middle]), np.sqrt(spreads(np.zeros(()), np.asarray(middle)))
+        inner, spread = (
+            np.array([middle]),
+            np.sqrt(floor_variance(np.zeros(()), np.asarray(middle))),
+        )
     far = spread * 2.0 ** np.arange(1, DOUBLINGS)
     edges = np.unique(np.concatenate([middle - far, inner, middle + far]))
     # Beyond the last doubling, squares of distances may be beyond all floats.
@@ -175,9 +182,9 @@ class StudentPrior:
         pooled = tally.pooled()
         sums = (pooled.weight, pooled.origin, pooled.sum_x, pooled.sum_xx)
         together = Moments(*(part[None] for part in sums))
-        loose = cls(middle, spread**2, WEAKEST_MEAN, WEAKEST_VARIANCE, degrees)
+        loose = cls(middle, spread**2, MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE, degrees)
         m, _, a, b = loose.posterior(together)[0]
-        return cls(middle + float(m), float(b / a), 1.0, WEAKEST_VARIANCE, degrees)
+        return cls(middle + float(m), float(b / a), 1.0, MIN_VARIANCE_SHAPE, degrees)
 
     def _fit_hyperparameters(self, tally: Moments) -> Self:
         """Return the prior of the strengths that have most evidence."""
@@ -188,8 +195,8 @@ class StudentPrior:
             found = bound_of_classes(cells, (k, a, a * self.variance), self.degrees)
             return float(found[0]), float(found[1]), float(found[2])
 
-        low = np.log([WEAKEST_MEAN, WEAKEST_VARIANCE])
-        k, a = np.exp(maximize(evidence, low, np.log([STRONGEST] * 2))).tolist()
+        low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
+        k, a = np.exp(maximize(evidence, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2))).tolist()
         return replace(self, pseudo_rows=k, shape=a)
 
     def cells(self, tally: Moments) -> Floats:

@@ -50,9 +50,9 @@ def over_rows(
             continue
         if whole.any():
             here[whole] = answer(structure, away[whole])
-        gappy = np.flatnonzero(~infinite & ~whole)
-        for numbers, part, seen in _by_pattern(structure, away[gappy]):
-            here[gappy[numbers]] = answer(part, seen)
+        incomplete = np.flatnonzero(~infinite & ~whole)
+        for numbers, part, seen in _by_pattern(structure, away[incomplete]):
+            here[incomplete[numbers]] = answer(part, seen)
     return out
 
 

@@ -14,7 +14,7 @@ from suffice.display.curves import draw_curves
 from suffice.errors import InputError
 from suffice.estimators.answers import generator
 from suffice.lab.crossing import Crossing, find_crossing
-from suffice.lab.learning_curves import default_sizes, draw_split, learning_curves, watched
+from suffice.lab.learning_curves import default_sizes, draw_split, learning_curves, show_progress
 from suffice.lab.sides import sides_of
 from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import one_blas_thread
@@ -213,7 +213,7 @@ def compare(
         raise InputError(
             f"test_size={test_size} leaves no row to test on. Give more, or a larger share."
         )
-    curves = learning_curves(sides, labels, steps, watched(splits, progress))
+    curves = learning_curves(sides, labels, steps, show_progress(splits, progress))
     found = np.array(list(curves))
     errors, losses = (as_readonly(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
     first, second = (side.name for side in sides)

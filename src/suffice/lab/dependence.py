@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
-from suffice.empirical_bayes.moments import spreads
+from suffice.empirical_bayes.moments import floor_variance
 from suffice.errors import InputError
 from suffice.families.class_conditional import diagonal_mle, diagonal_prior
 from suffice.prior import Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart
@@ -94,7 +94,7 @@ def information_of_normals(tally: Moments, shared: tuple[int, ...]) -> Floats:
     mean, variance = diagonal_mle(tally, shared)
     flat = np.broadcast_to(variance, mean.shape) == 0
     # Where a class does not vary, the spread is the one that GaussianNB takes.
-    spread = np.where(flat, spreads(np.zeros_like(mean), mean), variance)
+    spread = np.where(flat, floor_variance(np.zeros_like(mean), mean), variance)
     return normal_information(tally.weight, mean, spread)
 
 
@@ -127,5 +127,5 @@ def _prior(tally: Moments, given: NormalInverseGamma | None) -> NormalInverseGam
         return NormalInverseGamma(*(describe_feature(field, classes, features) for field in fields))
     pooled = tally.pooled()
     variance = pooled.scatter() / np.where(pooled.weight > 0, pooled.weight, 1.0)
-    scale = ONE_ROW / 2 * spreads(variance, pooled.mean())
+    scale = ONE_ROW / 2 * floor_variance(variance, pooled.mean())
     return NormalInverseGamma(pooled.mean(), ONE_ROW, ONE_ROW / 2, scale)

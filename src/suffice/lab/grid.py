@@ -88,7 +88,7 @@ class Grid:
             )
         return array
 
-    def cropped(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def crop(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the flat place of each voxel in the least box that holds all, and its 3 sides."""
         places = np.stack(np.nonzero(self.mask))
         places = places - places.min(axis=1, keepdims=True)

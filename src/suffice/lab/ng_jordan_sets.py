@@ -28,7 +28,7 @@ class DataSet(NamedTuple):
     """"continuous" or "discrete"."""
     X: NDArray[Any]
     y: NDArray[Any]
-    left_out: int = 0
+    n_skipped: int = 0
     """Rows with gaps, which are not in X."""
 
 
@@ -138,7 +138,7 @@ def read_all(folder: Path) -> Iterator[DataSet]:
         yield read(source, folder)
 
 
-def bundled() -> Iterator[DataSet]:
+def load_bundled() -> Iterator[DataSet]:
     """Load stand-ins: two classes each of what ships with scikit-learn."""
     X, y = datasets.load_breast_cancer(return_X_y=True)
     yield DataSet("breast cancer Wisconsin", "continuous", X, y)

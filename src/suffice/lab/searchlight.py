@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 from suffice.count import count_moments
 from suffice.data.rows import Rows, kernel_ready
 from suffice.display.maps import draw_map, draw_maps
-from suffice.empirical_bayes.moments import UNSEEN_SPREAD
+from suffice.empirical_bayes.moments import CONSTANT_COLUMN_SCALE
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.intake import take_labels
 from suffice.families.class_conditional import diagonal_prior
@@ -145,14 +145,14 @@ def searchlight(
         Rows(columns, codes, len(classes), estimator_name="searchlight")
     )
     _check_whole(columns, moments, counts, grid)
-    right, flat = _counted(
+    right, flat = _count_correct(
         columns,
         codes,
         _folds(runs, len(codes)),
         (counts, moments.mean(), moments.scatter()),
         _prior(moments, prior, TIED[covariance]) if estimate == "predictive" else _NO_PRIOR,
         TIED[covariance],
-        (*grid.cropped(), int(cube)),
+        (*grid.crop(), int(cube)),
     )
     if flat.any():
         _warn_flat(flat, classes, grid)
@@ -163,7 +163,7 @@ def searchlight(
 _NO_PRIOR = np.empty((0, 0, 0))
 
 
-def _counted(
+def _count_correct(
     columns: Any, codes: Any, folds: Folds, terms: Any, prior: Floats, tied: bool, space: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return how often each voxel's cube was right, (V,), and where classes do not vary, (C, V)."""
@@ -174,7 +174,9 @@ def _counted(
     def some(first: int, last: int) -> NDArray[np.int64]:
         right = np.zeros(voxels, np.int64)
         these = fold_of, order, starts[first : last + 1]
-        count_right(columns, codes, these, terms, prior, tied, UNSEEN_SPREAD, space, flat, right)
+        count_right(
+            columns, codes, these, terms, prior, tied, CONSTANT_COLUMN_SCALE, space, flat, right
+        )
         return right
 
     cells_a_fold = classes * voxels * len(codes) // (len(starts) - 1)

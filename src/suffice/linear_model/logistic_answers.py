@@ -258,7 +258,7 @@ def refuse_row(rows: Rows, row: int) -> NoReturn:
     at = int(np.argmin(np.isfinite(cells)))
     kind = "NaN" if np.isnan(cells[at]) else "infinity"
     raise InputError(
-        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. {rows.estimator_name} "
-        "needs every cell: fill it or leave the row out, or use a generative classifier, which "
-        "leaves gaps out."
+        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. "
+        f"{rows.estimator_name} needs every cell: fill it or leave the row out, or use a "
+        "generative classifier, which leaves gaps out."
     )

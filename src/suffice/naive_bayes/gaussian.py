@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.count import count_moments
 from suffice.data.rows import Rows
-from suffice.empirical_bayes.moments import spreads
+from suffice.empirical_bayes.moments import floor_variance
 from suffice.errors import SufficeWarning, warn_caller
 from suffice.estimators.class_prior import check_prior_shape, given_prior, learned_prior
 from suffice.estimators.explains import ColumnScores
@@ -164,7 +164,7 @@ class GaussianNB(LeavesRowsOut):
             "var_smoothing > 0 or estimate='predictive'.",
             SufficeWarning,
         )
-        return np.where(variance > 0, variance, spreads(np.zeros_like(mean), mean))
+        return np.where(variance > 0, variance, floor_variance(np.zeros_like(mean), mean))
 
     def _feature_prior(self, cells: Moments) -> NormalInverseGamma:
         given = None

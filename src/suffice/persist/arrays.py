@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.persist.container import MOST_AXES, NAMES, is_shape
-from suffice.persist.kinds import KINDS, kind_of, made
+from suffice.persist.container import MAX_AXES, NAMES, is_shape
+from suffice.persist.kinds import KINDS, construct, kind_of
 from suffice.persist.refusal import entries, refuse
 
 Array = NDArray[Any]
@@ -22,7 +22,7 @@ Take = Callable[[Any], Array]
 
 # numpy makes every text as wide as the widest. So many times its own bytes an array may take;
 # one that takes more is stored as wide as it is, so that no file asks for more than it brings.
-MOST_PADDING = 64
+MAX_PADDING = 64
 LETTER = np.dtype("<u4")
 
 
@@ -56,7 +56,7 @@ def text_node(array: Array, path: str, tensors: dict[str, Array]) -> Node | None
 
 def _too_wide(width: int, ends: Array, letters: Array) -> bool:
     made = width * LETTER.itemsize * len(ends)
-    return made > MOST_PADDING * (ends.nbytes + letters.nbytes)
+    return made > MAX_PADDING * (ends.nbytes + letters.nbytes)
 
 
 def text_of(node: Node, take: Take) -> Array:
@@ -177,7 +177,7 @@ OTHERS: dict[str, Callable[[Node, Take], Array]] = {
 
 
 # Columns of levels, or patterns of gaps. A part takes some 600 bytes of Python beside its numbers.
-MOST_PARTS = 100_000
+MAX_PARTS = 100_000
 
 
 def many_node(parts: Sequence[Any], path: str, tensors: Tensors) -> Node | None:
@@ -219,17 +219,18 @@ def many_of(node: Any, take: Take) -> list[Any]:
     if len({len(column) for column in columns}) > 1:
         refuse(f"A list of {name} has fields of different lengths.")
     return [
-        made(name, dict(zip(fields, parts, strict=True))) for parts in zip(*columns, strict=True)
+        construct(name, dict(zip(fields, parts, strict=True)))
+        for parts in zip(*columns, strict=True)
     ]
 
 
 def _column(flat: NDArray[Any], shapes: NDArray[Any]) -> list[NDArray[Any]]:
     if flat.ndim != 1 or shapes.ndim != 2 or shapes.dtype != np.int64 or np.any(shapes < 0):
         refuse("A list of tallies has numbers or shapes of another type.")
-    if shapes.shape[1] > MOST_AXES:
-        refuse(f"A list of tallies of {shapes.shape[1]} axes, where {MOST_AXES} are the most.")
-    if len(shapes) > MOST_PARTS:
-        refuse(f"A list of {len(shapes)} tallies, where {MOST_PARTS} are the most.")
+    if shapes.shape[1] > MAX_AXES:
+        refuse(f"A list of tallies of {shapes.shape[1]} axes, where {MAX_AXES} are the most.")
+    if len(shapes) > MAX_PARTS:
+        refuse(f"A list of {len(shapes)} tallies, where {MAX_PARTS} are the most.")
     flat.flags.writeable = False
     rows = shapes.tolist()
     ends = [0]

@@ -15,10 +15,10 @@ from suffice.prior.coefficients import (
     Coefficients,
     CoefficientsKnownNoise,
     Products,
+    clip_to_rounding,
     leverage,
-    not_below_rounding,
     precision_root,
-    solved_by,
+    solve_with_root,
 )
 from suffice.prior.student_t import Normal, StudentT
 from suffice.tally import Moments
@@ -94,7 +94,7 @@ class RegressionPosterior:
     def joint_covariance(self) -> Floats:
         """Return the covariance of (intercept, w), (d + 1, d + 1), in units of the noise."""
         root = precision_root(self.posterior.precision)
-        inner = solved_by(root, np.eye(len(root))) / self._unit
+        inner = solve_with_root(root, np.eye(len(root))) / self._unit
         d = len(root)
         whole = np.empty((d + 1, d + 1))
         across = -(inner @ self.centre)
@@ -159,7 +159,7 @@ class RegressionPosterior:
                 )
             taken = (w * (1 - h))[seen, None] * np.square(residual[seen])
             lost = 2 * self.posterior.noise_scale - taken
-            scale = not_below_rounding(lost, self.products) / 2
+            scale = clip_to_rounding(lost, self.products) / 2
             others = StudentT(2 * shape, location[seen], scale / shape * factor)
         log_density[seen] = others.log_density(rows.targets[seen])
         return LeaveOneOut(np.where(incomplete, np.nan, h), location, log_density)

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.schema import Field
-from suffice.persist.agreement import MOST_CELL, check_sizes
+from suffice.persist.agreement import MAX_CELL, check_sizes
 from suffice.persist.refusal import refuse
 
 
@@ -40,7 +40,7 @@ def column_from(saved: Any, name: str, field: Field | None, size: int) -> Column
             refuse(f"Its kept rows have levels of {name!r:.80} that there are none of.")
         return Column(name, "category", saved.astype(np.int32), field.levels)
     _check(saved, "f", size, name)
-    check_sizes({f"cells of {name!r:.80}": saved[~np.isnan(saved)]}, MOST_CELL)
+    check_sizes({f"cells of {name!r:.80}": saved[~np.isnan(saved)]}, MAX_CELL)
     return Column(name, kind, saved.astype(np.float64))
 
 
