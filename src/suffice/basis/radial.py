@@ -33,7 +33,7 @@ class Radial(Expansion):
         a value that was seen, repeated ones left out. One centre is the median.
     width : float or array-like of shape (n_features,), optional
         None is the mean distance of a centre to its nearest other centre for given centres. For
-        quantiles it is the mean gap between neighbours, so the column's range / (k-1), or the
+        quantiles it is the mean distance between neighbours, so the column's range / (k-1), or the
         range if there is one centre only. It is infinite, and the function flat, for a column
         that does not vary. An outlier widens the range: give the width then.
 

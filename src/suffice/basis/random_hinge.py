@@ -21,7 +21,7 @@ class RandomHinge(Expansion):
     """max(0, w.z + b) of standardised rows z, with w ~ N(0, 1) (docs: mathematics, section 7).
 
     b is drawn such that a function's kink lies at a quantile, uniform on (0, 1), of w.z over the
-    training rows without gaps: kinks fall where the rows are.
+    complete training rows: kinks fall where the rows are.
 
     Parameters
     ----------

@@ -133,8 +133,8 @@ def _highest(rows: Rows) -> Any:
 
 
 def _seen(weights: Floats, missing: Floats) -> Floats:
-    """Return the weight of the cells that are not gaps, (C, d)."""
+    """Return the weight of the cells that are not missing values, (C, d)."""
     seen = np.asarray(weights[:, None] - missing)
-    # A column that is all gaps has a weight of 0, not of what rounding left of fractions.
+    # A column that is all missing values has a weight of 0, not of what rounding left of fractions.
     seen[seen <= ROUNDING * weights[:, None]] = 0.0
     return seen

@@ -1,4 +1,4 @@
-"""Rows without gaps to full moments: narrow ones in ranges, wide ones in panels of columns."""
+"""Complete rows to full moments: narrow ones in ranges, wide ones in panels of columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Numbers = NDArray[np.intp]
 
 
 def count_complete_rows(rows: Rows) -> tuple[Floats, Moments, Numbers]:
-    """Return weights and moments of the blocks without gaps, and the numbers of other rows."""
+    """Return weights and moments of the complete blocks, and the numbers of other rows."""
     origin = origins(rows)
     in_ranges = rows.shape[1] <= NARROW
     weight, sum_x, sum_xx, incomplete = (_in_ranges if in_ranges else _in_panels)(rows, origin)
@@ -99,13 +99,14 @@ def _in_panels(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numb
     return weight, sum_x, sum_xx, np.concatenate(suspects)
 
 
-# Memory that the moments of all patterns of gaps may take, and cells of gappy rows read at once.
+# Memory that the moments of all missing-value patterns may take, and cells of incomplete rows read
+# at once.
 MAX_PATTERN_BYTES = 1 << 30
 INCOMPLETE_CELLS = 1 << 22
 
 
 def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
-    """Count full moments, (C, d, d), of each pattern of gaps.
+    """Count full moments, (C, d, d), of each missing-value pattern.
 
     Returns
     -------
@@ -137,7 +138,7 @@ def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
 
 
 def _by_pattern(rows: Rows) -> Patterns:
-    """Count rows of which some have gaps, pattern by pattern."""
+    """Count rows of which some have missing values, pattern by pattern."""
     seen = ~np.isnan(np.asarray(rows.X, dtype=np.float64))
     packed = np.ascontiguousarray(np.packbits(seen, axis=1))
     keys = packed.view([("", packed.dtype, packed.shape[1])]).ravel()

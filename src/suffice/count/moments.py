@@ -20,7 +20,7 @@ ROWS_FOR_ORIGIN = 5
 
 
 def count_moments(rows: Rows) -> tuple[Floats, Moments]:
-    """Count diagonal moments, (C, d); gaps are left out.
+    """Count diagonal moments, (C, d); missing values are left out.
 
     Returns
     -------

@@ -74,7 +74,7 @@ class PairedRows(Rows):
 
 
 class Pairs(NamedTuple):
-    """Joint moments of whole rows, and what was left out because of gaps."""
+    """Joint moments of whole rows, and what was left out because of missing values."""
 
     tally: Moments
     n_skipped: int
@@ -82,7 +82,7 @@ class Pairs(NamedTuple):
 
 
 def count_pairs(rows: PairedRows) -> Pairs:
-    """Count full moments, (d + t, d + t), of the rows that have no gap.
+    """Count full moments, (d + t, d + t), of the complete rows.
 
     They hold n, the means, X'X, X'y and y'y about an origin (docs: mathematics, section 7).
     """
@@ -91,7 +91,7 @@ def count_pairs(rows: PairedRows) -> Pairs:
 
 
 def count_pairs_by_code(rows: PairedRows) -> Pairs:
-    """Count full moments, (C, d + t, d + t), of the rows of each code that have no gap."""
+    """Count full moments, (C, d + t, d + t), of the complete rows of each code."""
     _, moments, suspects = count_complete_rows(rows)
     n_skipped, first_skipped = 0, -1
     step = max(1, INCOMPLETE_CELLS // max(rows.shape[1], 1))

@@ -1,4 +1,4 @@
-"""One column of a table: numbers, or codes of levels, or texts, with its gaps marked."""
+"""One column of a table: numbers, or codes of levels, or texts, with its missing values marked."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ INT32 = 32
 
 
 class Unreadable(NamedTuple):
-    """Strings that do not read as the others of their column, and so are gaps.
+    """Strings that do not read as the others of their column, and so are missing values.
 
     examples : some of them, each with its first row
     cells : how many cells there are of them all
@@ -62,8 +62,8 @@ class Column:
     name : str
     kind : str
         "number", "integer", "boolean", "date" (days since 1970), "time" (of day, in days) or
-        "span" (in days), all float64 with NaN for gaps;
-        "category", int32 codes of levels, -1 for gaps and len(levels) for a level not among them;
+        "span" (in days), all float64 with NaN if missing;
+        "category", int32 codes of levels, -1 if missing and len(levels) for a level not among them;
         "text", an Arrow array of strings.
     values : (n,)
     levels : the levels of a category, in the order of their codes
@@ -71,7 +71,7 @@ class Column:
         How strings were read to become these values.
     note : what is to be said of how the column was read
     unreadable : Unreadable, optional
-        Strings that became gaps when these rows were read.
+        Strings that became missing values when these rows were read.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class Column:
         return replace(self, values=np.full_like(self.values, missing), unreadable=None)
 
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
-        """Return the levels of some codes; None for gaps and for levels not among ours."""
+        """Return the levels of some codes; None if missing and for levels not among ours."""
         known = (*self.levels, None, None)
         return [known[min(code, len(self.levels))] for code in codes]
 
@@ -385,7 +385,7 @@ def _unreadable(strings: Strings, format: StringFormat, values: Floats) -> Unrea
 
 def _of_dictionary(name: str, cells: Any, reading: ReadAs | None) -> Column:
     column = Column(name, "category", _codes(cells), tuple(cells.dictionary.to_pylist()))
-    if None in column.levels:  # Arrow may keep a gap as a level
+    if None in column.levels:  # Arrow may keep a missing value as a level
         column = _without_level(column, column.levels.index(None))
     if reading == "text":
         return column.as_text()
@@ -459,7 +459,7 @@ def _days(cells: Any) -> Floats:
 
 
 def _ticks(cells: Any) -> Floats:
-    """Return times in their own units, NaN for gaps, (n,)."""
+    """Return times in their own units, NaN if missing, (n,)."""
     import pyarrow as pa
 
     whole = cells.cast(pa.int32() if cells.type.bit_width == INT32 else pa.int64())

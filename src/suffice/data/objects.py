@@ -21,7 +21,7 @@ MAX_YEARS = 290_000
 # Spans of numpy that have no length in days.
 UNITS_WITHOUT_LENGTH = ("Y", "M", "generic")
 MISSING_TYPES = ("NoneType", "NAType", "NaTType")
-# Types that have a value for gaps, which differs from itself.
+# Types with a missing value of their own, which differs from itself.
 UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64)
 NANS = (*UNEQUAL, Decimal)
 
@@ -34,7 +34,7 @@ class ArrowCells(NamedTuple):
 
 
 def cells_of_objects(name: str, cells: list[Any]) -> ArrowCells:
-    """Return cells of any types as one Arrow array; None, NaN, NaT and NA are gaps.
+    """Return cells of any types as one Arrow array; None, NaN, NaT and NA are missing values.
 
     Dates stay what they are, each on its own clock; spans and times of day become days, and all
     numbers floats or integers. Other cells of several types become what they print as.

@@ -23,7 +23,7 @@ class Rows:
 
     Parameters
     ----------
-    X : (n, d) array of numbers, or a CSR matrix; gaps are NaN
+    X : (n, d) array of numbers, or a CSR matrix; missing values are NaN
     codes : (n,) numbers of classes
     classes : int
         How many classes there are.

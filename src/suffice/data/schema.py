@@ -40,7 +40,7 @@ class Schema:
     ----------
     fields : tuple of Field
     by_place : bool
-        Whether columns are told apart by their places, as those of arrays.
+        Whether columns are identified by their places, as those of arrays.
 
     Examples
     --------
@@ -180,7 +180,7 @@ class Schema:
             )
 
     def _with_calendars(self, table: Table) -> Table:
-        """Return a table in which numbers, or gaps, where dates are due have a calendar."""
+        """Return a table where numbers, or missing values, in place of dates have a calendar."""
         added = [
             day
             for field in self.fields
@@ -282,7 +282,7 @@ def _convert_column(field: Field, column: Column, *, unused: bool = False) -> Co
         given = _as_category(field, column)
         if given.levels == field.levels:
             return given
-        # The last place is that of gaps, whose code is -1.
+        # The last place is that of missing values, whose code is -1.
         codes = np.append(_places(given.levels, field.levels), MISSING_CODE)
         unknown = given.values >= len(given.levels)
         found = np.where(

@@ -272,7 +272,7 @@ def stack_tables(first: Table, second: Table) -> Table:
 
 
 def stack_columns(first: Column, second: Column) -> Column:
-    """Return the cells of both columns; those of gaps alone are of any kind."""
+    """Return the cells of both columns; those of missing values alone are of any kind."""
     if first.kind != second.kind:
         first, second = _alike(first, second)
     if first.kind == "text":
@@ -287,7 +287,7 @@ def stack_columns(first: Column, second: Column) -> Column:
     if second.levels != levels:
         levels = tuple(dict.fromkeys((*first.levels, *second.levels)))
         place = {level: code for code, level in enumerate(levels)}
-        # The last place is that of gaps, whose code is -1.
+        # The last place is that of missing values, whose code is -1.
         places = np.array([*(place[level] for level in second.levels), MISSING_CODE], np.int32)
         codes = places[second.values]
     return replace(first, values=np.concatenate([first.values, codes]), levels=levels)
@@ -315,7 +315,7 @@ def _alike(first: Column, second: Column) -> tuple[Column, Column]:
 
 
 def _without_cells(column: Column, like: Column) -> Column:
-    """Return a column of gaps as one of another's kind."""
+    """Return a column of missing values as one of another's kind."""
     if like.kind == "text":
         import pyarrow as pa
 

@@ -1,4 +1,4 @@
-"""Pictures of beliefs: prior, likelihood and posterior on one axes."""
+"""Pictures of distributions: prior, likelihood and posterior on one axes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BAR_ROOM = 0.03
 
 
 class Marks(NamedTuple):
-    """What is marked of a belief: its mode (None if it has none), mean and 95 % interval."""
+    """What is marked of a distribution: its mode (None if it has none), mean and 95 % interval."""
 
     mode: Any
     mean: Any

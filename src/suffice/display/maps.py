@@ -46,7 +46,7 @@ def draw_map(
     lowest : float
         Where the scale begins; what is lower has the same colour.
     marked : a position
-        Circled, and told in the title.
+        Circled, and named in the title.
     ax : matplotlib axes, optional
     """
     new, ax = ax is None, axes_or_new(ax)

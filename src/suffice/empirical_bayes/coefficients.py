@@ -29,8 +29,8 @@ class Spectrum:
     """Products in coordinates where prior precision 1/scale^2 and rows' precision are diagonal.
 
     Given the lower factor L of the prior's shape (the prior precision is L L^T / scale^2) and
-    L^-1 X'X L^-T = U diag(strengths) U^T, targets have `projections` U^T L^-1 X'y, and everything that
-    evidence needs is a sum over coordinates: no scale costs more than O(d t).
+    L^-1 X'X L^-T = U diag(eigenvalues) U^T, targets have `projections` U^T L^-1 X'y, and everything
+    that evidence needs is a sum over coordinates: no scale costs more than O(d t).
     """
 
     eigenvalues: Floats

@@ -22,13 +22,13 @@ MIN_WITHIN = 1e-4
 
 
 def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
-    """Return the prior of means (C, ..., d) and covariances, its strength chosen by the evidence.
+    """Return the prior of means (C, ..., d) and covariances, its sample size by evidence.
 
     It is centred on the pooled mean; its scale matrix is f times the diagonal of the pooled
     covariance within classes, with f = degrees - d + 1, so that each variance is a priori a scaled
     inverse chi-square of f degrees about the feature's own. The data choose f and how many rows
     the location is worth. Nothing but the tally is needed. Axes behind the classes (folds, say)
-    are tallies of their own, each with its own strength.
+    are tallies of their own, each with its own sample size.
     """
     scatter = moments.scatter()
     if tied:
@@ -85,7 +85,7 @@ def broadcast_prior(
 
 
 class Profile:
-    """The log evidence as a function of the two strengths alone, after one decomposition.
+    """The log evidence as a function of the two prior sample sizes alone, after one decomposition.
 
     In units of the prior's own spread S' = f I + A + sum_c w_c a_c a_c^T, where A is the scatter,
     a_c the way from the location to the class mean and w = k n / (k + n): with the eigenvalues of

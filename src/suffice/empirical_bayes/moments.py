@@ -17,19 +17,19 @@ from suffice.tally.tally import Floats
 CONSTANT_COLUMN_SCALE = 1e-6
 # A standard deviation below this part of a column's size is what rounding leaves of none.
 ROUNDING_SCALE = 1e-12
-# Strengths looked at first, in rows: from hardly any to more than most data have.
+# Sample sizes looked at first, in rows: from hardly any to more than most data have.
 LOG_GRID = tuple(map(log, (0.01, 0.1, 1.0, 10.0, 100.0)))
 # Beyond this many rows' worth a prior is as good as certain, and the evidence flat.
 MAX_LOG_SAMPLE_SIZE = log(1e6)
 MIN_LOG_SAMPLE_SIZE = log(1e-4)
-# What a search takes for the loss of strengths that it cannot use.
+# What a search takes for the loss of sample sizes that it cannot use.
 IMPOSSIBLE = 1e300
 
 
 def best_prior_sample_sizes(
     log_evidence: Callable[[float, float], float], class_weights: Floats
 ) -> tuple[float, float]:
-    """Return the two log strengths that maximise `log_evidence`, from a grid, then refined.
+    """Return the two log sample sizes that maximise `log_evidence`, from a grid, then refined.
 
     The first is how many rows the common location of the classes' means is worth: at most as many
     as a class has. Where features are many and rows few, evidence would rather deny that classes
@@ -50,7 +50,7 @@ def best_prior_sample_sizes(
         rows, sample_size = inside(logs)
         away = (logs[0] - rows) ** 2 + (logs[1] - sample_size) ** 2
         value = -log_evidence(rows, sample_size) + away
-        # Strengths under which the rows are impossible are worse than any others, and finite.
+        # Sample sizes under which the rows are impossible are worse than any others, and finite.
         return value if isfinite(value) else IMPOSSIBLE + away
 
     start = min(product(LOG_GRID, LOG_GRID), key=loss)

@@ -20,7 +20,7 @@ MIN_VARIANCE_SHAPE = 0.5
 
 
 def normal_prior(moments: Moments, *, tied: bool) -> NormalInverseGamma:
-    """Return the prior of a tally (C, 1), its two strengths chosen by the evidence.
+    """Return the prior of a tally (C, 1), its two sample sizes chosen by the evidence.
 
     It is centred on the pooled mean and the pooled variance within classes. Nothing but the tally
     is needed, so what is forgotten leaves no trace.
@@ -93,5 +93,5 @@ class NormalEvidence:
         return self.rows, self.squares, self.away, self.variance, self.tied
 
     def log_evidence(self, pseudo_rows: float, shape: float) -> float:
-        """Return the log evidence of a prior of this strength."""
+        """Return the log evidence of a prior of this sample size."""
         return float(normal_evidence(*self.facts, np.log(pseudo_rows), np.log(shape))[0])

@@ -1,4 +1,4 @@
-"""Families of columns: how a block of a table is tallied, read, scored, drawn and left out."""
+"""Families of columns: how a block of a table is tallied, fitted, scored and sampled."""
 
 from suffice.families.by_name import FAMILIES, family_of
 from suffice.families.family import Family, Posterior

@@ -79,10 +79,11 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BinTree:
-    """Shares of bins under a Polya tree: each half of a range ~ Beta(strength * share of all).
+    """Shares of bins under a Polya tree: each half of a range ~ Beta(size * share of all).
 
-    The strength is one for each depth, by evidence (docs: mathematics, section 2): where classes
-    differ in the large and not in the small, neighbouring bins are as they are in all classes.
+    The prior sample size is one for each depth, by evidence (docs: mathematics, section 2): where
+    classes differ in the large and not in the small, neighbouring bins are as they are in all
+    classes.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class BinTree:
 
     @classmethod
     def of(cls, counts: Floats) -> Self:
-        """Return the tree of the strengths that the counts have most evidence for."""
+        """Return the tree of the prior sample sizes that the counts have most evidence for."""
         tree = cls(counts, as_readonly(counts.sum(axis=0)), np.empty(0))
         prior_sample_sizes = np.empty(len(tree._halves.node))
         best_tree_strengths(
@@ -147,7 +148,7 @@ class BinTree:
 
     @cached_property
     def log_table(self) -> Floats:
-        """Log predictive probabilities (B + 2, C); the last two rows are 0, as gaps are."""
+        """Log predictive probabilities (B + 2, C); the last two rows are 0 (missing)."""
         return self._table(0.0)
 
     @cached_property
@@ -162,7 +163,7 @@ class BinTree:
         return as_readonly(table)
 
     def scores(self, codes: Codes) -> Floats:
-        """Return log p(bin | class), (n, C); 0 for gaps."""
+        """Return log p(bin | class), (n, C); 0 if missing."""
         out = np.empty((len(codes), len(self.counts)))
         gather_levels(codes, self.log_table, out)
         return out

@@ -27,7 +27,7 @@ class Bins:
     """How a number has its bin, and its log density within it.
 
     The outer bins reach to infinity; a number in one of them is at an exponential distance from
-    its edge. All classes share these shapes, so what tells classes apart is the bin alone.
+    its edge. All classes share these shapes, so what separates classes is the bin alone.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Bins:
         return np.concatenate([ends[:1], middle, ends[1:]])
 
     def codes(self, x: Floats) -> Codes:
-        """Return the bin of every number, -1 for gaps."""
+        """Return the bin of every number, -1 if missing."""
         out = np.empty(len(x), np.int32)
         find_bins(np.ascontiguousarray(x), self.edges, out)
         return out
@@ -91,7 +91,7 @@ class Bins:
         return low, high, below, (x[high] - self.edges[-1]) / self.tails[1]
 
     def log_shapes(self, x: Floats, codes: Codes) -> Floats:
-        """Return the log density of each number within its bin, (n,); 0 for gaps."""
+        """Return the log density of each number within its bin, (n,); 0 if missing."""
         out: Floats = np.append(-self.log_widths, 0.0)[codes]
         low, high, below, above = self.distances(x, codes)
         out[low] -= below
@@ -251,7 +251,7 @@ class Binned(Family[Tallied]):
         return Blocks((Counts(as_readonly(counts)), Counts(as_readonly(distances))))
 
     def posterior(self, tally: Tallied) -> BinnedPosterior:
-        """Return the bins' shares in each class, the strength of their prior by evidence."""
+        """Return the bins' shares in each class, their prior sample size by evidence."""
         return BinnedPosterior(self, tally, BinTree.of(tally.parts[0].counts))
 
 
@@ -291,7 +291,7 @@ class BinnedPosterior(Posterior[Tallied]):
         return replace(self, tally=tally, tables=tables)
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         x, bins = table[self.family.column].values, self.family.bins
         found = bins.codes(x)
         return self.tables.scores(found) + bins.log_shapes(x, found)[:, None]
@@ -327,7 +327,7 @@ class BinnedPosterior(Posterior[Tallied]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the mean, or by a draw."""
+        """Return the column with missing values imputed by the mean, or by a draw."""
         column = table[self.family.column]
         expected = self.tables.shares() @ self.family.bins.expected
         return impute_numbers(column, log_proba, expected, self.sample, rng)

@@ -69,7 +69,7 @@ class CategoricalPosterior(Posterior[Counts]):
         return replace(self, tally=tally, tables=replace(self.tables, counts=counts))
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         codes = level_codes(table[self.family.column], self.family.levels)
         return self._of_width(codes, self.tables.scores(codes))
 
@@ -103,7 +103,7 @@ class CategoricalPosterior(Posterior[Counts]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the most probable level, or by a draw."""
+        """Return the column, missing values imputed by the most probable level or by a draw."""
         column = table[self.family.column]
         values = column.values.copy()
         imputed = impute_levels(self.tables.shares()[:, :-1], log_proba[column.missing], rng)
@@ -132,7 +132,7 @@ class Categorical(Family[Counts]):
     >>> tally.counts
     array([[2., 0.],
            [0., 1.]])
-    >>> family.posterior_of(tally).scores(table)[3]
+    >>> family.posterior(tally).scores(table)[3]
     array([0., 0.])
     """
 
@@ -210,7 +210,7 @@ class Categorical(Family[Counts]):
         return replace(self, levels=keep_used_levels(self.levels, mask)), np.flatnonzero(mask)
 
     def posterior(self, tally: Counts) -> CategoricalPosterior:
-        """Return the levels' shares in each class, the strength of their prior by evidence."""
+        """Return the levels' shares in each class, their prior sample size by evidence."""
         base, other = pooled_base(tally.counts.sum(axis=0), closed=self.closed)
         return CategoricalPosterior(self, tally, LevelTables.of(tally.counts, base, other))
 

@@ -76,7 +76,7 @@ class ClassConditional(Protocol):
     """The distribution of a row of each class."""
 
     def scorer(self) -> Scorer:
-        """Return what tells classes apart, as cheaply as may be."""
+        """Return what separates classes, as cheaply as may be."""
         ...
 
     def density(self) -> Scorer:
@@ -90,7 +90,8 @@ class ClassConditional(Protocol):
     def split(self, cells: Floats) -> Floats:
         """Return log p(x1 | class), log p(x2 | x1, class), ..., (d, C), of one row (d,).
 
-        Gaps (NaN) are 0. Features that are independent given the class are told each by itself.
+        Missing values (NaN) are 0. Features that are independent given the class are scored each by
+        itself.
         """
         ...
 
@@ -332,7 +333,7 @@ def diagonal_prior(
 def diagonal_gaussian(
     location: Floats, squared_scale: Floats, degrees: Floats | None = None, *, joint: bool = False
 ) -> DiagonalGaussian:
-    """Return the law of (C, d) independent cells, arrays broadcast to the location."""
+    """Return the distribution of (C, d) independent cells, arrays broadcast to the location."""
     shape = location.shape
     scale = np.array(np.broadcast_to(squared_scale, shape))
     freedom = None if degrees is None else np.array(np.broadcast_to(degrees, shape))

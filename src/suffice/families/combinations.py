@@ -58,14 +58,14 @@ class Combinations:
         return steps
 
     def keys(self, codes: Numbers) -> NDArray[np.int64]:
-        """Return one number for each row of codes (n, d), -1 for a row with a gap."""
+        """Return one number for each row of codes (n, d), -1 for an incomplete row."""
         out = np.empty(len(codes), np.int64)
         sizes, steps = (np.array(part, np.int64) for part in (self.sizes, self._steps[:-1]))
         write_keys(np.ascontiguousarray(codes, np.int32), sizes, steps, out)
         return out
 
     def of_keys(self, keys: NDArray[np.int64]) -> Numbers:
-        """Return the codes (n, d) that have these keys; no gap is among them."""
+        """Return the codes (n, d) that have these keys; no missing value is among them."""
         steps = zip(self._steps[:-1], self.sizes, strict=True)
         columns = [keys // step % (size + 1) for step, size in steps]
         return np.stack(columns, axis=1).astype(np.int32)
@@ -83,10 +83,10 @@ class Combinations:
         return table
 
     def places(self, codes: Numbers) -> NDArray[np.int32]:
-        """Return the number of each row's combination, -1 if it is new or has a gap."""
+        """Return the number of each row's combination, -1 if it is new or has a missing value."""
         wanted = self.keys(codes)
         if self._steps[-1] <= IN_A_TABLE:
-            # A row with a gap has the key -1, and the last place is kept for it.
+            # An incomplete row has the key -1, and the last place is kept for it.
             return self._table[wanted]
         keys, order = self._sorted
         if not len(keys):
@@ -97,7 +97,7 @@ class Combinations:
     def with_levels_of(self, codes: Numbers, sizes: tuple[int, ...]) -> Combinations:
         """Return the combinations with the new ones among these rows added last.
 
-        Rows with gaps, or with levels beyond the sizes, are none.
+        Incomplete rows, and rows with levels beyond the sizes, are none.
         """
         wider = Combinations(self.cells, sizes)
         known = np.empty(len(codes), np.bool_)

@@ -1,8 +1,8 @@
-"""What every family of columns can do: tally a block of a table, and read the tally.
+"""What every family of columns can do: tally a block of a table, and give its posterior.
 
 A block is a family and the columns it speaks of; blocks are independent given the class. The way
-is `family.fit_settings(...)` once, then `tally = family.count(...)`, which adds and subtracts as rows
-come and go, then `reading = family.posterior_of(tally)`, which scores.
+is `family.fit_settings(...)` once, then `tally = family.count(...)`, which adds and subtracts as
+rows come and go, then `posterior = family.posterior(tally)`, which scores.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from suffice.tally.tally import Floats, Index
 from suffice.validation.folds import Folds
 
 T = TypeVar("T", bound=Tally)
-# Values of columns by name: floats with NaN for gaps, or int32 codes with -1, as in `Column`.
+# Values of columns by name: floats with NaN if missing, or int32 codes with -1, as in `Column`.
 Cells = dict[str, NDArray[Any]]
 # Rows up to which each fold reads the prior from its own training rows. A prior that has seen the
 # held-out rows flatters a block by up to half a nat for all rows together: of 30 to 100 rows that
-# is enough to believe in noise, of many it is nothing, and reading takes time.
+# is enough to fit noise, of many it is nothing, and refitting takes time.
 MAX_ROWS_REFIT_PRIOR = 500
 # Which of the levels or terms of a column.
 Mask = NDArray[np.bool_]
@@ -91,7 +91,7 @@ class Family(ABC, Generic[T]):
 
     @abstractmethod
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> T:
-        """Return the tally of the rows, its first axis the classes; rows with gaps are left out.
+        """Return the tally of the rows, its first axis the classes; incomplete rows are left out.
 
         Parameters
         ----------
@@ -183,7 +183,7 @@ class Posterior(ABC, Generic[T]):
         """Return another tally under the prior of this one."""
 
     def as_plug_in(self) -> Self:
-        """Return the reading that scores by expected parameters, which it does not integrate out.
+        """Return the posterior that scores by expected parameters (plug-in).
 
         Evidence is that of before. For shares of levels the two are the same.
         """
@@ -191,7 +191,7 @@ class Posterior(ABC, Generic[T]):
 
     @abstractmethod
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps, the marginal of what is seen otherwise."""
+        """Return log p(x | class), (n, C); 0 if missing, the marginal of what is seen otherwise."""
 
     @abstractmethod
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
@@ -206,7 +206,7 @@ class Posterior(ABC, Generic[T]):
         The rows of the folds must be in the tally; settings (bins, levels, transformations) are
         held. Every class has the weight that it has in the tally, so that no fold tells which
         classes it has taken rows from (docs: mathematics, section 10). A level that only the fold
-        has is unknown. Of few rows, the prior is read anew from each fold's training rows.
+        has is unknown. Of few rows, the prior is refitted to each fold's training rows.
         """
         many = len(table) > MAX_ROWS_REFIT_PRIOR
         return self.held_out_with(self.with_tally if many else self.refit_prior, table, folds)
@@ -266,7 +266,7 @@ class Posterior(ABC, Generic[T]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the block's columns with their gaps filled, given log p(class | row), (n, C).
+        """Return the block's columns with missing values imputed, given log p(class | row), (n, C).
 
         Numbers are filled with their expectation, levels with the most probable one; with `rng`,
         both with a draw.
@@ -275,7 +275,7 @@ class Posterior(ABC, Generic[T]):
     def relative_scores(self, table: Table) -> Floats:
         """Return the scores, (n, C), less what all classes of a row have in common, where known.
 
-        A common part that is large would take the digits of what tells the classes apart.
+        A common part that is large would take the digits of what separates the classes.
         """
         return self.scores(table)
 
@@ -332,5 +332,5 @@ class ParametricPosterior(Posterior[W]):
         return replace(found, plug_in=self.plug_in)
 
     def as_plug_in(self) -> Self:
-        """Return the reading by the expectations of the parameters."""
+        """Return the posterior by the expectations of the parameters."""
         return replace(self, plug_in=True)

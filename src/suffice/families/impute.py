@@ -1,4 +1,4 @@
-"""Levels and classes drawn, and gaps filled, from tables of probabilities."""
+"""Levels and classes drawn, and missing values imputed, from tables of probabilities."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def impute_numbers(
     sample: Callable[[Codes, np.random.Generator], Mapping[str, NDArray[Any]]],
     rng: np.random.Generator | None,
 ) -> dict[str, NDArray[Any]]:
-    """Return a column with its gaps filled by expectations (C,) over the classes, or by draws."""
+    """Return a column, missing values imputed by expectations (C,) or by draws."""
     values, missing = column.values.copy(), column.missing
     if rng is None:
         values[missing] = np.exp(log_proba[missing]) @ expected

@@ -59,7 +59,7 @@ class JointPosterior(Posterior[Counts]):
 
     @property
     def log_evidence(self) -> float:
-        """The log density of the rows without gaps."""
+        """The log density of the complete rows."""
         return self.tables.log_evidence - self.weight * float(self._log_widths.sum())
 
     @property
@@ -110,7 +110,7 @@ class JointPosterior(Posterior[Counts]):
         return out
 
     def _part_scores(self, codes: Codes, columns: Index) -> Floats:
-        """Return the scores of rows of just these columns, without gaps."""
+        """Return the scores of rows of just these columns, without missing values."""
         met, tables = self._part(columns)
         places = met.places(codes)
         scores = tables.scores(places)
@@ -126,7 +126,7 @@ class JointPosterior(Posterior[Counts]):
         return self._scores(self.family.codes_of(table))
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
-        """Return the scores, (n, C), without each row; those with gaps were never learned."""
+        """Return the scores, (n, C), without each row; incomplete ones were never learned."""
         found = self.family.codes_of(table)
         places = self.family.combinations.places(found)
         out: Floats = self.tables.leave_one_out(places, codes, weights) - self._log_widths.sum()
@@ -138,7 +138,7 @@ class JointPosterior(Posterior[Counts]):
     def held_out_with(
         self, posterior_of: Callable[[Counts], Self], table: Table, folds: Folds
     ) -> Floats:
-        """Return the scores, (n, C), without each row's fold; of rows with gaps, what is seen."""
+        """Return the scores, (n, C), without each row's fold; of incomplete rows, what is seen."""
         codes = self.family.codes_of(table)
         out = np.zeros((len(codes), folds.rows.classes))
         if posterior_of == self.with_tally:
@@ -157,7 +157,7 @@ class JointPosterior(Posterior[Counts]):
         return out
 
     def _fold_scores(self, codes: Codes, columns: Index, numbers: Codes, folds: Folds) -> Floats:
-        """Return the `_part_scores`, (n, C), of a reading whose classes are (folds * C)."""
+        """Return the `_part_scores`, (n, C), of a posterior whose classes are (folds * C)."""
         met, tables = self._part(columns)
         places = met.places(codes)
         scores = np.empty((len(codes), folds.rows.classes))
@@ -185,7 +185,8 @@ class JointPosterior(Posterior[Counts]):
         draws = np.stack(
             [sample_levels(share[None, :-1], everyone, rng) for share in self.shares], axis=1
         )
-        # Either of the rows that were seen, or of the product that is worth `prior_sample_size` rows.
+        # Either of the rows that were seen, or of the product that is worth `prior_sample_size`
+        # rows.
         rows = self.tables.totals[codes]
         repeats = np.flatnonzero(
             rng.random(len(codes)) * (rows + self.tables.prior_sample_size) < rows
@@ -203,9 +204,10 @@ class JointPosterior(Posterior[Counts]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the columns with gaps filled, given what is seen beside them.
+        """Return the columns with missing values imputed, given what is seen beside them.
 
-        Each gap has its own most probable level; draws are of all gaps of a row together.
+        Each missing value has its own most probable level; draws are of all missing values of a row
+        together.
         """
         codes = self.family.codes_of(table)
         incomplete = np.flatnonzero((codes == MISSING_CODE).any(axis=1))
@@ -244,7 +246,7 @@ class Joint(Family[Counts]):
     """Combinations of levels with Dirichlet priors centred on the product of the columns' shares.
 
     A combination that was never seen has its share of that product; so has one with a level that
-    nobody knows. Rows without gaps are learned from, others scored by what is seen of them.
+    nobody knows. Complete rows are learned from, others scored by what is seen of them.
 
     Parameters
     ----------
@@ -381,7 +383,7 @@ class Joint(Family[Counts]):
         return np.asarray(tally.with_levels(len(self.seen)).counts.any(axis=0))
 
     def posterior(self, tally: Counts) -> JointPosterior:
-        """Return the shares of the combinations, the strength of their prior by evidence."""
+        """Return the shares of the combinations, their prior sample size by evidence."""
         counts = tally.with_levels(len(self.seen)).counts
         pooled, shares = counts.sum(axis=0), []
         for at, size in enumerate(self.sizes):

@@ -22,7 +22,7 @@ from suffice.tally import Moments
 from suffice.tally.tally import ROUNDING, Floats, Index
 
 # The part of a matrix's determinant that must stay without the row: of less, too few digits are
-# left, and the row is read anew.
+# left, and the class is refitted.
 MIN_DETERMINANT_RATIO = 1e-6
 # Cells so few that starting threads would take longer than what they do.
 MIN_PARALLEL_CELLS = 1 << 16
@@ -32,8 +32,9 @@ Mask = NDArray[np.bool_]
 class Removal(NamedTuple):
     """What taking a row of weight w from `rows` rows does to their mean and scatter.
 
-    The rest weighs `remaining_weight`, the scatter loses `scatter_factor` u u^T for u = x - mean, and the row lies
-    `mean_shift_factor` u from the mean of the rest; nothing is lost and moved where no other row is left.
+    The rest weighs `remaining_weight`, the scatter loses `scatter_factor` u u^T for u = x - mean,
+    and the row lies `mean_shift_factor` u from the mean of the rest; nothing is lost and moved
+    where no other row is left.
     """
 
     remaining_weight: Floats
@@ -103,7 +104,7 @@ class Part:
     grow, shed : (b,)
         Without the row, the matrix is grow M - shed u u^T.
     margin : float
-        A row is doubtful where the determinant shrinks to this part of it or less.
+        A row needs a refit where the determinant shrinks to this part of it or less.
     degrees : (b,), empty if normal
         Degrees of freedom of the t without the row.
     """
@@ -137,7 +138,7 @@ class LeaveOneOutGaussian:
     added : float
         The matrix is (1 - added) times itself plus this on the diagonal. Needs a basis of axes.
     floor : float
-        A row is doubtful without which a value of the matrix falls to this.
+        A row needs a refit without which a value of the matrix falls to this.
     """
 
     location: Floats
@@ -148,7 +149,7 @@ class LeaveOneOutGaussian:
     floor: float = 0.0
 
     def fill(self, rows: Rows, parts: Sequence[Part], out: Floats) -> Mask:
-        """Set the log densities (n, C), or those of own classes; return which are doubtful."""
+        """Set the log densities (n, C), or those of own classes; return which need a refit."""
         needs_refit = np.zeros(rows.shape[0], np.bool_)
         d = self.location.shape[1]
         step = max(FEWEST_ROWS, SERIAL_PRODUCT // (d * d))

@@ -46,9 +46,9 @@ class LeaveOneOutMoments:
     smoothing: float = 0.0
 
     def scores(self, rows: Rows) -> tuple[Floats, Bools]:
-        """Return log p(x | class), (n, C), without each row, and the rows in doubt, (n,).
+        """Return log p(x | class), (n, C), without each row, and the rows that need a refit, (n,).
 
-        Too few digits, or nothing, are left of the moments of a class without a row in doubt.
+        Too few digits, or nothing, are left of the moments of a class without such a row.
         """
         out = np.zeros((rows.shape[0], len(self.cells.weight)))
         needs_refit = np.zeros(rows.shape[0], np.bool_)

@@ -31,7 +31,7 @@ MAX_EXACT_INTEGER = 2.0**53
 
 
 def level_codes(column: Column, levels: Levels) -> Codes:
-    """Return codes (n,): -1 for gaps, len(levels) for numbers that are not among the levels.
+    """Return codes (n,): -1 if missing, len(levels) for numbers that are not among the levels.
 
     Examples
     --------
@@ -106,7 +106,7 @@ MIN_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE = 1e-6, 1e9
 
 @dataclass(frozen=True, eq=False)
 class LevelTables:
-    """theta_c ~ Dir(strength * base), one base for all classes (docs: mathematics, section 2).
+    """theta_c ~ Dir(prior_sample_size * base), one base for all classes (docs: mathematics, 2).
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class LevelTables:
         Prior share of each level.
     other : float
         Prior share of all that is not among the K levels; 0 if there is nothing else.
-    strength : float
+    prior_sample_size : float
         Rows that the base is worth.
 
     Examples
@@ -132,7 +132,7 @@ class LevelTables:
 
     @classmethod
     def of(cls, counts: Floats, base: Floats, other: float) -> Self:
-        """Return the tables of the strength that the counts have most evidence for."""
+        """Return the tables of the prior sample size that the counts have most evidence for."""
         log = best_level_strength(
             *positive_counts(counts, base),
             np.log(MIN_PRIOR_SAMPLE_SIZE),
@@ -154,7 +154,7 @@ class LevelTables:
 
     @cached_property
     def log_table(self) -> Floats:
-        """Log predictive probabilities (K + 2, C): levels, other, and 0 for a gap."""
+        """Log predictive probabilities (K + 2, C): levels, other, and 0 if missing."""
         return self._table(self.counts, self.totals)
 
     @cached_property
@@ -169,7 +169,7 @@ class LevelTables:
         return as_readonly(out)
 
     def scores(self, codes: Codes) -> Floats:
-        """Return log p(level | class), (n, C); 0 for gaps."""
+        """Return log p(level | class), (n, C); 0 if missing."""
         out = np.empty((len(codes), len(self.counts)))
         gather_levels(codes, self.log_table, out)
         return out
@@ -213,7 +213,7 @@ def fold_scores(codes: Codes, folds: Folds, log_table: Floats) -> Floats:
 def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:
     """Return the prior shares of K levels and of "other", from the counts of all classes.
 
-    One supposed row is given to each level and to "other": p_k = (n_k + 1) / (N + K + 1), as if all
+    One pseudo-row is given to each level and to "other": p_k = (n_k + 1) / (N + K + 1), as if all
     divisions of the rows among them had been equally probable. A level that has lost all its rows
     is then as probable as one never heard of. There is no "other" if `closed`.
 

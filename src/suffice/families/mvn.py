@@ -33,7 +33,7 @@ from suffice.validation.folds import Folds
 
 @dataclass(frozen=True)
 class ConditionalImputer:
-    """Fills the gaps of rows whose classes have multivariate t's (docs: mathematics, section 6).
+    """Imputes missing values of rows from multivariate t's (docs: mathematics, section 6).
 
     The missing part of a t of v degrees is, given s seen cells at squared distance q, a t of v + s
     degrees about their regression, its matrix times (v + q) / (v + s).
@@ -42,7 +42,7 @@ class ConditionalImputer:
     distribution: DenseGaussian
 
     def impute(self, cells: Floats, log_proba: Floats, rng: np.random.Generator | None) -> Floats:
-        """Return rows (n, d) without gaps: expectations over the classes, or draws."""
+        """Return rows (n, d) without missing values: expectations over the classes, or draws."""
         out = cells.copy()
         seen = ~np.isnan(cells)
         incomplete = np.flatnonzero(~seen.all(axis=1))
@@ -106,7 +106,7 @@ MAX_NARROW_COLUMNS = 8
 class MultivariateNormal(Family[Moments]):
     """Rows of numbers with a normal-inverse-Wishart prior: each class predicts a Student t.
 
-    Rows without gaps are learned from; a row with gaps is scored by the marginal of what is seen.
+    Complete rows are learned from; an incomplete row is scored by the marginal of what is seen.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class MultivariateNormal(Family[Moments]):
     >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = MultivariateNormal(("x0", "x1"), tied=True)
     >>> tally = family.count(table, own, 2, everyone)
-    >>> tally.weight, family.posterior_of(tally).scores(table).argmax(axis=1)
+    >>> tally.weight, family.posterior(tally).scores(table).argmax(axis=1)
     (array([2., 1.]), array([0, 0, 1, 1]))
     """
 
@@ -149,7 +149,7 @@ class MultivariateNormal(Family[Moments]):
         return next(filter(None, (too_large(table[name]) for name in self.columns)), None)
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Moments:
-        """Return full moments (C, d, d) of the rows without gaps."""
+        """Return full moments (C, d, d) of the complete rows."""
         self.check(table)
         rows = Rows(table.numbers(self.columns), codes, classes, weights, self.columns)
         whole = ~np.isnan(rows.X).any(axis=1)
@@ -158,7 +158,7 @@ class MultivariateNormal(Family[Moments]):
         return count_complete_rows(rows if whole.all() else rows.take(np.flatnonzero(whole)))[1]
 
     def posterior(self, tally: Moments) -> MultivariateNormalPosterior:
-        """Return the Student t of each class, the strength of their prior by evidence."""
+        """Return the Student t of each class, their prior sample size by evidence."""
         return MultivariateNormalPosterior(self, tally, covariance_prior(tally, tied=self.tied))
 
 
@@ -180,7 +180,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
 
     @cached_property
     def log_evidence(self) -> float:
-        """The log density of the rows without gaps."""
+        """The log density of the complete rows."""
         return float(np.sum(self.prior.log_evidence(self.tally)))
 
     @property
@@ -250,7 +250,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
         folds: Folds,
         needed: Iterable[int],
     ) -> Iterator[tuple[Index, DenseGaussian]]:
-        """Yield the rows of each fold that has any, (m,), and the law by the rows of the others.
+        """Yield the rows of each fold that has any, (m,), and the distribution given the others.
 
         One after the other: all at once they would be as many times the size of the tally as there
         are folds.
@@ -360,7 +360,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
         return _scores_without_each(self._distribution, table.numbers(self.family.columns))
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
-        """Return the scores, (n, C), without each row; those with gaps were never learned."""
+        """Return the scores, (n, C), without each row; incomplete ones were never learned."""
         classes = len(self.tally.weight)
         rows = Rows(table.numbers(self.family.columns), codes, classes, weights)
         out = self._scores(rows.X)
@@ -396,7 +396,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the columns with their gaps filled, given what is seen beside them."""
+        """Return the columns with missing values imputed, given what is seen beside them."""
         cells = table.numbers(self.family.columns)
         distribution = self._distribution
         if self.plug_in:
@@ -431,7 +431,7 @@ def _semidefinite(scatter: Floats, total: Floats) -> Floats:
 
 
 def _predictive(posterior: NormalInverseWishart, *, plug_in: bool) -> DenseGaussian:
-    """Return the predictive law of each class, or the normals of the expected parameters."""
+    """Return the predictive distribution of each class, or plug-in normals."""
     classes, d = posterior.location.shape
     if plug_in:
         covariance = np.array(posterior.scale_matrix / posterior.degrees[..., None, None])

@@ -47,8 +47,8 @@ def fill_leave_one_out(
 ) -> NDArray[np.bool_]:
     """Set the log densities of x (n,) under own classes, or all that share a variance, (n, C).
 
-    Returns the rows in doubt: too few digits, or nothing, are left of their class without them
-    (docs: mathematics, section 3).
+    Returns the rows that need a refit: too few digits, or nothing, are left of their class without
+    them (docs: mathematics, section 3).
     """
     given = _removal_terms(tally, prior)
     needs_refit = np.zeros(len(cells), np.bool_)
@@ -71,7 +71,7 @@ def fill_plug_in(
     prior: NormalInverseGamma,
     out: Floats,
 ) -> NDArray[np.bool_]:
-    """Set the same for normals of the expected mean and precision, and return rows in doubt."""
+    """Set the same for plug-in normals; return the rows that need a refit."""
     terms, (others, freedom), (centre, _) = _removal_terms(tally, prior)
     rows = np.flatnonzero(~np.isnan(cells))
     x, c = cells[rows], codes[rows]
@@ -100,7 +100,7 @@ def _log_normal(away: Floats, variance: Floats) -> Floats:
 
 
 def _removal_terms(tally: Moments, prior: NormalInverseGamma) -> tuple[Arrays, Arrays, Arrays]:
-    """Return what `left_out_column` takes: sums to take rows from, their shares, and the law."""
+    """Return what `left_out_column` takes: sums to take rows from, shares, and distribution."""
     weight, scatter = tally.weight[:, 0], tally.scatter()[:, 0]
     location, pseudo_rows = prior.location[:, 0], prior.pseudo_rows[:, 0]
     pull = pseudo_rows * weight / (pseudo_rows + weight)
@@ -160,7 +160,7 @@ class NormalPosterior(ParametricPosterior[Moments]):
         return 2
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         cells = self.family.cells(table)
         return self._of_numbers(cells, self._scores(cells))
 
@@ -239,10 +239,10 @@ class NormalPosterior(ParametricPosterior[Moments]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the mean, or by a draw.
+        """Return the column with missing values imputed by the mean, or by a draw.
 
-        The exponential of a Student t has no mean: a gap of a lognormal has the median of each
-        class in its place.
+        The exponential of a Student t has no mean: a missing value of a lognormal has the median of
+        each class in its place.
         """
         column = table[self.family.column]
         expected = self._back(self._distribution.location[:, 0])
@@ -279,7 +279,7 @@ class Normal(Family[Moments]):
     >>> table = Table.of([[1.0], [2.0], [9.0], [np.nan]])
     >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = Normal(("x0",))
-    >>> reading = family.posterior_of(family.count(table, own, 2, everyone))
+    >>> reading = family.posterior(family.count(table, own, 2, everyone))
     >>> reading.scores(table).shape, reading.scores(table)[3]
     ((4, 2), array([0., 0.]))
     """
@@ -312,7 +312,7 @@ class Normal(Family[Moments]):
         return False
 
     def cells(self, table: Table) -> Floats:
-        """Return what is normal, (n, 1), NaN for gaps."""
+        """Return what is normal, (n, 1), NaN if missing."""
         return np.asarray(table[self.column].values)[:, None]
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Moments:
@@ -324,7 +324,7 @@ class Normal(Family[Moments]):
         return count_moments(rows)[1]
 
     def posterior(self, tally: Moments) -> NormalPosterior:
-        """Return the Student t of each class, the strength of their prior by evidence."""
+        """Return the Student t of each class, their prior sample size by evidence."""
         return NormalPosterior(self, tally, normal_prior(tally, tied=self.tied))
 
 
@@ -356,7 +356,7 @@ class LogNormal(Normal):
         )
 
     def cells(self, table: Table) -> Floats:
-        """Return the logarithms, (n, 1), NaN for gaps and for what has none."""
+        """Return the logarithms, (n, 1), NaN if missing and for what has none."""
         x = table[self.column].values
         logs: Floats = np.log(x, out=np.full(len(x), np.nan), where=x > 0)
         return logs[:, None]

@@ -41,7 +41,7 @@ class Poisson(Family[Events]):
     >>> table = Table.of([[0], [1], [7], [9]])
     >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = Poisson(("x0",))
-    >>> family.posterior_of(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
+    >>> family.posterior(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
     array([0, 0, 1, 1])
     """
 
@@ -73,7 +73,7 @@ class Poisson(Family[Events]):
         return count_events(Rows(cells, codes, classes, weights, self.columns))[1]
 
     def posterior(self, tally: Events) -> PoissonPosterior:
-        """Return the negative binomials, the strength of their prior by evidence."""
+        """Return the negative binomials, their prior sample size by evidence."""
         evidence = CentredEvidence.of(tally)
         rows = best_pseudocount(evidence.slope, evidence.log_evidence)
         prior = Gamma(shape=rows * evidence.centre, rate=rows)
@@ -133,7 +133,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
         return np.where(valid, x, 0.0), valid
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         x, valid = self._numbers(table)
         most = int(x.max(initial=0.0))
         if most > min(IN_A_TABLE, len(x)):
@@ -198,7 +198,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the expected number, or by a draw."""
+        """Return the column with missing values imputed by the expected number, or by a draw."""
         column = table[self.family.column]
         events, rows = self._posterior
         expected = events / rows

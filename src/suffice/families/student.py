@@ -140,9 +140,9 @@ class StudentPrior:
     """Rows x ~ N(mu, s^2 / u) of each class, u ~ Gamma(v/2, v/2), and a prior of mu and s^2.
 
     mu, s^2 ~ NIG(location, k, a, a * variance), and x given them is a t of v degrees. What is
-    believed of mu, s^2 is a NIG too, and of the rows of a cell one gamma for all their u: of all
-    such beliefs EM finds those that are nearest to the posterior (variational EM). So the bound
-    that it raises is below the log evidence of the rows themselves, cells or no cells.
+    known of mu, s^2 is a NIG too, and of the rows of a cell one gamma for all their u: of all
+    such distributions EM finds those that are nearest to the posterior (variational EM). So the
+    bound that it raises is below the log evidence of the rows themselves, cells or no cells.
 
     Parameters
     ----------
@@ -164,7 +164,8 @@ class StudentPrior:
         """Return that of a tally (C, B) whose cells have such a middle and spread.
 
         Location and variance are those of all rows together and within the classes, the degrees
-        those with most evidence for a prior of one row, and the strengths those with most of all.
+        those with most evidence for a prior of one row, and the prior sample sizes those with most
+        of all.
         """
         rows = tally.weight.sum(axis=1)
         total = float(rows.sum())
@@ -187,7 +188,7 @@ class StudentPrior:
         return cls(middle + float(m), float(b / a), 1.0, MIN_VARIANCE_SHAPE, degrees)
 
     def _fit_hyperparameters(self, tally: Moments) -> Self:
-        """Return the prior of the strengths that have most evidence."""
+        """Return the prior of the sample sizes that have most evidence."""
         cells = self.cells(tally)
 
         def evidence(logs: Floats) -> tuple[float, float, float]:
@@ -231,8 +232,8 @@ SCORING, FITTING = 16, 1 << 13
 class StudentPosterior(ParametricPosterior[Moments]):
     """Student t's of one column, their degrees the same for all classes.
 
-    What a t foretells with its location and scale unknown has no closed form. It is taken to be a
-    t again, wider by 1 + 1/k as a normal's is, of 1 / (1/v + 1/2a) degrees: of v where the scale
+    The predictive of a t with its location and scale unknown has no closed form. It is taken to be
+    a t again, wider by 1 + 1/k as a normal's is, of 1 / (1/v + 1/2a) degrees: of v where the scale
     is certain, of 2a, as a normal's, where v is endless.
     """
 
@@ -275,7 +276,7 @@ class StudentPosterior(ParametricPosterior[Moments]):
         return 3
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         x = table[self.family.column].values - self.prior.location
         out = np.empty((len(x), len(self.tally.weight)))
 
@@ -286,7 +287,7 @@ class StudentPosterior(ParametricPosterior[Moments]):
         return out
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
-        """Return the scores, (n, C), without each row: EM is run anew for its class."""
+        """Return the scores, (n, C), without each row: EM is run again for its class."""
         out = self.scores(table)
         x = table[self.family.column].values - self.prior.location
         learned, at = self.family.learned(table)
@@ -311,7 +312,7 @@ class StudentPosterior(ParametricPosterior[Moments]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the mean, or by a draw.
+        """Return the column with missing values imputed by the mean, or by a draw.
 
         A t of one degree of freedom or less has no mean: its location stands for it.
         """
@@ -385,7 +386,7 @@ class Student(Family[Moments]):
         return type(self)(self.columns, as_readonly(edges), spread)
 
     def learned(self, table: Table) -> tuple[Floats, Codes]:
-        """Return the numbers as they are learned, and the cell of each, -1 for gaps, (n,) both."""
+        """Return the numbers as they are learned, and their cells, -1 if missing, (n,) both."""
         x = table[self.column].values
         return np.clip(x, self.bins.edges[0], self.bins.edges[-1]), self.bins.codes(x)
 
@@ -413,6 +414,6 @@ class Student(Family[Moments]):
         return Moments(weight, part.origin, sum_x, sum_xx)
 
     def posterior(self, tally: Moments) -> StudentPosterior:
-        """Return the t of each class; degrees and strength of the prior by evidence."""
+        """Return the t of each class; degrees and prior sample size by evidence."""
         middle = float(self.bins.edges[self.bins.size // 2])
         return StudentPosterior(self, tally, StudentPrior.of(tally, middle, self.spread))

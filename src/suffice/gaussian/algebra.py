@@ -115,14 +115,14 @@ class Algebra:
     def log_density(self, x: Any) -> Floats:
         """Return the log density of rows (..., d), which broadcast with the means.
 
-        Gaps (NaN) are marginalised; a row of gaps only has log density 0, one with an infinite
-        cell -inf.
+        Missing values (NaN) are marginalised; a row of missing values only has log density 0, one
+        with an infinite cell -inf.
         """
         rows = as_rows(x, self.names, self.features)
         return over_rows(log_densities, -np.inf, self._structure, self.mean, rows)
 
     def mahalanobis(self, x: Any) -> Floats:
-        """Return the distances (not squared) of rows (..., d) from the mean; gaps are left out."""
+        """Return the distances (not squared) of rows (..., d) from the mean; NaNs are left out."""
         rows = as_rows(x, self.names, self.features)
         return over_rows(distances, np.inf, self._structure, self.mean, rows)
 

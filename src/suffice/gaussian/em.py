@@ -1,4 +1,4 @@
-"""Means and covariances from rows with gaps: EM on the moments of each pattern, without rows."""
+"""Means and covariances from incomplete rows: EM on the moments of each pattern, without rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EMResult:
 
 
 def fit_em(tally: Patterns, estimate: Estimate, max_iter: int, tol: float) -> EMResult:
-    """Return the moments that the rows are expected to have had without their gaps.
+    """Return the moments that the rows are expected to have had without their missing values.
 
     At the end `estimate(moments)` is a maximum of the observed likelihood (or posterior). It is
     reached when no mean moves by more than `tol` standard deviations and no covariance by more

@@ -1,4 +1,4 @@
-"""Noise as it is told: one variance, a variance each, a covariance, or a normal."""
+"""Noise as it is given: one variance, a variance each, a covariance, or a normal."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class LinearGaussian:
     def posterior(self, prior: MultivariateNormal, y: Any) -> MultivariateNormal:
         """Return the normal of x after measurements y (..., m), one posterior for each.
 
-        They share one covariance, so gaps must be in the same places of all of them.
+        They share one covariance, so missing values must be in the same places of all of them.
         """
         rows = as_rows(y, self.names, len(self.A))
         seen = _seen(rows)

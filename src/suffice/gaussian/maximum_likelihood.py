@@ -25,7 +25,7 @@ from suffice.tally.tally import Floats, as_readonly
 
 CLASS_NAME = "MultivariateNormal"
 STRUCTURES = ("full", "diagonal", "low_rank")
-# How long EM over gaps and factor analysis go on, and what change ends them.
+# How long EM over missing values and factor analysis go on, and what change ends them.
 MAX_ITER = 1000
 TOL = 1e-9
 
@@ -110,7 +110,7 @@ def fit_mle(
 
 
 def _whole(tally: Moments | Patterns) -> Moments:
-    """Return full moments of whole rows: those counted, or what EM expects of gaps."""
+    """Return full moments of whole rows: those counted, or what EM expects of missing values."""
     if isinstance(tally, Moments):
         if not tally.full:
             raise ShapeError(

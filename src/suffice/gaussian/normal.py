@@ -113,7 +113,7 @@ class MultivariateNormal(Algebra):
         Parameters
         ----------
         tally : Moments or Patterns
-            Of one class. Diagonal moments suffice for covariance="diagonal"; the gaps of
+            Of one class. Diagonal moments suffice for covariance="diagonal"; the missing values of
             `Patterns` are completed by EM.
         covariance, rank : as in `fit`
         names : sequence of str, optional
@@ -132,8 +132,8 @@ class MultivariateNormal(Algebra):
         Parameters
         ----------
         X : (n, d) array, sparse matrix or frame (pandas, polars, Arrow; column names are kept)
-            Gaps are NaN: left out column by column if diagonal, else completed by EM under a full
-            covariance.
+            Missing values are NaN: left out column by column if diagonal, else completed by EM
+            under a full covariance.
         covariance : "full", "diagonal" or "low_rank"
             Low rank is maximum-likelihood factor analysis: W W^T + diag(psi), with psi at least
             a thousandth of each variance.

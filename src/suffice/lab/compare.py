@@ -34,7 +34,7 @@ class Comparison:
     sizes : (m,)
         Training rows.
     errors : (2, repeats, m)
-        Share of the test rows that were told wrong.
+        Share of the test rows that were misclassified.
     log_losses : (2, repeats, m)
         Mean of - log p(class | row) over the test rows; infinite for a model that was certain of
         a wrong class.

@@ -23,9 +23,9 @@ from suffice.validation.information import (
     table_information,
 )
 
-# What a prior of means and variances is worth where the model leaves it to evidence. The strength
-# of most evidence is one for all features: beside many that know nothing it is so strong that none
-# seems to depend on the class, and the answer for a feature would hang on its neighbours.
+# What a prior of means and variances is worth where the model leaves it to evidence. The sample
+# size of most evidence is one for all features: beside many that know nothing it is so strong that
+# none seems to depend on the class, and the answer for a feature would hang on its neighbours.
 ONE_ROW = 1.0
 
 

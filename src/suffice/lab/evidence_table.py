@@ -104,7 +104,7 @@ class EvidenceTable(Tabular):
 def evidence_table(
     models: Mapping[str, Any] | Iterable[Any], X: Any, y: Any, sample_weight: Any = None
 ) -> EvidenceTable:
-    """Compare models by their evidence and by what they say of left-out rows.
+    """Compare models by their evidence and by their leave-one-out scores.
 
     Models that were fitted must have learned exactly these rows; others are fitted to them.
 

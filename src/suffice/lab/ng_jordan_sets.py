@@ -29,7 +29,7 @@ class DataSet(NamedTuple):
     X: NDArray[Any]
     y: NDArray[Any]
     n_skipped: int = 0
-    """Rows with gaps, which are not in X."""
+    """Incomplete rows, which are not in X."""
 
 
 class Source(NamedTuple):
@@ -98,7 +98,7 @@ def default_folder() -> Path | None:
 
 
 def read(source: Source, folder: Path) -> DataSet:
-    """Read a data set: complete rows only, because logistic regression takes no gaps."""
+    """Read a data set: complete rows only, because logistic regression takes no missing values."""
     import pyarrow as pa
     from pyarrow import csv
 

@@ -1,4 +1,4 @@
-"""Where on a grid the classes can be told apart: a classifier around every cell."""
+"""Where on a grid the classes can be separated: a classifier around every cell."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ ESTIMATES = ("mle", "predictive")
 
 @dataclass(frozen=True, eq=False)
 class Searchlight:
-    """How well the cube about each position of a grid tells the classes of rows it has not seen.
+    """How well the cube about each position of a grid classifies rows it has not seen.
 
     Parameters
     ----------
     accuracy : (a, b) or (a, b, c)
-        Share of the rows that were told right; NaN outside the mask.
+        Share of the rows that were classified correctly; NaN outside the mask.
     chance : float
         Share of the most frequent class.
     classes : (C,)
@@ -117,7 +117,8 @@ def searchlight(
     estimate : {"mle", "predictive"}, default="mle"
         Plug in means and variances, as `GaussianNB(var_smoothing=0)` does, or integrate them out.
     prior : "evidence" or NormalInverseGamma, default="evidence"
-        Prior of means and variances if "predictive"; its strength is chosen once, for all voxels.
+        Prior of means and variances if "predictive"; its sample size is chosen once, for all
+        voxels.
 
     Returns
     -------

@@ -60,7 +60,7 @@ def _too_wide(width: int, ends: Array, letters: Array) -> bool:
 
 
 def text_of(node: Node, take: Take) -> Array:
-    """Return the texts that a node tells of: of fixed width, or (width None) as objects."""
+    """Return the texts that a node describes: of fixed width, or (width None) as objects."""
     keys = ("is", "shape", "width", "letters", "ends")
     _, shape, width, *names = entries(node, *keys, what="An array of text")
     letters, ends = (take(name) for name in names)
@@ -101,7 +101,7 @@ _TIME = re.compile(r"(datetime64|timedelta64)(\[(\d{1,4})?(Y|M|W|D|h|m|s|ms|us|n
 
 
 def array_node(array: Array, path: str, tensors: Tensors) -> Node | None:
-    """Put an array among the tensors and return what tells it; None for what is no such array.
+    """Put an array among the tensors and return its description; None for what is no such array.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def axes_of(array: Array) -> list[int]:
 
 
 def array_of(node: Node, take: Take) -> Array:
-    """Return the array that a node tells of; `take` gives each tensor once."""
+    """Return the array that a node describes; `take` gives each tensor once."""
     if node["is"] in OTHERS:
         return OTHERS[node["is"]](node, take)
     _, tensor, axes = entries(node, "is", "tensor", "axes", what="An array")
@@ -176,7 +176,8 @@ OTHERS: dict[str, Callable[[Node, Take], Array]] = {
 }
 
 
-# Columns of levels, or patterns of gaps. A part takes some 600 bytes of Python beside its numbers.
+# Columns of levels, or missing-value patterns. A part takes some 600 bytes of Python beside its
+# numbers.
 MAX_PARTS = 100_000
 
 
@@ -210,7 +211,7 @@ def many_node(parts: Sequence[Any], path: str, tensors: Tensors) -> Node | None:
 
 
 def many_of(node: Any, take: Take) -> list[Any]:
-    """Return the tallies that a node tells of."""
+    """Return the tallies that a node describes."""
     _, name, path = entries(node, "is", "of", "at", what="A list of tallies")
     if type(name) is not str or name not in KINDS or type(path) is not str:
         refuse(f"A list is of {name!r:.80}, which is no kind of tally.")

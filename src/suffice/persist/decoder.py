@@ -84,7 +84,7 @@ class Decoder:
             refuse(f"Its tensor {min(self._tensors)[:80]!r} belongs to nothing.")
 
     def value(self, node: Any) -> Any:
-        """Return the value that a node tells of."""
+        """Return the value that a node describes."""
         if type(node) in (*PLAIN, float):
             return node
         if type(node) is list:

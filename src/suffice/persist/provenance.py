@@ -29,7 +29,7 @@ class Provenance:
     rows : float, optional
         Weight of the rows that it had learned.
     source : str, optional
-        Where they came from, as `save` was told.
+        Where they came from, as `save` was given it.
     """
 
     model: str

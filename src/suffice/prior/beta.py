@@ -160,6 +160,6 @@ class Beta(Prior):
 
 
 def probabilities(beliefs: Iterable[Beta]) -> Floats:
-    """Return points from 0 to 1 that lie close together where a belief is dense."""
+    """Return points from 0 to 1 that lie close together where a density is high."""
     dense = [betaincinv(belief.successes, belief.failures, TAILS) for belief in beliefs]
     return plot_points(0.0, 1.0, dense)

@@ -110,7 +110,7 @@ def solve_with_root(root: Floats, right: Floats) -> Floats:
 
 
 def leverage(root: Floats, rows: Floats) -> Floats:
-    """Return x P^-1 x of each row x (n, d), given the lower factor of P; NaN of rows with gaps."""
+    """Return x P^-1 x of each row x (n, d), given the lower factor of P; NaN of incomplete rows."""
     if rows.shape[1] == 0:
         return np.zeros(len(rows))
     whitened = solve_triangular(root, rows.T, lower=True, check_finite=False)
@@ -247,7 +247,7 @@ class Coefficients:
         object.__setattr__(self, "noise_scale", broadcast_array(b, m.shape[:1]))
 
     def posterior(self, products: Products) -> Self:
-        """Return the coefficients believed in after the rows of `products`."""
+        """Return the posterior of the coefficients given `products`."""
         free = products.rows - int((~is_proper(self.precision)).sum())
         shape = float(self.noise_shape) + free / 2
         if shape <= 0:
@@ -417,7 +417,7 @@ class CoefficientsKnownNoise:
         object.__setattr__(self, "noise_variance", s2)
 
     def posterior(self, products: Products) -> Self:
-        """Return the coefficients believed in after the rows of `products`."""
+        """Return the posterior of the coefficients given `products`."""
         P = self.precision + products.xx / self.noise_variance
         rest = products.about(self.location)
         shift = solve_with_root(precision_root(P), rest.xy / self.noise_variance)

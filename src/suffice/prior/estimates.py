@@ -1,4 +1,4 @@
-"""Three readings of one posterior side by side: maximum likelihood, MAP and mean."""
+"""Three summaries of one posterior side by side: maximum likelihood, MAP and mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suffice.tally.tally import Floats
 
 
 class Estimates(NamedTuple):
-    """What three questions answer; one without an answer is None, and `missing` tells why.
+    """What three questions answer; one without an answer is None, and `missing` says why.
 
     Examples
     --------

@@ -28,7 +28,7 @@ from suffice.prior.special import log_gamma_step
 from suffice.tally.events import Events
 from suffice.tally.tally import Floats
 
-# How much of a belief in a rate, which has no upper end, is drawn.
+# How much of the distribution of a rate, which has no upper end, is drawn.
 SHOWN_MASS = 0.998
 
 

@@ -17,7 +17,7 @@ POINTS_ACROSS = 501
 
 
 def check_single(class_name: str, shape: tuple[int, ...]) -> None:
-    """Refuse to draw several beliefs on one axes."""
+    """Refuse to draw several distributions on one axes."""
     if shape != ():
         raise ShapeError(
             f"A {class_name} of shape {shape} holds several beliefs. Plot one: a prior with the "
@@ -35,7 +35,7 @@ def summary_marks(belief: Any) -> Marks:
 
 
 def densities(beliefs: Mapping[str, Any], at: Floats) -> dict[str, Floats]:
-    """Return the densities of beliefs at points (P,); at an end they may be beyond all floats."""
+    """Return densities at points (P,); at an end they may be beyond all floats."""
     with np.errstate(over="ignore"):
         return {name: np.exp(belief.log_density(at)) for name, belief in beliefs.items()}
 

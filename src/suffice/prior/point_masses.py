@@ -1,4 +1,4 @@
-"""A prior that believes in a few probabilities of success only."""
+"""A prior on a few probabilities of success only."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class PointMasses(Prior):
     Parameters
     ----------
     points : (S,)
-        The probabilities believed in, each once; 0 and 1 are allowed.
+        The probabilities that have weight, each once; 0 and 1 are allowed.
     weights : (..., S)
-        How much each is believed in; scaled to sum to 1.
+        The prior weight of each; scaled to sum to 1.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class PointMasses(Prior):
 
     @property
     def weights(self) -> Floats:
-        """How much each point is believed in, shape (..., S)."""
+        """The weight of each point, shape (..., S)."""
         return np.asarray(np.exp(self.log_weights))
 
     def _tally_of(self, data: ArrayLike) -> Counts:
@@ -113,7 +113,7 @@ class PointMasses(Prior):
         return np.asarray(self.weights @ self.points)
 
     def mode(self) -> Floats:
-        """Return the point believed in most (the lower of two alike)."""
+        """Return the point of highest weight (the lower of two alike)."""
         return np.asarray(self.points[np.argmax(self.log_weights, axis=-1)])
 
     def mle(self, data: Counts | ArrayLike) -> Floats:

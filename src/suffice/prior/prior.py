@@ -54,7 +54,7 @@ class Prior(ABC):
 
     @abstractmethod
     def posterior(self, data: Any) -> Self:
-        """Return what is believed after `data`."""
+        """Return the posterior given `data`."""
 
     @abstractmethod
     def predictive(self) -> Any:
@@ -115,7 +115,7 @@ class Prior(ABC):
     def bayes_factor(self, other: Prior, data: Any) -> Floats:
         """Return how many times as probable `data` are under this prior as under `other`.
 
-        Beyond 1e308 it is inf, and `log_bayes_factor` still tells the size.
+        Beyond 1e308 it is inf, and `log_bayes_factor` still gives the size.
         """
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_bayes_factor(other, data)))

@@ -1,4 +1,4 @@
-"""Cross-validation of multinomial pseudocounts: all of them in one pass over the left-out rows."""
+"""Cross-validation of multinomial pseudocounts: all of them in one pass over the held-out rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class AlphaScores:
 
 
 def whole_numbers(X: Any) -> bool:
-    """Say whether a CSR matrix holds counts: whole numbers, none below 0, and no gaps."""
+    """Say whether a CSR matrix holds counts: whole numbers, none below 0, and no missing values."""
     data = X.data
     return data.dtype.kind in "iub" or bool(np.all((data == np.floor(data)) & (data >= 0)))
 

@@ -1,4 +1,4 @@
-"""Scoring rows with gaps exactly: by the marginal of what was seen, a pattern of gaps at a time."""
+"""Scoring incomplete rows exactly, by the marginal of what was seen, pattern by pattern."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from suffice.tally.tally import Floats, Index
 
 
 class MarginalScorer(ABC):
-    """A scorer whose kernel takes whole rows, and that knows the law of any subset of features."""
+    """A scorer of complete rows that knows the marginal of any subset of features."""
 
     @abstractmethod
     def add(self, block: NDArray[Any], odd: NDArray[np.bool_], out: Floats) -> None:
@@ -63,7 +63,7 @@ class MarginalScorer(ABC):
 
 
 def by_pattern(seen: NDArray[np.bool_]) -> list[tuple[Index, Index]]:
-    """Return, for each pattern of gaps, the rows that have it and the features they show."""
+    """Return, for each missing-value pattern, the rows that have it and the features they show."""
     packed = np.ascontiguousarray(np.packbits(seen, axis=1))
     keys = packed.view([("", packed.dtype, packed.shape[1])]).ravel()
     _, firsts, which = np.unique(keys, return_index=True, return_inverse=True)
@@ -99,13 +99,13 @@ class LinearScorer(MarginalScorer):
         add_centred_linear(block, chunk, self.centre, weights, self.bias, odd, out)
 
     def marginal(self, seen: Index) -> LinearScorer:
-        """Return the scorer of some features, solved anew from their part of the covariance."""
+        """Return the scorer of some features, solved again from their part of the covariance."""
         return self.part(seen)
 
 
 @dataclass(frozen=True)
 class Projection:
-    """(x - centre) directions, directions (d, k): where rows lie, gaps where one has a gap."""
+    """(x - centre) directions, directions (d, k): where rows lie; NaN if any is missing."""
 
     centre: Floats
     directions: Floats
@@ -329,7 +329,7 @@ class WhitenedScorer(MarginalScorer):
         return out
 
     def best(self, X: Any, log_prior: Floats) -> NDArray[np.int64] | None:
-        """Return each row's best class in single precision, -1 where that leaves a doubt.
+        """Return each row's best class in single precision, -1 where that is not certain.
 
         None where it does not pay: a shared factor, wide rows, few of them.
         """

@@ -51,11 +51,12 @@ class TableScorer:
     table : (V, C)
     bias : (C,)
     missing_bias : (V, C) or empty
-        What a gap leaves out of the bias.
+        What a missing value leaves out of the bias.
     lowest : float
         Cells below it are refused.
     one_total : bool
-        Whether exp(table) adds up to 1 over the columns: a gap then takes its share with it.
+        Whether exp(table) adds up to 1 over the columns: a missing value then takes its share with
+        it.
     """
 
     table: Floats
@@ -123,7 +124,7 @@ class TableScorer:
             terms = self.table, self.lowest, *rounded, prior
             return bool(best_screened(*arrays, *terms, best[start:stop]))
 
-        # Rows with gaps, or to be refused, are left to the plain way.
+        # Incomplete rows, and rows to be refused, are left to the plain way.
         plain = all(on_all_cores(work, row_ranges(X.shape[0], classes)))
         return best if plain else None
 

@@ -51,12 +51,11 @@ def attribute_log_odds(
 ) -> Floats:
     """Return what each part adds to the log-odds, (J,), on the way from `base` to all parts.
 
-    Log-odds are no sums of the parts' scores where there are several other classes, or a noise rate. All
-    parts are put on together, along base + t * (sum of parts), t from 0 to 1, and each is given
-    its share of the slope at every t (Aumann and Shapley):
-    part_j . integral of the gradient of the log-odds along the way.
-    The contributions add up to the change of the log-odds, whatever the order of the parts. Of two
-    classes and without noise they are plain differences of scores.
+    Log-odds are no sums of the parts' scores where there are several other classes, or a noise
+    rate. All parts are put on together, along base + t * (sum of parts), t from 0 to 1, and each is
+    given its share of the slope at every t (Aumann and Shapley): part_j . integral of the gradient
+    of the log-odds along the way. The contributions add up to the change of the log-odds, whatever
+    the order of the parts. Of two classes and without noise they are plain differences of scores.
 
     Parameters
     ----------

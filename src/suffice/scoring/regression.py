@@ -1,4 +1,4 @@
-"""What a linear regression believes of new targets, and of the rows it was fitted to."""
+"""The predictive distribution of a linear regression, and its leave-one-out form."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class LeaveOneOut(NamedTuple):
 
 @dataclass(frozen=True)
 class RegressionPosterior:
-    """Coefficients believed in, and the intercept that goes with them.
+    """The posterior of the coefficients, and the intercept that goes with them.
 
     An intercept b of flat prior is, given the coefficients w, N(mean y - mean x.w, s2 / n).
 
     Parameters
     ----------
-    belief : the posterior of the coefficients
+    posterior : the posterior of the coefficients
     products : what it was learned from
     centre : (d,)
         The mean row; 0 without an intercept.
@@ -66,7 +66,7 @@ class RegressionPosterior:
     def of(
         cls, prior: CoefficientPosterior, products: Products, tally: Moments, *, intercept: bool
     ) -> RegressionPosterior:
-        """Return what is believed after the rows of a tally."""
+        """Return the posterior given the rows of a tally."""
         d = len(products.xx)
         mean = tally.mean() if intercept else np.zeros(tally.origin.shape)
         weight = float(tally.weight) if intercept else np.inf
@@ -84,7 +84,7 @@ class RegressionPosterior:
 
     @property
     def _unit(self) -> Floats | float:
-        """The unit in which the belief's precision is not measured: the noise, if it is known."""
+        """The noise variance if known, else 1: the unit of the posterior's precision."""
         return (
             self.posterior.noise_variance
             if isinstance(self.posterior, CoefficientsKnownNoise)
@@ -128,7 +128,7 @@ class RegressionPosterior:
         """Return what would be predicted of each row by all the others, the prior unchanged.
 
         With h = w x V x the row's leverage and r its residual, the others miss it by r / (1 - h)
-        (docs: mathematics, section 7). Rows with gaps were never learned, and get NaN.
+        (docs: mathematics, section 7). Incomplete rows were never learned, and get NaN.
         """
         w = rows.weights if rows.weights.size else np.ones(rows.shape[0])
         incomplete = np.isnan(rows.targets).any(axis=1)

@@ -63,7 +63,7 @@ class Shortfall(NamedTuple):
     ----------
     kind : "rows", "times", "seen", "squares" or "pattern"
         Rows of a class; how often something was counted; rows in which a column was seen; a sum of
-        squares about the mean; rows with the same gaps.
+        squares about the mean; rows with the same missing values.
     path : numbers of the blocks that lead to it
     at : place in the tally, the class first
     held, asked : float

@@ -38,7 +38,7 @@ class Moments(Tally):
     Parameters
     ----------
     weight : (..., d) if diagonal, (...) if full
-        Weight seen of each feature; features may have gaps, full rows may not.
+        Weight seen of each feature; features may have missing values, full rows may not.
     origin : (..., d)
     sum_x : (..., d)
         Sum of x - origin.

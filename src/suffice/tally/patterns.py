@@ -1,4 +1,4 @@
-"""Moments of rows with gaps: one for each pattern of what was seen."""
+"""Moments of incomplete rows: one for each pattern of what was seen."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Patterns(Tally):
-    """Full moments of the seen features, a pattern of gaps at a time (docs: mathematics, 8).
+    """Full moments of the seen features, a missing-value pattern at a time (docs: mathematics, 8).
 
-    The EM of a Gaussian with gaps needs nothing else of the rows, so learning from gappy data
-    adds, merges and forgets as exactly as learning from whole rows.
+    The EM of a Gaussian with missing values needs nothing else of the rows, so learning from
+    incomplete data adds, merges and forgets as exactly as learning from whole rows.
 
     Parameters
     ----------
@@ -59,19 +59,19 @@ class Patterns(Tally):
 
     @property
     def all_features(self) -> tuple[int, ...]:
-        """The pattern of a row without gaps."""
+        """The pattern of a complete row."""
         return tuple(range(self.features))
 
     @property
     def has_missing(self) -> bool:
-        """Whether any row with a gap is held."""
+        """Whether any incomplete row is held."""
         return any(
             len(pattern) < self.features and bool(np.any(part.weight > 0))
             for pattern, part in self.parts.items()
         )
 
     def whole(self) -> Moments:
-        """Return the moments of the rows without gaps; an error where there are no others."""
+        """Return the moments of the complete rows; an error where there are no others."""
         return self.parts[self.all_features]
 
     def diagonal(self) -> Moments:

@@ -16,7 +16,7 @@ SLOTS = 1 << 12
 
 
 class EncodedLevels(NamedTuple):
-    """Codes (n,), -1 for gaps, and the levels in the order of first sight."""
+    """Codes (n,), -1 if missing, and the levels in the order of first sight."""
 
     codes: NDArray[np.int32]
     levels: tuple[str, ...]
