@@ -88,7 +88,7 @@ class CrossValidates(LeavesOneOut):
         def work(at: int, fold: int) -> None:
             model = clone(models[at])
             model.__dict__.update(vars(models[at]))
-            model._settle(learned[model._counted_by()][fold].without_empty())
+            model._settle(learned[model._counted_by()][fold].drop_empty())
             if model._finishes():
                 model._finish(experiment.others(fold, model.classes_))
             scores[:, at, fold] = scored(model, experiment.classes, tests[fold])

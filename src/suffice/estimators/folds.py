@@ -138,7 +138,7 @@ class Experiment:
 
     def fold(self, number: int) -> Rows:
         """Return the rows of a fold."""
-        return self.rows.some(self.parts[number])
+        return self.rows.take(self.parts[number])
 
     def learned_classes(self, number: int) -> NDArray[Any]:
         """Return the classes that have rows of some weight in other folds."""
@@ -152,7 +152,7 @@ class Experiment:
         place[np.searchsorted(self.classes, classes)] = np.arange(len(classes))
         codes = place[self.rows.codes]
         kept = np.flatnonzero((self.numbers != number) & (codes >= 0))
-        chosen = self.rows.some(kept)
+        chosen = self.rows.take(kept)
         return replace(chosen, codes=codes[kept], classes=len(classes))
 
     def counted_by_fold(self, count: Count) -> tuple[Floats, Any]:
@@ -187,4 +187,4 @@ class Experiment:
         return [Groups(self.classes, weights[index], tally.take(index)) for index in at]
 
     def _counted(self, count: Count, numbers: NDArray[np.intp]) -> Groups[Any]:
-        return Groups(self.classes, *count(self.rows.some(numbers)))
+        return Groups(self.classes, *count(self.rows.take(numbers)))

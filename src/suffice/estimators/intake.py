@@ -15,6 +15,13 @@ from sklearn.utils.validation import (
 )
 
 from suffice.data.columns import cells_of
+from suffice.data.conversion import (
+    as_table,
+    check_unique_names,
+    columns_of_rows,
+    is_columns,
+    is_rows_of_mappings,
+)
 from suffice.data.frames import (
     column_names,
     frame_to_array,
@@ -22,13 +29,6 @@ from suffice.data.frames import (
     is_number,
     not_numbers,
     with_names,
-)
-from suffice.data.given import (
-    as_table,
-    columns_of_rows,
-    is_columns,
-    is_rows_of_mappings,
-    refuse_repeated_names,
 )
 from suffice.data.hashes import string_hashes
 from suffice.data.labels import encode_labels
@@ -89,7 +89,7 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
     if is_columns(X) or is_rows_of_mappings(X):
         X = _as_frame(X, names)
     if is_frame(X):
-        refuse_repeated_names(column_names(X))
+        check_unique_names(column_names(X))
         array = frame_to_array(X)
         if (reset and array.shape[0] == 0) or array.shape[1] == 0:
             raise InputError(
@@ -130,7 +130,7 @@ def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
     import pyarrow as pa
 
     columns = X if isinstance(X, Mapping) else columns_of_rows(X)
-    refuse_repeated_names([str(name) for name in columns])
+    check_unique_names([str(name) for name in columns])
     found = {str(name): cells for name, cells in columns.items()}
     order = dict.fromkeys([*(name for name in names or () if name in found), *found])
     cells = {name: cells_of(name, found[name]) for name in order}

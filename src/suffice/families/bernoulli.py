@@ -16,7 +16,7 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.left_out_counts import leave_out_of_own_class, ones_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_bernoulli, leave_out_of_own_class
 from suffice.families.smoothing import Smoothing
 from suffice.prior import Beta
 from suffice.scoring.discrete import BinaryScorer, TableScorer
@@ -148,5 +148,5 @@ class IndependentBernoullis(ClassConditional):
             # How fractions are scored depends on whether all scores are finite without the row.
             own = np.full(rows.shape[0], np.nan)
         else:
-            own = ones_left_out(rows, self.groups.parts.counts, added, self.binarize)
+            own = leave_one_out_bernoulli(rows, self.groups.parts.counts, added, self.binarize)
         return leave_out_of_own_class(self, learned, own)

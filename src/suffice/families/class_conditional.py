@@ -81,10 +81,10 @@ class LearnedRows:
 
     def without(self, number: int) -> Groups[Any]:
         """Return the tally without one row; a class without rows is gone, unless closed."""
-        one = self.rows.some(np.array([number]))
+        one = self.rows.take(np.array([number]))
         taken = Groups(self.tally.classes, *self.count(one))
         rest = self.tally.subtract(taken, self.gross)
-        return rest if self.closed else rest.without_empty()
+        return rest if self.closed else rest.drop_empty()
 
 
 class LeftOut(NamedTuple):
@@ -160,6 +160,6 @@ class ClassConditional(ABC):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SufficeWarning)
                 without = self.with_tally(rest, kept)
-            X = learned.rows.some(np.array([number])).X
+            X = learned.rows.take(np.array([number])).X
             scores[kept] = joint_log_proba(without.scorer(), X, np.zeros(len(kept)))[0]
         return scores

@@ -18,7 +18,7 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.left_out_counts import leave_out_of_own_class, levels_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_categorical, leave_out_of_own_class
 from suffice.families.smoothing import Smoothing, widen
 from suffice.prior import Dirichlet
 from suffice.scoring.discrete import LevelScorer, log_ratio_table
@@ -137,7 +137,7 @@ class IndependentCategories(ClassConditional):
 
     def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
         """Return log p(x | class) of each row without the row."""
-        own = levels_left_out(learned.rows, self.counts, self._added, self.min_levels)
+        own = leave_one_out_categorical(learned.rows, self.counts, self._added, self.min_levels)
         return leave_out_of_own_class(self, learned, own)
 
 

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from suffice.empirical_bayes.moments import spreads
+from suffice.empirical_bayes.moments import floor_variance
 from suffice.errors import SufficeWarning, warn_caller
 from suffice.families.class_conditional import (
     ClassConditional,
@@ -17,15 +17,15 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.gaussian_laws import (
-    DiagonalLaw,
-    diagonal_law,
+from suffice.families.gaussians import (
+    DiagonalGaussian,
+    diagonal_gaussian,
     diagonal_mle,
     diagonal_prior,
-    law_form,
+    linear_form,
     normal_basis,
 )
-from suffice.families.left_out_moments import MomentsLeftOut, moments_without
+from suffice.families.leave_one_out_moments import LeaveOneOutMoments, moments_without
 from suffice.prior import NormalInverseGamma
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments
@@ -75,7 +75,7 @@ class IndependentNormals(ClassConditional):
     groups: Groups[Moments]
     settings: NormalSettings
     prior: NormalInverseGamma | None
-    distribution: DiagonalLaw
+    distribution: DiagonalGaussian
     given_prior: NormalInverseGamma | None = None
 
     @classmethod
@@ -122,7 +122,7 @@ class IndependentNormals(ClassConditional):
 
     def linear_form(self) -> LinearForm:
         """Return weights of x, or of x and x^2."""
-        weights, bias = law_form(self.distribution)
+        weights, bias = linear_form(self.distribution)
         return LinearForm(weights, bias, normal_basis(weights, self.mean.shape[1]))
 
     def sample(self, codes: Index, rng: np.random.Generator) -> Floats:
@@ -156,7 +156,7 @@ class IndependentNormals(ClassConditional):
         maximum_likelihood = self.prior is None
         smoothing = self.settings.smoothing if maximum_likelihood else 0.0
         terms = cells, self.distribution, self.settings.shared, self.prior, smoothing
-        scores, needs_refit = MomentsLeftOut(*terms).scores(rows)
+        scores, needs_refit = LeaveOneOutMoments(*terms).scores(rows)
         unseen = (cells.weight == 0).any(axis=1)
         if maximum_likelihood and unseen.any():
             # What a class shows nothing of is taken from the others, so from every row.
@@ -174,7 +174,7 @@ class IndependentNormals(ClassConditional):
     def _refit_without(self, learned: LearnedRows, row: int, same_class: Index) -> Floats:
         """Return log p(x | class), (C,), by the moments without the row, counted where need be."""
         rows = learned.rows
-        one = rows.some(np.array([row]))
+        one = rows.take(np.array([row]))
         cells = moments_without(self.groups.parts, rows, row, same_class)
         kept = np.arange(len(cells.weight))
         if not learned.closed and learned.is_last[row]:
@@ -195,18 +195,18 @@ def _variance_floor(cells: Moments, settings: NormalSettings) -> float:
 
 def _distribution(
     groups: Groups[Moments], settings: NormalSettings, prior: NormalInverseGamma | None
-) -> DiagonalLaw:
+) -> DiagonalGaussian:
     """Return the distribution of moments (C, d), given the prior, or none for "mle"."""
     cells = groups.parts
     if prior is None:
         mean, variance = diagonal_mle(cells, settings.shared)
         variance = variance + _variance_floor(cells, settings)
-        return diagonal_law(mean, _positive(groups, mean, variance))
+        return diagonal_gaussian(mean, _positive(groups, mean, variance))
     posterior = prior.posterior(cells)
     if settings.estimate == "map":
-        return diagonal_law(*posterior.mode())
+        return diagonal_gaussian(*posterior.mode())
     t = posterior.predictive()
-    return diagonal_law(t.location, t.squared_scale, t.degrees, joint=1 in settings.shared)
+    return diagonal_gaussian(t.location, t.squared_scale, t.degrees, joint=1 in settings.shared)
 
 
 def _positive(groups: Groups[Moments], mean: Floats, variance: Floats) -> Floats:
@@ -221,7 +221,7 @@ def _positive(groups: Groups[Moments], mean: Floats, variance: Floats) -> Floats
         "var_smoothing > 0 or estimate='predictive'.",
         SufficeWarning,
     )
-    return np.where(variance > 0, variance, spreads(np.zeros_like(mean), mean))
+    return np.where(variance > 0, variance, floor_variance(np.zeros_like(mean), mean))
 
 
 def prior_of_classes(prior: NormalInverseGamma, kept: Index) -> NormalInverseGamma:

@@ -17,13 +17,13 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.left_out_counts import events_left_out, leave_out_of_own_class
+from suffice.families.leave_one_out_counts import leave_one_out_poisson, leave_out_of_own_class
 from suffice.families.multinomial import no_linear_form
 from suffice.families.smoothing import Smoothing
 from suffice.prior import Gamma
 from suffice.prior.predictive import draw_events
 from suffice.prior.special import log_gamma_step
-from suffice.scoring.discrete import RisingScorer, TableScorer
+from suffice.scoring.discrete import IntegratedCountScorer, TableScorer
 from suffice.scoring.scorer import Scorer
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats, Index
@@ -120,7 +120,7 @@ class IndependentPoissons(ClassConditional):
             events, rows = self._posterior
             silent = -events * np.log1p(1.0 / rows)
             slope = -np.log1p(rows)
-            return RisingScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
+            return IntegratedCountScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
         rate = np.ascontiguousarray(self.rate.T)
         with np.errstate(divide="ignore"):
             return TableScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)
@@ -177,5 +177,5 @@ class IndependentPoissons(ClassConditional):
             own = np.full(learned.rows.shape[0], np.nan)
         else:
             terms = tally.weight, tally.sum_x, added
-            own = events_left_out(learned.rows, *terms, integrated=self.is_integrated)
+            own = leave_one_out_poisson(learned.rows, *terms, integrated=self.is_integrated)
         return leave_out_of_own_class(self, learned, own)

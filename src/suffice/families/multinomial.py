@@ -20,16 +20,21 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.left_out_counts import (
-    complements_left_out,
+from suffice.families.leave_one_out_counts import (
+    leave_one_out_complement,
+    leave_one_out_multinomial,
     leave_out_of_own_class,
-    words_left_out,
 )
 from suffice.families.smoothing import Smoothing, widen
 from suffice.prior import Dirichlet
 from suffice.prior.predictive import draw_events
 from suffice.prior.special import log_gamma_step
-from suffice.scoring.discrete import NOTHING, RisingScorer, TableScorer, log_ratio_table
+from suffice.scoring.discrete import (
+    EMPTY_TABLE,
+    IntegratedCountScorer,
+    TableScorer,
+    log_ratio_table,
+)
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
@@ -79,10 +84,12 @@ class Multinomials(ClassConditional):
         """Return what adds log p(x | class), of the words in one order."""
         if not self.is_integrated:
             table = self.log_prob.T
-            return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
+            return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE, 0.0, one_total=True)
         posterior = np.ascontiguousarray(self.posterior.T)
         totals = posterior.sum(axis=0)
-        return RisingScorer(posterior, NOTHING, totals, np.zeros(len(totals)), NOTHING)
+        return IntegratedCountScorer(
+            posterior, EMPTY_TABLE, totals, np.zeros(len(totals)), EMPTY_TABLE
+        )
 
     def split(self, cells: Floats) -> ColumnScores:
         """Return what the words of one row add to the scores."""
@@ -173,7 +180,7 @@ class Multinomials(ClassConditional):
         """Return log p(x | class) of each row without the row."""
         alpha = self.smoothing.concentration
         added = alpha if self.is_integrated else self.smoothing.added(alpha)
-        own = words_left_out(learned.rows, self.counts, added, polya=self.is_integrated)
+        own = leave_one_out_multinomial(learned.rows, self.counts, added, polya=self.is_integrated)
         return leave_out_of_own_class(self, learned, own)
 
 
@@ -208,7 +215,7 @@ class Complements(Multinomials):
     def scorer(self) -> Scorer:
         """Return what adds the scores of the rule."""
         table = np.ascontiguousarray(self.weights.T)
-        return TableScorer(table, np.zeros(table.shape[1]), NOTHING)
+        return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE)
 
     def density(self) -> Scorer:
         """Return what adds log p(x | class) of the multinomial."""
@@ -230,7 +237,7 @@ class Complements(Multinomials):
         rows = learned.rows
         scores = joint_log_proba(self.scorer(), rows.X, np.zeros(len(self.counts)))
         added = self.smoothing.added(self.smoothing.concentration)
-        scores = complements_left_out(rows, self.counts, added, scores, norm=self.norm)
+        scores = leave_one_out_complement(rows, self.counts, added, scores, norm=self.norm)
         return LeftOut(scores, np.zeros(len(scores), np.bool_))
 
 

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.count.counters import Counter
-from suffice.data.given import first_row_as_table
+from suffice.data.conversion import first_row_as_table
 from suffice.data.hashes import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
@@ -32,7 +32,7 @@ from suffice.scoring.explanation import Explanation
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.validation.cross_validation import CrossValidation
-from suffice.validation.leave_one_out import ClassesLeftOut
+from suffice.validation.leave_one_out import LeaveOneOutResult
 
 
 class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
@@ -262,7 +262,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> ClassesLeftOut:
+    ) -> LeaveOneOutResult:
         """Return what the others say of each row that this model learned.
 
         Parameters

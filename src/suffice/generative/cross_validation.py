@@ -55,7 +55,7 @@ def score_candidates(candidates: list[Candidate], experiment: Experiment) -> Sco
 
     def work(at: int, fold: int) -> None:
         candidate = candidates[at]
-        tally = training[candidate.counter][fold].without_empty()
+        tally = training[candidate.counter][fold].drop_empty()
         fitted = candidate.fit(tally, lambda classes: experiment.others(fold, classes))
         log_proba = candidate.log_proba(fitted, tests[fold].X)
         scores[:, at, fold] = score_fold(log_proba, fitted.classes, experiment.classes, tests[fold])

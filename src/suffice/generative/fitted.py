@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.combine.calibration import Calibration
 from suffice.count.counters import Counter
-from suffice.count.refusal import refused
+from suffice.count.refusal import refusal_of
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.estimators.features import Columns
@@ -127,8 +127,8 @@ def score_rows(answer: Any, scorer: Any, X: Any, prior: Floats, fitted: Fitted, 
     try:
         return answer(scorer, X, prior)
     except scoring.Refused as refusal:
-        rows = Rows(X, np.empty(0, np.int32), 0, names=fitted.columns.names, owner=name)
-        raise refused(rows, refusal.row) from None
+        rows = Rows(X, np.empty(0, np.int32), 0, names=fitted.columns.names, estimator_name=name)
+        raise refusal_of(rows, refusal.row) from None
 
 
 def row_hashes(hashes: Hashes, rows: Rows) -> Hashes:

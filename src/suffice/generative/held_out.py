@@ -21,8 +21,8 @@ from suffice.scoring.scorer import joint_log_proba, log_softmax
 from suffice.tally import Groups
 from suffice.tally.held_out import with_weight_of
 from suffice.tally.tally import Floats, Index
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
-from suffice.validation.row_sample import KEPT_ROWS
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
+from suffice.validation.row_sample import MAX_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +52,7 @@ def deal_rows(rows: Rows, hashes: Hashes, *, complete: bool = True) -> Folds:
     `complete` says whether these are all rows that were learned.
     """
     together = hashes ^ rows.groups if rows.groups.size else hashes
-    return deal_folds(DistinctRows.of(rows, together, None, complete=complete))
+    return assign_folds(DistinctRows.of(rows, together, None, complete=complete))
 
 
 def held_out_scores(fitted: Fitted, folds: Folds) -> HeldOutScores:
@@ -87,7 +87,7 @@ def _training_tallies(fitted: Fitted, folds: Folds) -> list[Groups[Any]]:
         return Experiment(tally.classes, folds.rows, numbers, folds.size).training_tallies(count)
     out = []
     for members in folds.members:
-        held = Groups(tally.classes, *count(folds.rows.some(members)))
+        held = Groups(tally.classes, *count(folds.rows.take(members)))
         out.append(tally.subtract(held, fitted.gross_with(held)))
     return out
 
@@ -123,7 +123,7 @@ def calibrate(fitted: Fitted, rows: Rows, hashes: Hashes, *, complete: bool = Tr
     found = held_out_scores(fitted, folds)
     log_proba = log_softmax(found.log_likelihood + fitted.model.log_prior)
     calibration = calibrated(log_proba, found.codes, found.weights)
-    some = slice(KEPT_ROWS)
+    some = slice(MAX_ROWS)
     kept = found.rows[some]
     own = folds.hashes[kept]
     if folds.rows.groups.size:

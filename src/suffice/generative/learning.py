@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from suffice.data.hashes import Hashes
-from suffice.data.labels import codes_within
+from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning, warn_caller
 from suffice.estimators.saved_rows import HeldOutSample
 from suffice.estimators.settings import Difference, describe, differences
 from suffice.generative.fitted import Batch, Fitted, Labels
 from suffice.tally import Groups
-from suffice.tally.debt import describe_shortfall, largest_shortfall, of_classes, scale_of_sum
+from suffice.tally.debt import describe_shortfall, largest_shortfall, scale_of_sum, select_classes
 from suffice.tally.tally import Index
 from suffice.validation.row_sample import RowSample
 
@@ -46,7 +46,7 @@ def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
     """Return what the first rows say; `known` are all classes there will be, if `closed`."""
     found = _count(batch, known, closed=closed)
     new = np.setdiff1d(found.classes, known)
-    found = found.aligned(np.union1d(known, found.classes))
+    found = found.align(np.union1d(known, found.classes))
     tally = batch.counter.trim(found, found)
     return Fitted(batch.columns, batch.counter, tally, closed=closed, new_classes=new)
 
@@ -58,7 +58,7 @@ def learn(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
     total = before.tally + counted
     gross = scale_of_sum(before.gross, total, before.tally, counted)
     changed = before.replace(new_classes=np.setdiff1d(counted.classes, known))
-    return _with_tally(changed, total.aligned(np.union1d(known, total.classes)), gross, kept)
+    return _with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
 
 
 def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
@@ -73,7 +73,7 @@ def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
             raise
         raise DebtError(missing) from debt
     if not before.closed:
-        rest = rest.without_empty()
+        rest = rest.drop_empty()
     if not rest.weights.any():
         raise InputError(
             "Forgetting these rows would leave nothing learned. Make a new model "
@@ -102,7 +102,7 @@ def merge(mine: Fitted, theirs: Fitted) -> Fitted:
 def _with_tally(before: Fitted, tally: Groups[Any], gross: Any, kept: Kept) -> Fitted:
     """Return the value with another tally; all that depends on the classes follows."""
     if gross is not None:
-        gross = of_classes(before.counter.trim(gross, tally), tally.classes)
+        gross = select_classes(before.counter.trim(gross, tally), tally.classes)
     tally = before.counter.trim(tally, tally)
     sample, held_out = kept
     if sample is not None:
@@ -118,7 +118,7 @@ def _count(batch: Batch, known: Labels, *, closed: bool) -> Groups[Any]:
     if closed:
         check_same_type(classes, known)
         _check_closed(classes, rows, known)
-        codes = codes_within(classes, known, rows.codes)
+        codes = translate_codes(classes, known, rows.codes)
         rows, classes = replace(rows, codes=codes, classes=len(known)), known
     return rename_like(Groups(classes, *batch.counter.count(rows)), known)
 
@@ -243,7 +243,7 @@ def check_learned(fitted: Fitted, batch: Batch, name: str) -> Rows:
     rows = code_rows(batch, fitted.classes)
     if rows is not None:
         counted = Groups(fitted.classes, *fitted.counter.count(rows))
-        if counted.agrees(fitted.tally):
+        if counted.allclose(fitted.tally):
             return rows
     raise InputError(
         f"These are not the rows that this {name} learned. Give all of them, "
@@ -256,7 +256,7 @@ def code_rows(batch: Batch, classes: Labels) -> Rows | None:
     check_same_type(batch.classes, classes)
     if np.setdiff1d(batch.classes, classes).size:
         return None
-    codes: Index = codes_within(batch.classes, classes, batch.rows.codes)
+    codes: Index = translate_codes(batch.classes, classes, batch.rows.codes)
     return replace(batch.rows, codes=codes, classes=len(classes))
 
 

@@ -12,12 +12,12 @@ from scipy.special import logsumexp
 from suffice.data.rows import Rows
 from suffice.families.class_conditional import ClassConditional, LearnedRows
 from suffice.generative.fitted import Fitted
-from suffice.scoring.discrete import sure_to_be_finite
+from suffice.scoring.discrete import is_finite
 from suffice.tally.tally import Floats, Index
-from suffice.validation.leave_one_out import ClassesLeftOut
+from suffice.validation.leave_one_out import LeaveOneOutResult
 
 
-def leave_one_out(fitted: Fitted, rows: Rows, name: str) -> ClassesLeftOut:
+def leave_one_out(fitted: Fitted, rows: Rows, name: str) -> LeaveOneOutResult:
     """Return what all other rows say of each row that was learned.
 
     Parameters
@@ -29,7 +29,7 @@ def leave_one_out(fitted: Fitted, rows: Rows, name: str) -> ClassesLeftOut:
     assert fitted.model is not None
     learned = fitted.learned(rows)
     joint = left_out_joint(fitted, learned, name)
-    found = ClassesLeftOut.of(joint, rows.codes, rows.weights, fitted.classes)
+    found = LeaveOneOutResult.of(joint, rows.codes, rows.weights, fitted.classes)
     if fitted.calibration is None:
         return found
     return replace(found, log_proba=fitted.calibration.apply(found.log_proba))
@@ -75,7 +75,7 @@ def decide_infinite(joint: Floats, prior: Floats) -> Floats:
     A row that no class can have had gets its prior; of classes with infinite odds each is equally
     probable.
     """
-    if sure_to_be_finite(joint):
+    if is_finite(joint):
         return joint
     top = joint.max(axis=1)
     never, surely = np.flatnonzero(np.isneginf(top)), np.flatnonzero(np.isposinf(top))

@@ -24,7 +24,7 @@ from suffice.estimators.saved_rows import (
 )
 from suffice.generative.fitted import Fitted
 from suffice.persist.agreement import (
-    MOST_WEIGHT,
+    MAX_WEIGHT,
     check_alike,
     check_columns,
     check_gross_scale,
@@ -100,7 +100,7 @@ def check_calibration(found: Calibration, classes: int) -> None:
     check_shapes(vars(found), offsets=(classes,))
     if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
         refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
-    check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
+    check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MAX_WEIGHT)
 
 
 def fitted_of(state: dict[str, Any], counter: Counter) -> tuple[Fitted, Any]:

@@ -47,7 +47,7 @@ class Encoder:
             name: self._part(value, f"{path}settings.{name}", owner, f"parameter {name!r}")
             for name, value in sorted(settings.items())
         }
-        state = _checked_state(model, state)
+        state = _check_state(model, state)
         return {
             "model": owner,
             "settings": given,
@@ -132,7 +132,7 @@ class Encoder:
         return self.node(list(parts), path) if node is None else node
 
 
-def _checked_state(model: Savable, given: dict[str, Any] | None) -> dict[str, Any]:
+def _check_state(model: Savable, given: dict[str, Any] | None) -> dict[str, Any]:
     """Return what a model learned, if a file with it could be loaded."""
     state = model._saved_state() if given is None else given
     if state:

@@ -82,7 +82,7 @@ class Savable:
         return {name: vars(self)[name] for name in type(self)._saved if name in vars(self)}
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        """Refuse what does not go together, or with the settings, before it is believed."""
+        """Refuse what does not go together, or with the settings, before it is used."""
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Take what was saved as all that was learned."""

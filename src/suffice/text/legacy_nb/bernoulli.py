@@ -14,7 +14,7 @@ from suffice.data.rows import Rows
 from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.intake import column_name
-from suffice.families.left_out_counts import ones_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_bernoulli
 from suffice.generative.legacy_bridge import LinearForm
 from suffice.prior import Beta
 from suffice.scoring.discrete import BinaryScorer, TableScorer
@@ -148,7 +148,7 @@ class BernoulliNB(DiscreteNB):
         if self.binarize is None and min(np.min(part) for part in pseudo) == 0:
             # How fractions are scored depends on whether all scores are finite without the row.
             return np.full(rows.shape[0], np.nan)
-        return ones_left_out(rows, self.tally_.parts.counts, pseudo, self.binarize)
+        return leave_one_out_bernoulli(rows, self.tally_.parts.counts, pseudo, self.binarize)
 
     def _scorer(self) -> Scorer:
         threshold = 0.5 if self.binarize is None else float(self.binarize)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.data.rows import Rows
-from suffice.families.left_out_counts import complements_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_complement
 from suffice.generative.legacy_bridge import LinearForm
 from suffice.prior import Dirichlet
-from suffice.scoring.discrete import NOTHING, TableScorer, log_ratio_table
+from suffice.scoring.discrete import EMPTY_TABLE, TableScorer, log_ratio_table
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
@@ -107,7 +107,7 @@ in scikit-learn
 
     def _scorer(self) -> Scorer:
         table = np.ascontiguousarray(self.feature_log_prob_.T)
-        return TableScorer(table, np.zeros(table.shape[1]), NOTHING)
+        return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE)
 
     def _word_parts(
         self, columns: Index, counts: Floats, seen: NDArray[np.bool_] | None = None
@@ -117,7 +117,7 @@ in scikit-learn
     def _left_out_scores(self, rows: Rows) -> Floats:
         scores = joint_log_proba(self._scorer(), rows.X, np.zeros(len(self.classes_)))
         pseudo = self._pseudocounts(self._concentration())
-        return complements_left_out(rows, self.feature_count_, pseudo, scores, norm=self.norm)
+        return leave_one_out_complement(rows, self.feature_count_, pseudo, scores, norm=self.norm)
 
     def _left_out_log_prior(self, rows: Rows) -> Floats:
         """Return 0, for the rule has no prior, and -inf for a class that is gone."""

@@ -11,7 +11,7 @@ from scipy.special import logsumexp
 from suffice.data.rows import Rows
 from suffice.estimators.answers import GenerativeAnswers
 from suffice.generative.legacy_bridge import BecomesLogistic
-from suffice.scoring.discrete import sure_to_be_finite
+from suffice.scoring.discrete import is_finite
 from suffice.tally.tally import ROUNDING, Floats
 
 
@@ -53,7 +53,7 @@ class LeavesRowsOut(BecomesLogistic, GenerativeAnswers):
 
 def _decided(joint: Floats, prior: Floats) -> Floats:
     """Answer for rows that no class can have had (their prior), or some with infinite odds."""
-    if sure_to_be_finite(joint):
+    if is_finite(joint):
         return joint
     top = joint.max(axis=1)
     never, surely = np.flatnonzero(np.isneginf(top)), np.flatnonzero(np.isposinf(top))

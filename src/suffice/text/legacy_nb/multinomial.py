@@ -15,13 +15,18 @@ from suffice.data.rows import Rows
 from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudocount
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.folds import Experiment
-from suffice.families.left_out_counts import words_left_out
+from suffice.families.leave_one_out_counts import leave_one_out_multinomial
 from suffice.generative.legacy_bridge import LinearForm
 from suffice.prior import Dirichlet
 from suffice.prior.predictive import draw_events
 from suffice.prior.special import log_gamma_step
 from suffice.scoring import scorer as scoring
-from suffice.scoring.discrete import NOTHING, RisingScorer, TableScorer, log_ratio_table
+from suffice.scoring.discrete import (
+    EMPTY_TABLE,
+    IntegratedCountScorer,
+    TableScorer,
+    log_ratio_table,
+)
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
 from suffice.text.legacy_nb.discrete import EVIDENCE, DiscreteNB, refuse_predictive
@@ -61,7 +66,7 @@ class CountRows(DiscreteNB):
         polya = self.estimate == "predictive"
         alpha = self._concentration()
         pseudo = alpha if polya else self._pseudocounts(alpha)
-        return words_left_out(rows, self.feature_count_, pseudo, polya=polya)
+        return leave_one_out_multinomial(rows, self.feature_count_, pseudo, polya=polya)
 
     def _word_log_prob(self) -> Floats:
         """Return log p(word | class), (V, C)."""
@@ -75,10 +80,12 @@ class CountRows(DiscreteNB):
         """Return the scorer of the multinomial, plugged in or (Polya) integrated out."""
         if self.estimate != "predictive":
             table = self._word_log_prob()
-            return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
+            return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE, 0.0, one_total=True)
         believed = np.ascontiguousarray((self.feature_count_ + self._concentration()).T)
         totals = believed.sum(axis=0)
-        return RisingScorer(believed, NOTHING, totals, np.zeros(len(totals)), NOTHING)
+        return IntegratedCountScorer(
+            believed, EMPTY_TABLE, totals, np.zeros(len(totals)), EMPTY_TABLE
+        )
 
     def score_samples(self, X: Any) -> Floats:
         """Return log p(x), (n_samples,): of the row's words in one order, given how many there are.
@@ -222,7 +229,7 @@ class MultinomialNB(CountRows):
         if self.estimate == "predictive":
             return self._word_scorer()
         table = self.feature_log_prob_.T
-        return TableScorer(table, np.zeros(table.shape[1]), NOTHING, 0.0, one_total=True)
+        return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE, 0.0, one_total=True)
 
     def _taken_off(self, columns: Index, counts: Floats, lengths: Floats) -> Floats:
         if self.estimate != "predictive":

@@ -22,7 +22,7 @@ from suffice.tally.tally import Floats
 RANGES = 8
 
 
-def words_left_out(rows: Rows, counts: Floats, pseudo: Any, *, polya: bool) -> Floats:
+def leave_one_out_multinomial(rows: Rows, counts: Floats, pseudo: Any, *, polya: bool) -> Floats:
     """Return the multinomial (or Polya) score of each row under its own class, (n,).
 
     counts are (C, V), pseudo a number or what broadcasts to them.
@@ -36,7 +36,7 @@ def words_left_out(rows: Rows, counts: Floats, pseudo: Any, *, polya: bool) -> F
     return _in_ranges(rows, score)
 
 
-def complements_left_out(
+def leave_one_out_complement(
     rows: Rows, counts: Floats, pseudo: Any, scores: Floats, *, norm: bool
 ) -> Floats:
     """Return the scores of the complement rule (n, C), given those of all rows, `scores`.
@@ -45,9 +45,9 @@ def complements_left_out(
     """
     others = np.ascontiguousarray(np.maximum(counts.sum(axis=0) - counts, 0.0).T)
     wide = _wide(pseudo, counts).T
-    believed = others + wide
-    held = believed > 0
-    logged = np.log(np.where(held, believed, 1.0)).sum(axis=0)
+    posterior_weight = others + wide
+    held = posterior_weight > 0
+    logged = np.log(np.where(held, posterior_weight, 1.0)).sum(axis=0)
     totals = counts.sum() - counts.sum(axis=1)
     sums = others, wide, totals, wide.sum(axis=0), logged, (~held).sum(axis=0), norm
 
@@ -57,7 +57,7 @@ def complements_left_out(
     return _in_ranges(rows, score, scores)
 
 
-def ones_left_out(
+def leave_one_out_bernoulli(
     rows: Rows, counts: Floats, pseudo: tuple[Any, Any], threshold: float | None
 ) -> Floats:
     """Return the Bernoulli score of each row under its own class, (n,).
@@ -70,7 +70,7 @@ def ones_left_out(
     return _by_class_and_weight(rows, left_out_ones, sums)
 
 
-def events_left_out(
+def leave_one_out_poisson(
     rows: Rows, seen: Floats, events: Floats, pseudo: tuple[Any, Any], *, integrated: bool
 ) -> Floats:
     """Return the Poisson score, without log x!, of each row under its own class, (n,).
@@ -81,7 +81,7 @@ def events_left_out(
     return _by_class_and_weight(rows, left_out_events, sums)
 
 
-def levels_left_out(
+def leave_one_out_categorical(
     rows: Rows, counts: list[Floats], pseudo: Floats, fewest: NDArray[np.int64]
 ) -> Floats:
     """Return the categorical score of each row under its own class, (n,).
