@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from suffice.errors import InputError, PriorError
 from suffice.prior import Dirichlet
 from suffice.tally import Counts
-from suffice.tally.tally import ROUNDING, Floats, Index
+from suffice.tally.tally import ROUNDING, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +101,7 @@ class ClassPrior:
             return float(self.weights[seen] @ self.log_prob[seen])
         return float(Dirichlet(self.concentration).log_evidence(Counts(self.weights)))
 
-    def leave_one_out(self, codes: Index, weights: Floats, *, closed: bool) -> Floats:
+    def leave_one_out(self, codes: NDArray[Any], weights: Floats, *, closed: bool) -> Floats:
         """Return log p(class), (n, C), a row of each class `codes` (n,) and weight (n,) taken out.
 
         A class of which the row was the only one is no class any more (-inf), unless `closed`.

@@ -172,7 +172,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             rows = with_groups(self._learned_rows(fitted, X, y, sample_weight), groups)
             return self._become(calibrate(fitted, rows, self._hashes(rows)))
         sample = learning.kept_sample(fitted, (y, sample_weight, groups), type(self).__name__)
-        rows = sample.coded_by(fitted.classes)
+        rows = sample.with_codes_of(fitted.classes)
         found = calibrate(fitted, rows, self._hashes(rows), complete=sample.complete)
         return self._become(found)
 
@@ -403,7 +403,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if rows is not None:
             sample = persistence.sample_of_file(rows, fitted, self._hashes)
             fitted = fitted.replace(sample=sample)
-        vars(self).update(_fitted=fitted)
+        self._fitted = fitted
 
     def _rows_learned(self) -> float:
         return float(self._fitted.tally.weights.sum())
@@ -513,12 +513,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _become(self, fitted: Fitted) -> Self:
         # One line: an interruption comes before the assignment or after the return.
-        return vars(self).update(_fitted=fitted) or self
+        return self.__dict__.update(_fitted=fitted) or self
 
     def _copy(self) -> Self:
         """Return a model that has learned the same, and goes its own way from here."""
         copy: Self = clone(self)
-        vars(copy).update(_fitted=self._fitted)
+        copy._fitted = self._fitted
         return copy
 
     def _batch(

@@ -17,7 +17,6 @@ from suffice.estimators.settings import Difference, describe, differences
 from suffice.generative.fitted import Batch, Fitted, Labels
 from suffice.tally import Groups
 from suffice.tally.debt import describe_shortfall, largest_shortfall, scale_of_sum, select_classes
-from suffice.tally.tally import Index
 from suffice.validation.row_sample import RowSample
 
 
@@ -90,8 +89,9 @@ def merge(mine: Fitted, theirs: Fitted) -> Fitted:
         gross = scale_of_sum(None, total, mine.tally, tally)
     else:
         gross = mine.gross_with() + rename_like(theirs.gross_with(), mine.classes)
-    both = mine.sample is not None and theirs.sample is not None
-    sample = mine.sample.merge(theirs.sample) if both else None  # type: ignore[union-attr]
+    sample = None
+    if mine.sample is not None and theirs.sample is not None:
+        sample = mine.sample.merge(theirs.sample)
     changed = mine.replace(
         closed=mine.closed and theirs.closed,
         new_classes=np.setdiff1d(total.classes, mine.classes),
@@ -106,7 +106,7 @@ def _with_tally(before: Fitted, tally: Groups[Any], gross: Any, kept: Kept) -> F
     tally = before.counter.trim(tally, tally)
     sample, held_out = kept
     if sample is not None:
-        sample = sample.of_classes(tally.classes)
+        sample = sample.select_classes(tally.classes)
     if held_out is not None and not np.array_equal(held_out.classes, tally.classes):
         held_out = None
     return before.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)
@@ -176,7 +176,7 @@ def _describe_missing(before: Fitted, taken: Groups[Any], gross: Groups[Any]) ->
 
 def first_sample(fitted: Fitted, rows: Rows, hashes: Hashes) -> RowSample:
     """Return the sample of the first rows, coded by the classes."""
-    return RowSample.of(rows, fitted.classes, hashes).of_classes(fitted.classes)
+    return RowSample.of(rows, fitted.classes, hashes).select_classes(fitted.classes)
 
 
 def update_sample(before: Fitted, batch: Batch, hashes: Hashes, *, forget: bool) -> Kept:
@@ -227,7 +227,7 @@ def grow_stale(fitted: Fitted) -> Fitted:
     return warn_stale(fitted, fact, "refresh_calibration")
 
 
-def warn_stale(fitted: Any, fact: str, method: str) -> Any:
+def warn_stale(fitted: Fitted, fact: str, method: str) -> Fitted:
     """Say once for each model that what was fitted to rows is not that of all rows."""
     if fitted.stale_warned:
         return fitted
@@ -256,7 +256,7 @@ def code_rows(batch: Batch, classes: Labels) -> Rows | None:
     check_same_type(batch.classes, classes)
     if np.setdiff1d(batch.classes, classes).size:
         return None
-    codes: Index = translate_codes(batch.classes, classes, batch.rows.codes)
+    codes = translate_codes(batch.classes, classes, batch.rows.codes)
     return replace(batch.rows, codes=codes, classes=len(classes))
 
 

@@ -125,7 +125,7 @@ class GaussianNB(TallyClassifier):
     @property
     def class_prior_(self) -> Floats:
         """Probability of each class, (n_classes,)."""
-        return np.exp(self._learned("class_prior_").prior.log_prob)
+        return np.asarray(np.exp(self._learned("class_prior_").prior.log_prob))
 
     @property
     def theta_(self) -> Floats:

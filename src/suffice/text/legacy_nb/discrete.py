@@ -152,7 +152,7 @@ class DiscreteNB(LeavesRowsOut):
         own = self._own_scores(rows)
         scores[np.arange(len(own)), rows.codes] = own
         for row in np.flatnonzero(np.isnan(own)).tolist():
-            scores[row] = self._scores_anew(rows.some(np.array([row])))
+            scores[row] = self._scores_anew(rows.take(np.array([row])))
         return scores
 
     def _with_held_prior(self, kept: Index) -> Self:

@@ -38,7 +38,7 @@ class LeavesRowsOut(BecomesLogistic, GenerativeAnswers):
         # Rows of one class and of weight 1 leave the same behind: a row of each will do.
         known, first = np.unique(rows.codes, return_index=True)
         table = np.zeros((rows.classes, rows.classes))
-        table[known] = super()._left_out_log_prior(rows.some(first))
+        table[known] = super()._left_out_log_prior(rows.take(first))
         return np.asarray(table[rows.codes])
 
     def _weights_of(self, rows: Rows) -> Floats:

@@ -62,7 +62,7 @@ def scores_at_once(
         out[1, :, fold] = right[part].mean(axis=0)
         ones = np.ones(len(part))
         for at in range(len(models)):
-            out[2, at, fold] = binned_error(found.sure[part, at], right[part, at], ones)
+            out[2, at, fold] = binned_error(found.confidence[part, at], right[part, at], ones)
     return out[0], out[1], out[2]
 
 
