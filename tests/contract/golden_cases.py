@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import golden_algebra
 import golden_discriminants
+import golden_histories
+import golden_lab
 import golden_naive_bayes
 import golden_regression
 import golden_tables
@@ -15,6 +18,9 @@ GROUPS = {
     "regression": golden_regression.cases(),
     "tables": golden_tables.cases(),
     "text": golden_text.cases(),
+    "histories": golden_histories.cases(),
+    "lab": golden_lab.cases(),
+    "algebra": golden_algebra.cases(),
 }
 CASES = [(group, name) for group, cases in GROUPS.items() for name in cases]
 

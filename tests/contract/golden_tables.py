@@ -89,10 +89,10 @@ def only(columns, *names):
     return {name: columns[name] for name in names}
 
 
-def asked(model, rows, labels, new, *, leave=True, validate=False):
+def asked(model, rows, labels, new, *, leave=True, validate=False, rest=False):
     """Return everything that a classifier of tables says."""
     first = {name: column[:1] for name, column in new.items()}
-    found = answers(model, new) | fitted(model) | explained(model, first)
+    found = answers(model, new) | fitted(model) | explained(model, first, rest=rest or validate)
     found |= told("importance", lambda: fields_of(model.importance(), *IMPORTANT))
     found |= told("impute", lambda: plain(model.impute(new)))
     found |= drawn(model)
@@ -121,7 +121,8 @@ def whole(settings, validate=False, names=None, weights=None, groups=None, label
     names = list(columns) if names is None else names
     rows, new = only(columns, *names), only(NEW, *names)
     model = GenerativeClassifier(**settings).fit(rows, y, sample_weight=weights, groups=groups)
-    return asked(model, rows, y, new, validate=validate, leave=weights is None)
+    rest = settings.get("estimate") == "mean"
+    return asked(model, rows, y, new, validate=validate, leave=weights is None, rest=rest)
 
 
 FAMILIES = {

@@ -70,7 +70,8 @@ def corpus():
 
 def asked(model, texts, labels, *, leave=True, validate=False):
     """Return everything that a classifier of documents says."""
-    found = answers(model, NEW) | fitted(model) | explained(model, NEW[0]) | drawn(model)
+    found = answers(model, NEW) | fitted(model) | drawn(model)
+    found |= explained(model, NEW[0], rest=validate)
     found |= told("importance", lambda: fields_of(model.importance(), *IMPORTANT))
     held = (texts[:20], labels[:20])
     found |= told("importance of", lambda: fields_of(model.importance(*held), *IMPORTANT))
