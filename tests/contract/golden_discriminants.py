@@ -113,6 +113,8 @@ def plain(kind, settings):
         data.LABELS,
         data.NEW,
         whole=data.NEW_WHOLE,
+        # Without closed form, a row left out is a refit: one such case is enough.
+        leave=settings.get("covariance") != "low_rank" or settings.get("rank") == 2,
         validate=("calibrate" in settings or "estimate" not in settings)
         and "covariance_estimator" not in settings,
     )
@@ -130,7 +132,7 @@ def weighted(kind, settings, rows):
 
 def left_out_with_gaps(kind, settings):
     """Leave out each of a few rows with gaps."""
-    rows, labels = data.GAPPY[:24], data.LABELS[:24]
+    rows, labels = data.GAPPY[:15], data.LABELS[:15]
     return left_out(made(kind, settings).fit(rows, labels), rows, labels)
 
 
