@@ -139,7 +139,11 @@ def left_out_with_gaps(kind, settings):
 def constant_column(kind, settings, tol):
     """Fit a model to a column that repeats two others but for a little noise."""
     rng = np.random.default_rng(11)
-    sums = data.NUMBERS[:, [0]] + data.NUMBERS[:, [2]] + 1e-3 * rng.normal(size=(data.ROWS, 1))
+    sums = (
+        data.NUMBERS[:, [0]]
+        + data.NUMBERS[:, [2]]
+        + 1e-3 * rng.normal(size=(data.ROWS, 1)).round(4)
+    )
     rows = np.hstack([data.NUMBERS, sums])
     new = np.hstack([data.NEW_WHOLE, data.NEW_WHOLE[:, [0]] + data.NEW_WHOLE[:, [2]]])
     model = kind(**settings, tol=tol).fit(rows, data.LABELS)

@@ -69,7 +69,7 @@ LOGISTIC = {
     "weights=reference lbfgs": {"weights": "reference", "solver": "lbfgs", **TIGHT},
     "defaults": {},
 }
-SUMMARY = ("terms", "targets", "facts", "estimate", "sd", "lower", "upper", "level")
+SUMMARY = ("terms", "targets", "estimate", "sd", "lower", "upper", "level")
 
 
 def standard(rows):

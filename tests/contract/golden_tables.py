@@ -41,7 +41,10 @@ def table(seed=20, size=SIZE, gaps=True):
         "left": first + 0.2 * y,
         "right": first * np.where(y == 0, -1, 1) + 0.3 * rng.normal(size=size),
     }
-    columns = {name: column.tolist() for name, column in columns.items()}
+    columns = {
+        name: (np.round(column, 4) if column.dtype.kind == "f" else column).tolist()
+        for name, column in columns.items()
+    }
     if gaps:
         for name in ("weight", "income", "city"):
             for at in np.flatnonzero(rng.random(size) < 0.08).tolist():

@@ -118,11 +118,16 @@ def _sequence(name, items):
     return found
 
 
+# How many steps it took: at tight tolerances that hangs on the last bit, and is no result.
+STEPS = ("n_iter_", "loss_curve_")
+
+
 def fitted(model):
     """Return all public fitted attributes: names that end, and do not start, in an underscore."""
     found = {}
+    left = STEPS if getattr(model, "tol", 1.0) < 1e-9 else ()
     for name in sorted(set(dir(type(model))) | set(vars(model))):
-        if name.endswith("_") and not name.startswith("_"):
+        if name.endswith("_") and not name.startswith("_") and name not in left:
             found |= told(name, lambda name=name: getattr(model, name))
     return found
 
@@ -155,7 +160,6 @@ IMPORTANT = (
     "log_bayes_factor",
     "log_loss",
     "weight",
-    "order",
 )
 ANSWERS = (
     "predict",
