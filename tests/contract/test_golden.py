@@ -4,10 +4,14 @@ from functools import cache
 
 import pytest
 
+import suffice
 from golden_cases import CASES, GROUPS, values
 from golden_store import FOLDER, differences, read
 
 stored = cache(read)
+ROOMS = ("tally", "prior", "naive_bayes", "discriminant_analysis", "gaussian", "linear_model")
+ROOMS += ("basis", "lab", "text", "classifier")
+PUBLIC = set(suffice.__all__)
 
 
 @pytest.mark.parametrize(("group", "name"), CASES, ids=[name for _, name in CASES])
@@ -20,3 +24,9 @@ def test_every_stored_case_is_still_asked():
     assert {path.stem for path in FOLDER.glob("*.npz")} == set(GROUPS)
     for group, cases in GROUPS.items():
         assert set(stored(group)) == set(cases)
+
+
+def test_every_public_class_and_experiment_has_cases():
+    names = {name for room in ROOMS for name in getattr(suffice, room).__all__ if name in PUBLIC}
+    told = " ".join(name for _, name in CASES).split()
+    assert not sorted(names - set(told))
