@@ -93,7 +93,7 @@ def check_alike(tally: Any, like: Tally, classes: int, *, any_levels: bool = Fal
         if tally.features != like.features:
             refuse(f"Its tally is of {tally.features} columns, where {like.features} are due.")
         if tally.all_features not in tally.parts:
-            refuse("Its tally has no place for rows without gaps.")
+            refuse("Its tally has no place for complete rows.")
         for part in tally.parts.values():
             if part.weight.shape != (classes,):
                 refuse(f"Its tally is of {part.weight.shape} classes, where {classes} are due.")
