@@ -51,7 +51,7 @@ def _counts(tally: Counts, model: Any) -> Dependence:
 def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
-    alpha = describe_feature(model._smoothing, classes, features)
+    alpha = describe_feature(model.alpha_, classes, features)
     information, factor = np.empty(features), np.empty(features)
     for j, table in enumerate(tables):
         prior = Dirichlet.symmetric(alpha[j], table.counts.shape[1])
@@ -63,7 +63,9 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
 @dependence.register
 def _events(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
-    gamma = Gamma(*(describe_feature(part, classes, features) for part in model._gamma()))
+    gamma = Gamma(
+        *(describe_feature(part, classes, features) for part in (model.alpha_, model.prior_rows_))
+    )
     rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)
