@@ -44,7 +44,7 @@ def dependence(tally: Any, model: Any) -> Dependence:
 
 @dependence.register
 def _counts(tally: Counts, model: Any) -> Dependence:
-    return counts_dependence(tally, model)
+    return counts_dependence(tally, model.alpha_)
 
 
 @dependence.register(Blocks)
