@@ -68,6 +68,11 @@ class GaussianClassifier(TallyClassifier):
         known: BesideTally = before.beside
         return BesideTally(np.result_type(own, known.float_type).type, known.estimated)
 
+    @staticmethod
+    def _estimated(fitted: Fitted) -> EstimatedCovariances | None:
+        """Return the covariances of a `covariance_estimator`, if there are any."""
+        return None if fitted.beside is None else fitted.beside.estimated
+
     def _estimate_covariances(self, rows: Rows) -> EstimatedCovariances | None:
         """Fit the `covariance_estimator`, if any, to each class's rows and to all of them."""
         if self.covariance_estimator is None:
@@ -145,8 +150,8 @@ class GaussianClassifier(TallyClassifier):
     def _candidate(self, columns: Columns) -> Candidate:
         if self.covariance_estimator is not None:
             raise InputError(
-                "Cannot cross-validate on tallies: a covariance_estimator needs rows. Leave it out, "
-                "or use scikit-learn's cross_validate."
+                "Cannot cross-validate on tallies: a covariance_estimator needs rows. Leave it "
+                "out, or use scikit-learn's cross_validate."
             )
         return super()._candidate(columns)
 

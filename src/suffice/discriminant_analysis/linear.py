@@ -123,7 +123,7 @@ class LinearDiscriminantAnalysis(
         prior = self._class_prior(groups.weights)
         self._components(len(groups.classes), fitted.columns.count)
         settings = LinearSettings(self.solver, self.shrinkage, self.tol)
-        terms = {"prob_given": prior.is_given, "estimated": fitted.beside.estimated}
+        terms = {"prob_given": prior.is_given, "estimated": self._estimated(fitted)}
         features = LinearDiscriminant.fit(groups, settings, prior.prob, **terms)
         return Generative(prior, features)
 

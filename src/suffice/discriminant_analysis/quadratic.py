@@ -118,7 +118,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     def _posterior(self, fitted: Fitted) -> Generative:
         prior = self._class_prior(fitted.tally.weights)
         settings = QuadraticSettings(self.solver, self.shrinkage, self.reg_param, self.tol)
-        features = QuadraticDiscriminant.fit(fitted.tally, settings, fitted.beside.estimated)
+        features = QuadraticDiscriminant.fit(fitted.tally, settings, self._estimated(fitted))
         return Generative(prior, features)
 
     def _class_prior(self, weights: Floats) -> ClassPrior:

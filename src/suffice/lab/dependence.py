@@ -63,9 +63,8 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
 @dependence.register
 def _events(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
-    gamma = Gamma(
-        *(describe_feature(part, classes, features) for part in (model.alpha_, model.prior_rows_))
-    )
+    pair = (model.alpha_, model.prior_rows_)
+    gamma = Gamma(*(describe_feature(part, classes, features) for part in pair))
     rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)
