@@ -14,6 +14,7 @@ from scipy.special import expit, logsumexp
 from suffice.display.bars import draw_bars
 from suffice.display.tables import Bar, PrintedTable, Section, Tabular
 from suffice.errors import InputError, ShapeError
+from suffice.scoring.scorer import mix_with_uniform
 from suffice.tally.tally import Floats, Index, frozen
 
 # Absolute error of the mean slope (which lies between -1 and 1), and the most pieces its path may
@@ -22,7 +23,9 @@ SLOPE_ERROR = 1e-13
 MOST_INTERVALS = 2000
 
 
-def log_odds(scores: Floats, target: int, against: NDArray[np.intp], lapse: float = 0.0) -> float:
+def log_odds(
+    scores: Floats, target: int, against: NDArray[np.intp], noise_rate: float = 0.0
+) -> float:
     """Return log p(target) - log p(any of `against`) (docs: mathematics, section 10).
 
     Parameters
@@ -32,7 +35,7 @@ def log_odds(scores: Floats, target: int, against: NDArray[np.intp], lapse: floa
     target : int
     against : (A,)
         Numbers of other classes.
-    lapse : float
+    noise_rate : float
         Share of the uniform distribution that the probabilities are mixed with.
 
     Examples
@@ -40,21 +43,22 @@ def log_odds(scores: Floats, target: int, against: NDArray[np.intp], lapse: floa
     >>> log_odds(np.log([0.5, 0.25, 0.25]), 0, np.array([1, 2]))
     0.0
     """
-    log_proba = _log_proba(scores, lapse)
+    log_proba = _log_proba(scores, noise_rate)
     return float(log_proba[target] - logsumexp(log_proba[against]))
 
 
 def attributed(
-    base: Floats, parts: Floats, target: int, against: NDArray[np.intp], lapse: float = 0.0
+    base: Floats, parts: Floats, target: int, against: NDArray[np.intp], noise_rate: float = 0.0
 ) -> Floats:
     """Return what each part adds to the log-odds, (J,), on the way from `base` to all parts.
 
-    Log-odds are no sums of the parts' scores where there are several other classes, or a lapse. All
+    Log-odds are no sums of the parts' scores where there are several other classes, or a noise
+    rate. All
     parts are put on together, along base + t * (sum of parts), t from 0 to 1, and each is given
     its share of the slope at every t (Aumann and Shapley):
     part_j . integral of the gradient of the log-odds along the way.
     The contributions add up to the change of the log-odds, whatever the order of the parts. Of two
-    classes and without lapse they are plain differences of scores.
+    classes and without noise they are plain differences of scores.
 
     Parameters
     ----------
@@ -62,7 +66,7 @@ def attributed(
         Scores before any part, such as the log prior.
     parts : (J, C)
         What each part adds to the scores.
-    target, against, lapse : as for `log_odds`
+    target, against, noise_rate : as for `log_odds`
 
     Examples
     --------
@@ -76,10 +80,10 @@ def attributed(
             f"Scores {base.tolist()} and {total.tolist()} are not all finite, so their log-odds "
             "have no parts. Leave out classes of which nothing was learned."
         )
-    if len(against) == 1 and lapse == 0:
+    if len(against) == 1 and noise_rate == 0:
         return np.asarray(parts[:, target] - parts[:, against[0]])
     slope = quad_vec(
-        lambda t: _gradient(base + t * total, target, against, lapse),
+        lambda t: _gradient(base + t * total, target, against, noise_rate),
         0.0,
         1.0,
         epsabs=SLOPE_ERROR,
@@ -91,24 +95,23 @@ def attributed(
     return np.asarray(parts @ slope)
 
 
-def _log_proba(scores: Floats, lapse: float) -> Floats:
-    found = np.asarray(scores - logsumexp(scores))
-    if lapse > 0:
-        found = np.logaddexp(found + np.log1p(-lapse), np.log(lapse / len(scores)))
-    return found
+def _log_proba(scores: Floats, noise_rate: float) -> Floats:
+    return mix_with_uniform(scores - logsumexp(scores), noise_rate, len(scores))
 
 
-def _gradient(scores: Floats, target: int, against: NDArray[np.intp], lapse: float) -> Floats:
+def _gradient(scores: Floats, target: int, against: NDArray[np.intp], noise_rate: float) -> Floats:
     """Return the derivatives of the log-odds by the scores, (C,)."""
     log_shares = scores - logsumexp(scores)
-    shares, log_proba = np.exp(log_shares), _log_proba(scores, lapse)
-    # What part of a class's probability is softmax's, not the lapse's.
-    known = (1 - lapse) * np.exp(log_shares - log_proba) if lapse else np.ones(len(scores))
+    shares, log_proba = np.exp(log_shares), _log_proba(scores, noise_rate)
+    # What part of a class's probability is softmax's, not the noise's.
+    known = (
+        (1 - noise_rate) * np.exp(log_shares - log_proba) if noise_rate else np.ones(len(scores))
+    )
     others = np.zeros(len(scores))
     others[against] = np.exp(log_proba[against] - logsumexp(log_proba[against]))
     slope = -others * known
     slope[target] += known[target]
-    # Softmax takes from all classes what it gives to one; without lapse this cancels.
+    # Softmax takes from all classes what it gives to one; without noise this cancels.
     return np.asarray(slope - shares * (known[target] - (others * known).sum()))
 
 
