@@ -27,7 +27,7 @@ from suffice.combine.weights import (
     weights_prior,
 )
 from suffice.kernels.logistic.combination import add_combination, write_left_out
-from suffice.logistic.likelihood import LogPosterior
+from suffice.logistic.likelihood import LogPosterior, NormalPrior
 from suffice.logistic.multiclass import MulticlassLogLikelihood
 from suffice.logistic.newton import TOL
 from suffice.scoring.scorer import mix_with_uniform
@@ -44,7 +44,8 @@ def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
     codes = np.where(rng.random(n) < wrong, rng.integers(0, classes, n), y)
     parts = np.repeat(parts, copies, axis=2)
     base = np.log(np.full((n, classes), 1 / classes))
-    return MulticlassLogLikelihood(base, base, parts, codes.astype(np.int32), rng.uniform(0.5, 2.0, n))
+    weights = rng.uniform(0.5, 2.0, n)
+    return MulticlassLogLikelihood(base, base, parts, codes.astype(np.int32), weights)
 
 
 def combined(rows, how="auto", features=None):
@@ -55,7 +56,13 @@ def combined(rows, how="auto", features=None):
 def by_difference(rows):
     """Return rows of two classes as differences of the classes."""
     told = [log_ratio(rows.log_likelihoods[:, :, at]) for at in range(rows.size[1])]
-    return held_out_rows(rows.log_prior, rows.left_out_prior, told, rows.class_index, rows.row_weights)
+    priors, own = (rows.log_prior, rows.left_out_prior), (rows.class_index, rows.row_weights)
+    return held_out_rows(*priors, told, *own)
+
+
+def free_prior(*size):
+    """Return the prior of weights that may be below 0."""
+    return replace(weights_prior(*size), nonnegative=None)
 
 
 def objective(rows, centre, precision):
@@ -99,9 +106,9 @@ def test_a_curvature_that_is_not_positive_definite_is_refused():
     # A precision below zero is that of no prior: the log posterior has no top to climb to.
     rows = drawn()
     prior = weights_prior(3, 4, 0.5)
-            centre, precision = prior.mean, prior.precision
+    centre, precision = prior.mean, prior.precision
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-        Fit(rows, centre, -1e6 * precision).maximize(centre)
+        LogPosterior(rows, NormalPrior(centre, -1e6 * precision)).maximize(centre)
 
 
 def test_the_prior_of_the_weights_is_normal_around_a_normal_temperature():
@@ -110,7 +117,7 @@ def test_the_prior_of_the_weights_is_normal_around_a_normal_temperature():
     t = rng.normal(1.0, TEMPERATURE_SCALE, (draws, 1))
     weights = t + rng.normal(scale=0.7, size=(draws, 3))
     prior = weights_prior(2, 3, 0.7)
-            centre, precision = prior.mean, prior.precision
+    centre, precision = prior.mean, prior.precision
     covariance = np.linalg.inv(precision)[2:, 2:]
     # Five standard errors of a covariance, which is about 1.5 at most.
     np.testing.assert_allclose(np.cov(weights.T), covariance, atol=5 * 1.5 * np.sqrt(2 / draws))
@@ -128,7 +135,7 @@ def test_left_out_scores_are_nearly_those_of_real_refits():
     for i in range(0, 150, 10):
         kept = np.arange(150) != i
         others = rows.take(kept)
-        real = Fit(others, fit.prior.mean, fit.prior.precision).maximize(point.params).params
+        real = LogPosterior(others, fit.prior).maximize(point.params).params
         scores = rows.log_prior[i] + real[:3] + rows.log_likelihoods[i] @ real[3:]
         far = softmax(rows.scores(point.params)[i]) - softmax(scores)
         np.testing.assert_allclose(
@@ -169,7 +176,8 @@ def test_no_block_speaks_against_itself():
     rows = drawn(n=300, classes=2, blocks=3, seed=2)
     parts = rows.log_likelihoods.copy()
     parts[:, :, 1] *= -1.0
-    for turned in (replace(rows, log_likelihoods=parts), by_difference(replace(rows, log_likelihoods=parts))):
+    against = replace(rows, log_likelihoods=parts)
+    for turned in (against, by_difference(against)):
         found = fit_block_weights(turned, 2.0)
         assert found.combination.weights[1] == 0.0
         assert (found.combination.weights[[0, 2]] > 0.5).all()
@@ -178,11 +186,10 @@ def test_no_block_speaks_against_itself():
         def loss(unknowns, kept=kept):
             """Of offsets and the other two weights; the one in the middle is 0."""
             prior = weights_prior(2, 3, 2.0)
-            centre, precision = prior.mean, prior.precision
-            away = np.insert(unknowns, 3, 0.0) - centre
+            away = np.insert(unknowns, 3, 0.0) - prior.mean
             scores = rows.log_prior + unknowns[:2] + kept @ unknowns[2:]
             own = log_softmax(scores, axis=1)[np.arange(300), rows.class_index]
-            return -(rows.row_weights @ own) + away @ precision @ away / 2
+            return -(rows.row_weights @ own) + away @ prior.precision @ away / 2
 
         best = minimize(loss, np.array([0.0, 0.0, 1.0, 1.0]), tol=1e-12).x
         np.testing.assert_allclose(found.combination.weights[[0, 2]], best[2:], atol=1e-4)
@@ -222,8 +229,9 @@ def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
     ways = fit_candidates(rows, "auto", (0.5,), tol=TOL)
     kinds = ["shares", "naive", "temperature", "blocks"]
     assert [way.combination.method for way in ways] == kinds
-    likely = [PRIOR_ODDS[way.combination.method] * np.exp(-rows.row_weights @ way.losses) for way in ways]
-    shares = np.array(likely) / np.sum(likely)
+    odds = [PRIOR_ODDS[kind] for kind in kinds]
+    likely = odds * np.exp([-rows.row_weights @ way.losses for way in ways])
+    shares = likely / np.sum(likely)
     assert shares.max() < 0.99
     mean = average_by_likelihood(rows, ways)
     weights = np.stack([way.combination.weights for way in ways])
@@ -232,7 +240,8 @@ def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
     np.testing.assert_allclose(mean.combination.offsets, shares @ offsets)
     scores = np.tensordot(shares, np.stack([way.scores for way in ways]), axes=1)
     own = log_softmax(scores, axis=1)[np.arange(25), rows.class_index]
-    assert mean.combination.held_out_log_loss == pytest.approx(-np.average(own, weights=rows.row_weights))
+    loss = -np.average(own, weights=rows.row_weights)
+    assert mean.combination.held_out_log_loss == pytest.approx(loss)
 
 
 def test_of_many_rows_auto_takes_the_least_held_out_log_loss():
@@ -247,7 +256,8 @@ def test_of_many_rows_auto_takes_the_least_held_out_log_loss():
 
 def test_among_spreads_the_held_out_log_loss_decides():
     rows = drawn(n=60, copies=5, seed=9)
-    losses = [fit_block_weights(rows, spread).combination.held_out_log_loss for spread in WEIGHT_SCALES]
+    fits = [fit_block_weights(rows, scale) for scale in WEIGHT_SCALES]
+    losses = [fit.combination.held_out_log_loss for fit in fits]
     assert combined(rows, "blocks").held_out_log_loss == pytest.approx(min(losses), abs=1e-6)
 
 
@@ -258,7 +268,7 @@ def test_held_out_log_loss_is_honest_for_few_rows():
         rows = drawn(n=240, seed=seed, copies=4)
         first = replace(rows.take(np.arange(40)), row_weights=np.ones(40))
         found = combined(first)
-        fresh = found.log_proba(rows.log_prior[40:], rows.log_likelihoods[40:])
+        fresh = found.apply(rows.log_likelihoods[40:], rows.log_prior[40:])
         loss = -fresh[np.arange(200), rows.class_index[40:]].mean()
         gaps.append(found.held_out_log_loss - loss)
     error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
@@ -309,7 +319,8 @@ def test_many_rows_are_chosen_from_few_and_fitted_to_all():
     fit = LogPosterior(rows, free_prior(3, 8, found.weight_scale))
     np.testing.assert_allclose(found.weights, fit.maximize(fit.prior.mean).params[3:], atol=1e-5)
     losses = row_losses(rows, fit.left_out_scores(fit.maximize(fit.prior.mean)))
-    assert found.held_out_log_loss == pytest.approx(rows.row_weights @ losses / rows.row_weights.sum())
+    loss = np.average(losses, weights=rows.row_weights)
+    assert found.held_out_log_loss == pytest.approx(loss)
 
 
 def test_a_combination_cannot_be_written_to():
@@ -329,7 +340,7 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     facts, slope, curvature = np.zeros(1), np.zeros(size), np.zeros((size, size))
     add_combination(parts, base, codes, mass, unknowns[:2], unknowns[2:], facts, slope, curvature)
     curvature[:2, 2:] = curvature[2:, :2].T
-    value, rise, bend = contrast.sums(unknowns)
+    value, rise, bend, _ = contrast.derivatives(unknowns)
     assert value == pytest.approx(-facts[0], rel=1e-12)
     np.testing.assert_allclose(rise, slope, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(bend, curvature, rtol=1e-10, atol=1e-10)
@@ -375,14 +386,15 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
         whole = class_log_prior(totals)
         base = np.repeat(whole[None], len(kept), axis=0)
         without = left_out_prior(totals, codes[kept], 1.0)
-        return whole, MulticlassLogLikelihood(base, without, parts[kept], codes[kept], everyone[kept])
+        rows = parts[kept], codes[kept], everyone[kept]
+        return whole, MulticlassLogLikelihood(base, without, *rows)
 
     said = combined(of(np.arange(n))[1], how).held_out_log_loss
     losses = []
     for i in range(n):
         whole, others = of(np.delete(np.arange(n), i))
         found = combined(others, how)
-        losses.append(-found.log_proba(whole[None], parts[i : i + 1])[0, codes[i]])
+        losses.append(-found.apply(parts[i : i + 1], whole[None])[0, codes[i]])
     # Weights of blocks have spreads chosen anew in each refit, of which one step knows nothing.
     assert abs(said - np.mean(losses)) * n < {"temperature": 0.5, "blocks": 2.5}[how]
     naive = combined(of(np.arange(n))[1], "naive").held_out_log_loss

@@ -56,7 +56,9 @@ def test_corrections_are_the_most_probable_ones(classes):
 
     start = np.concatenate([centre, np.zeros(3 * (classes - first))])
     best = minimize(loss, start, tol=1e-12).x
-    np.testing.assert_allclose(found.residual_coefficients[:, first:].ravel(), best[known:], atol=1e-4)
+    np.testing.assert_allclose(
+        found.residual_coefficients[:, first:].ravel(), best[known:], atol=1e-4
+    )
     assert not found.residual_coefficients[:, :first].any()
     np.testing.assert_allclose(found.weights, best[classes:known], atol=1e-4)
     np.testing.assert_allclose(found.offsets, best[:classes], atol=1e-4)
@@ -120,7 +122,9 @@ def test_features_of_classes_are_parts_of_left_out_rows(classes, weighted):
         parts[:, c, :, c] = features
     together = np.concatenate([blocks, parts.reshape(n, classes, -1)], axis=2)
     general = MulticlassLogLikelihood(base, base, together, codes, mass)
-    quick = MulticlassFeatureLogLikelihood(np.hstack([np.ones((n, 1)), features]), blocks, base, codes, mass)
+    quick = MulticlassFeatureLogLikelihood(
+        np.hstack([np.ones((n, 1)), features]), blocks, base, codes, mass
+    )
     assert quick.size == general.size
     unknowns = rng.normal(size=classes + 2 + width * classes) / 2
     np.testing.assert_allclose(quick.scores(unknowns), general.scores(unknowns))
@@ -149,7 +153,10 @@ def test_without_features_corrected_is_weights():
     found = select_combination(rows, "corrected").combination
     assert found.method == "blocks"
     assert found.residual_coefficients.shape == (0, 3)
-    assert select_combination(rows, "blocks", features).combination.residual_coefficients.shape == (0, 3)
+    assert select_combination(rows, "blocks", features).combination.residual_coefficients.shape == (
+        0,
+        3,
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 4])
@@ -174,7 +181,9 @@ def test_rows_without_weight_have_no_part():
     with_them = fit_residual(replace(rows, row_weights=mass), features, 0.5, 0.4)
     without = fit_residual(rows.take(kept), features.take(kept), 0.5, 0.4)
     np.testing.assert_allclose(
-        with_them.combination.residual_coefficients, without.combination.residual_coefficients, atol=1e-8
+        with_them.combination.residual_coefficients,
+        without.combination.residual_coefficients,
+        atol=1e-8,
     )
 
 

@@ -196,7 +196,7 @@ def test_files_without_a_scale_are_loaded_and_judged_by_what_the_tally_shows(tmp
         (lambda scale: Groups([0, 1], [1.0, np.inf], scale.parts), "of other classes, or endless"),
         (lambda scale: Groups([0, 1], [1.0, 1.0], scale.parts.take([0])), "of shape"),
         (lambda scale: Groups([0, 1], [1.0, 1.0], Counts([[1.0], [1.0]])), "of type Counts"),
-        (lambda scale: Groups([0, 1], [1.0, 1.0], scale.parts.rebased([[1.0]])), "not about 0"),
+        (lambda scale: Groups([0, 1], [1.0, 1.0], scale.parts.rebase([[1.0]])), "not about 0"),
     ],
 )
 def test_a_scale_that_is_none_of_the_tally_is_refused(spoil, told):

@@ -11,7 +11,7 @@ import suffice
 HEAVY = ("matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn")
 ROOMS = (
     "basis",
-    "classifier",
+    "table",
     "discriminant_analysis",
     "errors",
     "gaussian",
@@ -19,7 +19,7 @@ ROOMS = (
     "linear_model",
     "naive_bayes",
     "prior",
-    "saved",
+    "persist",
     "tally",
     "text",
     "threads",

@@ -13,7 +13,7 @@ from classifier_cases import mixed
 from saved_cases import put_together, taken_apart, tensor
 from suffice.errors import ModelFileError
 from suffice.families import FAMILIES
-from suffice.families.settings import CHECKS, MOST_EDGES
+from suffice.families.settings import CHECKS, MAX_EDGES
 from suffice.table import GenerativeClassifier
 
 FRAME, LABELS = mixed()
@@ -317,12 +317,12 @@ COMBINATIONS = {
     "a NaN offset": ("offsets", lambda k, c: changed(np.zeros(c), 0, np.nan)),
     "an endless offset": ("offsets", lambda k, c: changed(np.zeros(c), 0, -np.inf)),
     "offsets of others": ("offsets", lambda k, c: np.zeros(c - 1)),
-    "a NaN lapse": ("lapse", lambda k, c: NAN),
-    "a lapse of words": ("lapse", lambda k, c: "a"),
-    "all lapse": ("lapse", lambda k, c: 1.0),
-    "another way": ("how", lambda k, c: "loudest"),
-    "a NaN spread": ("spread", lambda k, c: NAN),
-    "a spread below 0": ("spread", lambda k, c: -1.0),
+    "a NaN noise rate": ("noise_rate", lambda k, c: NAN),
+    "a noise rate of words": ("noise_rate", lambda k, c: "a"),
+    "all noise": ("noise_rate", lambda k, c: 1.0),
+    "another way": ("method", lambda k, c: "loudest"),
+    "a NaN spread": ("weight_scale", lambda k, c: NAN),
+    "a spread below 0": ("weight_scale", lambda k, c: -1.0),
     "a loss of words": ("held_out_log_loss", lambda k, c: "little"),
 }
 
@@ -406,11 +406,11 @@ def test_settings_within_the_parameter_families_are_checked_too(whole, tmp_path)
 
 def test_edges_are_refused_with_their_block_and_a_cure(whole, tmp_path):
     file = File(whole)
-    file.put("binned", "edges", np.arange(MOST_EDGES + 1.0))
+    file.put("binned", "edges", np.arange(MAX_EDGES + 1.0))
     with pytest.raises(
         ModelFileError,
         match=r"Cannot load '.*model': The edges of 'binned' of weight are no array of numbers\. "
-        rf"Give 1 to {MOST_EDGES}\. Fetch the file again",
+        rf"Give 1 to {MAX_EDGES}\. Fetch the file again",
     ):
         file.loaded(tmp_path)
 

@@ -9,7 +9,8 @@ from interruptions import interrupt_at
 from suffice import CountVectorizer, HashingVectorizer
 
 HOME = Path(suffice.__file__).parent
-PLACES = {str(path) for path in (HOME / "text").glob("*.py")} | {str(HOME / "skin" / "undo.py")}
+PLACES = {str(path) for path in (HOME / "text").rglob("*.py")}
+PLACES |= {str(HOME / "estimators" / "undo.py")}
 BEFORE = ["ham and eggs and ham", "ham and späm", "ham"]
 MORE = ["more späm", "and toast"]
 

@@ -19,7 +19,7 @@ from suffice.persist.savable import Savable
 from suffice.tally.tally import Floats
 
 # Columns that an expansion from a file may make; a file may ask for any number in a few bytes.
-MOST_COLUMNS = 1 << 22
+MAX_COLUMNS = 1 << 22
 
 
 class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
@@ -28,14 +28,14 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
     A subclass learns what it needs of the training rows (`_learn`), computes its columns
     (`_expand`) and names them (`_names`), says of what it learned what is saved (`_saved`), and
     refuses what it cannot have learned (`_check_learned`).
-    A gap (NaN) stays NaN in every column it enters.
+    A missing value (NaN) stays NaN in every column it enters.
     """
 
     _saved: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
 
     @abstractmethod
     def _learn(self, cells: Floats) -> None:
-        """Set the fitted attributes from training rows, (n, d), which may have gaps."""
+        """Set the fitted attributes from training rows, (n, d), which may have missing values."""
 
     @abstractmethod
     def _expand(self, cells: Floats) -> Floats:
@@ -56,7 +56,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Gaps (NaN, null) are left out.
+            Missing values (NaN, null) are left out.
         y : ignored
         """
         with all_or_nothing(self):
@@ -71,9 +71,9 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         # What overflows is refused below, by name.
         with np.errstate(over="ignore", invalid="ignore"):
             expanded = self._expand(cells)
-        # Infinities of both signs add up to NaN, which must not pass for a gap.
+        # Infinities of both signs add up to NaN, which must not pass for a missing value.
         complete = ~np.isnan(cells).any(axis=1, keepdims=True)
-        at = first(np.isinf(expanded) | (np.isnan(expanded) & complete))
+        at = first_wrong(np.isinf(expanded) | (np.isnan(expanded) & complete))
         if at is not None:
             raise InputError(
                 f"{self.get_feature_names_out()[at[1]]} is not finite in row {at[0]}: its numbers "
@@ -110,11 +110,11 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
 
     def _taken(self, X: Any, *, reset: bool) -> Floats:
         cells = np.asarray(take_features(self, X, reset=reset, sparse=False), dtype=np.float64)
-        at = first(np.isinf(cells))
+        at = first_wrong(np.isinf(cells))
         if at is not None:
             raise InputError(
                 f"Input X contains infinity: {cells[at]:g} in row {at[0]}, "
-                f"{self._column(at[1])}. Replace it, or make it NaN to mark a gap."
+                f"{self._column(at[1])}. Replace it, or make it NaN to mark it missing."
             )
         return cells
 
@@ -124,13 +124,13 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         return f"column {at}" + ("" if names is None else f" ({names[at]!r})")
 
     def _observed(self, cells: Floats) -> list[Floats]:
-        """Return each column's cells that are no gaps; there must be some to learn from."""
+        """Return the observed cells of each column; there must be some to learn from."""
         columns = [column[~np.isnan(column)] for column in cells.T]
         for at, column in enumerate(columns):
             if not column.size:
                 raise InputError(
                     f"{type(self).__name__} has nothing to learn from: {self._column(at)} holds "
-                    "gaps only. Leave the column out."
+                    "missing values only. Leave the column out."
                 )
             low, high = float(column.min()), float(column.max())
             if np.isinf(high - low):
@@ -156,11 +156,11 @@ def check_positive(name: str, numbers: Any, columns: int) -> None:
 
 def check_width(columns: int) -> None:
     """Refuse more columns than a row of any use has."""
-    if columns > MOST_COLUMNS:
-        refuse(f"It makes {columns} columns of a row, where {MOST_COLUMNS} are the most.")
+    if columns > MAX_COLUMNS:
+        refuse(f"It makes {columns} columns of a row, where {MAX_COLUMNS} are the most.")
 
 
-def first(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
+def first_wrong(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
     """Return row and column of the first cell that is wrong, if one is."""
     if not wrong.any():
         return None

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from suffice.basis.expansion import Expansion, check_ascending, check_positive
-from suffice.basis.given import ascending, positive_by_column
 from suffice.basis.numerals import numerals
+from suffice.basis.validation import ascending, positive_by_column
 from suffice.errors import InputError
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats

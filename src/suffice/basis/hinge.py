@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 
 from suffice.basis.expansion import Expansion, check_ascending, quantiles
-from suffice.basis.given import ascending
 from suffice.basis.numerals import numerals
+from suffice.basis.validation import ascending
 from suffice.errors import InputError
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats

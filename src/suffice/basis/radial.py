@@ -10,8 +10,8 @@ from scipy.spatial import KDTree
 from sklearn.utils._param_validation import Interval
 
 from suffice.basis.expansion import Expansion, check_ascending, check_positive, quantiles
-from suffice.basis.given import finite, positive_by_column
 from suffice.basis.numerals import numerals
+from suffice.basis.validation import finite, positive_by_column
 from suffice.errors import InputError
 from suffice.persist.agreement import check_shapes
 from suffice.persist.refusal import refuse
@@ -33,7 +33,7 @@ class Radial(Expansion):
         a value that was seen, repeated ones left out. One centre is the median.
     width : float or array-like of shape (n_features,), optional
         None is the mean distance of a centre to its nearest other centre for given centres. For
-        quantiles it is the mean gap between neighbours, so the column's range / (k-1), or the
+        quantiles it is the mean distance between neighbours, so the column's range / (k-1), or the
         range if there is one centre only. It is infinite, and the function flat, for a column
         that does not vary. An outlier widens the range: give the width then.
 
@@ -77,8 +77,8 @@ class Radial(Expansion):
         observed = self._observed(cells)
         self.centres_ = [quantiles(column, levels) for column in observed]
         if self.width is None:
-            gaps = np.array([max(len(centres) - 1, 1) for centres in self.centres_])
-            width = np.array([np.ptp(column) for column in observed]) / gaps
+            missing = np.array([max(len(centres) - 1, 1) for centres in self.centres_])
+            width = np.array([np.ptp(column) for column in observed]) / missing
             self.width_ = np.where(width > 0, width, np.inf)
         else:
             self.width_ = positive_by_column("width", self.width, cells.shape[1])

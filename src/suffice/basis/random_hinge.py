@@ -21,7 +21,7 @@ class RandomHinge(Expansion):
     """max(0, w.z + b) of standardised rows z, with w ~ N(0, 1) (docs: mathematics, section 7).
 
     b is drawn such that a function's kink lies at a quantile, uniform on (0, 1), of w.z over the
-    training rows without gaps: kinks fall where the rows are.
+    complete training rows: kinks fall where the rows are.
 
     Parameters
     ----------
@@ -67,13 +67,13 @@ class RandomHinge(Expansion):
         complete = cells[~np.isnan(cells).any(axis=1)]
         if not len(complete):
             raise InputError(
-                f"All {len(cells)} rows of X have gaps, and kinks are placed by rows without. Give "
-                "a row without gaps, or leave the columns with most of them out."
+                f"All {len(cells)} rows of X have missing values, and kinks are placed by rows "
+                "without. Give a complete row, or leave the columns with most of them out."
             )
         rng = generator(self.random_state)
         self.weights_ = rng.standard_normal((int(self.n_features), cells.shape[1]))
         levels = rng.uniform(size=len(self.weights_))
-        rows = self._standardised(complete)
+        rows = self._standardize(complete)
         # One function at a time: all of them at once would take the memory of their output.
         kinks = [
             np.quantile(rows @ w, level) for w, level in zip(self.weights_, levels, strict=True)
@@ -85,11 +85,11 @@ class RandomHinge(Expansion):
         check_shapes(state, weights_=(*functions, columns), offsets_=functions, mean_=(columns,))
         check_positive("scale_", state["scale_"], columns)
 
-    def _standardised(self, cells: Floats) -> Floats:
+    def _standardize(self, cells: Floats) -> Floats:
         return np.asarray((cells - self.mean_) / self.scale_)
 
     def _expand(self, cells: Floats) -> Floats:
-        hinges = self._standardised(cells) @ self.weights_.T
+        hinges = self._standardize(cells) @ self.weights_.T
         hinges += self.offsets_
         return np.maximum(hinges, 0.0, out=hinges)
 

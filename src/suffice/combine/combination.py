@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.scoring.scorer import log_softmax, mix_with_uniform
-from suffice.tally.tally import Floats, frozen
+from suffice.tally.tally import Floats, readonly_copy
 
 TWO = 2
 
@@ -61,9 +61,9 @@ class Combination:
     def __post_init__(self) -> None:
         B = self.residual_coefficients
         B = B if np.size(B) else np.empty((0, len(self.offsets)))
-        object.__setattr__(self, "weights", frozen(self.weights))
-        object.__setattr__(self, "offsets", frozen(self.offsets))
-        object.__setattr__(self, "residual_coefficients", frozen(B))
+        object.__setattr__(self, "weights", readonly_copy(self.weights))
+        object.__setattr__(self, "offsets", readonly_copy(self.offsets))
+        object.__setattr__(self, "residual_coefficients", readonly_copy(B))
 
     @classmethod
     def naive(cls, blocks: int, classes: int) -> Combination:

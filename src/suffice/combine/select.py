@@ -19,7 +19,7 @@ from suffice.combine.weights import (
     fit_temperature,
     row_losses,
 )
-from suffice.data.rows import evenly
+from suffice.data.rows import subsample
 from suffice.logistic.binary import FeatureRows
 from suffice.logistic.newton import LOOSE_TOL, TOL
 from suffice.tally.tally import Floats
@@ -81,7 +81,7 @@ def select_combination(
         scores = rows.scores_without_row(naive.params)
         return WeightFit(naive, scores, row_losses(rows, scores))
     many = len(rows.class_index) > SELECTION_ROWS
-    at = evenly(len(rows.class_index), SELECTION_ROWS)
+    at = subsample(len(rows.class_index), SELECTION_ROWS)
     few = rows.take(at) if many else rows
     tol = LOOSE_TOL if many else TOL
     work = len(few.class_index) * classes * blocks**2

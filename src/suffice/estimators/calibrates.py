@@ -16,7 +16,7 @@ from suffice.estimators.undo import all_or_nothing
 from suffice.persist.agreement import check_calibration, check_kinds
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats, Index
-from suffice.validation.row_sample import KEPT_ROWS
+from suffice.validation.row_sample import MAX_ROWS
 
 
 class Calibrates(KeepsRows):
@@ -75,7 +75,7 @@ class Calibrates(KeepsRows):
         log_proba = log_softmax(found.log_likelihood + self._decision_prior())
         self.calibration_: Calibration = fit_calibration(log_proba, found.codes, found.weights)
         self.calibration_stale_ = False
-        some = slice(KEPT_ROWS)
+        some = slice(MAX_ROWS)
         answers = self.calibration_.apply(log_proba[some])
         self._keep_answers(answers, found.codes[some], found.weights[some], folds, found.rows[some])
 

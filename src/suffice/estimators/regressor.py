@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.count import count_pairs
 from suffice.count.pairs import PairedRows
-from suffice.count.refusal import refused
+from suffice.count.refusal import refusal_of
 from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError, MergeError, MissingRowsWarning, warn_caller
 from suffice.estimators.intake import (
@@ -33,7 +33,7 @@ from suffice.persist.agreement import check_joint_moments, check_kinds
 from suffice.persist.refusal import refuse
 from suffice.prior.prior import Interval
 from suffice.prior.student_t import Normal, StudentT
-from suffice.scoring.regression import Line
+from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.debt import describe_shortfall, largest_shortfall
 from suffice.tally.tally import Floats, Index
@@ -58,7 +58,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         """Set the fitted attributes, or say why the tally is not enough."""
 
     @abstractmethod
-    def _line(self) -> Line:
+    def _line(self) -> RegressionPosterior:
         """Return what is believed of new targets, or say why nothing can be yet."""
 
     def __sklearn_tags__(self) -> Any:
@@ -164,19 +164,19 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         rows = self._pairs(X, y, sample_weight, reset=reset)
         counted = count_pairs(rows)
         nothing = counted.tally.weight == 0 and sign > 0
-        if nothing and counted.left_out < rows.shape[0]:
+        if nothing and counted.n_skipped < rows.shape[0]:
             raise InputError("All rows without a gap have weight 0. Weigh one.")
         if nothing:
             raise InputError(
-                f"All {counted.left_out} rows have a gap (NaN). Fill the gaps, or leave out the "
+                f"All {counted.n_skipped} rows have a gap (NaN). Fill the gaps, or leave out the "
                 "columns that have them."
             )
-        self.n_rows_left_out_ += sign * counted.left_out
-        if counted.left_out and sign > 0:
-            at = int(np.argmax(np.isnan(rows.cells(counted.first_left_out))))
+        self.n_rows_left_out_ += sign * counted.n_skipped
+        if counted.n_skipped and sign > 0:
+            at = int(np.argmax(np.isnan(rows.cells(counted.first_skipped))))
             warn_caller(
-                f"{counted.left_out} of {rows.shape[0]} rows have a gap (NaN) and were left out, "
-                f"the first of them row {counted.first_left_out} ({rows.column(at)}). Fill the "
+                f"{counted.n_skipped} of {rows.shape[0]} rows have a gap (NaN) and were left out, "
+                f"the first of them row {counted.first_skipped} ({rows.column(at)}). Fill the "
                 "gaps, or leave out columns, to learn from these rows.",
                 MissingRowsWarning,
             )
@@ -199,7 +199,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
             targets.values,
             weights=take_weights(sample_weight, array.shape[0]),
             names=names_of(self),
-            owner=owner(self),
+            estimator_name=owner(self),
         )
 
     def _settle(self, tally: Moments) -> None:
@@ -249,7 +249,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         self._check_readable()
         array = take_features(self, X, reset=False, sparse=self._takes_sparse)
         codes = np.zeros(array.shape[0], np.int32)
-        return Rows(array, codes, 1, names=names_of(self), owner=owner(self))
+        return Rows(array, codes, 1, names=names_of(self), estimator_name=owner(self))
 
     def _by_pattern(self, rows: Rows) -> Iterator[tuple[Self, Rows, Index]]:
         """Yield a regression on the columns that some rows have, those rows, and their numbers."""
@@ -261,12 +261,12 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
         gaps = np.isnan(rows.sample(everyone))
         infinite = np.isinf(rows.sample(everyone)).any(axis=1)
         if infinite.any():
-            raise refused(rows, int(np.argmax(infinite)))
+            raise refusal_of(rows, int(np.argmax(infinite)))
         patterns, which = np.unique(gaps, axis=0, return_inverse=True)
         for number, pattern in enumerate(patterns):
             mine = np.flatnonzero(which == number)
             if not pattern.any():
-                yield self, rows.some(mine), mine
+                yield self, rows.take(mine), mine
                 continue
             columns = np.flatnonzero(~pattern)
             seen = replace(rows, X=rows.sample(mine)[:, columns], names=None)

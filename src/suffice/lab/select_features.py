@@ -93,14 +93,14 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
             return self._settle(self._unfitted().fit(X, y, sample_weight=sample_weight))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to the tally and rank anew: the same as `fit` on all rows so far."""
+        """Add rows to the tally and rank again: the same as `fit` on all rows so far."""
         with all_or_nothing(self):
             self._validate_params()
             model = self._learned_so_far() if hasattr(self, "model_") else self._unfitted()
             return self._settle(model.partial_fit(X, y, classes, sample_weight))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows off the tally and rank anew: the same as `fit` on the others."""
+        """Take rows off the tally and rank again: the same as `fit` on the others."""
         check_is_fitted(self, "model_")
         with all_or_nothing(self):
             return self._settle(self._learned_so_far().forget(X, y, sample_weight))

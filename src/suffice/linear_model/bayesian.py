@@ -15,7 +15,7 @@ from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.regression import Regression
 from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
 from suffice.prior.matrices import cholesky
-from suffice.scoring.regression import Belief, Line
+from suffice.scoring.regression import CoefficientPosterior, RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
 from suffice.threads import with_one_blas_thread
@@ -118,15 +118,15 @@ class BayesianLinearRegression(Regression):
                 "an intercept. Learn more rows, or give noise_variance or a prior of the noise."
             )
         prior = self._prior(products)
-        line = Line.of(prior, products, tally, intercept=self.fit_intercept)
+        line = RegressionPosterior.of(prior, products, tally, intercept=self.fit_intercept)
         self._believed = line
         self._show(line.coefficients, line.intercepts if self.fit_intercept else 0.0)
         # A posterior is of its prior's kind, which the types do not say.
-        evidence = prior.log_evidence(products, line.belief)  # type: ignore[arg-type]
+        evidence = prior.log_evidence(products, line.posterior)  # type: ignore[arg-type]
         self.log_evidence_ = float(evidence.sum())
         self.noise_variance_: Any = self.noise_variance
-        if isinstance(line.belief, Coefficients):
-            noise = line.belief.noise_scale / line.belief.noise_shape
+        if isinstance(line.posterior, Coefficients):
+            noise = line.posterior.noise_scale / line.posterior.noise_shape
             self.noise_variance_ = float(noise[0]) if self._single_target else noise
 
     def _pass_on(self, part: Self, columns: Index) -> None:
@@ -135,7 +135,7 @@ class BayesianLinearRegression(Regression):
         if self.prior is not None and columns.size:
             part.prior = self.prior.marginal(columns)
 
-    def _prior(self, products: Products) -> Belief:
+    def _prior(self, products: Products) -> CoefficientPosterior:
         targets, d = products.xy.shape
         location, shape = self._location_and_shape(products)
         scale = self._scale(products.about(location), shape)
@@ -183,7 +183,7 @@ class BayesianLinearRegression(Regression):
         scales = np.full(len(products.yy), self.noise_scale, dtype=np.float64)
         return scale_of_unknown_noise(products, root, self.noise_shape, scales)
 
-    def _facts(self, line: Line) -> tuple[tuple[str, str], ...]:
+    def _facts(self, line: RegressionPosterior) -> tuple[tuple[str, str], ...]:
         scale = np.atleast_1d(self.prior_scale_)
         told = f"{scale[0]:.4g}" if scale.size == 1 else f"{scale.min():.4g} to {scale.max():.4g}"
         evidence = ("log evidence", f"{self.log_evidence_:.4f}")

@@ -89,7 +89,9 @@ class SoftmaxAnswers(ClassifierMixin, SparseCoefMixin, BaseEstimator, Savable):
         try:
             return answer(SoftmaxScorer(weights), array, intercepts)
         except scoring.Refused as refusal:
-            rows = Rows(array, np.empty(0, np.int32), 0, names=names_of(self), owner=owner(self))
+            rows = Rows(
+                array, np.empty(0, np.int32), 0, names=names_of(self), estimator_name=owner(self)
+            )
             refuse_row(rows, refusal.row)
 
     def decision_function(self, X: Any) -> Floats:
@@ -256,7 +258,7 @@ def refuse_row(rows: Rows, row: int) -> NoReturn:
     at = int(np.argmin(np.isfinite(cells)))
     kind = "NaN" if np.isnan(cells[at]) else "infinity"
     raise InputError(
-        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. {rows.owner} "
-        "needs every cell: fill it or leave the row out, or use a generative classifier, which "
-        "leaves gaps out."
+        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. "
+        f"{rows.estimator_name} needs every cell: fill it or leave the row out, or use a "
+        "generative classifier, which leaves gaps out."
     )

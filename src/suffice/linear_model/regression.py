@@ -20,7 +20,7 @@ from suffice.linear_model.left_out import TargetsLeftOut
 from suffice.linear_model.summary import Summary
 from suffice.prior.coefficients import CoefficientsKnownNoise, Products
 from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
-from suffice.scoring.regression import Belief, Line
+from suffice.scoring.regression import CoefficientPosterior, RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Index
 
@@ -34,19 +34,21 @@ class Regression(TallyRegressor):
     fit_intercept: bool
 
     @abstractmethod
-    def _prior(self, products: Products) -> Belief:
+    def _prior(self, products: Products) -> CoefficientPosterior:
         """Return the prior of the coefficients."""
 
     def _products(self, tally: Moments) -> Products:
         return Products.of(tally, self.n_features_in_, intercept=self.fit_intercept)
 
-    def _line(self) -> Line:
+    def _line(self) -> RegressionPosterior:
         check_is_fitted(self, "tally_")
         self._check_readable()
         if not hasattr(self, "_believed"):
             products = self._products(self.tally_)
             prior = self._prior(products)
-            self._believed = Line.of(prior, products, self.tally_, intercept=self.fit_intercept)
+            self._believed = RegressionPosterior.of(
+                prior, products, self.tally_, intercept=self.fit_intercept
+            )
         return self._believed
 
     @property
@@ -61,7 +63,7 @@ class Regression(TallyRegressor):
             location = np.column_stack([line.intercepts, location])
         else:
             covariance = covariance[1:, 1:]
-        belief = line.belief
+        belief = line.posterior
         if isinstance(belief, CoefficientsKnownNoise):
             mean = location[0] if self._single_target else location
             return MultivariateNormal(mean, belief.noise_variance * covariance, self._terms())
@@ -99,12 +101,12 @@ class Regression(TallyRegressor):
         """
         line = self._line()
         rows = self._pairs(X, y, sample_weight, reset=False)
-        if not count_pairs(rows).tally.agrees(self.tally_):
+        if not count_pairs(rows).tally.allclose(self.tally_):
             raise InputError(
                 f"These are not the rows that this {type(self).__name__} learned. Give all of "
                 "them, with their weights, or fit a model to these."
             )
-        left_out = line.left_out(rows)
+        left_out = line.leave_one_out(rows)
         return TargetsLeftOut(
             self._shaped(left_out.predictions),
             self._shaped(rows.targets - left_out.predictions),
@@ -187,7 +189,7 @@ class Regression(TallyRegressor):
             level,
         )
 
-    def _facts(self, line: Line) -> tuple[tuple[str, str], ...]:
+    def _facts(self, line: RegressionPosterior) -> tuple[tuple[str, str], ...]:
         """Return what the summary says above its table."""
         products, w = line.products, line.coefficients
         left = products.about(w).yy
@@ -195,7 +197,7 @@ class Regression(TallyRegressor):
             explained = 1 - left / products.yy
         shares = (f"{share:.4f}" if np.isfinite(share) else "-" for share in explained)
         facts = [("R^2", " ".join(shares))]
-        belief = line.belief
+        belief = line.posterior
         if isinstance(belief, CoefficientsKnownNoise):
             return (*facts, ("known noise sd", f"{float(np.sqrt(belief.noise_variance)):.4g}"))
         noise = np.sqrt(belief.noise_scale / belief.noise_shape)

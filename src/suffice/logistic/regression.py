@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import SINGULAR, standardised
+from suffice.gaussian.covariance import SINGULAR, standardize
 from suffice.logistic.first_order import maximize_by_gradient, maximize_by_lbfgs
 from suffice.logistic.newton import (
     SHRINKING,
@@ -22,7 +22,7 @@ from suffice.logistic.softmax import SoftmaxPosterior
 from suffice.logistic.start import (
     generative_start,
     keep_units,
-    standardize,
+    standardize_columns,
     to_own_units,
     to_units_of,
 )
@@ -234,7 +234,7 @@ def laplace_deviations(
 
 def _variances(precision: Floats, asked: Floats) -> Floats:
     """Return q^T precision^-1 q for every column q of `asked`; infinite where that is singular."""
-    spread, correlation = standardised(precision)
+    spread, correlation = standardize(precision)
     scaled = asked / spread[:, None]
     try:
         root = np.linalg.cholesky(correlation)
@@ -287,7 +287,7 @@ def _start(
         V = np.zeros((objective.likelihood.free, objective.likelihood.width))
     else:
         full = solver == "newton"
-        ready = standardize(rows, settings.penalty, intercept=settings.intercept, full=full)
+        ready = standardize_columns(rows, settings.penalty, intercept=settings.intercept, full=full)
         objective = SoftmaxPosterior(ready.rows, *terms)
         V, value = objective.intercepts_only(ready.class_weights)
         if untouched:

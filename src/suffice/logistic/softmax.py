@@ -12,7 +12,7 @@ from scipy.linalg import solve_triangular
 
 from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import solved
+from suffice.gaussian.covariance import solve
 from suffice.kernels.logistic.softmax import add_dense_softmax, tiles_of
 from suffice.kernels.logistic.softmax_sparse import add_chunked_softmax, add_sparse_softmax
 from suffice.kernels.ranges import on_all_cores
@@ -243,7 +243,7 @@ class SoftmaxPosterior:
 
     def newton_step(self, gradient: Floats, hessian: Floats) -> Floats:
         """Return hessian^-1 gradient, the least one where columns are combinations of others."""
-        return solved(hessian, gradient.reshape(-1, 1)).reshape(gradient.shape)
+        return solve(hessian, gradient.reshape(-1, 1)).reshape(gradient.shape)
 
     def diverges(self, point: Point) -> bool:
         """Say whether larger weights are better without end, and hardly better any more."""

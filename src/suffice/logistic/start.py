@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.count.full_moments import whole_rows
+from suffice.count.full_moments import count_complete_rows
 from suffice.count.moments import count_moments
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import mle, solved
+from suffice.gaussian.covariance import mle, solve
 from suffice.kernels.count.moments import finite
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.logistic.softmax import SoftmaxLogLikelihood, class_proportions
@@ -40,7 +40,9 @@ class StandardizedRows(NamedTuple):
     class_weights: Floats
 
 
-def standardize(rows: Rows, penalty: float, *, intercept: bool, full: bool) -> StandardizedRows:
+def standardize_columns(
+    rows: Rows, penalty: float, *, intercept: bool, full: bool
+) -> StandardizedRows:
     """Return the rows measured by their own columns, and the moments that this takes.
 
     The unit of a column is its standard deviation, less where the penalty weighs more than the
@@ -58,7 +60,7 @@ def standardize(rows: Rows, penalty: float, *, intercept: bool, full: bool) -> S
         Whether dense rows are to be read for products of columns too, and CSR rows centred.
     """
     if full and not rows.sparse:
-        weights, moments, _ = whole_rows(rows)
+        weights, moments, _ = count_complete_rows(rows)
         pooled = moments.pooled().diagonal()
     else:
         weights, moments = count_moments(rows)
@@ -99,7 +101,7 @@ def generative_start(start: StandardizedRows, penalty: float) -> Floats:
     ridge = penalty * np.square(unit) / _mean_variance(weights, shares)
     at = np.arange(len(unit))
     within[at, at] += np.where(unit > 0, ridge, 1.0)
-    W = solved(within, mean.T).T
+    W = solve(within, mean.T).T
     b = np.log(shares) - 0.5 * (W * mean).sum(axis=1)
     V = W[:-1] - W[-1]
     return np.column_stack([V, b[:-1] - b[-1]]) if rows.intercept else V
