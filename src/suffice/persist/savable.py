@@ -81,7 +81,7 @@ class Savable:
                 f"Cannot save this {owner.__name__}: it is no public class of suffice, so no file "
                 "can name it. Save the model of suffice that it is made of."
             )
-        if owner._saved[0] not in vars(self):
+        if owner._saved[0] not in self._saved_state():
             raise ModelFileError(
                 f"Cannot save this {owner.__name__}: it has learned nothing yet. Fit it first."
             )

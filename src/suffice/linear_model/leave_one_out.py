@@ -1,4 +1,4 @@
-"""What the other rows say of each row."""
+"""Leave-one-out predictions of a linear regression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from suffice.count import count_pairs
+from suffice.count.pairs import PairedRows
 from suffice.display.tables import PrintedTable, Section, Tabular
+from suffice.errors import InputError
+from suffice.linear_model.pair_tally import PairTally
+from suffice.scoring.regression import Line
 from suffice.tally.tally import Floats
 
 
@@ -79,3 +84,26 @@ class TargetsLeftOut(Tabular):
     @staticmethod
     def _by_target(values: Floats) -> Floats:
         return values[None] if values.ndim == 1 else values.T
+
+
+def leave_targets_out(line: Line, learned: PairTally, rows: PairedRows) -> TargetsLeftOut:
+    """Return what the other rows predict of each row that was learned.
+
+    Parameters
+    ----------
+    line : the posterior of all rows
+    learned : the tally of all rows
+    rows : all rows
+    """
+    if not count_pairs(rows).tally.agrees(learned.moments):
+        raise InputError(
+            f"These are not the rows that this {rows.owner} learned. Give all of them, with their "
+            "weights, or fit a model to these."
+        )
+    left_out, shape = line.left_out(rows), learned.targets.shape
+    return TargetsLeftOut(
+        shape(left_out.predictions),
+        shape(rows.targets - left_out.predictions),
+        shape(left_out.log_density),
+        left_out.leverage,
+    )
