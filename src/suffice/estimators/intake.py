@@ -186,10 +186,21 @@ def no_rows(X: Any) -> InputError:
 
 def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int32]]:
     """Return the sorted classes in y and each row's number among them."""
+    return read_labels(y, X, type(estimator).__name__)
+
+
+def read_labels(y: Any, X: Any, estimator_name: str) -> tuple[Labels, NDArray[np.int32]]:
+    """Return the sorted classes in y, and each row's number among them (n,).
+
+    Parameters
+    ----------
+    y : labels as users give them
+    X : (n, d) array or CSR matrix
+    estimator_name : for errors
+    """
     if y is None:
         raise InputError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
-            "y is None."
+            f"This {estimator_name} estimator requires y to be passed, but the target y is None."
         )
     if X.shape[0] == 1 and np.ndim(y) == 0:
         y = [y[()] if isinstance(y, np.ndarray) else y]  # the label of the one row
