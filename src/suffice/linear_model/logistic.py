@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -300,10 +301,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         """(1, n_features) or (n_classes, n_features)."""
         return self._shown("coef_").coefficients
 
+    # Code that was written for scikit-learn's class puts weights into a fitted model by hand.
+
+    @coef_.setter
+    def coef_(self, weights: Any) -> None:
+        self._keep(replace(self._shown("coef_"), coefficients=weights))
+
     @property
     def intercept_(self) -> Floats:
         """(1,) or (n_classes,)."""
         return np.asarray(self._shown("intercept_").intercepts)
+
+    @intercept_.setter
+    def intercept_(self, intercepts: Any) -> None:
+        self._keep(replace(self._shown("intercept_"), intercepts=intercepts))
 
     @property
     def n_features_in_(self) -> int:
