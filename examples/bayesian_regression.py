@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from suffice.basis import Hinge, Polynomial, Radial
-from suffice.display.canvas import axes_or_new, written
+from suffice.display.canvas import axes_or_new, save_figure
 from suffice.linear_model import BayesianLinearRegression
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ def drawn(model: Pipeline, x: Array, y: Array, title: str, path: Path) -> None:
     ax.plot(x[:, 0], y, ".", color="tab:orange", markersize=5, label="rows")
     ax.set(xlabel="x", ylabel="y", ylim=(-3, 3))
     ax.legend(frameon=False, ncols=2, loc="upper left")
-    written(ax, title, path)
+    save_figure(ax, title, path)
 
 
 def main(folder: Path) -> None:

@@ -11,7 +11,7 @@ from textwrap import indent
 
 import numpy as np
 
-from suffice.display.canvas import written
+from suffice.display.canvas import save_figure
 from suffice.prior import Bernoulli, Beta, PointMasses
 
 BIAS = 0.6
@@ -30,7 +30,7 @@ def inference(flips: np.ndarray, folder: Path) -> None:
         weights = makers.posterior(flips[:flipped]).weights
         told = ", ".join(f"{p:g}: {w:.3f}" for p, w in zip(makers.points, weights, strict=True))
         print(f"  after {flipped} flips  {told}")
-    written(makers.plot(flips), f"Three makers, {FLIPS} flips", folder / "coins_makers.png")
+    save_figure(makers.plot(flips), f"Three makers, {FLIPS} flips", folder / "coins_makers.png")
 
     print("\nA prior worth ten flips, half of them heads: Beta(5, 5)")
     ten = Beta(successes=5, failures=5)
@@ -39,7 +39,9 @@ def inference(flips: np.ndarray, folder: Path) -> None:
     lower, upper = believed.interval(0.95)
     print(f"  95 % from {lower:.3f} to {upper:.3f}")
     print(f"  the next flip is heads with probability {believed.predictive().mean():.3f}")
-    written(ten.plot(flips), f"A prior worth ten flips, {FLIPS} flips", folder / "coins_beta.png")
+    save_figure(
+        ten.plot(flips), f"A prior worth ten flips, {FLIPS} flips", folder / "coins_beta.png"
+    )
 
     fair = PointMasses(points=[0.5], weights=[1.0])
     factor = fair.bayes_factor(Beta(successes=1, failures=1), flips)

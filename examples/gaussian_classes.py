@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from suffice.discriminant_analysis import GaussianDiscriminant
-from suffice.display.canvas import written
+from suffice.display.canvas import save_figure
 from suffice.lab.compare import compare
 
 Array = NDArray[np.float64]
@@ -49,7 +49,7 @@ def main(folder: Path) -> None:
     ax = result.plot()
     ax.axhline(best, color="0.4", lw=0.8)
     ax.annotate("Bayes error", (SIZES[0], best), color="0.4", fontsize="small", va="bottom")
-    written(ax, "Gaussian classes, one covariance", folder / "gaussian_classes.png")
+    save_figure(ax, "Gaussian classes, one covariance", folder / "gaussian_classes.png")
 
 
 if __name__ == "__main__":

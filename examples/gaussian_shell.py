@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suffice.display.canvas import axes_or_new, written
+from suffice.display.canvas import axes_or_new, save_figure
 from suffice.gaussian import MultivariateNormal
 
 DIMENSIONS = (1, 2, 10, 100, 1000)
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
         )
     ax.set(xlabel="length of a draw", ylabel="density", xlim=(0, 2.5), yscale="log")
     ax.legend(frameon=False)
-    written(ax, "Draws of N(0, I/D) gather at length 1", folder / "gaussian_shell.png")
+    save_figure(ax, "Draws of N(0, I/D) gather at length 1", folder / "gaussian_shell.png")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.canvas import axes_or_new, written
+from suffice.display.canvas import axes_or_new, save_figure
 from suffice.gaussian import LinearGaussian, MultivariateNormal
 
 Array = NDArray[np.float64]
@@ -91,7 +91,7 @@ def drawn(track: Track, beliefs: list[MultivariateNormal], path: Path) -> None:
         ax.plot(*ellipse.T, color="tab:blue", linewidth=0.6, alpha=0.7)
     ax.set(xlabel="east", ylabel="north", aspect="equal")
     ax.legend(frameon=False)
-    written(ax, "A moving object, filtered; ellipses hold 90 %", path)
+    save_figure(ax, "A moving object, filtered; ellipses hold 90 %", path)
 
 
 def main(folder: Path) -> None:

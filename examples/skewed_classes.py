@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.canvas import written
+from suffice.display.canvas import save_figure
 from suffice.lab.compare import compare
 
 Array = NDArray[np.float64]
@@ -40,9 +40,9 @@ def main(folder: Path) -> None:
     print("Error of naive Bayes less that of logistic regression, on the same splits")
     for size, gain, bar in zip(SIZES, gains.mean(axis=0), sure, strict=True):
         print(f"  m = {size:<5} {gain:+.4f} ± {bar:.4f}")
-    written(result.plot(), "Poisson counts, two of them twice", folder / "skewed_classes.png")
+    save_figure(result.plot(), "Poisson counts, two of them twice", folder / "skewed_classes.png")
     losses = result.plot(score="log_loss")
-    written(losses, "Poisson counts: log-losses", folder / "skewed_classes_log_loss.png")
+    save_figure(losses, "Poisson counts: log-losses", folder / "skewed_classes_log_loss.png")
 
 
 if __name__ == "__main__":

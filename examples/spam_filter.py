@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import suffice
-from suffice.display.canvas import axes_or_new, written
+from suffice.display.canvas import axes_or_new, save_figure
 from suffice.errors import StaleCalibrationWarning
 
 COMMON = [
@@ -134,7 +134,7 @@ def main(folder: Path) -> None:
     reasons = model.explain(message, "spam")
     print(f"\nwhy {message!r} is spam:\n{reasons}")
     ax = reasons.plot()
-    written(ax, "Why a message is spam", folder / "spam_reasons.png")
+    save_figure(ax, "Why a message is spam", folder / "spam_reasons.png")
 
     folder.mkdir(parents=True, exist_ok=True)
     model.save(folder / "filter.safetensors", source="made-up messages")
@@ -151,7 +151,7 @@ def main(folder: Path) -> None:
     ax = axes_or_new()
     ax.plot(rounds, shares, marker="o", color="tab:blue")
     ax.set(xlabel="messages corrected", ylabel="share of new spam caught", ylim=(0, 1.05))
-    written(ax, "Spam changes its words", folder / "spam_caught.png")
+    save_figure(ax, "Spam changes its words", folder / "spam_caught.png")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from suffice.data.table import Table
-from suffice.families import Family, Reading, family_of
+from suffice.families import Family, Posterior, family_of
 
 EVERYONE = np.empty(0)
 CLASSES = 3
@@ -70,7 +70,7 @@ class Learned:
     weights: np.ndarray
     family: Family[Any]
     tally: Any
-    reading: Reading[Any]
+    reading: Posterior[Any]
 
     def count(self, some: np.ndarray) -> Any:
         """Return the tally of some rows only, counted from them alone."""
@@ -81,11 +81,11 @@ class Learned:
 def learned(case: str, weights: np.ndarray = EVERYONE, seed: int = 0) -> Learned:
     """Return a block that has learned its rows."""
     table, codes = rows(seed)
-    family = family_of(*BLOCKS[case]).fitted(table, codes, CLASSES, weights)
+    family = family_of(*BLOCKS[case]).fit_settings(table, codes, CLASSES, weights)
     tally = family.count(table, codes, CLASSES, weights)
-    return Learned(table, codes, weights, family, tally, family.read(tally))
+    return Learned(table, codes, weights, family, tally, family.posterior(tally))
 
 
 def seen_of(table: Table, family: Family[Any]) -> np.ndarray:
     """Return which rows show all columns of a block."""
-    return ~np.any([table[name].gaps for name in family.columns], axis=0)
+    return ~np.any([table[name].missing for name in family.columns], axis=0)

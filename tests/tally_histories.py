@@ -190,7 +190,7 @@ def same_but_for_rounding(left, right, whole, tight=TIGHT):
     """Compare sum by sum, each to within rounding of the sums of `whole`, which held both."""
     if isinstance(whole, Groups):
         classes = whole.classes
-        left, right = left.aligned(classes), right.aligned(classes)
+        left, right = left.align(classes), right.align(classes)
         assert np.allclose(
             left.weights, right.weights, rtol=tight, atol=tight * whole.weights.max()
         )
@@ -205,7 +205,7 @@ def same_but_for_rounding(left, right, whole, tight=TIGHT):
                 left.parts.get(seen, empty), right.parts.get(seen, empty), part, tight
             )
     elif isinstance(whole, (Moments, Quartics)):
-        one, other = left.rebased(whole.origin), right.rebased(whole.origin)
+        one, other = left.rebase(whole.origin), right.rebase(whole.origin)
         linear, square = (name for name in whole._sums if name != "weight")
         squares = getattr(whole, square)
         full = squares.ndim > whole.weight.ndim

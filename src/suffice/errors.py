@@ -64,7 +64,7 @@ class OneClassWarning(SufficeWarning):
 
 
 class MissingRowsWarning(SufficeWarning):
-    """Rows with gaps that a regression left out; the text says how many."""
+    """Incomplete rows that a regression left out; the text says how many."""
 
 
 class ImpossibleRowWarning(SufficeWarning):

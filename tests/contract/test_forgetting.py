@@ -196,7 +196,7 @@ def test_files_without_a_scale_are_loaded_and_judged_by_what_the_tally_shows(tmp
         (lambda scale: Groups([0, 1], [1.0, np.inf], scale.parts), "of other classes, or endless"),
         (lambda scale: Groups([0, 1], [1.0, 1.0], scale.parts.take([0])), "of shape"),
         (lambda scale: Groups([0, 1], [1.0, 1.0], Counts([[1.0], [1.0]])), "of type Counts"),
-        (lambda scale: Groups([0, 1], [1.0, 1.0], scale.parts.rebased([[1.0]])), "not about 0"),
+        (lambda scale: Groups([0, 1], [1.0, 1.0], scale.parts.rebase([[1.0]])), "not about 0"),
     ],
 )
 def test_a_scale_that_is_none_of_the_tally_is_refused(spoil, told):
@@ -281,5 +281,5 @@ def test_a_row_that_a_regression_left_out_can_be_forgotten_by_itself():
     before = model.tally_
     assert model.forget(rows[2:3], [3.0]).n_rows_left_out_ == 0
     assert model.tally_ == before
-    with pytest.raises(DebtError, match="More rows with a gap were to be forgotten"):
+    with pytest.raises(DebtError, match="More rows with a missing value were to be forgotten"):
         model.forget(rows[2:3], [3.0])

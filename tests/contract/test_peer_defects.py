@@ -174,9 +174,9 @@ def test_nothing_plus_nothing_is_nothing():
     ]
     for tally in tallies:
         zero = tally.zero()
-        assert (zero + zero).agrees(zero)
-        assert (zero + tally).agrees(tally)
-        assert (zero - zero).agrees(zero)
+        assert (zero + zero).allclose(zero)
+        assert (zero + tally).allclose(tally)
+        assert (zero - zero).allclose(zero)
         with pytest.raises(DebtError):
             zero - tally
 
@@ -203,7 +203,7 @@ def test_moments_are_a_group_wherever_no_debt_arises():
     c = np.concatenate([100 + rng.normal(size=4), b])
     left = (moments(a) - moments(b)) + moments(c)
     right = moments(a) + (moments(c) - moments(b))
-    assert left.agrees(right, 1e-10)
+    assert left.allclose(right, 1e-10)
     rows = np.concatenate([a[6:], c])
     np.testing.assert_allclose(left.mean(), [rows.mean()], rtol=1e-12)
     np.testing.assert_allclose(left.variance(), [rows.var()], rtol=1e-10)

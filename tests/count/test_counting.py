@@ -8,7 +8,7 @@ import suffice.count.runs
 import suffice.kernels.ranges
 from counting_cases import KINDS, SPARSE_KINDS, cells, check, counted
 from suffice.count import count_pairs, count_words
-from suffice.count.full_moments import whole_rows
+from suffice.count.full_moments import count_complete_rows
 from suffice.count.pairs import PairedRows
 from suffice.count.runs import ranges_with_sums
 from suffice.data.rows import Rows
@@ -134,18 +134,20 @@ def test_no_rows_are_counted_as_nothing(kind, columns):
     for nothing in forms:
         weights, empty = counted(kind, nothing, [], 3)
         assert weights.tolist() == [0.0] * 3
-        assert (empty + tally).agrees(tally, 1e-12)
-        assert (tally - empty).agrees(tally, 1e-12)
+        assert (empty + tally).allclose(tally, 1e-12)
+        assert (tally - empty).allclose(tally, 1e-12)
 
 
 def test_no_whole_rows_and_no_pairs_are_counted_as_nothing():
     for columns in (2, 40):
-        weight, moments, others = whole_rows(Rows(np.empty((0, columns)), np.empty(0, np.int32), 3))
+        weight, moments, others = count_complete_rows(
+            Rows(np.empty((0, columns)), np.empty(0, np.int32), 3)
+        )
         assert weight.tolist() == moments.weight.tolist() == [0.0] * 3
         assert not moments.sum_xx.any()
         assert not others.size
     pairs = count_pairs(PairedRows.of(np.empty((0, 2)), np.empty((0, 1))))
-    assert (pairs.tally.weight, pairs.left_out) == (0.0, 0)
+    assert (pairs.tally.weight, pairs.n_skipped) == (0.0, 0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -166,7 +168,7 @@ def test_many_classes_share_few_rows(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_sums_are_held_by_few_long_ranges(kind, order, monkeypatch):
     monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 150)
-    monkeypatch.setattr(suffice.count.runs, "MOST_SUMS", 10)
+    monkeypatch.setattr(suffice.count.runs, "MAX_SUMS", 10)
     assert ranges_with_sums(500, 3, sums=9) == [(0, 250), (250, 500)]
     assert ranges_with_sums(500, 3, sums=2) == [(at, at + 100) for at in range(0, 500, 100)]
     assert ranges_with_sums(40, 3, sums=9) == [(0, 40)]
@@ -279,7 +281,7 @@ def test_an_infinite_cell_among_gaps_is_refused(kind):
 def test_quartics_refuse_gaps_by_row():
     X = np.ones((5, 2))
     X[3, 0] = np.nan
-    with pytest.raises(InputError, match="row 3 has a gap"):
+    with pytest.raises(InputError, match="row 3 has a missing value"):
         counted("quartics", X, np.zeros(5), 1)
 
 

@@ -68,7 +68,7 @@ def test_how_rows_are_batched_does_not_matter(kind):
         total = parts[0]
         for part in parts[1:]:
             total = total + part
-        assert total.agrees(whole, 1e-12)
+        assert total.allclose(whole, 1e-12)
 
 
 def test_work_is_answered_in_the_order_of_the_tasks():

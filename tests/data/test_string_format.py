@@ -280,10 +280,10 @@ def test_formats_are_what_they_may_be() -> None:
 
 def test_formats_merge_if_one_reads_what_both_read() -> None:
     plain, dollars = StringFormat("number"), StringFormat("number", ".", "$")
-    assert plain.merged(dollars, "c") == dollars.merged(plain, "c") == dollars
-    assert dollars.merged(None, "c") == dollars
+    assert plain.merge(dollars, "c") == dollars.merge(plain, "c") == dollars
+    assert dollars.merge(None, "c") == dollars
     iso, by_day = StringFormat("date"), StringFormat("date", day_first=True)
-    assert iso.merged(by_day, "c") == by_day.merged(iso, "c") == by_day
+    assert iso.merge(by_day, "c") == by_day.merge(iso, "c") == by_day
     for one, other in [
         (dollars, StringFormat("number", ".", "€")),
         (plain, StringFormat("number", ",")),
@@ -291,7 +291,7 @@ def test_formats_merge_if_one_reads_what_both_read() -> None:
         (plain, StringFormat("time")),
     ]:
         with pytest.raises(ShapeError, match=r"Column 'c' is read as .* in one and read as"):
-            one.merged(other, "c")
+            one.merge(other, "c")
 
 
 @pytest.mark.parametrize(

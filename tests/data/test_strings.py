@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from suffice.data.columns import column_of
 from suffice.data.labels import encode_labels
-from suffice.data.parsing.levels import MOST_LEVELS, encoded
+from suffice.data.parsing.levels import MAX_DISTINCT, encode_levels
 
 
 def by_arrow(cells):
@@ -17,7 +17,7 @@ def by_arrow(cells):
 
 
 def same(cells):
-    found = encoded(cells)
+    found = encode_levels(cells)
     assert found is not None
     assert found.codes.dtype == np.int32
     codes, levels = by_arrow(cells)
@@ -44,7 +44,7 @@ def test_codes_and_levels_are_arrows(kind, data):
 def test_strings_that_differ_in_one_byte_are_two_levels(size):
     names = ["a" * at + "b" + "a" * (size - at - 1) for at in range(size)]
     same(pa.array(names * 2))
-    assert len(encoded(pa.array(names)).levels) == size
+    assert len(encode_levels(pa.array(names)).levels) == size
 
 
 def test_a_string_is_none_that_it_begins():
@@ -52,12 +52,12 @@ def test_a_string_is_none_that_it_begins():
     same(pa.array(["\0" * size for size in range(70)] * 2))
 
 
-@pytest.mark.parametrize("levels", [MOST_LEVELS - 1, MOST_LEVELS, MOST_LEVELS + 1, 5000])
+@pytest.mark.parametrize("levels", [MAX_DISTINCT - 1, MAX_DISTINCT, MAX_DISTINCT + 1, 5000])
 def test_many_levels_are_left_to_arrow_and_numbered_in_the_same_order(levels):
     names = np.array([f"level {number}" for number in range(levels)], dtype=object)
     order = np.random.default_rng(0).permutation(3 * levels) % levels
     cells = pa.array(names[order])
-    assert (encoded(cells) is None) == (levels > MOST_LEVELS)
+    assert (encode_levels(cells) is None) == (levels > MAX_DISTINCT)
     column = column_of("name", cells, "category")
     assert (column.values.tolist(), column.levels) == by_arrow(cells)
     classes, codes = encode_labels(names[order])
@@ -81,5 +81,5 @@ def test_what_lies_under_a_gap_is_no_level():
             pa.py_buffer(b"oneTwo"),
         ],
     )
-    assert encoded(hidden).levels == ("Two",)
-    assert encoded(hidden).codes.tolist() == [-1, 0]
+    assert encode_levels(hidden).levels == ("Two",)
+    assert encode_levels(hidden).codes.tolist() == [-1, 0]

@@ -203,7 +203,7 @@ def test_later_rows_follow_and_are_warned_of_once_a_call() -> None:
     for start in range(0, N, 100):
         some = slice(start, start + 100)
         assert told(lambda: model.partial_fit(frame[some], Y[some])) == []  # noqa: B023
-    assert model.tally_.agrees(whole.tally_)
+    assert model.tally_.allclose(whole.tally_)
     # One integer alone would be a level, and one word alone no number.
     later = [{"c": "2"}, {"c": 2}, {"c": "2.000"}, {"c": " 2 "}]
     answers = model.predict_proba(later)
@@ -276,7 +276,7 @@ def test_models_that_read_strings_alike_merge_and_others_do_not(tmp_path: Any) -
     second = GenerativeClassifier(whole.families_).fit(frame[150:], Y[150:])
     numbers = GenerativeClassifier(whole.families_).fit(pd.DataFrame({"c": ROUNDED})[150:], Y[150:])
     with pytest.warns(SufficeWarning, match="weights"):
-        assert (first + second).tally_.agrees(whole.tally_)
+        assert (first + second).tally_.allclose(whole.tally_)
     with pytest.warns(SufficeWarning, match="weights"):
         both = numbers + first
     assert both.schema_["c"].strings == StringFormat("number")
@@ -316,7 +316,7 @@ def test_strings_that_were_learned_are_forgotten() -> None:
     rest = GenerativeClassifier(model.families_).fit(frame[50:], Y[50:])
     with pytest.warns(SufficeWarning, match="weights"):
         model.forget(frame[:50], Y[:50])
-    assert model.tally_.agrees(rest.tally_)
+    assert model.tally_.allclose(rest.tally_)
 
 
 def test_gaps_of_columns_read_from_strings_are_filled_with_numbers() -> None:

@@ -46,7 +46,7 @@ def cells(column: Column) -> list[Any]:
     if column.kind == "category":
         return column.shown(column.values)
     values = column.values.tolist() if column.numeric else column.values.to_pylist()
-    return [None if gap else value for value, gap in zip(values, column.gaps, strict=True)]
+    return [None if gap else value for value, gap in zip(values, column.missing, strict=True)]
 
 
 @pytest.mark.parametrize("source", frames())
@@ -170,12 +170,12 @@ def test_facts_of_a_column_leave_gaps_aside() -> None:
     assert table["age"].whole
     assert table["age"].ends == (31.0, 47.0)
     assert not table["height"].whole
-    assert table["age"].any_gap
-    assert table["city"].any_gap
+    assert table["age"].any_missing
+    assert table["city"].any_missing
     assert table["city"].seen.tolist() == [0, 1]
     nothing = Table.of(pa.table({"x": pa.nulls(2)}))["x"]
     assert nothing.ends == (np.inf, -np.inf)
-    assert nothing.gaps.all()
+    assert nothing.missing.all()
 
 
 def test_a_table_is_its_own_table() -> None:
@@ -245,7 +245,7 @@ def test_a_missing_column_is_named_with_the_cure() -> None:
         schema.take(pd.DataFrame({"city": ["Rome"]}))
     nulls = pa.table({name: pa.nulls(2) for name in CELLS})
     table = schema.take(nulls)
-    assert all(column.gaps.all() for column in table)
+    assert all(column.missing.all() for column in table)
     days = pa.table({name: [19782] if name == "born" else pa.nulls(1) for name in CELLS})
     assert cells(schema.take(days)["born:weekday"]) == ["Thursday"]
 
@@ -310,7 +310,7 @@ def test_growing_adds_levels_last_and_keeps_codes(batches: list[list[str | None]
     for batch in batches:
         before = schema["c"].levels
         source = pa.table({"c": pa.array(batch, pa.string())})
-        schema, table = schema.grown(source)
+        schema, table = schema.with_levels_of(source)
         assert schema["c"].levels[: len(before)] == before
         assert cells(table["c"]) == batch
         assert table["c"].levels == schema["c"].levels
@@ -323,11 +323,11 @@ def test_merged_schemas_translate_codes() -> None:
         Schema.of(Table.of(pa.table({"c": levels, "x": [1.0, 2.0]})))
         for levels in (["p", "q"], ["r", "p"])
     )
-    both = a.merged(b)
+    both = a.merge(b)
     assert both["c"].levels == ("p", "q", "r")
     assert b.translations(both)["c"].tolist() == [2, 0]
     assert a.translations(both)["c"].tolist() == [0, 1]
     with pytest.raises(ShapeError, match=r"Only one of the two has a column 'x'"):
-        a.merged(Schema.of(Table.of(pa.table({"c": ["a"]}))))
+        a.merge(Schema.of(Table.of(pa.table({"c": ["a"]}))))
     with pytest.raises(ShapeError, match=r"Column 'c' is 'category' in one and 'integer' in the"):
-        a.merged(Schema.of(Table.of(pa.table({"c": [1], "x": [1.0]}))))
+        a.merge(Schema.of(Table.of(pa.table({"c": [1], "x": [1.0]}))))

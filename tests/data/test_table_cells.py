@@ -166,7 +166,7 @@ def test_values_of_other_types_are_levels_by_what_they_print_as(
 ) -> None:
     column = table_of(cells)["x0"]
     assert (column.kind, column.levels) == ("category", tuple(levels))
-    assert column.gaps.sum() == 1
+    assert column.missing.sum() == 1
 
 
 def test_intervals_and_periods_of_pandas_are_levels_by_what_they_print_as() -> None:

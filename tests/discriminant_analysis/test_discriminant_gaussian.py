@@ -487,4 +487,4 @@ def test_class_means_beyond_all_digits_have_no_evidence_and_the_error_says_so():
     moments = Moments(np.full(7, 20.0), np.zeros((7, 2)), means, np.stack([np.eye(2)] * 7))
     profile = Profile(moments.scatter(), moments.mean(), moments.weight, tied=True)
     with pytest.raises(CovarianceError, match=r"The class means lie up to 1e\+29 prior deviations"):
-        profile.best_strengths()
+        profile.best_prior_sample_sizes()

@@ -6,7 +6,12 @@ from scipy.optimize import minimize_scalar
 from scipy.special import digamma
 from scipy.stats import betabinom, dirichlet_multinomial, nbinom
 
-from suffice.empirical_bayes.pseudocounts import LARGEST, SMALLEST, best_pseudocount, digamma_rise
+from suffice.empirical_bayes.pseudocounts import (
+    MAX_PSEUDOCOUNT,
+    MIN_PSEUDOCOUNT,
+    best_pseudocount,
+    digamma_rise,
+)
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB
 from suffice.prior import Beta, Dirichlet, Gamma
 
@@ -41,7 +46,7 @@ def test_no_other_number_has_more_evidence(cls, seed):
     model = cls(alpha="evidence").fit(X, y)
     scan = [
         with_strength(model, log).fit(X, y).log_evidence_
-        for log in np.linspace(np.log(SMALLEST), np.log(LARGEST), 200)
+        for log in np.linspace(np.log(MIN_PSEUDOCOUNT), np.log(MAX_PSEUDOCOUNT), 200)
     ]
     assert model.log_evidence_ >= max(scan) - 1e-9
 
@@ -183,8 +188,8 @@ def test_without_counts_there_is_nothing_to_choose_by():
 
 
 def test_evidence_without_a_peak_ends_at_the_bounds():
-    assert best_pseudocount(lambda a: 1.0, lambda a: a) == pytest.approx(LARGEST)
-    assert best_pseudocount(lambda a: -1.0, lambda a: -a) == pytest.approx(SMALLEST)
+    assert best_pseudocount(lambda a: 1.0, lambda a: a) == pytest.approx(MAX_PSEUDOCOUNT)
+    assert best_pseudocount(lambda a: -1.0, lambda a: -a) == pytest.approx(MIN_PSEUDOCOUNT)
 
 
 def test_the_higher_of_two_peaks_is_taken():
@@ -194,7 +199,7 @@ def test_the_higher_of_two_peaks_is_taken():
         lambda a: np.sin(2 * np.log(a)) + 0.1 * np.log(a),
     )
     peaks = (np.arccos(-0.05) + 2 * np.pi * np.arange(-10, 10)) / 2
-    assert np.log(top) == pytest.approx(peaks[peaks < np.log(LARGEST)][-1], abs=1e-9)
+    assert np.log(top) == pytest.approx(peaks[peaks < np.log(MAX_PSEUDOCOUNT)][-1], abs=1e-9)
 
 
 @pytest.mark.parametrize("start", [0.1, 3.0, 19.9, 20.0, 20.1, 1e3, 1e6])

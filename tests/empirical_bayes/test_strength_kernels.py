@@ -5,9 +5,14 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import digamma, gammaln, multigammaln
 
-from suffice.empirical_bayes.normal import STRONGEST as STRONGEST_ROWS
-from suffice.empirical_bayes.normal import WEAKEST_MEAN, WEAKEST_VARIANCE
-from suffice.families.levels import STRONGEST, WEAKEST, pooled_base, told
+from suffice.empirical_bayes.normal import MAX_PRIOR_SAMPLE_SIZE as STRONGEST_ROWS
+from suffice.empirical_bayes.normal import MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE
+from suffice.families.levels import (
+    MAX_PRIOR_SAMPLE_SIZE,
+    MIN_PRIOR_SAMPLE_SIZE,
+    pooled_base,
+    positive_counts,
+)
 from suffice.kernels.evidence.covariance import best_covariance_strengths, covariance_evidence
 from suffice.kernels.evidence.events import event_evidence, event_slope
 from suffice.kernels.evidence.levels import best_level_strength, level_evidence, level_slope
@@ -18,8 +23,8 @@ from suffice.prior import Gamma, NormalInverseGamma
 from suffice.tally import Events, Moments
 
 SEEDS = range(12)
-LOW, HIGH = np.log(WEAKEST), np.log(STRONGEST)
-BOX = np.log([WEAKEST_MEAN, WEAKEST_VARIANCE]), np.log([STRONGEST_ROWS] * 2)
+LOW, HIGH = np.log(MIN_PRIOR_SAMPLE_SIZE), np.log(MAX_PRIOR_SAMPLE_SIZE)
+BOX = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE]), np.log([STRONGEST_ROWS] * 2)
 
 
 def plain_level_evidence(counts, base, strength):
@@ -73,10 +78,14 @@ def test_the_evidence_of_counts_and_its_slope_are_scipys(seed):
     counts, base = drawn_counts(seed)
     for log in (-2.0, 1.0, 4.0):
         plain = plain_level_evidence(counts, base, np.exp(log))
-        assert level_evidence(*told(counts, base), log) == pytest.approx(plain, rel=1e-10)
+        assert level_evidence(*positive_counts(counts, base), log) == pytest.approx(
+            plain, rel=1e-10
+        )
         ends = [plain_level_evidence(counts, base, np.exp(log + h)) for h in (1e-5, -1e-5)]
         slope = (ends[0] - ends[1]) / 2e-5
-        assert level_slope(*told(counts, base), log) == pytest.approx(slope, rel=1e-4, abs=1e-3)
+        assert level_slope(*positive_counts(counts, base), log) == pytest.approx(
+            slope, rel=1e-4, abs=1e-3
+        )
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -87,7 +96,7 @@ def test_no_other_strength_of_counts_is_more_credible(seed):
     def credible(log):
         return plain_level_evidence(counts, base, np.exp(log)) - np.logaddexp(0.0, -log)
 
-    found = best_level_strength(*told(counts, base), LOW, HIGH)
+    found = best_level_strength(*positive_counts(counts, base), LOW, HIGH)
     assert LOW <= found <= HIGH
     looks = np.linspace(LOW, HIGH, 300)
     top = int(np.argmax([credible(log) for log in looks]))
@@ -95,17 +104,21 @@ def test_no_other_strength_of_counts_is_more_credible(seed):
     best = minimize_scalar(lambda log: -credible(log), bounds=ends, method="bounded")
     # Compared by the evidence that has all digits: scipy's gammas lose some at strengths of 1e9.
     found_value, best_value = (
-        level_evidence(*told(counts, base), log) - np.logaddexp(0.0, -log)
+        level_evidence(*positive_counts(counts, base), log) - np.logaddexp(0.0, -log)
         for log in (found, best.x)
     )
     assert found_value >= best_value - 1e-9
     if LOW < found < HIGH:
-        slope = level_slope(*told(counts, base), found) + 1 / (1 + np.exp(found))
+        slope = level_slope(*positive_counts(counts, base), found) + 1 / (1 + np.exp(found))
         assert abs(slope) < 1e-5
 
 
 def test_counts_of_nothing_have_some_strength():
-    assert LOW <= best_level_strength(*told(np.zeros((2, 3)), np.full(3, 1 / 3)), LOW, HIGH) <= HIGH
+    assert (
+        LOW
+        <= best_level_strength(*positive_counts(np.zeros((2, 3)), np.full(3, 1 / 3)), LOW, HIGH)
+        <= HIGH
+    )
 
 
 def moments_of(rows, means, squares):

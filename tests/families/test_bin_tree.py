@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaln
 from scipy.stats import norm
 
-from suffice.families.bin_tree import BinTree, halved
+from suffice.families.bin_tree import BinTree, halve
 from suffice.families.levels import LevelTables, pooled_base
 
 SIZES = (2, 3, 4, 7, 16, 31, 32)
@@ -44,7 +44,7 @@ def plain_evidence(counts, pooled, depth, strength):
 
 @pytest.mark.parametrize("bins", SIZES)
 def test_every_bin_is_parted_from_every_other_once(bins):
-    node, half, _ = halved(bins)
+    node, half, _ = halve(bins)
     assert len({tuple(way) for way in (node * 2 + half).T.tolist()}) == bins
     assert len(node) == int(np.ceil(np.log2(bins)))
 
@@ -53,14 +53,14 @@ def test_every_bin_is_parted_from_every_other_once(bins):
 def test_evidence_and_shares_are_those_of_beta_distributions(bins):
     counts = drawn(bins, bins)
     # Strengths for which scipy's functions have all digits.
-    strengths = np.array([0.4, 3.0, 20.0, 150.0, 1000.0])[: len(halved(bins).node)]
-    tree = replace(BinTree.of(counts), strengths=strengths)
+    strengths = np.array([0.4, 3.0, 20.0, 150.0, 1000.0])[: len(halve(bins).node)]
+    tree = replace(BinTree.of(counts), prior_sample_sizes=strengths)
     pooled = counts.sum(axis=0)
-    plain = sum(plain_evidence(counts, pooled, d, s) for d, s in enumerate(tree.strengths))
+    plain = sum(plain_evidence(counts, pooled, d, s) for d, s in enumerate(tree.prior_sample_sizes))
     assert tree.log_evidence == pytest.approx(plain, rel=1e-11)
     shares = np.ones_like(counts)
     for depth, low, middle, high in walk(0, bins):
-        s = tree.strengths[depth]
+        s = tree.prior_sample_sizes[depth]
         part = (pooled[low:middle] + 1).sum() / (pooled[low:high] + 1).sum()
         below, rows = counts[:, low:middle].sum(axis=1), counts[:, low:high].sum(axis=1)
         half = (below + s * part) / (rows + s)
@@ -79,7 +79,7 @@ def test_no_other_strength_of_a_depth_is_more_credible(bins):
     def credible(log, depth):
         return plain_evidence(counts, pooled, depth, np.exp(log)) - np.logaddexp(0.0, -log)
 
-    for depth, strength in enumerate(tree.strengths):
+    for depth, strength in enumerate(tree.prior_sample_sizes):
         best = minimize_scalar(
             lambda log, d=depth: -credible(log, d), bounds=(-5.0, 12.0), method="bounded"
         )

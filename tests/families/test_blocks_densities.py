@@ -181,7 +181,7 @@ def test_filled_numbers_are_expectations(case: str) -> None:
     chance[:, 2] = 0.0  # one row has taught that class too few degrees for a mean
     with np.errstate(divide="ignore"):
         filled = block.reading.impute(block.table, np.log(chance))[name]
-    gaps = block.table[name].gaps
+    gaps = block.table[name].missing
     np.testing.assert_allclose(filled[gaps], (chance @ np.nan_to_num(mean))[gaps], atol=5e-3)
 
 
@@ -190,7 +190,7 @@ def test_filled_events_are_expectations() -> None:
     events = np.arange(5000.0)
     mean = events @ np.exp(block.reading.scores(table_of(block, calls=events)))
     chance = np.random.default_rng(0).dirichlet(np.ones(CLASSES), 60)
-    gaps = block.table["calls"].gaps
+    gaps = block.table["calls"].missing
     filled = block.reading.impute(block.table, np.log(chance))["calls"]
     np.testing.assert_allclose(filled[gaps], (chance @ mean)[gaps], rtol=1e-9)
 
@@ -215,7 +215,7 @@ def test_drawn_rows_fit_the_density_given_what_is_seen() -> None:
     cells = {"x": np.full(POINTS, 2.5), "z": points, "u": np.full(POINTS, np.nan)}
     density = lengths * np.exp(block.reading.scores(table_of(block, **cells))[:, 1])
     gap = table_of(block, **{name: values[:20_000] for name, values in cells.items()})
-    gap = gap.having(Column("z", "number", np.full(20_000, np.nan)))
+    gap = gap.with_columns(Column("z", "number", np.full(20_000, np.nan)))
     sure = np.log(np.tile([1e-300, 1.0, 1e-300], (20_000, 1)))
     drawn = np.sort(block.reading.impute(gap, sure, np.random.default_rng(6))["z"])
     at = np.interp(drawn, points, np.cumsum(density) / density.sum())
@@ -230,11 +230,11 @@ def test_filled_levels_are_the_most_probable_ones(case: str) -> None:
     for name in block.family.columns:
         column = block.table[name]
         values = range(len(column.levels)) if column.levels else np.unique(column.seen)
-        for row in np.flatnonzero(column.gaps):
+        for row in np.flatnonzero(column.missing):
             one = block.table.take([row])
             weighed = []
             for value in values:
-                tried = one.having(
+                tried = one.with_columns(
                     Column(name, column.kind, np.array([value], column.values.dtype), column.levels)
                 )
                 given = np.exp(block.reading.scores(tried) - block.reading.scores(one))[0]
@@ -271,8 +271,8 @@ def test_the_prior_of_a_normal_has_most_evidence(seed: int, tied: bool) -> None:
     x = rng.normal(0.3 * seed * codes, 1.0 + seed * codes / 4)
     family = family_of("normal:tied" if tied else "normal", ("x0",))
     tally = family.count(Table.of(x[:, None]), codes, 3, EVERYONE)
-    reading = family.read(tally)
-    prior = reading.prior  # type: ignore[attr-defined]
+    posterior = family.posterior(tally)
+    prior = posterior.prior  # type: ignore[attr-defined]
     variance = float(prior.scale[0, 0] / prior.shape[0, 0])
 
     def loss(logs: np.ndarray) -> float:
@@ -288,7 +288,7 @@ def test_the_prior_of_a_normal_has_most_evidence(seed: int, tied: bool) -> None:
         return -float(tried.log_evidence(tally).sum())
 
     best = best_of(loss, [[0.0, 1.0], [5.0, 1.0], [0.0, 8.0], [8.0, 8.0]])
-    assert -reading.log_evidence <= best + 1e-5
+    assert -posterior.log_evidence <= best + 1e-5
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -298,7 +298,7 @@ def test_the_prior_of_levels_is_the_most_credible(seed: int) -> None:
     shares = rng.dirichlet(np.full(4, 2.0), 3) if seed else np.full((3, 4), 0.25)
     counts = np.stack([rng.multinomial(40, share) for share in shares]).astype(np.float64)
     family = family_of("categorical", ("c",))
-    reading = family.read(Counts(counts))
+    posterior = family.posterior(Counts(counts))
     pooled = counts.sum(axis=0)
     base = np.append(pooled + 1.0, 1.0) / (pooled.sum() + 5)
 
@@ -308,8 +308,8 @@ def test_the_prior_of_levels_is_the_most_credible(seed: int) -> None:
         evidence = float(Dirichlet(strength * base).log_evidence(tally).sum())
         return -(evidence + np.log(strength / (1 + strength)))
 
-    strength = reading.tables.strength
-    found = -(reading.log_evidence + np.log(strength / (1 + strength)))
+    strength = posterior.tables.prior_sample_size
+    found = -(posterior.log_evidence + np.log(strength / (1 + strength)))
     assert found <= best_of(loss, [[-3.0], [1.0], [5.0], [12.0]]) + 1e-6
 
 

@@ -12,16 +12,18 @@ from block_cases import EVERYONE
 from suffice.data.schema import Schema
 from suffice.data.table import Table
 from suffice.errors import DebtError, InputError, MergeError
-from suffice.families import Family, Reading, family_of
+from suffice.families import Family, Posterior, family_of
 
 OF_NUMBERS = ["normal", "normal:tied", "student", "binned", "mvn", "mvn:tied"]
 
 
-def read(name: str, table: Table, codes: Any, classes: int = 2) -> tuple[Family[Any], Reading[Any]]:
+def read(
+    name: str, table: Table, codes: Any, classes: int = 2
+) -> tuple[Family[Any], Posterior[Any]]:
     """Return the family of all columns of a table, and its reading."""
     own = np.asarray(codes, np.int32)
-    family = family_of(name, table.names).fitted(table, own, classes, EVERYONE)
-    return family, family.read(family.count(table, own, classes, EVERYONE))
+    family = family_of(name, table.names).fit_settings(table, own, classes, EVERYONE)
+    return family, family.posterior(family.count(table, own, classes, EVERYONE))
 
 
 def numbers(name: str, *columns: Any) -> Table:
@@ -40,7 +42,7 @@ def test_an_offset_of_1e8_changes_little(name: str) -> None:
     # score by as many times that.
     np.testing.assert_allclose(a.scores(near), b.scores(far), atol=1e-6)
     np.testing.assert_allclose(
-        a.left_out(near, codes, EVERYONE), b.left_out(far, codes, EVERYONE), atol=1e-6
+        a.leave_one_out(near, codes, EVERYONE), b.leave_one_out(far, codes, EVERYONE), atol=1e-6
     )
     assert a.log_evidence == pytest.approx(b.log_evidence, abs=1e-4)
 
@@ -50,10 +52,10 @@ def test_an_offset_of_1e8_changes_little(name: str) -> None:
 def test_a_constant_column_tells_no_classes_apart(name: str, value: float) -> None:
     codes = np.arange(40, dtype=np.int32) % 2
     table = numbers(name, np.full(40, value), np.random.default_rng(0).normal(size=40))
-    _, reading = read(name, table, codes)
-    scores = reading.scores(table)
+    _, posterior = read(name, table, codes)
+    scores = posterior.scores(table)
     assert np.isfinite(scores).all()
-    assert np.isfinite(reading.left_out(table, codes, EVERYONE)).all()
+    assert np.isfinite(posterior.leave_one_out(table, codes, EVERYONE)).all()
     if "mvn" not in name:
         np.testing.assert_allclose(scores[:, 0], scores[:, 1], atol=1e-9)
 
@@ -65,12 +67,12 @@ def test_a_column_of_one_far_point_is_left_out_exactly(name: str) -> None:
     x[7] = 1e7
     codes = (np.arange(30) % 2).astype(np.int32)
     table = numbers(name, x, z)
-    family, reading = read(name, table, codes)
-    found = reading.left_out(table, codes, EVERYONE)
+    family, posterior = read(name, table, codes)
+    found = posterior.leave_one_out(table, codes, EVERYONE)
     for row in range(30):
         rest = np.delete(np.arange(30), row)
         tally = family.count(table.take(rest), codes[rest], 2, EVERYONE)
-        expected = reading.with_tally(tally).scores(table.take([row]))[0]
+        expected = posterior.with_tally(tally).scores(table.take([row]))[0]
         np.testing.assert_allclose(found[row], expected, rtol=1e-9, atol=1e-9)
 
 
@@ -79,15 +81,15 @@ def test_a_far_point_that_the_prior_did_not_see_is_left_out_exactly(name: str) -
     rng = np.random.default_rng(4)
     x, z = rng.normal(size=30), rng.normal(size=30)
     codes = (np.arange(30) % 2).astype(np.int32)
-    family, reading = read(name, numbers(name, x, z), codes)
+    family, posterior = read(name, numbers(name, x, z), codes)
     x[7] = 1e9
     table = numbers(name, x, z)
-    found = reading.with_tally(family.count(table, codes, 2, EVERYONE)).left_out(
+    found = posterior.with_tally(family.count(table, codes, 2, EVERYONE)).leave_one_out(
         table, codes, EVERYONE
     )
     rest = np.delete(np.arange(30), 7)
     tally = family.count(table.take(rest), codes[rest], 2, EVERYONE)
-    expected = reading.with_tally(tally).scores(table.take([7]))[0]
+    expected = posterior.with_tally(tally).scores(table.take([7]))[0]
     np.testing.assert_allclose(found[7], expected, rtol=1e-9)
 
 
@@ -100,10 +102,10 @@ def test_a_column_of_gaps_says_nothing(name: str) -> None:
         with pytest.raises(InputError, match="holds no number, so there is nothing to cut"):
             read(name, table, codes)
         return
-    _, reading = read(name, table, codes)
-    assert np.all(reading.scores(table) == 0.0)
-    assert np.all(reading.left_out(table, codes, EVERYONE) == 0.0)
-    assert reading.log_evidence == pytest.approx(0.0, abs=1e-9)
+    _, posterior = read(name, table, codes)
+    assert np.all(posterior.scores(table) == 0.0)
+    assert np.all(posterior.leave_one_out(table, codes, EVERYONE) == 0.0)
+    assert posterior.log_evidence == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("name", OF_NUMBERS)
@@ -126,15 +128,15 @@ def test_a_wide_noise_column_leaves_a_narrow_signal_its_scale() -> None:
     total = 0.0
     for column in table.names:
         family = family_of("normal", (column,))
-        total = total + family.read(family.count(table, codes, 2, EVERYONE)).scores(table)
+        total = total + family.posterior(family.count(table, codes, 2, EVERYONE)).scores(table)
     assert np.mean(np.argmax(total, axis=1) == codes) > 0.9
 
 
 def test_a_noise_column_is_shrunk_to_nothing() -> None:
     codes = np.arange(1000, dtype=np.int32) % 2
     x = stats.norm.ppf((np.arange(500) + 0.5) / 500).repeat(2)
-    _, reading = read("normal", Table.of(x[:, None]), codes)
-    scores = reading.scores(Table.of([[-2.0], [0.0], [3.0]]))
+    _, posterior = read("normal", Table.of(x[:, None]), codes)
+    scores = posterior.scores(Table.of([[-2.0], [0.0], [3.0]]))
     np.testing.assert_allclose(scores[:, 0], scores[:, 1], atol=1e-3)
 
 
@@ -176,9 +178,9 @@ def cities(*names: str | None) -> Table:
 def test_an_unseen_level_has_its_prior_share_in_every_class() -> None:
     table = cities("Rome", "Rome", "Oslo", "Oslo", "Oslo", "Rome")
     codes = np.array([0, 0, 1, 1, 1, 0], np.int32)
-    family, reading = read("categorical", table, codes)
+    family, posterior = read("categorical", table, codes)
     schema = Schema.of(table)
-    scores = reading.scores(schema.take([{"city": "Lima"}, {"city": "Rome"}, {"city": None}]))
+    scores = posterior.scores(schema.take([{"city": "Lima"}, {"city": "Rome"}, {"city": None}]))
     assert np.isfinite(scores).all()
     assert scores[0, 0] == scores[0, 1]
     assert np.exp(scores[0, 0]) < np.exp(scores[1, 0])
@@ -198,17 +200,19 @@ def test_levels_that_come_later_are_counted_as_if_known_from_the_start(name: str
     codes = rng.integers(0, 2, 20).astype(np.int32)
     columns = ("city", "rooms") if name == "joint" else ("city",)
     first = Table.of(early)
-    family = family_of(name, columns).fitted(first, codes, 2, EVERYONE)
+    family = family_of(name, columns).fit_settings(first, codes, 2, EVERYONE)
     tally = family.count(first, codes, 2, EVERYONE)
-    schema, second = Schema.of(first).grown(late)
-    family = family.grown(second)
+    schema, second = Schema.of(first).with_levels_of(late)
+    family = family.with_levels_of(second)
     tally = tally + family.count(second, codes, 2, EVERYONE)
     everything = Table.of(early + late)
     both = np.concatenate([codes, codes])
-    again = family_of(name, columns).fitted(everything, both, 2, EVERYONE)
-    reading = again.read(again.count(everything, both, 2, EVERYONE))
+    again = family_of(name, columns).fit_settings(everything, both, 2, EVERYONE)
+    posterior = again.posterior(again.count(everything, both, 2, EVERYONE))
     np.testing.assert_allclose(
-        family.read(tally).scores(schema.take(late)), reading.scores(everything)[20:], rtol=1e-9
+        family.posterior(tally).scores(schema.take(late)),
+        posterior.scores(everything)[20:],
+        rtol=1e-9,
     )
 
 
@@ -223,21 +227,21 @@ def test_merged_tallies_are_those_of_all_rows(columns: tuple[str, ...]) -> None:
     rows = [part(["Rome", "Oslo"], [3, 1]), part(["Lima", "Oslo"], [7, 3])]
     codes = rng.integers(0, 2, 15).astype(np.int32)
     tables = [Table.of(some) for some in rows]
-    mine, theirs = (family_of(name, columns).fitted(t, codes, 2, EVERYONE) for t in tables)
+    mine, theirs = (family_of(name, columns).fit_settings(t, codes, 2, EVERYONE) for t in tables)
     a, b = (
         family.count(table, codes, 2, EVERYONE)
         for family, table in zip((mine, theirs), tables, strict=True)
     )
     schemas = [Schema.of(table) for table in tables]
-    wider = schemas[0].merged(schemas[1])
-    family, moved = mine.merged(theirs, b, schemas[1].translations(wider))
-    reading = family.read(a + moved)
+    wider = schemas[0].merge(schemas[1])
+    family, moved = mine.merge(theirs, b, schemas[1].translations(wider))
+    posterior = family.posterior(a + moved)
     every = Table.of(rows[0] + rows[1])
     both = np.concatenate([codes, codes])
-    again = family_of(name, columns).fitted(every, both, 2, EVERYONE)
-    expected = again.read(again.count(every, both, 2, EVERYONE))
-    assert reading.log_evidence == pytest.approx(expected.log_evidence)
-    found = reading.scores(wider.take(rows[0] + rows[1]))
+    again = family_of(name, columns).fit_settings(every, both, 2, EVERYONE)
+    expected = again.posterior(again.count(every, both, 2, EVERYONE))
+    assert posterior.log_evidence == pytest.approx(expected.log_evidence)
+    found = posterior.scores(wider.take(rows[0] + rows[1]))
     np.testing.assert_allclose(found, expected.scores(every), rtol=1e-9)
 
 
@@ -245,28 +249,29 @@ def test_tallies_of_other_bins_do_not_merge() -> None:
     codes = np.zeros(30, np.int32)
     parts = [np.random.default_rng(seed).normal(size=(30, 1)) for seed in (0, 1)]
     one, other = (
-        family_of("binned", ("x0",)).fitted(Table.of(x), codes, 1, EVERYONE) for x in parts
+        family_of("binned", ("x0",)).fit_settings(Table.of(x), codes, 1, EVERYONE) for x in parts
     )
     tally = other.count(Table.of(parts[1]), codes, 1, EVERYONE)
     with pytest.raises(MergeError, match=r"tallied as 'binned' and as 'binned', or with other"):
-        one.merged(other, tally, {})
+        one.merge(other, tally, {})
     with pytest.raises(MergeError, match=r"as 'normal' and as 'normal:tied'"):
-        family_of("normal", ("x0",)).merged(family_of("normal:tied", ("x0",)), tally, {})
-    assert one.merged(one, tally, {}) == (one, tally)
+        family_of("normal", ("x0",)).merge(family_of("normal:tied", ("x0",)), tally, {})
+    assert one.merge(one, tally, {}) == (one, tally)
     for name in ("categorical", "joint"):
         columns = ("x0",) if name == "categorical" else ("x0", "x1")
         numbered = Table.of(np.ones((2, 2)))
         named = Table.of(np.full((2, 2), "a", dtype=object))
         mine, theirs = (
-            family_of(name, columns).fitted(t, codes[:2], 1, EVERYONE) for t in (numbered, named)
+            family_of(name, columns).fit_settings(t, codes[:2], 1, EVERYONE)
+            for t in (numbered, named)
         )
         with pytest.raises(MergeError, match=f"as '{name}' and as '{name}'"):
-            mine.merged(theirs, theirs.count(named, codes[:2], 1, EVERYONE), {})
+            mine.merge(theirs, theirs.count(named, codes[:2], 1, EVERYONE), {})
 
 
 def test_more_than_was_learned_is_not_forgotten() -> None:
     table = cities("Rome", "Oslo")
-    family = family_of("categorical", ("city",)).fitted(table, np.zeros(2), 1, EVERYONE)
+    family = family_of("categorical", ("city",)).fit_settings(table, np.zeros(2), 1, EVERYONE)
     own = np.zeros(2, np.int32)
     tally = family.count(table, own, 1, EVERYONE)
     with pytest.raises(DebtError, match="those rows were not all learned"):
@@ -278,8 +283,8 @@ def test_values_that_a_family_has_not_say_nothing_of_the_class() -> None:
     odd = Table.of([[-1.0], [0.0], [2.5]])
     for name, silent in (("lognormal", [0, 1]), ("poisson", [0, 2]), ("bernoulli", [0, 2])):
         x = [[1.0], [2.0], [8.0], [9.0]] if name != "bernoulli" else [[0.0], [0.0], [1.0], [1.0]]
-        _, reading = read(name, Table.of(x), codes)
-        scores = reading.scores(odd)
+        _, posterior = read(name, Table.of(x), codes)
+        scores = posterior.scores(odd)
         assert np.all(scores[silent] == 0.0)
         assert np.isfinite(scores).all()
 
@@ -288,11 +293,11 @@ def test_events_beyond_any_table_are_scored_and_left_out() -> None:
     x = np.array([[3.0], [5.0], [1e7], [2e7], [1e7]])
     codes = np.array([0, 0, 1, 1, 1], np.int32)
     table = Table.of(x)
-    family, reading = read("poisson", table, codes)
-    found = reading.left_out(table, codes, EVERYONE)
+    family, posterior = read("poisson", table, codes)
+    found = posterior.leave_one_out(table, codes, EVERYONE)
     rest = family.count(table.take([0, 1, 2, 4]), codes[[0, 1, 2, 4]], 2, EVERYONE)
     np.testing.assert_allclose(
-        found[3], reading.with_tally(rest).scores(table.take([3]))[0], rtol=1e-9
+        found[3], posterior.with_tally(rest).scores(table.take([3]))[0], rtol=1e-9
     )
 
 
@@ -324,7 +329,7 @@ def mixed() -> Table:
 def test_a_family_says_why_it_is_not_for_a_column(name: str, column: str, told: str) -> None:
     family, codes = family_of(name, (column,)), np.zeros(4, np.int32)
     with pytest.raises(InputError, match=told):
-        family.fitted(mixed(), codes, 1, EVERYONE).count(mixed(), codes, 1, EVERYONE)
+        family.fit_settings(mixed(), codes, 1, EVERYONE).count(mixed(), codes, 1, EVERYONE)
 
 
 def test_blocks_of_several_columns_say_which_one_they_are_not_for() -> None:
@@ -354,19 +359,19 @@ def test_joint_tables_of_many_levels_are_searched() -> None:
     x = rng.permutation(np.arange(300) % 90.0)
     table = Table.of(np.stack([x, np.roll(x, 1), 89 - x], axis=1))
     codes = rng.integers(0, 2, 300).astype(np.int32)
-    family, reading = read("joint", table, codes)
-    found = reading.left_out(table, codes, EVERYONE)
+    family, posterior = read("joint", table, codes)
+    found = posterior.leave_one_out(table, codes, EVERYONE)
     for row in (0, 17, 299):
         rest = np.delete(np.arange(300), row)
         tally = family.count(table.take(rest), codes[rest], 2, EVERYONE)
-        expected = reading.with_tally(tally).scores(table.take([row]))[0]
+        expected = posterior.with_tally(tally).scores(table.take([row]))[0]
         np.testing.assert_allclose(found[row], expected, rtol=1e-9)
     strange = Table.of(np.full((1, 3), 1000.0))
-    assert np.isfinite(reading.scores(strange)).all()
+    assert np.isfinite(posterior.scores(strange)).all()
     with pytest.raises(InputError, match=r"Row 0 has a combination of x0, x1, x2 that is not"):
         family.count(strange, codes[:1], 2, EVERYONE)
-    new = family_of("joint", table.names).fitted(table.take([]), codes[:0], 2, EVERYONE)
-    assert new.grown(table).count(table, codes, 2, EVERYONE).agrees(reading.tally, 0.0)
+    new = family_of("joint", table.names).fit_settings(table.take([]), codes[:0], 2, EVERYONE)
+    assert new.with_levels_of(table).count(table, codes, 2, EVERYONE).allclose(posterior.tally, 0.0)
 
 
 def test_too_many_combinations_are_refused() -> None:
@@ -375,20 +380,20 @@ def test_too_many_combinations_are_refused() -> None:
         [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     )
     with pytest.raises(InputError, match="has more combinations than can be numbered"):
-        family_of("joint", tuple(columns)).fitted(table, np.zeros(2000), 1, EVERYONE)
+        family_of("joint", tuple(columns)).fit_settings(table, np.zeros(2000), 1, EVERYONE)
 
 
 def test_a_third_value_of_a_bernoulli_is_not_learned() -> None:
     table = Table.of([[0.0], [1.0]])
     family, _ = read("bernoulli", table, [0, 1])
     with pytest.raises(InputError, match=r"Column 'x0' has 3 values"):
-        family.grown(Table.of([[5.0]]))
+        family.with_levels_of(Table.of([[5.0]]))
 
 
 def test_neighbouring_floats_are_cut_apart() -> None:
     low = 1.0
     high = np.nextafter(low, 2.0)
     table = Table.of(np.array([[low], [low], [high], [high]]))
-    family, reading = read("binned", table, [0, 0, 1, 1])
+    family, posterior = read("binned", table, [0, 0, 1, 1])
     assert family.edges.tolist() == [high]  # type: ignore[attr-defined]
-    assert np.isfinite(reading.scores(table)).all()
+    assert np.isfinite(posterior.scores(table)).all()

@@ -45,14 +45,14 @@ def test_any_row_is_left_out_as_if_it_had_never_come(
     family = family_of(name, columns)
     if family.objection(table) is not None:
         return
-    family = family.fitted(table, codes, 3, weights)
-    reading = family.read(family.count(table, codes, 3, weights))
-    found = reading.left_out(table, codes, weights)
+    family = family.fit_settings(table, codes, 3, weights)
+    posterior = family.posterior(family.count(table, codes, 3, weights))
+    found = posterior.leave_one_out(table, codes, weights)
     for row in range(len(codes)):
         rest = np.delete(np.arange(len(codes)), row)
         kept = weights[rest] if weights.size else EVERYONE
         tally = family.count(table.take(rest), codes[rest], 3, kept)
-        expected = reading.with_tally(tally).scores(table.take([row]))[0]
+        expected = posterior.with_tally(tally).scores(table.take([row]))[0]
         np.testing.assert_allclose(found[row], expected, rtol=1e-8, atol=1e-8)
 
 
@@ -67,12 +67,12 @@ def test_a_row_among_many_is_left_out_with_its_own_weight(name: str, weighted: b
     weights = rng.uniform(1.0, 500.0, size) if weighted else EVERYONE
     table = Table.of(cells)
     columns = table.names if name not in ONE else ("x1",) if name == "poisson" else ("x0",)
-    family = family_of(name, columns).fitted(table, codes, 3, weights)
-    reading = family.read(family.count(table, codes, 3, weights))
-    found = reading.left_out(table, codes, weights)
+    family = family_of(name, columns).fit_settings(table, codes, 3, weights)
+    posterior = family.posterior(family.count(table, codes, 3, weights))
+    found = posterior.leave_one_out(table, codes, weights)
     for row in (0, 5_000, 9_000, 13_000, size - 1):
         rest = np.delete(np.arange(size), row)
         kept = weights[rest] if weighted else EVERYONE
         tally = family.count(table.take(rest), codes[rest], 3, kept)
-        expected = reading.with_tally(tally).scores(table.take([row]))[0]
+        expected = posterior.with_tally(tally).scores(table.take([row]))[0]
         np.testing.assert_allclose(found[row], expected, rtol=1e-8, atol=1e-8)

@@ -13,12 +13,12 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import family_of
 from suffice.table.sheet import Sheet
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 def folds_of(table, codes, weights) -> Folds:
     hashes = table_hashes(table.columns, len(table))
-    return deal_folds(DistinctRows.of(Rows(Sheet(table), codes, CLASSES, weights), hashes))
+    return assign_folds(DistinctRows.of(Rows(Sheet(table), codes, CLASSES, weights), hashes))
 
 
 def by_hand(family, read, table, folds) -> np.ndarray:
@@ -27,7 +27,7 @@ def by_hand(family, read, table, folds) -> np.ndarray:
     out = np.empty((len(rows.codes), CLASSES))
     seen = np.ones(len(table), bool)
     for name in family.columns:
-        seen &= ~table[name].gaps
+        seen &= ~table[name].missing
     if family.name.startswith("lognormal"):
         seen &= table[family.column].values > 0
     whole = np.bincount(rows.codes, rows.row_weights * seen, CLASSES)
@@ -44,13 +44,13 @@ def by_hand(family, read, table, folds) -> np.ndarray:
 
 def both_ways(family, table, codes, weights, *, anew, complete=True):
     """Return the scores of held-out rows as the family has them, and by hand."""
-    family = family.fitted(table, codes, CLASSES, weights)
-    reading = family.read(family.count(table, codes, CLASSES, weights))
+    family = family.fit_settings(table, codes, CLASSES, weights)
+    posterior = family.posterior(family.count(table, codes, CLASSES, weights))
     folds = replace(folds_of(table, codes, weights), complete=complete)
     few = folds.rows.X.table
-    read = reading.read_anew if anew else reading.with_tally
-    found = reading.held_out_by(read, few, folds)
-    return found, by_hand(family, family.read if anew else reading.with_tally, few, folds)
+    read = posterior.refit_prior if anew else posterior.with_tally
+    found = posterior.held_out_with(read, few, folds)
+    return found, by_hand(family, family.posterior if anew else posterior.with_tally, few, folds)
 
 
 @pytest.mark.parametrize("anew", [False, True])
@@ -71,13 +71,13 @@ def test_a_fold_is_scored_as_if_only_the_other_rows_had_been_counted(case, weigh
 def test_folds_of_some_of_the_rows_are_taken_off_the_tally_of_all(case) -> None:
     table, codes = rows(size=90)
     everyone = np.empty(0)
-    family = family_of(*BLOCKS[case]).fitted(table, codes, CLASSES, everyone)
+    family = family_of(*BLOCKS[case]).fit_settings(table, codes, CLASSES, everyone)
     tally = family.count(table, codes, CLASSES, everyone)
-    reading = family.read(tally)
+    posterior = family.posterior(tally)
     some = folds_of(table.take(np.arange(30)), codes[:30], everyone)
     some = replace(some, complete=False)
     few = some.rows.X.table
-    found = reading.held_out_by(reading.with_tally, few, some)
+    found = posterior.held_out_with(posterior.with_tally, few, some)
     for fold, members in enumerate(some.members):
         if not members.size:
             continue
@@ -87,7 +87,7 @@ def test_folds_of_some_of_the_rows_are_taken_off_the_tally_of_all(case) -> None:
         assert taken.sum() == len(members)
         counted = family.count(table.take(rest), codes[rest], CLASSES, everyone)
         training = family.with_weight_of(counted, tally)
-        expected = reading.with_tally(training).scores(few.take(members))
+        expected = posterior.with_tally(training).scores(few.take(members))
         odds = found[members] - found[members][:, :1]
         np.testing.assert_allclose(odds, expected - expected[:, :1], rtol=1e-8, atol=1e-8)
         assert fold < some.size

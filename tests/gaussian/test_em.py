@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 
 import reference
 from suffice.gaussian.covariance import mle
-from suffice.gaussian.em import complete, expected
+from suffice.gaussian.em import expected_moments, fit_em
 from suffice.tally import Patterns
 
 
@@ -57,7 +57,7 @@ def observed_log_likelihood(X, mean, covariance):
 def test_a_step_on_the_tally_is_a_step_on_the_rows():
     X = gappy_rows()
     mean, covariance = np.arange(3.0), np.eye(3) + 0.3
-    moments = expected(tally_of(X), mean[None], covariance[None])
+    moments = expected_moments(tally_of(X), mean[None], covariance[None])
     wanted = by_hand(X, mean, covariance)
     np.testing.assert_allclose(moments.mean()[0], wanted[0], rtol=1e-12)
     np.testing.assert_allclose(moments.variance()[0], wanted[1], rtol=1e-12)
@@ -68,7 +68,7 @@ def test_em_ends_where_em_on_the_rows_ends():
     mean, covariance = np.zeros(3), np.eye(3)
     for _ in range(2000):
         mean, covariance = by_hand(X, mean, covariance)
-    found = complete(tally_of(X), partial(mle, tied=False), 2000, 1e-12)
+    found = fit_em(tally_of(X), partial(mle, tied=False), 2000, 1e-12)
     assert found.converged
     ours = mle(found.moments, tied=False)
     np.testing.assert_allclose(ours.mean[0], mean, rtol=1e-9)
@@ -77,7 +77,7 @@ def test_em_ends_where_em_on_the_rows_ends():
 
 def test_em_ends_at_the_maximum_of_the_observed_likelihood():
     X = gappy_rows(2, rows=40, features=2)
-    found = complete(tally_of(X), partial(mle, tied=False), 2000, 1e-10)
+    found = fit_em(tally_of(X), partial(mle, tied=False), 2000, 1e-10)
     mean, covariance = mle(found.moments, tied=False)
 
     def loss(free):
@@ -91,7 +91,7 @@ def test_em_ends_at_the_maximum_of_the_observed_likelihood():
 
 def test_tied_em_ends_at_a_maximum_of_both_classes_together():
     one, two = gappy_rows(3, features=2), gappy_rows(4, rows=30, features=2) + 5
-    found = complete(tally_of(one, two), partial(mle, tied=True), 2000, 1e-12)
+    found = fit_em(tally_of(one, two), partial(mle, tied=True), 2000, 1e-12)
     means, (covariance,) = mle(found.moments, tied=True)
 
     def total(means, covariance):
@@ -108,13 +108,13 @@ def test_tied_em_ends_at_a_maximum_of_both_classes_together():
 
 def test_whole_rows_need_no_iteration():
     X = np.random.default_rng(0).normal(size=(10, 3))
-    found = complete(tally_of(X), partial(mle, tied=False), 5, 1e-9)
+    found = fit_em(tally_of(X), partial(mle, tied=False), 5, 1e-9)
     assert (found.iterations, found.converged) == (1, True)
     np.testing.assert_allclose(found.moments.mean()[0], X.mean(axis=0))
 
 
 def test_running_out_of_iterations_is_told():
-    found = complete(tally_of(gappy_rows(5, gaps=0.5)), partial(mle, tied=False), 2, 1e-12)
+    found = fit_em(tally_of(gappy_rows(5, gaps=0.5)), partial(mle, tied=False), 2, 1e-12)
     assert (found.iterations, found.converged) == (2, False)
     assert found.last_change > 1e-12
 
@@ -123,7 +123,7 @@ def test_a_feature_that_nobody_showed_stays_finite():
     X = gappy_rows(6)
     X[:, 1] = np.nan
     X = X[~np.isnan(X).all(axis=1)]
-    found = complete(tally_of(X), partial(mle, tied=False), 500, 1e-6)
+    found = fit_em(tally_of(X), partial(mle, tied=False), 500, 1e-6)
     assert np.isfinite(mle(found.moments, tied=False).covariance).all()
 
 
@@ -132,7 +132,7 @@ def test_em_does_not_mind_where_the_data_lie(offset):
     X = np.round(gappy_rows(7), 6)
     tally = tally_of(X + offset)
     assert isinstance(tally, Patterns)
-    found = mle(complete(tally, partial(mle, tied=False), 500, 1e-10).moments, tied=False)
-    plain = mle(complete(tally_of(X), partial(mle, tied=False), 500, 1e-10).moments, tied=False)
+    found = mle(fit_em(tally, partial(mle, tied=False), 500, 1e-10).moments, tied=False)
+    plain = mle(fit_em(tally_of(X), partial(mle, tied=False), 500, 1e-10).moments, tied=False)
     np.testing.assert_allclose(found.mean - offset, plain.mean, atol=1e-6)
     np.testing.assert_allclose(found.covariance, plain.covariance, rtol=1e-5, atol=1e-7)

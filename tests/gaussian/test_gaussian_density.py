@@ -97,13 +97,13 @@ def test_many_rows_are_taken_in_small_blocks(structure, monkeypatch):
     whole = normal.log_density(x)
     monkeypatch.setattr(density, "BLOCK_CELLS", 30)
     sizes = []
-    squared_distances = type(normal._spread).squared_distances
+    squared_distances = type(normal._structure).squared_distances
 
     def counting(self, rows):
         sizes.append(rows.size)
         return squared_distances(self, rows)
 
-    monkeypatch.setattr(type(normal._spread), "squared_distances", counting)
+    monkeypatch.setattr(type(normal._structure), "squared_distances", counting)
     np.testing.assert_allclose(normal.log_density(x), whole, rtol=1e-13)
     assert max(sizes) <= 30
     assert normal.log_density(np.empty((0, 1, 3))).shape == (0, 7)

@@ -198,7 +198,7 @@ def test_gaps_are_filled_as_the_discriminant_fills_them():
 
 def test_an_em_that_runs_out_of_iterations_is_told(monkeypatch):
     monkeypatch.setattr(maximum_likelihood, "MAX_ITER", 2)
-    with pytest.warns(ConvergenceWarning, match="EM over the gaps moved by"):
+    with pytest.warns(ConvergenceWarning, match="EM over the missing values moved by"):
         MultivariateNormal.fit(gappy(rows_of(), 0.4))
 
 
@@ -222,7 +222,7 @@ def test_few_factors_are_at_least_as_likely_as_the_peers(rank):
 
 def test_the_number_of_factors_has_a_default():
     normal = MultivariateNormal.fit(rows_of(d=5), "low_rank")
-    assert normal._spread.loadings.shape == (5, 3)
+    assert normal._structure.loadings.shape == (5, 3)
 
 
 def test_few_factors_of_gappy_rows_are_those_of_their_covariance():

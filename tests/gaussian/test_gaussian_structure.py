@@ -91,14 +91,14 @@ def test_a_precision_is_one_over_what_the_other_features_leave(size):
     for feature in range(6):
         others = np.setdiff1d(np.arange(6), [feature])
         left = normal.condition(others, np.zeros(5)).variances[0]
-        assert normal._spread.precision_diagonal()[feature] == pytest.approx(1 / left, rel=1e-7)
+        assert normal._structure.precision_diagonal()[feature] == pytest.approx(1 / left, rel=1e-7)
 
 
 def test_the_share_of_noise_bounds_the_least_eigenvalue():
     normal = normal_of("low_rank", 6)
     spread = np.sqrt(normal.variances)
     values = np.linalg.eigvalsh(normal.covariance / np.outer(spread, spread))
-    assert 0 < normal._spread.least <= values[0]
+    assert 0 < normal._structure.least <= values[0]
 
 
 def test_noise_of_zero_makes_the_covariance_full():

@@ -464,7 +464,7 @@ def test_learning_in_parts_is_learning_at_once_and_forgetting_undoes_it():
     np.testing.assert_allclose(*factors, rtol=1e-6)
     assert early.tally_.weights.sum() == 50
     parts.forget(X[50:], y[50:])
-    assert parts.model_.tally_.agrees(early.tally_, 1e-6)
+    assert parts.model_.tally_.allclose(early.tally_, 1e-6)
 
 
 def test_rows_that_are_refused_change_nothing():

@@ -129,7 +129,7 @@ def test_parameters_are_integrated_out_as_refits_do(covariance, tie, by_run):
 def test_the_prior_of_most_evidence_is_that_of_all_voxels():
     X, y, _ = images((3, 4), rows=15, seed=4)
     flat = X.reshape(len(X), -1)
-    chosen = GaussianNB(estimate="predictive").fit(flat, y)._chosen
+    chosen = GaussianNB(estimate="predictive").fit(flat, y).prior_
     by_evidence = searchlight(flat, y, (3, 4), estimate="predictive")
     by_hand = searchlight(flat, y, (3, 4), estimate="predictive", prior=chosen)
     np.testing.assert_array_equal(by_evidence.accuracy, by_hand.accuracy)
@@ -279,7 +279,7 @@ def test_what_makes_no_sense_is_refused(change, error, told):
 def test_gaps_and_infinite_cells_are_refused_with_their_place():
     X, y, _ = images((3, 4))
     X[4, 1, 2] = np.nan
-    with pytest.raises(InputError, match=r"gap \(NaN\) in row 4 at position \(1, 2\)"):
+    with pytest.raises(InputError, match=r"missing value \(NaN\) in row 4 at position \(1, 2\)"):
         searchlight(X, y, (3, 4))
     X[4, 1, 2] = np.inf
     with pytest.raises(InputError, match="infinity: inf in row 4, column 6"):

@@ -16,8 +16,8 @@ from suffice.lab.ng_jordan_sets import (
     VARIABLE,
     DataSet,
     Source,
-    bundled,
     default_folder,
+    load_bundled,
     read,
     read_all,
 )
@@ -31,11 +31,11 @@ with_shared_data = pytest.mark.skipif(
 
 
 def small_sets():
-    return [data for data in bundled() if data.name.startswith(("iris", "digits, 8"))]
+    return [data for data in load_bundled() if data.name.startswith(("iris", "digits, 8"))]
 
 
 def test_bundled_sets_have_two_classes_and_no_gaps():
-    sets = list(bundled())
+    sets = list(load_bundled())
     assert {data.kind for data in sets} == {"continuous", "discrete"}
     for data in sets:
         assert len(set(data.y.tolist())) == 2
@@ -100,7 +100,7 @@ def test_reading_leaves_out_rows_with_gaps_and_columns_of_the_other_kind(tmp_pat
     data = read(numbers, tmp_path)
     np.testing.assert_array_equal(data.X, [[1.5], [2.0], [3.0]])
     assert data.y.tolist() == ["yes", "no", "yes"]
-    assert data.left_out == 1
+    assert data.n_skipped == 1
     words = read(numbers._replace(kind="discrete", only="words"), tmp_path)
     assert words.X.tolist() == [["red"], ["blue"], ["red"]]
     one = read(numbers._replace(classes=("no",)), tmp_path)

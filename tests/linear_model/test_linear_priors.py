@@ -11,7 +11,7 @@ from suffice.prior.coefficients import (
     Products,
     leverage,
     precision_root,
-    solved_by,
+    solve_with_root,
 )
 from suffice.prior.student_t import Normal, StudentT
 from suffice.tally import Moments
@@ -120,7 +120,7 @@ def test_factors_solve_and_give_leverages():
     root = precision_root(plain * np.outer(units, units))
     np.testing.assert_allclose(root @ root.T, plain * np.outer(units, units), rtol=1e-12)
     np.testing.assert_allclose(root, np.tril(root))
-    np.testing.assert_allclose(solved_by(root, rows @ plain * units), rows / units, rtol=1e-9)
+    np.testing.assert_allclose(solve_with_root(root, rows @ plain * units), rows / units, rtol=1e-9)
     expected = [row @ np.linalg.solve(plain, row) for row in rows]
     np.testing.assert_allclose(leverage(root, rows * units), expected, rtol=1e-9)
 

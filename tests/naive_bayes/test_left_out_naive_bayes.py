@@ -39,7 +39,7 @@ def check(model, X, y, w, numbers):
     def make(left):
         again = GaussianNB(**model.get_params())
         if model.estimate != "mle":
-            again.prior = of_classes(model._chosen, model.classes_, left)
+            again.prior = of_classes(model.prior_, model.classes_, left)
         return again
 
     assert_same(found[numbers], refitted(make, X, y, w, numbers))
@@ -98,7 +98,7 @@ def test_a_row_at_ten_million_is_left_out_to_the_rounding_of_its_scores(estimate
     found = left_out(model, X, y, None)
     again = clone(model)
     if estimate != "mle":
-        again.prior = model._chosen
+        again.prior = model.prior_
     again.fit(X[1:], y[1:])
     # Scores of 1e8 and more are known to their last digit, and so is their difference.
     last_digit = np.spacing(np.abs(again.predict_joint_log_proba(X[:1])).max())

@@ -49,7 +49,9 @@ def check(model, X, y, w, numbers):
 
     def make(left):
         again = type(model)(**model.get_params())
-        return again.set_params(alpha=model._smoothing)  # what evidence chose stays
+        return again.set_params(
+            alpha=model._fitted.model.features.smoothing.prior
+        )  # what evidence chose stays
 
     assert_same(found[numbers], refitted(make, X, y, w, numbers))
 

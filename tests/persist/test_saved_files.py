@@ -18,7 +18,7 @@ from saved_cases import COUNTS, NAMES, NUMBERS, assert_same, put_together, taken
 from suffice import BernoulliNB, GaussianNB, InputError, LogisticRegression, ModelFileError, basis
 from suffice.persist import Provenance, container, describe
 from suffice.persist import container as atomic
-from suffice.persist.strict_json import MOST_ENTRIES
+from suffice.persist.strict_json import MAX_ENTRIES
 
 
 @pytest.fixture
@@ -191,7 +191,7 @@ def test_settings_that_do_not_go_with_what_was_learned_are_told_before_writing(p
 def test_a_model_too_large_for_a_header_is_not_saved(path):
     small().save(path)
     model = small()
-    model.class_prior = [0.5] * MOST_ENTRIES
+    model.class_prior = [0.5] * MAX_ENTRIES
     with pytest.raises(ModelFileError, match=r"this BernoulliNB: Its document has .* the most"):
         model.save(path)
     assert_same(small(), suffice.load(path))

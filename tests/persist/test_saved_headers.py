@@ -10,12 +10,12 @@ import pytest
 import suffice
 from saved_cases import framed, put_together
 from suffice import GaussianNB, ModelFileError
-from suffice.persist.container import MOST_AXES
-from suffice.persist.decoder import MOST_CLASHES
-from suffice.persist.kinds import MOST_MODELS, MOST_VALUES
-from suffice.persist.strict_json import MOST_BYTES, MOST_LONG, strict_json
+from suffice.persist.container import MAX_AXES
+from suffice.persist.decoder import MAX_CLASHES
+from suffice.persist.kinds import MAX_MODELS, MAX_VALUES
+from suffice.persist.strict_json import MAX_BYTES, MAX_LONG, strict_json
 
-ALMOST = MOST_BYTES - 100
+ALMOST = MAX_BYTES - 100
 # Python's hash of a whole number is what is left of it by this one.
 MODULUS = sys.hash_info.modulus
 RECORD = {"version": "1", "when": "2024-01-01T00:00:00+00:00", "rows": None, "source": None}
@@ -125,7 +125,7 @@ HEADERS = {
         ),
     ),
     "models": (
-        f"more than {MOST_MODELS} models",
+        f"more than {MAX_MODELS} models",
         lambda: document(
             priors=[
                 {"is": "model", "holds": {"model": "TextClassifier", "settings": {}, "state": {}}}
@@ -134,7 +134,7 @@ HEADERS = {
         ),
     ),
     "priors": (
-        f"more than {MOST_VALUES} tallies and priors",
+        f"more than {MAX_VALUES} tallies and priors",
         lambda: document(priors=[value("Beta", successes=1.0, failures=1.0)] * 27_000),
     ),
 }
@@ -175,7 +175,7 @@ def test_pairs_of_one_hash_are_of_one_hash():
 
 
 def test_few_whole_numbers_of_many_digits_are_read_as_they_are(tmp_path):
-    numbers = [2**64 - 1, -(2**63), 0, -1] * 100 + [10**299, -(2**128)] * (MOST_LONG // 2)
+    numbers = [2**64 - 1, -(2**63), 0, -1] * 100 + [10**299, -(2**128)] * (MAX_LONG // 2)
     assert strict_json(json.dumps(numbers).encode(), "It") == numbers
     with pytest.raises(ModelFileError, match="It has more than 100 whole numbers of more than 64"):
         strict_json(json.dumps([*numbers, 2**64]).encode(), "It")
@@ -194,10 +194,8 @@ def test_a_model_with_a_number_of_too_many_digits_is_not_saved(tmp_path):
 
 def test_a_model_of_more_priors_than_a_file_may_hold_is_not_saved(tmp_path):
     model = GaussianNB().fit([[1.0], [2.0]], ["a", "b"])
-    model.priors = [suffice.Beta(1.0, 1.0)] * (MOST_VALUES + 1)
-    with pytest.raises(
-        ModelFileError, match=f"It holds more than {MOST_VALUES} tallies and priors"
-    ):
+    model.priors = [suffice.Beta(1.0, 1.0)] * (MAX_VALUES + 1)
+    with pytest.raises(ModelFileError, match=f"It holds more than {MAX_VALUES} tallies and priors"):
         model.save(tmp_path / "model")
     assert not list(tmp_path.iterdir())
 
@@ -211,7 +209,7 @@ def test_a_dict_whose_keys_have_one_hash_by_chance_is_read(tmp_path):
     model.save(tmp_path / "model")
     assert hash(-1) == hash(-2)
     assert suffice.load(tmp_path / "model").class_weight == {-1: 1.0, -2: 2.0}
-    assert MOST_CLASHES >= 1
+    assert MAX_CLASHES >= 1
 
 
 def test_a_dict_with_a_key_twice_is_refused(tmp_path):
@@ -228,7 +226,7 @@ def test_an_array_of_as_many_axes_as_there_may_be_is_read(tmp_path):
             json.dumps(
                 {
                     "__metadata__": {"suffice": "{}"},
-                    "a": {"dtype": "F64", "shape": [1] * MOST_AXES, "data_offsets": [0, 8]},
+                    "a": {"dtype": "F64", "shape": [1] * MAX_AXES, "data_offsets": [0, 8]},
                 }
             ).encode(),
             b"\0" * 8,

@@ -13,8 +13,8 @@ import suffice
 from saved_cases import GAPPY, NAMES, NUMBERS, framed, put_together, taken_apart, tensor
 from suffice import ModelFileError
 from suffice.persist import describe
-from suffice.persist.container import MOST_TENSORS
-from suffice.persist.strict_json import MOST_BYTES, MOST_ENTRIES
+from suffice.persist.container import MAX_TENSORS
+from suffice.persist.strict_json import MAX_BYTES, MAX_ENTRIES
 
 ROWS, LABELS = GAPPY[:12] / [1.0, 1e-3, 1e4, 1.0], NAMES[:12]
 FEW_GAPS = np.where(np.arange(48).reshape(12, 4) == 5, np.nan, NUMBERS[:12])
@@ -222,16 +222,16 @@ def document_of(text):
 BOMBS = {
     "a header as long as numbers go": (b"\xff" * 8 + b"{}", "a header of 18446744073709551615"),
     "a header longer than the most": (
-        framed(b" " * (MOST_BYTES + 1), b""),
-        f"header has {MOST_BYTES + 1} bytes",
+        framed(b" " * (MAX_BYTES + 1), b""),
+        f"header has {MAX_BYTES + 1} bytes",
     ),
     "a million tensors": (
         framed(b'{"a":1,%s"b":2}' % (b'"c":3,' * 1_000_000), b""),
-        f"header has 100000[0-9] entries, where {MOST_ENTRIES}",
+        f"header has 100000[0-9] entries, where {MAX_ENTRIES}",
     ),
     "many tensors": (
-        framed(header(**{f"t{at}": entry([0], 0, 0) for at in range(MOST_TENSORS + 1)}), b""),
-        f"{MOST_TENSORS + 1} tensors",
+        framed(header(**{f"t{at}": entry([0], 0, 0) for at in range(MAX_TENSORS + 1)}), b""),
+        f"{MAX_TENSORS + 1} tensors",
     ),
     "as many empty objects as may be": (
         framed(b'{"a":[%s{}]}' % (b"{}," * 66_000), b""),
@@ -319,7 +319,7 @@ def test_a_hostile_header_is_refused_with_its_reason_and_in_little_memory(raw, t
 
 def test_a_document_at_the_bounds_is_parsed_in_little_memory(tmp_path, files):
     document, tensors = taken_apart(files[0])
-    document["settings"]["priors"] = [{"is": []}] * ((MOST_ENTRIES - 200) // 5)
+    document["settings"]["priors"] = [{"is": []}] * ((MAX_ENTRIES - 200) // 5)
     path = tmp_path / "bomb"
     path.write_bytes(put_together(document, tensors))
 

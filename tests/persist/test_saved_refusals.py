@@ -194,7 +194,7 @@ CASES = {
             data(f"{PART}.seen", lambda a: np.pad(a, ((0, 0), (0, 1))))(document, tensors),
             state(n_features_in_=5)(document, tensors),
         ],
-        "tally has no place for rows without gaps",
+        "tally has no place for complete rows",
     ),
     "a pattern less": ("gaps", data(f"{PART}.seen", lambda a: a[1:]), "ValueError: zip"),
     "a wider table of gaps": (

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from saved_cases import assert_same
 from suffice import Blocks, Counts, Events, GaussianNB, Groups, ModelFileError, Moments, Patterns
-from suffice.persist.arrays import MOST_PADDING, axes_of
+from suffice.persist.arrays import MAX_PADDING, axes_of
 from suffice.persist.decoder import Decoder
 from suffice.persist.encoder import Encoder
 from suffice.persist.strict_json import plain_json, strict_json
@@ -116,7 +116,7 @@ def test_one_long_text_among_many_short_ones_is_stored_as_wide_as_it_is():
     assert node["is"] == "wide text"
     assert_same(array, there_and_back(array))
     assert encoder.node(array[1:3].astype("U9"), "few")["is"] == "text"
-    assert MOST_PADDING < 10_000 * 4
+    assert MAX_PADDING < 10_000 * 4
 
 
 def test_a_strided_array_comes_back_dense():

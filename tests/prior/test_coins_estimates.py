@@ -111,7 +111,7 @@ def test_mle_among_points_is_the_point_of_highest_likelihood_whatever_its_weight
 )
 def test_mle_forgets_the_prior_and_is_what_the_same_data_a_billion_times_teach(one, other, data):
     found = arrays(one.mle(data))
-    often = one.posterior(one.tallied(data).scale(1e9))
+    often = one.posterior(one.as_tally(data).scale(1e9))
     for mine, theirs, limit in zip(
         found, arrays(other.mle(data)), arrays(often.mean()), strict=True
     ):

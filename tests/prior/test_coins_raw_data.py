@@ -70,7 +70,7 @@ def test_raw_data_teach_what_their_tally_teaches(prior, data, tally, container):
 @for_cases
 def test_a_tally_passes_through(prior, data, tally):
     counted = tally(data)
-    assert prior.tallied(counted) is counted
+    assert prior.as_tally(counted) is counted
 
 
 @for_cases
@@ -134,7 +134,7 @@ def test_heads_and_tails_are_told_by_name():
 def test_moments_of_two_parts_add_up_to_those_of_all(numbers, full):
     rows = np.column_stack([numbers, np.arange(len(numbers)) ** 2.0])
     whole = Moments.of(rows, full=full)
-    assert whole.agrees(Moments.of(rows[:1], full=full) + Moments.of(rows[1:], full=full))
+    assert whole.allclose(Moments.of(rows[:1], full=full) + Moments.of(rows[1:], full=full))
     assert whole.full == full
 
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from scipy.special import softmax
 
 from suffice.errors import InputError, ShapeError
-from suffice.scoring.explanation import Explanation, attributed, log_odds
+from suffice.scoring.explanation import Explanation, attribute_log_odds, log_odds
 
 matplotlib.use("Agg")
 
@@ -32,7 +32,7 @@ def mixed(scores, lapse):
 )
 def test_contributions_add_up_to_the_change_of_the_log_odds(base, parts, lapse, others):
     others = np.array(others)
-    shares = attributed(base, parts, 0, others, lapse)
+    shares = attribute_log_odds(base, parts, 0, others, lapse)
     before = log_odds(base, 0, others, lapse)
     after = log_odds(base + parts.sum(axis=0), 0, others, lapse)
     assert shares.sum() == pytest.approx(after - before, abs=1e-8)
@@ -52,7 +52,7 @@ def test_scores_in_the_thousands_still_add_up():
     rng = np.random.default_rng(0)
     base, parts = rng.normal(size=5), rng.normal(scale=3000.0, size=(40, 5))
     others = np.array([0, 1, 3, 4])
-    shares = attributed(base, parts, 2, others)
+    shares = attribute_log_odds(base, parts, 2, others)
     change = log_odds(base + parts.sum(axis=0), 2, others) - log_odds(base, 2, others)
     assert shares.sum() == pytest.approx(change, rel=1e-9)
 
@@ -60,15 +60,15 @@ def test_scores_in_the_thousands_still_add_up():
 def test_contributions_do_not_depend_on_the_order_of_the_pieces():
     rng = np.random.default_rng(1)
     base, parts, others = rng.normal(size=3), rng.normal(size=(6, 3)), np.array([0, 2])
-    forth = attributed(base, parts, 1, others, 0.05)
-    back = attributed(base, parts[::-1], 1, others, 0.05)
+    forth = attribute_log_odds(base, parts, 1, others, 0.05)
+    back = attribute_log_odds(base, parts[::-1], 1, others, 0.05)
     np.testing.assert_allclose(forth, back[::-1], rtol=1e-10)
 
 
 def test_two_equal_pieces_contribute_the_same_and_a_silent_one_nothing():
     base = np.log([0.2, 0.3, 0.5])
     parts = np.array([[1.0, -2.0, 0.5], [1.0, -2.0, 0.5], [7.0, 7.0, 7.0]])
-    shares = attributed(base, parts, 0, np.array([1, 2]))
+    shares = attribute_log_odds(base, parts, 0, np.array([1, 2]))
     assert shares[0] == shares[1]
     assert shares[2] == pytest.approx(0.0, abs=1e-12)
 
@@ -88,19 +88,19 @@ def test_contributions_are_the_mean_slopes_along_the_way(lapse):
 
     slopes = (odds(way + h * parts) - odds(way - h * parts)) / (2 * h)
     np.testing.assert_allclose(
-        attributed(base, parts, 0, others, lapse), slopes.mean(axis=0), atol=1e-6
+        attribute_log_odds(base, parts, 0, others, lapse), slopes.mean(axis=0), atol=1e-6
     )
 
 
 def test_of_two_classes_contributions_are_plain_differences():
     parts = np.random.default_rng(3).normal(size=(5, 2))
-    shares = attributed(np.zeros(2), parts, 1, np.array([0]))
+    shares = attribute_log_odds(np.zeros(2), parts, 1, np.array([0]))
     np.testing.assert_array_equal(shares, parts[:, 1] - parts[:, 0])
 
 
 def test_impossible_classes_are_refused():
     with pytest.raises(InputError, match="are not all finite, so their log-odds have no parts"):
-        attributed(np.array([0.0, -np.inf]), np.zeros((1, 2)), 0, np.array([1]))
+        attribute_log_odds(np.array([0.0, -np.inf]), np.zeros((1, 2)), 0, np.array([1]))
 
 
 REASONS = Explanation.of(

@@ -9,10 +9,10 @@ from scipy import stats
 from scipy.special import gammaln
 
 from suffice.scoring.discrete import (
-    NOTHING,
+    EMPTY_TABLE,
     BinaryScorer,
+    IntegratedCountScorer,
     LevelScorer,
-    RisingScorer,
     TableScorer,
     row_log_factorials,
 )
@@ -119,7 +119,7 @@ def test_negative_binomial_scores_are_those_of_scipy(gaps, form):
         X = with_gaps(rng, X)
     wanted = np.nansum(stats.nbinom.logpmf(X[:, :, None], events, rows / (rows + 1)), axis=1)
     silent = events * np.log(rows / (rows + 1))
-    scorer = RisingScorer(events, -np.log1p(rows), NOTHING_1D, silent.sum(axis=0), silent)
+    scorer = IntegratedCountScorer(events, -np.log1p(rows), NOTHING_1D, silent.sum(axis=0), silent)
     scores = filled(scorer, form(X), 3)
     np.testing.assert_allclose(
         scores - row_log_factorials(form(X))[1][:, None], wanted, rtol=1e-10, atol=1e-12
@@ -131,10 +131,12 @@ def test_multinomial_and_polya_scores_are_those_of_scipy(form):
     rng = np.random.default_rng(25)
     X = np.concatenate([rng.poisson(1.0, (50, 4)), rng.poisson(20.0, (20, 4))])
     phi = rng.dirichlet(np.ones(4), 3)
-    plain = filled(TableScorer(np.log(phi.T), np.zeros(3), NOTHING), form(X), 3)
+    plain = filled(TableScorer(np.log(phi.T), np.zeros(3), EMPTY_TABLE), form(X), 3)
     alpha = rng.exponential(size=(3, 4)) + 0.05
     believed = np.ascontiguousarray(alpha.T)
-    polya = RisingScorer(believed, NOTHING, alpha.sum(axis=1), np.zeros(3), NOTHING)
+    polya = IntegratedCountScorer(
+        believed, EMPTY_TABLE, alpha.sum(axis=1), np.zeros(3), EMPTY_TABLE
+    )
     polya_scores = filled(polya, form(X), 3)
     orderings = gammaln(X.sum(axis=1) + 1) - gammaln(X + 1).sum(axis=1)
     for i, row in enumerate(X):
@@ -168,10 +170,10 @@ def test_binary_scores_are_those_of_scipy(form, gaps, impossible):
 def test_a_stored_zero_is_not_multiplied_by_minus_infinity():
     table = np.array([[-np.inf, 0.0], [-1.0, -2.0]])
     X = sp.csr_matrix(([0.0, 3.0], [0, 1], [0, 2]), shape=(1, 2))
-    scores = filled(TableScorer(table, np.zeros(2), NOTHING), X, 2)
+    scores = filled(TableScorer(table, np.zeros(2), EMPTY_TABLE), X, 2)
     np.testing.assert_array_equal(scores, [[-3.0, -6.0]])
     np.testing.assert_array_equal(
-        filled(TableScorer(table, np.zeros(2), NOTHING), X.toarray(), 2), [[-3.0, -6.0]]
+        filled(TableScorer(table, np.zeros(2), EMPTY_TABLE), X.toarray(), 2), [[-3.0, -6.0]]
     )
 
 
@@ -205,7 +207,7 @@ def test_scorers_name_the_row_of_an_infinite_cell(form):
         JointStudentScorer(np.ones(2), ones, ones),
         TableScorer(ones, np.ones(2), ones),
         BinaryScorer(-ones, -ones, 0.5),
-        RisingScorer(ones, ones, np.ones(2), np.ones(2), ones),
+        IntegratedCountScorer(ones, ones, np.ones(2), np.ones(2), ones),
     ]
     for scorer in scorers:
         assert scorer.fill(form(X), 0, 5, np.zeros((5, 2))) == 3
@@ -217,7 +219,7 @@ def test_linear_scores_refuse_cells_below_the_lowest_by_row():
     X[3, 1] = -1
     table = np.ones((2, 2))
     for rows in (X, sp.csr_matrix(X), X.astype(int)):
-        scorer = TableScorer(table, np.ones(2), NOTHING, lowest=0.0)
+        scorer = TableScorer(table, np.ones(2), EMPTY_TABLE, lowest=0.0)
         assert scorer.fill(rows, 0, 5, np.zeros((5, 2))) == 3
         assert scorer.fill(rows, 2, 5, np.zeros((3, 2))) == 1
         assert scorer.fill(rows, 0, 3, np.zeros((3, 2))) == -1

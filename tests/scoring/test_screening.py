@@ -7,8 +7,8 @@ import scipy.sparse
 from suffice import GaussianDiscriminant, MultinomialNB, QuadraticDiscriminantAnalysis
 from suffice.errors import InputError
 from suffice.scoring import scorer as scoring
-from suffice.scoring.dense import FEWEST_ROUGH_ROWS, WhitenedScorer
-from suffice.scoring.discrete import NOTHING, TableScorer
+from suffice.scoring.dense import MIN_SINGLE_PRECISION_ROWS, WhitenedScorer
+from suffice.scoring.discrete import EMPTY_TABLE, TableScorer
 
 
 def exact_best(scorer, X, log_prior):
@@ -24,7 +24,7 @@ def counts(rng, rows, words, most=4):
 def test_the_screened_class_is_the_class_of_exact_scores(classes, spread):
     rng = np.random.default_rng(classes)
     X = counts(rng, 400, 60)
-    scorer = TableScorer(rng.normal(-8, spread, (60, classes)), np.zeros(classes), NOTHING)
+    scorer = TableScorer(rng.normal(-8, spread, (60, classes)), np.zeros(classes), EMPTY_TABLE)
     prior = rng.normal(size=classes)
     screened = scorer.best(X, prior)
     assert screened is not None
@@ -35,7 +35,7 @@ def test_classes_that_are_exactly_alike_go_to_the_first():
     rng = np.random.default_rng(0)
     X = counts(rng, 300, 30)
     table = np.repeat(rng.normal(size=(30, 10)), 8, axis=1)
-    scorer = TableScorer(table, np.zeros(80), NOTHING)
+    scorer = TableScorer(table, np.zeros(80), EMPTY_TABLE)
     best = scorer.best(X, np.zeros(80))
     assert set(np.unique(best % 8)) == {0}
 
@@ -45,7 +45,7 @@ def test_a_class_without_rows_is_never_the_screened_one():
     X = counts(rng, 300, 30)
     prior = np.full(70, -4.0)
     prior[5] = -np.inf
-    best = TableScorer(rng.normal(size=(30, 70)), np.zeros(70), NOTHING).best(X, prior)
+    best = TableScorer(rng.normal(size=(30, 70)), np.zeros(70), EMPTY_TABLE).best(X, prior)
     assert not np.any(best == 5)
 
 
@@ -55,11 +55,11 @@ def test_screening_leaves_gaps_infinite_tables_and_few_rows_to_the_plain_way():
     table, zeros = rng.normal(size=(30, 70)), np.zeros(70)
     gappy = X.copy()
     gappy.data[3] = np.nan
-    assert TableScorer(table, zeros, NOTHING).best(gappy, zeros) is None
-    assert TableScorer(table, zeros, NOTHING).best(X[:1], zeros) is None
-    assert TableScorer(table, zeros, NOTHING).best(X.toarray(), zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).best(gappy, zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).best(X[:1], zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).best(X.toarray(), zeros) is None
     table[4, 4] = -np.inf
-    assert TableScorer(table, zeros, NOTHING).best(X, zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).best(X, zeros) is None
 
 
 def test_a_screened_model_predicts_what_its_probabilities_say():
@@ -124,7 +124,7 @@ def test_classes_that_coincide_are_left_to_double_precision():
 
 @pytest.mark.parametrize("model", [QuadraticDiscriminantAnalysis(), GaussianDiscriminant("full")])
 def test_gaps_and_infinite_cells_among_many_rows_are_met_as_among_few(model):
-    _, _, X = gaussian_problem(7, rows=FEWEST_ROUGH_ROWS + 500)
+    _, _, X = gaussian_problem(7, rows=MIN_SINGLE_PRECISION_ROWS + 500)
     y = np.arange(len(X)) % 2
     model.fit(X, y)
     gappy = X.copy()

@@ -42,7 +42,7 @@ def test_probabilities_are_those_of_blocks_and_corrections(model):
     table = Table.of(FRAME)
     scores = model._log_prior() + model.combination_.offsets
     for weight, reading in zip(model.weights_.values(), model.readings_, strict=True):
-        scores = scores + weight * reading.odds(table)
+        scores = scores + weight * reading.relative_scores(table)
     city, weight = model.corrections_["city"], model.corrections_["weight"]
     plain = model.predict_log_proba(FRAME) - scores
     others = [

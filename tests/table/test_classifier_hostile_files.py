@@ -13,7 +13,7 @@ from classifier_cases import mixed
 from saved_cases import put_together, taken_apart, tensor
 from suffice.errors import ModelFileError
 from suffice.families import FAMILIES
-from suffice.families.settings import CHECKS, MOST_EDGES
+from suffice.families.settings import CHECKS, MAX_EDGES
 from suffice.table import GenerativeClassifier
 
 FRAME, LABELS = mixed()
@@ -406,11 +406,11 @@ def test_settings_within_the_parameter_families_are_checked_too(whole, tmp_path)
 
 def test_edges_are_refused_with_their_block_and_a_cure(whole, tmp_path):
     file = File(whole)
-    file.put("binned", "edges", np.arange(MOST_EDGES + 1.0))
+    file.put("binned", "edges", np.arange(MAX_EDGES + 1.0))
     with pytest.raises(
         ModelFileError,
         match=r"Cannot load '.*model': The edges of 'binned' of weight are no array of numbers\. "
-        rf"Give 1 to {MOST_EDGES}\. Fetch the file again",
+        rf"Give 1 to {MAX_EDGES}\. Fetch the file again",
     ):
         file.loaded(tmp_path)
 

@@ -71,7 +71,7 @@ def test_scores_left_out_are_those_of_the_tally_without_the_row(family):
     (block,), (reading,) = model.blocks_, model.readings_
     table = model._take_features(FRAME, reset=False).table
     codes = np.searchsorted(model.classes_, LABELS).astype(np.int32)
-    left_out = reading.left_out(table, codes, np.empty(0))
+    left_out = reading.leave_one_out(table, codes, np.empty(0))
     for row in (0, 1, 2, 50, 239):
         one = table.take(np.array([row]))
         taken = block.count(one, codes[[row]], 2, np.empty(0))
@@ -155,7 +155,7 @@ def test_texts_of_other_event_models_do_not_merge():
         one.merge(other)
     tally = other.tally_.parts.parts[0]
     with pytest.raises(MergeError, match="tallied as 'text' and as 'text:bernoulli'"):
-        one.blocks_[0].merged(other.blocks_[0], tally, {})
+        one.blocks_[0].merge(other.blocks_[0], tally, {})
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suffice.count import count_moments
-from suffice.count.full_moments import whole_rows
+from suffice.count.full_moments import count_complete_rows
 from suffice.data.rows import Rows
 from suffice.empirical_bayes.covariance import covariance_prior
 from suffice.empirical_bayes.moments import feature_prior
@@ -19,7 +19,7 @@ def no_rows(classes, columns):
 @TIED
 @pytest.mark.parametrize(("classes", "columns"), [(1, 1), (3, 2), (2, 30)])
 def test_the_prior_of_no_whole_rows_says_the_same_of_all_classes(classes, columns, tied):
-    _, tally, _ = whole_rows(no_rows(classes, columns))
+    _, tally, _ = count_complete_rows(no_rows(classes, columns))
     prior = covariance_prior(tally, tied=tied)
     assert prior.log_evidence(tally).sum() == 0
     believed = prior.posterior(tally)
@@ -43,7 +43,7 @@ def test_the_prior_of_no_numbers_says_the_same_of_all_classes(tied):
 def test_the_prior_of_some_rows_is_what_it_was(tied):
     """A column that varies between classes, and not within them, has a part of what it varies."""
     X = np.array([[0.0, 1.0], [0.0, 2.0], [4.0, 1.0], [4.0, 3.0]])
-    _, tally, _ = whole_rows(Rows(X, np.array([0, 0, 1, 1], np.int32), 2))
+    _, tally, _ = count_complete_rows(Rows(X, np.array([0, 0, 1, 1], np.int32), 2))
     prior = covariance_prior(tally, tied=tied)
     strength = float(prior.degrees) - 1
     spreads = np.diagonal(prior.scale_matrix) / strength

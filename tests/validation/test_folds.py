@@ -14,7 +14,7 @@ from suffice.data.hashes import array_hashes, string_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.intake import with_groups
-from suffice.validation.folds import FOLDS, DistinctRows, deal_folds
+from suffice.validation.folds import FOLDS, DistinctRows, assign_folds
 
 NOBODY = np.empty(0)
 
@@ -25,7 +25,7 @@ def folds_of(X, codes, weights=NOBODY, groups=None):
     hashes = array_hashes(X)
     if rows.groups.size:
         hashes = hashes ^ rows.groups
-    return deal_folds(DistinctRows.of(rows, hashes))
+    return assign_folds(DistinctRows.of(rows, hashes))
 
 
 def by_content(folds):

@@ -13,7 +13,7 @@ from classifier_cases import misleading, mixed
 from saved_cases import put_together, taken_apart, tensor
 from suffice import GenerativeClassifier, rank_features
 from suffice.errors import InputError, ModelFileError
-from suffice.families.family import Reading
+from suffice.families.family import Posterior
 
 FAMILIES = {("weight", "noise", "income"): "mvn", ("city", "member"): "joint", "note": "text"}
 
@@ -89,7 +89,7 @@ def test_the_marginals_of_a_normal_block_are_those_of_rows_with_a_gap():
             names = tuple(f"x{at}" for at in range(5))
             model = GenerativeClassifier({names: family}, estimate=estimate).fit(X, y)
             rows, (reading,) = model._take_features(X, reset=False).table, model.readings_
-            ours, gaps = reading.without_columns(rows), Reading.without_columns(reading, rows)
+            ours, gaps = reading.without_columns(rows), Posterior.without_columns(reading, rows)
             np.testing.assert_allclose(ours, gaps, rtol=1e-9, atol=1e-9)
 
 

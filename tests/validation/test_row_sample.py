@@ -105,7 +105,7 @@ def test_beyond_the_bound_what_is_left_are_rows_of_the_lowest_hashes(batches):
 def test_weights_scale_and_rows_are_counted():
     sample = sampled([(1, "a", 1.0), (1, "a", 3.0), (2, "b", 1.0)])
     assert contents(sample.scale(0.5)) == {(1, "a"): 2.0, (2, "b"): 0.5}
-    expanded = sample.expanded()
+    expanded = sample.expand()
     assert sorted(expanded.X[:, 0]) == [1.0, 1.0, 2.0]
     assert sorted(expanded.weights) == [1.0, 2.0, 2.0]
 

@@ -95,7 +95,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
             expanded: Floats = fitted.functions.expand(cells)
         # Infinities of both signs add up to NaN, which must not pass for a missing value.
         complete = ~np.isnan(cells).any(axis=1, keepdims=True)
-        at = first(np.isinf(expanded) | (np.isnan(expanded) & complete))
+        at = first_wrong(np.isinf(expanded) | (np.isnan(expanded) & complete))
         if at is not None:
             column = fitted.functions.name_columns(fitted.columns.terms())[at[1]]
             raise InputError(
@@ -181,11 +181,11 @@ def _read_cells(X: Any, columns: Columns | None, estimator_name: str) -> tuple[F
     """Return the rows (n, d) in float64, without infinities, and their columns."""
     array, known = read_features(X, columns, estimator_name, sparse=False)
     cells = np.asarray(array, dtype=np.float64)
-    at = first(np.isinf(cells))
+    at = first_wrong(np.isinf(cells))
     if at is not None:
         raise InputError(
             f"Input X contains infinity: {cells[at]:g} in row {at[0]}, {known.describe(at[1])}. "
-            "Replace it, or make it NaN to mark a gap."
+            "Replace it, or make it NaN to mark it missing."
         )
     return cells, known
 
@@ -196,8 +196,8 @@ def observed_cells(cells: Floats, columns: Columns, estimator_name: str) -> list
     for at, column in enumerate(observed):
         if not column.size:
             raise InputError(
-                f"{estimator_name} has nothing to learn from: {columns.describe(at)} holds gaps "
-                "only. Leave the column out."
+                f"{estimator_name} has nothing to learn from: {columns.describe(at)} holds "
+                "missing values only. Leave the column out."
             )
         low, high = float(column.min()), float(column.max())
         if np.isinf(high - low):
@@ -227,7 +227,7 @@ def check_width(columns: int) -> None:
         refuse(f"It makes {columns} columns of a row, where {MAX_COLUMNS} are the most.")
 
 
-def first(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
+def first_wrong(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
     """Return row and column of the first cell that is wrong, if one is."""
     if not wrong.any():
         return None

@@ -12,8 +12,8 @@ import numpy as np
 
 from suffice._sklearn import Interval, StrOptions
 from suffice.basis.expansion import Expansion, check_ascending, check_positive, observed_cells
-from suffice.basis.given import ascending, positive_by_column
 from suffice.basis.numerals import numerals
+from suffice.basis.validation import ascending, positive_by_column
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse

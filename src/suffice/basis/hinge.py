@@ -11,8 +11,8 @@ import numpy as np
 
 from suffice._sklearn import Interval
 from suffice.basis.expansion import Expansion, check_ascending, observed_cells, quantiles
-from suffice.basis.given import ascending
 from suffice.basis.numerals import numerals
+from suffice.basis.validation import ascending
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse

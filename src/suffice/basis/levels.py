@@ -48,7 +48,8 @@ class Levels(Expansion):
     """1 where a column has a level 0, 1, 2, ... and 0 elsewhere; the last is for all others.
 
     A level beyond those known has an indicator of its own, so that it is not the same as none
-    (docs: mathematics, section 4). A gap is a gap in all indicators of its column.
+    (docs: mathematics, section 4). A missing value is a missing value in all indicators of its
+    column.
 
     Parameters
     ----------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from suffice.tally.tally import frozen
+from suffice.tally.tally import readonly_copy
 
 # Six digits are what people read ("g" prints as many); 17 tell any two float64 apart.
-FEWEST, MOST = 6, 17
+MIN_DIGITS, MAX_DIGITS = 6, 17
 
 
 def numerals(values: ArrayLike) -> list[str]:
@@ -20,9 +20,9 @@ def numerals(values: ArrayLike) -> list[str]:
     >>> numerals([1e8, 1e8 + 1])
     ['100000000', '100000001']
     """
-    numbers = frozen(values).tolist()
+    numbers = readonly_copy(values).tolist()
     different = len(set(numbers))
-    digits = FEWEST
-    while digits < MOST and len({f"{number:.{digits}g}" for number in numbers}) < different:
+    digits = MIN_DIGITS
+    while digits < MAX_DIGITS and len({f"{number:.{digits}g}" for number in numbers}) < different:
         digits += 1
     return [f"{number:.{digits}g}" for number in numbers]

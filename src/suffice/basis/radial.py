@@ -18,8 +18,8 @@ from suffice.basis.expansion import (
     observed_cells,
     quantiles,
 )
-from suffice.basis.given import finite, positive_by_column
 from suffice.basis.numerals import numerals
+from suffice.basis.validation import finite, positive_by_column
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.persist.agreement import check_shapes
@@ -72,7 +72,7 @@ class Radial(Expansion):
         a value that was seen, repeated ones left out. One centre is the median.
     width : float or array-like of shape (n_features,), optional
         None is the mean distance of a centre to its nearest other centre for given centres. For
-        quantiles it is the mean gap between neighbours, so the column's range / (k-1), or the
+        quantiles it is the mean distance between neighbours, so the column's range / (k-1), or the
         range if there is one centre only. It is infinite, and the function flat, for a column
         that does not vary. An outlier widens the range: give the width then.
 
@@ -117,8 +117,8 @@ class Radial(Expansion):
         centres = [quantiles(column, levels) for column in observed]
         if self.width is not None:
             return Bumps(centres, positive_by_column("width", self.width, columns.count))
-        gaps = np.array([max(len(some) - 1, 1) for some in centres])
-        width = np.array([np.ptp(column) for column in observed]) / gaps
+        intervals = np.array([max(len(some) - 1, 1) for some in centres])
+        width = np.array([np.ptp(column) for column in observed]) / intervals
         return Bumps(centres, np.where(width > 0, width, np.inf))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:

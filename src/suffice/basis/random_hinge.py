@@ -51,7 +51,7 @@ class RandomHinge(Expansion):
     """max(0, w.z + b) of standardised rows z, with w ~ N(0, 1) (docs: mathematics, section 7).
 
     b is drawn such that a function's kink lies at a quantile, uniform on (0, 1), of w.z over the
-    training rows without gaps: kinks fall where the rows are.
+    complete training rows: kinks fall where the rows are.
 
     Parameters
     ----------
@@ -98,8 +98,8 @@ class RandomHinge(Expansion):
         complete = cells[~np.isnan(cells).any(axis=1)]
         if not len(complete):
             raise InputError(
-                f"All {len(cells)} rows of X have gaps, and kinks are placed by rows without. Give "
-                "a row without gaps, or leave the columns with most of them out."
+                f"All {len(cells)} rows of X have missing values, and kinks are placed by rows "
+                "without. Give a complete row, or leave the columns with most of them out."
             )
         rng = generator(self.random_state)
         weights = rng.standard_normal((int(self.n_features), columns.count))

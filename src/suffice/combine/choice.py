@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from suffice.combine.combination import Combination
 from suffice.combine.fit import NEARLY, SETTLED, Fit, Weighing, averaged, row_losses, weighing_of
 from suffice.combine.rows import HeldOutRows, with_features
-from suffice.data.rows import evenly
+from suffice.data.rows import subsample
 from suffice.logistic.binary import FeatureRows
 from suffice.tally.tally import Floats
 
@@ -235,7 +235,7 @@ def chosen(rows: HeldOutRows, how: str = "auto", features: FeatureRows | None = 
         scores = rows.unfitted_scores(np.concatenate([naive.offsets, naive.weights]))
         return Weighing(naive, scores, row_losses(rows, scores) if len(scores) else np.empty(0))
     many = len(rows.codes) > CHOOSING_ROWS
-    at = evenly(len(rows.codes), CHOOSING_ROWS)
+    at = subsample(len(rows.codes), CHOOSING_ROWS)
     few = rows.some(at) if many else rows
     settled = NEARLY if many else SETTLED
     work = len(few.codes) * classes * blocks**2

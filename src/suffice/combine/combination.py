@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from suffice.scoring.scorer import log_softmax
-from suffice.tally.tally import Floats, frozen
+from suffice.tally.tally import Floats, readonly_copy
 
 TWO = 2
 
@@ -56,9 +56,9 @@ class Combination:
 
     def __post_init__(self) -> None:
         found = self.corrections if np.size(self.corrections) else np.empty((0, len(self.offsets)))
-        object.__setattr__(self, "weights", frozen(self.weights))
-        object.__setattr__(self, "offsets", frozen(self.offsets))
-        object.__setattr__(self, "corrections", frozen(found))
+        object.__setattr__(self, "weights", readonly_copy(self.weights))
+        object.__setattr__(self, "offsets", readonly_copy(self.offsets))
+        object.__setattr__(self, "corrections", readonly_copy(found))
 
     @classmethod
     def naive(cls, blocks: int, classes: int) -> Combination:

@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from suffice.count.refusal import refused
-from suffice.count.runs import ClassRuns, added_in_ranges
+from suffice.count.refusal import refusal_of
+from suffice.count.runs import ClassRuns, sum_in_ranges
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.kernels.count.dense import add_events, add_levels, add_ones, add_words, highest_levels
 from suffice.kernels.count.sparse import sparse_events, sparse_ones, sparse_words
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally import Blocks, Counts, Events
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
 # A level is a place in a table: numbers beyond this are identifiers, not levels.
-MOST_LEVELS = 10_000_000
+MAX_LEVELS = 10_000_000
 
 
 def count_words(rows: Rows) -> tuple[Floats, Counts]:
@@ -32,9 +32,9 @@ def count_words(rows: Rows) -> tuple[Floats, Counts]:
     if rows.sparse:
         runs = ClassRuns(rows)
         sums, orderings = runs.add(sparse_words, (rows.shape[1], 1))
-        return runs.row_weights, Counts(given(sums), given(orderings[:, 0]))
-    weights, sums, orderings = added_in_ranges(rows, add_words, [(), (rows.shape[1],), ()])
-    return weights, Counts(given(sums), given(orderings))
+        return runs.row_weights, Counts(as_readonly(sums), as_readonly(orderings[:, 0]))
+    weights, sums, orderings = sum_in_ranges(rows, add_words, [(), (rows.shape[1],), ()])
+    return weights, Counts(as_readonly(sums), as_readonly(orderings))
 
 
 def count_ones(rows: Rows, threshold: float | None) -> tuple[Floats, Counts]:
@@ -48,13 +48,13 @@ def count_ones(rows: Rows, threshold: float | None) -> tuple[Floats, Counts]:
                 "that are not stored would be ones. Give a dense array."
             )
         runs = ClassRuns(rows)
-        gaps, ones = runs.add(sparse_ones, (columns, columns), lambda c: (cut,))
+        missing, ones = runs.add(sparse_ones, (columns, columns), lambda c: (cut,))
         weights = runs.row_weights
     else:
-        weights, gaps, ones = added_in_ranges(
+        weights, missing, ones = sum_in_ranges(
             rows, add_ones, [(), (columns,), (columns,)], before=(cut,)
         )
-    seen = _seen(weights, gaps)
+    seen = _seen(weights, missing)
     zeros = seen - ones
     # Both are sums of the rows' weights, in different orders.
     zeros[np.abs(zeros) <= ROUNDING * weights[:, None]] = 0.0
@@ -64,7 +64,7 @@ def count_ones(rows: Rows, threshold: float | None) -> tuple[Floats, Counts]:
             f"With binarize=None cells must be 0 or 1, and those of {rows.column(at)} are not. "
             "Give a threshold in binarize."
         )
-    return weights, Counts(given(np.stack([zeros, ones], axis=-1)))
+    return weights, Counts(as_readonly(np.stack([zeros, ones], axis=-1)))
 
 
 def count_events(rows: Rows) -> tuple[Floats, Events]:
@@ -72,13 +72,15 @@ def count_events(rows: Rows) -> tuple[Floats, Events]:
     columns = rows.shape[1]
     if rows.sparse:
         runs = ClassRuns(rows)
-        gaps, sums, factorials = runs.add(sparse_events, (columns, columns, columns))
+        missing, sums, factorials = runs.add(sparse_events, (columns, columns, columns))
         weights = runs.row_weights
     else:
-        weights, gaps, sums, factorials = added_in_ranges(
+        weights, missing, sums, factorials = sum_in_ranges(
             rows, add_events, [(), (columns,), (columns,), (columns,)]
         )
-    return weights, Events(given(_seen(weights, gaps)), given(sums), given(factorials))
+    return weights, Events(
+        as_readonly(_seen(weights, missing)), as_readonly(sums), as_readonly(factorials)
+    )
 
 
 def count_levels(rows: Rows) -> tuple[Floats, Blocks[Counts]]:
@@ -86,17 +88,17 @@ def count_levels(rows: Rows) -> tuple[Floats, Blocks[Counts]]:
     columns = rows.shape[1]
     highest = _highest(rows)
     worst = int(np.argmax(highest)) if columns else 0
-    if columns and highest[worst] >= MOST_LEVELS:
+    if columns and highest[worst] >= MAX_LEVELS:
         raise InputError(
             f"Level {highest[worst]} in {rows.column(worst)}: levels are numbered 0, 1, 2, ... "
-            f"up to {MOST_LEVELS}. Encode the column, with OrdinalEncoder for example."
+            f"up to {MAX_LEVELS}. Encode the column, with OrdinalEncoder for example."
         )
     ends = np.cumsum(highest + 1)
     offsets = ends - (highest + 1)
     total = int(ends[-1]) if columns else 0
-    weights, counts = added_in_ranges(rows, add_levels, [(), (total,)], before=(offsets,))
+    weights, counts = sum_in_ranges(rows, add_levels, [(), (total,)], before=(offsets,))
     parts = tuple(
-        Counts(given(np.ascontiguousarray(counts[:, start:stop])))
+        Counts(as_readonly(np.ascontiguousarray(counts[:, start:stop])))
         for start, stop in zip(offsets, ends, strict=True)
     )
     return weights, Blocks(parts)
@@ -106,7 +108,7 @@ def _highest(rows: Rows) -> Any:
     """Return the highest level of each column (-1 where there is none)."""
     size, columns = rows.shape
     if rows.sparse:
-        raise InputError(f"{rows.owner} takes dense rows only. Use X.toarray().")
+        raise InputError(f"{rows.estimator_name} takes dense rows only. Use X.toarray().")
 
     def work(start: int, stop: int) -> tuple[int, Any, int]:
         highest, fractional = np.full(columns, -1, np.int64), np.full(1, -1)
@@ -117,11 +119,12 @@ def _highest(rows: Rows) -> Any:
     answers = on_all_cores(work, tasks)
     for (start, _), (bad, _, fractional) in zip(tasks, answers, strict=True):
         if bad >= 0:
-            raise refused(rows, start + bad)
+            raise refusal_of(rows, start + bad)
         if fractional >= 0:
             warn_caller(
-                f"{rows.owner} takes levels numbered 0, 1, 2, ... and cuts fractions off, as in "
-                f"row {start + fractional}. Encode the columns, with OrdinalEncoder for example.",
+                f"{rows.estimator_name} takes levels numbered 0, 1, 2, ... and cuts fractions off, "
+                f"as in row {start + fractional}. Encode the columns, with OrdinalEncoder for "
+                "example.",
                 SufficeWarning,
             )
             break
@@ -129,9 +132,9 @@ def _highest(rows: Rows) -> Any:
     return np.max([none, *(highest for _, highest, _ in answers)], axis=0)
 
 
-def _seen(weights: Floats, gaps: Floats) -> Floats:
-    """Return the weight of the cells that are not gaps, (C, d)."""
-    seen = np.asarray(weights[:, None] - gaps)
-    # A column that is all gaps has a weight of 0, not of what rounding left of fractions.
+def _seen(weights: Floats, missing: Floats) -> Floats:
+    """Return the weight of the cells that are not missing values, (C, d)."""
+    seen = np.asarray(weights[:, None] - missing)
+    # A column that is all missing values has a weight of 0, not of what rounding left of fractions.
     seen[seen <= ROUNDING * weights[:, None]] = 0.0
     return seen

@@ -1,4 +1,4 @@
-"""Rows without gaps to full moments: narrow ones in ranges, wide ones in panels of columns."""
+"""Complete rows to full moments: narrow ones in ranges, wide ones in panels of columns."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.count.moments import check_squares, origins
-from suffice.count.refusal import refused
+from suffice.count.refusal import refusal_of
 from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.kernels.count.scatter import BLOCK, NARROW, PANEL, add_scatter, pack_by_class
 from suffice.kernels.ranges import on_all_cores
 from suffice.tally import Moments, Patterns
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
 Numbers = NDArray[np.intp]
 
 
-def whole_rows(rows: Rows) -> tuple[Floats, Moments, Numbers]:
-    """Return weights and moments of the blocks without gaps, and the numbers of other rows."""
+def count_complete_rows(rows: Rows) -> tuple[Floats, Moments, Numbers]:
+    """Return weights and moments of the complete blocks, and the numbers of other rows."""
     origin = origins(rows)
     in_ranges = rows.shape[1] <= NARROW
-    weight, sum_x, sum_xx, gappy = (_in_ranges if in_ranges else _in_panels)(rows, origin)
+    weight, sum_x, sum_xx, incomplete = (_in_ranges if in_ranges else _in_panels)(rows, origin)
     check_squares(rows, np.diagonal(sum_xx, axis1=1, axis2=2))
-    moments = Moments(given(weight), given(origin), given(sum_x), given(sum_xx))
-    return weight, moments, gappy
+    moments = Moments(
+        as_readonly(weight), as_readonly(origin), as_readonly(sum_x), as_readonly(sum_xx)
+    )
+    return weight, moments, incomplete
 
 
 def _sums(rows: Rows) -> tuple[Floats, Floats, Floats]:
@@ -46,10 +48,10 @@ def _in_ranges(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numb
         sums = _sums(rows)
         odd = []
         for first, last in pieces(start, stop, rows.shape[1]):
-            gappy = np.zeros(-(-(last - first) // BLOCK), np.bool_)
+            incomplete = np.zeros(-(-(last - first) // BLOCK), np.bool_)
             X, codes = rows.dense(first, last), rows.codes[first:last]
-            add_scatter(X, codes, rows.weights_of(first, last), origin, *sums, gappy)
-            for block in (first + np.flatnonzero(gappy) * BLOCK).tolist():
+            add_scatter(X, codes, rows.weights_of(first, last), origin, *sums, incomplete)
+            for block in (first + np.flatnonzero(incomplete) * BLOCK).tolist():
                 odd.append(np.arange(block, min(block + BLOCK, last)))
         return sums, odd
 
@@ -97,13 +99,14 @@ def _in_panels(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numb
     return weight, sum_x, sum_xx, np.concatenate(suspects)
 
 
-# Memory that the moments of all patterns of gaps may take, and cells of gappy rows read at once.
-MOST_PATTERN_BYTES = 1 << 30
-GAPPY_CELLS = 1 << 22
+# Memory that the moments of all missing-value patterns may take, and cells of incomplete rows read
+# at once.
+MAX_PATTERN_BYTES = 1 << 30
+INCOMPLETE_CELLS = 1 << 22
 
 
 def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
-    """Count full moments, (C, d, d), of each pattern of gaps.
+    """Count full moments, (C, d, d), of each missing-value pattern.
 
     Returns
     -------
@@ -113,29 +116,29 @@ def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
     """
     rows = rows.as_dense()
     columns = rows.shape[1]
-    weights, whole, suspects = whole_rows(rows)
+    weights, whole, suspects = count_complete_rows(rows)
     tally = Patterns(columns, {tuple(range(columns)): whole})
-    step = max(1, GAPPY_CELLS // max(columns, 1))
+    step = max(1, INCOMPLETE_CELLS // max(columns, 1))
     for first in range(0, len(suspects), step):
         numbers = suspects[first : first + step]
-        some = rows.some(numbers)
+        some = rows.take(numbers)
         _refuse_infinity(rows, some, numbers)
         weights = weights + np.bincount(
             some.codes, some.weights if some.weights.size else None, rows.classes
         )
         tally = tally + _by_pattern(some)
         needed = 8 * rows.classes * sum(len(pattern) ** 2 for pattern in tally.parts)
-        if needed > MOST_PATTERN_BYTES:
+        if needed > MAX_PATTERN_BYTES:
             raise InputError(
-                f"{len(tally.parts)} different patterns of gaps would take {needed >> 20} MB. "
-                "Fill or leave out the columns with most gaps, or use diagonal covariances "
-                "(GaussianNB)."
+                f"{len(tally.parts)} missing-value patterns would take {needed >> 20} MB. "
+                "Fill or leave out the columns with most missing values, or use diagonal "
+                "covariances (GaussianNB)."
             )
     return weights, tally
 
 
 def _by_pattern(rows: Rows) -> Patterns:
-    """Count rows of which some have gaps, pattern by pattern."""
+    """Count rows of which some have missing values, pattern by pattern."""
     seen = ~np.isnan(np.asarray(rows.X, dtype=np.float64))
     packed = np.ascontiguousarray(np.packbits(seen, axis=1))
     keys = packed.view([("", packed.dtype, packed.shape[1])]).ravel()
@@ -145,13 +148,13 @@ def _by_pattern(rows: Rows) -> Patterns:
         columns = np.flatnonzero(seen[first])
         if columns.size == 0:
             continue
-        mine = rows.some(np.flatnonzero(which == number))
+        mine = rows.take(np.flatnonzero(which == number))
         kept = replace(mine, X=np.ascontiguousarray(mine.X[:, columns]), names=None)
-        parts[tuple(columns.tolist())] = whole_rows(kept)[1]
+        parts[tuple(columns.tolist())] = count_complete_rows(kept)[1]
     return Patterns(rows.shape[1], parts)
 
 
 def _refuse_infinity(rows: Rows, some: Rows, numbers: Numbers) -> None:
     infinite = np.isinf(some.X).any(axis=1)
     if infinite.any():
-        raise refused(rows, int(numbers[np.argmax(infinite)]))
+        raise refusal_of(rows, int(numbers[np.argmax(infinite)]))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.count.refusal import refused
-from suffice.count.runs import ClassRuns, added_in_ranges
+from suffice.count.refusal import refusal_of
+from suffice.count.runs import ClassRuns, sum_in_ranges
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.kernels.count.labels import first_rows
@@ -13,14 +13,14 @@ from suffice.kernels.count.moments import add_moments
 from suffice.kernels.count.sparse import sparse_moments
 from suffice.kernels.ranges import row_ranges
 from suffice.tally import Moments, Quartics
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
 # Rows of a class from whose middle value its origin is taken: one wild row must not set it.
 ROWS_FOR_ORIGIN = 5
 
 
 def count_moments(rows: Rows) -> tuple[Floats, Moments]:
-    """Count diagonal moments, (C, d); gaps are left out.
+    """Count diagonal moments, (C, d); missing values are left out.
 
     Returns
     -------
@@ -33,21 +33,23 @@ def count_moments(rows: Rows) -> tuple[Floats, Moments]:
     if rows.sparse:
         runs = ClassRuns(rows)
         weights = runs.row_weights
-        stored, gaps, sum_x, sum_xx = runs.add(
+        stored, missing, sum_x, sum_xx = runs.add(
             sparse_moments, (columns,) * 4, lambda c: (origin[c],)
         )
         # The cells that are not stored are zeros, and as far from the origin as it is from 0.
-        implicit = _snapped(weights[:, None] - stored, weights)
+        implicit = _snap(weights[:, None] - stored, weights)
         sum_x = sum_x - implicit * origin
         sum_xx = sum_xx + implicit * origin**2
-        seen = _snapped(weights[:, None] - gaps, weights)
+        seen = _snap(weights[:, None] - missing, weights)
     else:
-        weights, whole, seen, sum_x, sum_xx = added_in_ranges(
+        weights, whole, seen, sum_x, sum_xx = sum_in_ranges(
             rows, add_moments, [(), (), (columns,), (columns,), (columns,)], before=(origin,)
         )
         seen = whole[:, None] + seen
     check_squares(rows, sum_xx)
-    return weights, Moments(given(seen), given(origin), given(sum_x), given(sum_xx))
+    return weights, Moments(
+        as_readonly(seen), as_readonly(origin), as_readonly(sum_x), as_readonly(sum_xx)
+    )
 
 
 def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
@@ -63,10 +65,10 @@ def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
         if not np.isfinite(d).all():
             row = start + int(np.argwhere(~np.isfinite(d))[0][0])
             if np.isinf(rows.cells(row)).any():
-                raise refused(rows, row)
+                raise refusal_of(rows, row)
             raise InputError(
                 f"shrinkage='auto' (Ledoit-Wolf) learns from whole rows only, and row {row} has a "
-                "gap (NaN). Leave it out or give shrinkage as a number."
+                "missing value (NaN). Leave it out or give shrinkage as a number."
             )
         z = np.concatenate([d, d**2], axis=1)
         w = rows.weights_of(start, stop)
@@ -77,7 +79,9 @@ def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
             weight[c] += w[mine].sum() if w.size else len(z_c)
             sum_z[c] += weighed.sum(axis=0)
             sum_zz[c] += z_c.T @ weighed
-    return weight, Quartics(given(weight.copy()), given(origin), given(sum_z), given(sum_zz))
+    return weight, Quartics(
+        as_readonly(weight.copy()), as_readonly(origin), as_readonly(sum_z), as_readonly(sum_zz)
+    )
 
 
 def check_squares(rows: Rows, sum_xx: Floats) -> None:
@@ -103,6 +107,6 @@ def origins(rows: Rows) -> Floats:
     return np.where(np.isfinite(middle), middle, 0.0)
 
 
-def _snapped(weight: Floats, whole: Floats) -> Floats:
+def _snap(weight: Floats, whole: Floats) -> Floats:
     """Replace what rounding left of a difference of equal weights by 0."""
     return np.where(weight <= ROUNDING * whole[:, None], 0.0, weight)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.count.full_moments import GAPPY_CELLS, whole_rows
-from suffice.count.refusal import refused
+from suffice.count.full_moments import INCOMPLETE_CELLS, count_complete_rows
+from suffice.count.refusal import refusal_of
 from suffice.data.rows import Array, Rows
 from suffice.tally import Moments
 
@@ -43,15 +43,15 @@ class PairedRows(Rows):
 
     def dense(self, start: int, stop: int) -> Array:
         """Return some rows with their targets, row-major."""
-        return self._joined(self.X[start:stop], self.targets[start:stop])
+        return self._join_targets(self.X[start:stop], self.targets[start:stop])
 
     def sample(self, numbers: Array) -> NDArray[np.float64]:
         """Return copies of the rows of these numbers, with their targets."""
-        return self._joined(self.X[numbers], self.targets[numbers])
+        return self._join_targets(self.X[numbers], self.targets[numbers])
 
-    def some(self, numbers: Array) -> PairedRows:
+    def take(self, numbers: Array) -> PairedRows:
         """Return the rows of these numbers."""
-        chosen = super().some(numbers)
+        chosen = super().take(numbers)
         return replace(chosen, targets=self.targets[numbers])
 
     def cells(self, row: int) -> Array:
@@ -65,7 +65,7 @@ class PairedRows(Rows):
             return super().column(at)
         return "target y" if self.targets.shape[1] == 1 else f"target {beyond}"
 
-    def _joined(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _join_targets(self, X: Any, targets: NDArray[np.float64]) -> NDArray[np.float64]:
         rows, columns = X.shape
         out = np.empty((rows, columns + targets.shape[1]))
         out[:, :columns] = X.toarray() if self.sparse else X
@@ -74,15 +74,15 @@ class PairedRows(Rows):
 
 
 class Pairs(NamedTuple):
-    """Joint moments of whole rows, and what was left out because of gaps."""
+    """Joint moments of whole rows, and what was left out because of missing values."""
 
     tally: Moments
-    left_out: int
-    first_left_out: int
+    n_skipped: int
+    first_skipped: int
 
 
 def count_pairs(rows: PairedRows) -> Pairs:
-    """Count full moments, (d + t, d + t), of the rows that have no gap.
+    """Count full moments, (d + t, d + t), of the complete rows.
 
     They hold n, the means, X'X, X'y and y'y about an origin (docs: mathematics, section 7).
     """
@@ -91,21 +91,21 @@ def count_pairs(rows: PairedRows) -> Pairs:
 
 
 def count_pairs_by_code(rows: PairedRows) -> Pairs:
-    """Count full moments, (C, d + t, d + t), of the rows of each code that have no gap."""
-    _, moments, suspects = whole_rows(rows)
-    left_out, first_left_out = 0, -1
-    step = max(1, GAPPY_CELLS // max(rows.shape[1], 1))
+    """Count full moments, (C, d + t, d + t), of the complete rows of each code."""
+    _, moments, suspects = count_complete_rows(rows)
+    n_skipped, first_skipped = 0, -1
+    step = max(1, INCOMPLETE_CELLS // max(rows.shape[1], 1))
     for first in range(0, len(suspects), step):
         numbers = suspects[first : first + step]
-        some = rows.some(numbers)
+        some = rows.take(numbers)
         cells = some.dense(0, len(numbers))
         infinite = np.isinf(cells).any(axis=1)
         if infinite.any():
-            raise refused(rows, int(numbers[np.argmax(infinite)]))
-        gappy = np.isnan(cells).any(axis=1)
-        if gappy.any() and left_out == 0:
-            first_left_out = int(numbers[np.argmax(gappy)])
-        left_out += int(gappy.sum())
-        if not gappy.all():
-            moments = moments + whole_rows(some.some(np.flatnonzero(~gappy)))[1]
-    return Pairs(moments, left_out, first_left_out)
+            raise refusal_of(rows, int(numbers[np.argmax(infinite)]))
+        incomplete = np.isnan(cells).any(axis=1)
+        if incomplete.any() and n_skipped == 0:
+            first_skipped = int(numbers[np.argmax(incomplete)])
+        n_skipped += int(incomplete.sum())
+        if not incomplete.all():
+            moments = moments + count_complete_rows(some.take(np.flatnonzero(~incomplete)))[1]
+    return Pairs(moments, n_skipped, first_skipped)

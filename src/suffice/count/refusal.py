@@ -9,7 +9,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError
 
 
-def refused(rows: Rows, row: int) -> InputError:
+def refusal_of(rows: Rows, row: int) -> InputError:
     """Say what is wrong with a row that a kernel could not take."""
     cells = rows.cells(row).astype(np.float64)
 
@@ -26,8 +26,8 @@ def refused(rows: Rows, row: int) -> InputError:
         )
     if negative.any():
         return InputError(
-            f"Negative values in data passed to {rows.owner} (input X): {where(negative)}. Counts "
-            "and levels are 0 or more."
+            f"Negative values in data passed to {rows.estimator_name} (input X): "
+            f"{where(negative)}. Counts and levels are 0 or more."
         )
     return InputError(
         f"Level {where(cells == np.nanmax(cells))}, is too large a number. Levels are numbered "

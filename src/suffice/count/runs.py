@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.count.refusal import refused
+from suffice.count.refusal import refusal_of
 from suffice.data.rows import Rows, sparse_ready
 from suffice.kernels.count.labels import rows_by_class
 from suffice.kernels.ranges import on_all_cores, row_ranges
@@ -16,12 +16,12 @@ from suffice.tally.tally import Floats
 Kernel = Callable[..., int]
 
 # Sums that all ranges together hold beside the rows (16 MB): with more, ranges are made longer.
-MOST_SUMS = 1 << 21
+MAX_SUMS = 1 << 21
 # Runs that the stored cells are cut into; a class with most of them is shared by the cores.
 RUNS = 8
 
 
-def added_in_ranges(
+def sum_in_ranges(
     rows: Rows,
     kernel: Kernel,
     shapes: Sequence[tuple[int, ...]],
@@ -53,7 +53,7 @@ def added_in_ranges(
     totals = [np.zeros(shape) for shape in full]
     for bad, sums in on_all_cores(work, tasks):
         if bad >= 0:
-            raise refused(rows, bad)
+            raise refusal_of(rows, bad)
         for total, part in zip(totals, sums, strict=True):
             total += part
     return totals
@@ -62,7 +62,7 @@ def added_in_ranges(
 def ranges_with_sums(size: int, columns: int, sums: int) -> list[tuple[int, int]]:
     """Cut rows into ranges that hold `sums` numbers each: few enough ranges to stay small."""
     short = row_ranges(size, columns)
-    most = max(2, MOST_SUMS // max(sums, 1))
+    most = max(2, MAX_SUMS // max(sums, 1))
     if len(short) <= most:
         return short
     step = -(-size // most)
@@ -134,7 +134,7 @@ class ClassRuns:
         tasks = [(number, number) for number in range(len(self.runs))]
         for bad in on_all_cores(work, tasks):
             if bad >= 0:
-                raise refused(rows, int(bad))
+                raise refusal_of(rows, int(bad))
         for number, parts in extra.items():
             for array, part in zip(sums, parts, strict=True):
                 array[self.runs[number][0]] += part

@@ -1,4 +1,4 @@
-"""One column of a table: numbers, or codes of levels, or texts, with its gaps marked."""
+"""One column of a table: numbers, or codes of levels, or texts, with its missing values marked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from suffice.data.frames import int128_as_float
 from suffice.data.objects import DAY, ArrowCells, Kind, cells_of_objects
 from suffice.data.parsing.format import Decision, StringFormat, Strings, decide_format
-from suffice.data.parsing.levels import Encoded, encoded
+from suffice.data.parsing.levels import EncodedLevels, encode_levels
 from suffice.errors import InputError
 
 # How the strings of a column are to be read, if that is not to be decided by them.
@@ -25,16 +25,16 @@ Bools = NDArray[np.bool_]
 # Kinds whose values are floats, so that one may be given where another was learned.
 NUMERIC: tuple[Kind, ...] = ("number", "integer", "boolean", "date", "time", "span")
 # The code of a cell without a level.
-GAP = -1
+MISSING_CODE = -1
 # A column of strings is text, not names of levels, if more than this part of its cells are
 # different and they hold this many words each, on average over so many of them.
-MOSTLY_DIFFERENT = 0.5
-WORDS_OF_A_TEXT = 4.0
-LOOKED_AT = 1000
+MIN_DISTINCT_SHARE = 0.5
+MIN_WORDS_OF_TEXT = 4.0
+MAX_SAMPLED_CELLS = 1000
 # Strings of which more than this part are different are read cell by cell.
-MOSTLY_DISTINCT = 0.99
+MAX_DICTIONARY_SHARE = 0.99
 # Types of pandas whose values are known by what they print as.
-PRINTED = ("IntervalDtype", "PeriodDtype")
+PRINTED_TYPES = ("IntervalDtype", "PeriodDtype")
 # Strings that do not read which are named.
 MAX_EXAMPLES = 5
 # Arrow's ticks in a second, and the bits of its shorter times.
@@ -43,7 +43,7 @@ INT32 = 32
 
 
 class Unreadable(NamedTuple):
-    """Strings that do not read as the others of their column, and so are gaps.
+    """Strings that do not read as the others of their column, and so are missing values.
 
     examples : some of them, each with its first row
     cells : how many cells there are of them all
@@ -62,8 +62,8 @@ class Column:
     name : str
     kind : str
         "number", "integer", "boolean", "date" (days since 1970), "time" (of day, in days) or
-        "span" (in days), all float64 with NaN for gaps;
-        "category", int32 codes of levels, -1 for gaps and len(levels) for a level not among them;
+        "span" (in days), all float64 with NaN if missing;
+        "category", int32 codes of levels, -1 if missing and len(levels) for a level not among them;
         "text", an Arrow array of strings.
     values : (n,)
     levels : the levels of a category, in the order of their codes
@@ -71,12 +71,12 @@ class Column:
         How strings were read to become these values.
     note : what is to be said of how the column was read
     unreadable : Unreadable, optional
-        Strings that became gaps when these rows were read.
+        Strings that became missing values when these rows were read.
 
     Examples
     --------
     >>> colour = Column("colour", "category", np.array([0, -1, 1], np.int32), ("red", "blue"))
-    >>> colour.gaps, colour.shown([1, 2])
+    >>> colour.missing, colour.shown([1, 2])
     (array([False,  True, False]), ['blue', None])
     """
 
@@ -97,28 +97,28 @@ class Column:
         return self.kind in NUMERIC
 
     @cached_property
-    def gaps(self) -> Bools:
+    def missing(self) -> Bools:
         """Which cells are missing, (n,)."""
         if self.numeric:
             return np.asarray(np.isnan(self.values))
         if self.kind == "category":
-            return np.asarray(self.values == GAP)
+            return np.asarray(self.values == MISSING_CODE)
         return np.asarray(self.values.is_null())
 
     @cached_property
-    def any_gap(self) -> bool:
+    def any_missing(self) -> bool:
         """Whether any cell is missing."""
         if self.numeric:
             # Quicker than to look at each, unless sums are beyond all floats.
             with np.errstate(over="ignore", invalid="ignore"):
                 if not np.isnan(self.values.sum()):
                     return False
-        return bool(self.gaps.any())
+        return bool(self.missing.any())
 
     @cached_property
     def seen(self) -> Any:
         """The values that are not missing."""
-        return self.values[~self.gaps] if self.any_gap else self.values
+        return self.values[~self.missing] if self.any_missing else self.values
 
     @cached_property
     def ordered(self) -> Any:
@@ -156,11 +156,11 @@ class Column:
             import pyarrow as pa
 
             return replace(self, values=pa.nulls(len(self), pa.large_string()), unreadable=None)
-        gap = GAP if self.kind == "category" else np.nan
-        return replace(self, values=np.full_like(self.values, gap), unreadable=None)
+        missing = MISSING_CODE if self.kind == "category" else np.nan
+        return replace(self, values=np.full_like(self.values, missing), unreadable=None)
 
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
-        """Return the levels of some codes; None for gaps and for levels not among ours."""
+        """Return the levels of some codes; None if missing and for levels not among ours."""
         known = (*self.levels, None, None)
         return [known[min(code, len(self.levels))] for code in codes]
 
@@ -168,7 +168,7 @@ class Column:
         """Return a category of strings as the texts that it was made from."""
         import pyarrow as pa
 
-        codes = pa.array(self.values, mask=self.gaps)
+        codes = pa.array(self.values, mask=self.missing)
         return Column(self.name, "text", self._named_levels().take(codes))
 
     def read_as(self, format: StringFormat) -> Column:
@@ -257,9 +257,9 @@ def _of_library(name: str, cells: Any) -> ArrowCells:
 
     kind = getattr(cells, "dtype", "object")
     names: Any = getattr(kind, "categories", ())
-    if type(getattr(names, "dtype", None)).__name__ in PRINTED:
+    if type(getattr(names, "dtype", None)).__name__ in PRINTED_TYPES:
         cells = getattr(cells, "cat", cells).rename_categories([str(name) for name in names])
-    if str(kind) != "object" and type(kind).__name__ not in PRINTED:
+    if str(kind) != "object" and type(kind).__name__ not in PRINTED_TYPES:
         try:
             return ArrowCells(pa.array(cells, from_pandas=True))
         except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
@@ -302,7 +302,7 @@ def _of_arrow(name: str, cells: Any, reading: ReadAs | None, *, keeps_categories
 def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
     if reading == "text":
         return Column(name, "text", cells)
-    few = encoded(cells)
+    few = encode_levels(cells)
     if reading == "category" and few is not None:
         return Column(name, "category", *few)
     dictionary = None
@@ -316,7 +316,7 @@ def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
         decision = decide_format(strings, codes_too=reading == "number")
         if decision.format is not None:
             return _read(name, strings, decision.format, decision.values)
-    most = MOSTLY_DIFFERENT * (len(cells) - cells.null_count)
+    most = MIN_DISTINCT_SHARE * (len(cells) - cells.null_count)
     doubtful = reading is None
     if few is not None and not (doubtful and len(few.levels) > most):
         return Column(name, "category", *few, note=decision.note)
@@ -325,9 +325,9 @@ def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
     if doubtful and len(dictionary.dictionary) > most:
         import pyarrow.compute as pc
 
-        some = dictionary.dictionary.slice(0, LOOKED_AT)
+        some = dictionary.dictionary.slice(0, MAX_SAMPLED_CELLS)
         words = pc.mean(pc.count_substring_regex(some, r"\S+")).as_py() or 0.0
-        if words >= WORDS_OF_A_TEXT:
+        if words >= MIN_WORDS_OF_TEXT:
             return Column(name, "text", cells)
     return replace(_of_dictionary(name, dictionary, "category"), note=decision.note)
 
@@ -336,11 +336,11 @@ def _mostly_distinct(cells: Any) -> bool:
     """Say whether, as far as some cells show, to read each string once would save nothing."""
     import pyarrow as pa
 
-    some = cells.take(pa.array(np.linspace(0, len(cells) - 1, LOOKED_AT).astype(np.int64)))
-    return len(some.unique()) > MOSTLY_DISTINCT * LOOKED_AT
+    some = cells.take(pa.array(np.linspace(0, len(cells) - 1, MAX_SAMPLED_CELLS).astype(np.int64)))
+    return len(some.unique()) > MAX_DICTIONARY_SHARE * MAX_SAMPLED_CELLS
 
 
-def _strings(cells: Any, few: Encoded | None, dictionary: Any) -> Strings:
+def _strings(cells: Any, few: EncodedLevels | None, dictionary: Any) -> Strings:
     """Return the strings of a column, each once if they were numbered."""
     import pyarrow as pa
 
@@ -375,7 +375,7 @@ def _unreadable(strings: Strings, format: StringFormat, values: Floats) -> Unrea
         return None
     found: dict[str, int] = {}
     for place, value in zip(
-        at[:LOOKED_AT], strings.values.take(pa.array(at[:LOOKED_AT])), strict=True
+        at[:MAX_SAMPLED_CELLS], strings.values.take(pa.array(at[:MAX_SAMPLED_CELLS])), strict=True
     ):
         if len(found) == MAX_EXAMPLES:
             break
@@ -385,7 +385,7 @@ def _unreadable(strings: Strings, format: StringFormat, values: Floats) -> Unrea
 
 def _of_dictionary(name: str, cells: Any, reading: ReadAs | None) -> Column:
     column = Column(name, "category", _codes(cells), tuple(cells.dictionary.to_pylist()))
-    if None in column.levels:  # Arrow may keep a gap as a level
+    if None in column.levels:  # Arrow may keep a missing value as a level
         column = _without_level(column, column.levels.index(None))
     if reading == "text":
         return column.as_text()
@@ -407,7 +407,7 @@ def _used(column: Column) -> Strings:
     used = strings.counts > 0
     if used.all():
         return strings
-    places = np.append(np.where(used, np.cumsum(used) - 1, GAP), GAP)
+    places = np.append(np.where(used, np.cumsum(used) - 1, MISSING_CODE), MISSING_CODE)
     return Strings(strings.values.filter(pa.array(used)), places[column.values].astype(np.int32))
 
 
@@ -415,12 +415,14 @@ def _codes(cells: Any) -> Codes:
     import pyarrow as pa
 
     codes = cells.indices.cast(pa.int32())
-    return np.asarray(codes.fill_null(GAP) if codes.null_count else codes)
+    return np.asarray(codes.fill_null(MISSING_CODE) if codes.null_count else codes)
 
 
-def _without_level(column: Column, gap: int) -> Column:
-    codes = np.where(column.values == gap, GAP, column.values - (column.values > gap))
-    levels = column.levels[:gap] + column.levels[gap + 1 :]
+def _without_level(column: Column, missing: int) -> Column:
+    codes = np.where(
+        column.values == missing, MISSING_CODE, column.values - (column.values > missing)
+    )
+    levels = column.levels[:missing] + column.levels[missing + 1 :]
     return Column(column.name, "category", codes.astype(np.int32), levels)
 
 
@@ -457,7 +459,7 @@ def _days(cells: Any) -> Floats:
 
 
 def _ticks(cells: Any) -> Floats:
-    """Return times in their own units, NaN for gaps, (n,)."""
+    """Return times in their own units, NaN if missing, (n,)."""
     import pyarrow as pa
 
     whole = cells.cast(pa.int32() if cells.type.bit_width == INT32 else pa.int64())

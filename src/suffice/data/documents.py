@@ -49,10 +49,12 @@ def arrow_pieces(source: Any) -> list[Any] | None:
     if library != "pyarrow" or not hasattr(source, "type"):
         return None
     chunks = source.chunks if hasattr(source, "chunks") else [source]
-    return [_written_out(chunk) for chunk in chunks] or [_written_out(source.combine_chunks())]
+    return [_decode_dictionary(chunk) for chunk in chunks] or [
+        _decode_dictionary(source.combine_chunks())
+    ]
 
 
-def _written_out(column: Any) -> Any:
+def _decode_dictionary(column: Any) -> Any:
     import pyarrow as pa
 
     if pa.types.is_dictionary(column.type):
@@ -88,7 +90,7 @@ def has_bytes_under_nulls(column: Any) -> bool:
     return bool(lengths[column.is_null().to_numpy(zero_copy_only=False)].any())
 
 
-def listed(source: Any) -> Any:
+def as_list(source: Any) -> Any:
     """Return the documents of a column that is not Arrow's one by one."""
     shape = getattr(source, "shape", (0,))
     if len(shape) != 1:
@@ -144,7 +146,7 @@ class Documents:
         column = as_arrow(source)
         if column is not None:
             return cls._of_arrow(column, encoding, decode_error)
-        source = listed(source)
+        source = as_list(source)
         encoded = [_encoded(d, at, encoding, decode_error) for at, d in enumerate(source)]
         return cls.of_bytes(encoded)
 
@@ -189,7 +191,7 @@ class Documents:
         taken: bytes = self.text[self.begins[at] : self.begins[at + 1]].tobytes()
         return taken.decode("utf-8", "surrogatepass")
 
-    def some(self, start: int, stop: int) -> Self:
+    def take(self, start: int, stop: int) -> Self:
         """Return the documents from `start` to before `stop`, without a copy."""
         return type(self)(self.text, self.begins[start : stop + 1])
 
@@ -206,7 +208,7 @@ class Documents:
         ends = [0, *(int(cut) for cut in cuts if 0 < cut < len(self)), len(self)]
         return [pair for pair in pairwise(ends) if pair[0] < pair[1]]
 
-    def replaced(self, numbers: Iterable[int], documents: Iterable[str]) -> Self:
+    def with_replacements(self, numbers: Iterable[int], documents: Iterable[str]) -> Self:
         """Return the documents with some of them replaced."""
         new = {number: _utf8(document) for number, document in zip(numbers, documents, strict=True)}
         if not new:
@@ -229,7 +231,7 @@ def is_missing(document: Any) -> bool:
     return isinstance(document, float) and document != document
 
 
-def no_text(document: Any, at: int) -> InputError:
+def not_text_error(document: Any, at: int) -> InputError:
     """Return the error that something is no document."""
     kind = type(document).__name__
     cure = "Give strings or bytes."
@@ -251,4 +253,4 @@ def _encoded(document: Any, at: int, encoding: str, decode_error: str) -> bytes:
         return _utf8(document.decode(encoding, decode_error))
     if is_missing(document):
         return b""
-    raise no_text(document, at)
+    raise not_text_error(document, at)

@@ -46,7 +46,7 @@ def table_hashes(columns: Iterable[Column], rows: int) -> Hashes:
             known = np.append(level_hashes(column.levels), np.uint64(0))
             add_levels(np.ascontiguousarray(column.values), known, seed, out)
         else:
-            codes = np.where(column.gaps, -1, np.arange(rows)).astype(np.int32)
+            codes = np.where(column.missing, -1, np.arange(rows)).astype(np.int32)
             add_levels(codes, string_hashes(column.values), seed, out)
     return out
 

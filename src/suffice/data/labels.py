@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.parsing.levels import Encoded, encoded
+from suffice.data.parsing.levels import EncodedLevels, encode_levels
 from suffice.errors import InputError
 from suffice.kernels.count.labels import mark_present, translate
 
@@ -46,7 +46,7 @@ def encode_labels(labels: Labels) -> tuple[Labels, Codes]:
     return _by_sorting(labels)
 
 
-def codes_within(classes: Labels, known: Labels, codes: Codes) -> Codes:
+def translate_codes(classes: Labels, known: Labels, codes: Codes) -> Codes:
     """Translate codes of `classes` into codes of `known`, a sorted superset of them."""
     if np.array_equal(classes, known):
         return codes
@@ -94,10 +94,10 @@ def _by_dictionary(labels: Labels) -> tuple[Labels, Codes]:
         )
     if not isinstance(cells, pa.Array) or not pa.types.is_string(cells.type):
         return _by_sorting(labels)
-    found = encoded(cells)
+    found = encode_levels(cells)
     if found is None:
         dictionary = cells.dictionary_encode()
-        found = Encoded(np.asarray(dictionary.indices), dictionary.dictionary.to_pylist())
+        found = EncodedLevels(np.asarray(dictionary.indices), dictionary.dictionary.to_pylist())
     names = np.array(found.levels, dtype=labels.dtype)
     order = np.argsort(names)
     rank = np.empty(len(order), np.int32)

@@ -17,11 +17,11 @@ Kind = Literal["number", "integer", "boolean", "date", "time", "span", "category
 
 DAY = 86400.0
 # Moments are microseconds in an int64, which reaches so many years from 1970.
-MOST_YEARS = 290_000
+MAX_YEARS = 290_000
 # Spans of numpy that have no length in days.
-ENDLESS_UNITS = ("Y", "M", "generic")
-GAPS = ("NoneType", "NAType", "NaTType")
-# Types that have a value for gaps, which differs from itself.
+UNITS_WITHOUT_LENGTH = ("Y", "M", "generic")
+MISSING_TYPES = ("NoneType", "NAType", "NaTType")
+# Types with a missing value of their own, which differs from itself.
 UNEQUAL = (float, np.floating, np.datetime64, np.timedelta64)
 NANS = (*UNEQUAL, Decimal)
 
@@ -34,7 +34,7 @@ class ArrowCells(NamedTuple):
 
 
 def cells_of_objects(name: str, cells: list[Any]) -> ArrowCells:
-    """Return cells of any types as one Arrow array; None, NaN, NaT and NA are gaps.
+    """Return cells of any types as one Arrow array; None, NaN, NaT and NA are missing values.
 
     Dates stay what they are, each on its own clock; spans and times of day become days, and all
     numbers floats or integers. Other cells of several types become what they print as.
@@ -66,7 +66,7 @@ def cells_of_objects(name: str, cells: list[Any]) -> ArrowCells:
 
 def _sort(kind: type) -> str:
     """Return what sort of cells those of a type are."""
-    if kind.__name__ in GAPS:  # pandas' NaT passes for a date
+    if kind.__name__ in MISSING_TYPES:  # pandas' NaT passes for a date
         return "gap"
     sorts: dict[str, tuple[type, ...]] = {
         "span": (dt.timedelta, np.timedelta64),  # which passes for an integer
@@ -92,17 +92,17 @@ def _prints_its_value(kind: type) -> bool:
     return all(own.values()) and getattr(kind, "__hash__", None) is not None
 
 
-def is_gap(cell: Any) -> bool:
+def is_missing_cell(cell: Any) -> bool:
     """Say whether a cell is None, NaN or NaT of any type, or pandas' NA.
 
-    >>> is_gap(np.datetime64("NaT")), is_gap(Decimal("NaN")), is_gap("")
+    >>> is_missing_cell(np.datetime64("NaT")), is_missing_cell(Decimal("NaN")), is_missing_cell("")
     (True, True, False)
     """
     if isinstance(cell, Decimal):
         return cell.is_nan()
     if isinstance(cell, UNEQUAL):
         return bool(cell != cell)
-    return type(cell).__name__ in GAPS
+    return type(cell).__name__ in MISSING_TYPES
 
 
 def _refuse_sort(name: str, cells: list[Any]) -> NoReturn:
@@ -126,8 +126,10 @@ def _times(name: str, cells: list[Any]) -> ArrowCells:
     """Return cells of which one at least is a date, a span or a time of day."""
     import pyarrow as pa
 
-    doubtful = {k for k in set(map(type, cells)) if k.__name__ in GAPS or issubclass(k, NANS)}
-    known = [None if type(cell) in doubtful and is_gap(cell) else cell for cell in cells]
+    doubtful = {
+        k for k in set(map(type, cells)) if k.__name__ in MISSING_TYPES or issubclass(k, NANS)
+    }
+    known = [None if type(cell) in doubtful and is_missing_cell(cell) else cell for cell in cells]
     sort_of = {kind: _sort(kind) for kind in set(map(type, known)) - {type(None)}}
     if not TIMES.keys() & set(sort_of.values()):
         return cells_of_objects(name, known)  # there is no time but NaT
@@ -152,7 +154,7 @@ def _times(name: str, cells: list[Any]) -> ArrowCells:
         row = next(row for row, other in enumerate(known) if other is cell)
         raise InputError(
             f"Column {name!r} holds {cell!r} in row {row}, which is beyond the years "
-            f"+-{MOST_YEARS}, or of a length that is not known. Give days, or None."
+            f"+-{MAX_YEARS}, or of a length that is not known. Give days, or None."
         ) from None
 
 
@@ -166,7 +168,7 @@ def _dates(cells: list[Any]) -> Any:
     if all(issubclass(kind, dt.datetime) for kind in kinds):
         return pa.array(cells, pa.timestamp("us"))
     years = np.array(cells, "M8[Y]")
-    beyond = ~np.isnat(years) & (np.abs(years.astype(np.int64)) > MOST_YEARS)
+    beyond = ~np.isnat(years) & (np.abs(years.astype(np.int64)) > MAX_YEARS)
     if beyond.any():
         raise _UnknownTimeError(cells[int(np.argmax(beyond))])
     return pa.array(np.array(cells, "M8[us]"), from_pandas=True)
@@ -185,7 +187,7 @@ def _span(cell: Any) -> float:
     """Return how many days a span is."""
     if not isinstance(cell, np.timedelta64):
         return float(cell / dt.timedelta(days=1))
-    if np.datetime_data(cell)[0] in ENDLESS_UNITS:
+    if np.datetime_data(cell)[0] in UNITS_WITHOUT_LENGTH:
         raise _UnknownTimeError(cell)
     try:
         return float(cell / np.timedelta64(1, "D"))
@@ -219,7 +221,7 @@ def _numbers(name: str, cells: list[Any]) -> Any:
     found = np.full(len(cells), np.nan)
     for row, cell in enumerate(cells):
         try:
-            found[row] = np.nan if is_gap(cell) else float(cell)
+            found[row] = np.nan if is_missing_cell(cell) else float(cell)
         except OverflowError:
             raise InputError(
                 f"Column {name!r} holds a number in row {row} that is beyond all floats. Give its "
@@ -232,7 +234,7 @@ def _as_strings(name: str, cells: list[Any]) -> Any:
     """Return cells of several types by what they print as."""
     import pyarrow as pa
 
-    told = [None if is_gap(cell) else str(cell) for cell in cells]
+    told = [None if is_missing_cell(cell) else str(cell) for cell in cells]
     try:
         return pa.array(told, pa.string())
     except UnicodeEncodeError as error:

@@ -23,7 +23,7 @@ class Rows:
 
     Parameters
     ----------
-    X : (n, d) array of numbers, or a CSR matrix; gaps are NaN
+    X : (n, d) array of numbers, or a CSR matrix; missing values are NaN
     codes : (n,) numbers of classes
     classes : int
         How many classes there are.
@@ -38,7 +38,7 @@ class Rows:
     classes: int
     weights: NDArray[np.float64] = field(default_factory=lambda: NO_WEIGHTS)
     names: tuple[str, ...] | None = None
-    owner: str = "suffice"
+    estimator_name: str = "suffice"
     groups: NDArray[np.uint64] = field(default_factory=lambda: NO_GROUPS)
 
     @property
@@ -70,7 +70,7 @@ class Rows:
         """Return the weights of some rows, or the empty array if all weigh 1."""
         return self.weights[start:stop] if self.weights.size else self.weights
 
-    def some(self, numbers: Array) -> Self:
+    def take(self, numbers: Array) -> Self:
         """Return the rows of these numbers."""
         return replace(
             self,
@@ -93,12 +93,12 @@ class Rows:
         return f"column {at}" + (f" ({self.names[at]!r})" if self.names is not None else "")
 
 
-def evenly(rows: int, most: int) -> Array:
+def subsample(rows: int, most: int) -> Array:
     """Return the numbers of at most so many of `rows`, at equal distances.
 
     Examples
     --------
-    >>> evenly(10, 4), evenly(3, 4)
+    >>> subsample(10, 4), subsample(3, 4)
     (array([0, 2, 5, 7]), array([0, 1, 2]))
     """
     few = min(rows, most)

@@ -9,10 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, NUMERIC, Column, ReadAs, column_of
+from suffice.data.columns import MISSING_CODE, NUMERIC, Column, ReadAs, column_of
 from suffice.data.objects import Kind
 from suffice.data.parsing.format import StringFormat
-from suffice.data.table import CALENDAR, Named, Table, has_names, with_calendar
+from suffice.data.table import CALENDAR, NamedColumns, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 
 Index = NDArray[np.intp]
@@ -40,14 +40,14 @@ class Schema:
     ----------
     fields : tuple of Field
     by_place : bool
-        Whether columns are told apart by their places, as those of arrays.
+        Whether columns are identified by their places, as those of arrays.
 
     Examples
     --------
     >>> schema = Schema.of(Table.of([{"city": "Rome"}, {"city": "Oslo"}]))
     >>> schema.take([{"city": "Oslo"}, {"city": "Lima"}, {"city": None}])["city"].values
     array([ 1,  2, -1], dtype=int32)
-    >>> later, table = schema.grown([{"city": "Lima"}])
+    >>> later, table = schema.with_levels_of([{"city": "Lima"}])
     >>> later.fields[0].levels
     ('Rome', 'Oslo', 'Lima')
     """
@@ -85,7 +85,8 @@ class Schema:
         """
         table = self._read(X)
         columns = tuple(
-            _taken(field, table[field.name], unused=field.name in unused) for field in self.fields
+            _convert_column(field, table[field.name], unused=field.name in unused)
+            for field in self.fields
         )
         extra = tuple(name for name in table.names if name not in set(self.names))
         return replace(table, columns=columns, extra=extra)
@@ -102,9 +103,9 @@ class Schema:
         """
         ours = {field.name: field for field in self.fields if field.kind == "category"}
         known = [c for c in table.columns if c.name in ours and c.kind == "category"]
-        return table.having(*(_taken(ours[column.name], column) for column in known))
+        return table.with_columns(*(_convert_column(ours[column.name], column) for column in known))
 
-    def grown(
+    def with_levels_of(
         self, X: Any, of: Collection[str] | None = None, unused: Collection[str] = ()
     ) -> tuple[Self, Table]:
         """Return the schema with the levels that are new in X added last, and X read by it.
@@ -117,16 +118,16 @@ class Schema:
         """
         table = self._read(X)
         fields = tuple(
-            _grown(field, table[field.name]) if of is None or field.name in of else field
+            _add_levels_of(field, table[field.name]) if of is None or field.name in of else field
             for field in self.fields
         )
         wider = replace(self, fields=fields)
         return wider, wider.take(table, unused)
 
-    def merged(self, other: Self) -> Self:
+    def merge(self, other: Self) -> Self:
         """Return the schema with the levels of another one added last."""
         self._check_same(other)
-        return replace(self, fields=tuple(_merged(f, other[f.name]) for f in self.fields))
+        return replace(self, fields=tuple(_merge_fields(f, other[f.name]) for f in self.fields))
 
     def keep_levels(self, used: Mapping[str, Mask]) -> Self:
         """Return the schema with some levels of categories alone; later ones move up.
@@ -142,7 +143,7 @@ class Schema:
         >>> schema.keep_levels({"city": np.array([True, False, True])}).fields[0].levels
         ('Rome', 'Lima')
         """
-        fields = tuple(_kept(field, used.get(field.name)) for field in self.fields)
+        fields = tuple(_keep_used_levels(field, used.get(field.name)) for field in self.fields)
         same = all(new is old for new, old in zip(fields, self.fields, strict=True))
         return self if same else replace(self, fields=fields)
 
@@ -179,26 +180,26 @@ class Schema:
             )
 
     def _with_calendars(self, table: Table) -> Table:
-        """Return a table in which numbers, or gaps, where dates are due have a calendar."""
+        """Return a table where numbers, or missing values, in place of dates have a calendar."""
         added = [
             day
             for field in self.fields
             if field.kind == "date"
             and (table[field.name].kind != "date" or f"{field.name}:month" not in table.names)
-            for day in with_calendar(_taken(field, table[field.name]))[1:]
+            for day in with_calendar(_convert_column(field, table[field.name]))[1:]
         ]
         return replace(table, columns=(*table.columns, *added)) if added else table
 
-    def named(self, X: Any) -> Named:
+    def named(self, X: Any) -> NamedColumns:
         """Return the columns of X under our names, with their cells as they were given."""
         by_place = self.by_place or not has_names(X)
-        found = self._by_place(X) if by_place else Named.of(X)
+        found = self._by_place(X) if by_place else NamedColumns.of(X)
         self._check_given(tuple(name for name, _ in found.columns))
         return found
 
-    def _by_place(self, X: Any) -> Named:
+    def _by_place(self, X: Any) -> NamedColumns:
         """Return the columns of X under our names, place by place."""
-        named = Named.of(X)
+        named = NamedColumns.of(X)
         if len(self.given) != len(named.columns):
             raise ShapeError(
                 f"X has {len(named.columns)} columns, but {len(self.given)} were learned from. "
@@ -231,13 +232,13 @@ def with_own_levels(table: Table) -> Table:
     ('Lima',)
     """
     changed = [_of_own_levels(c) for c in table.columns if c.kind == "category"]
-    return table.having(*changed) if changed else table
+    return table.with_columns(*changed) if changed else table
 
 
 def _of_own_levels(column: Column) -> Column:
     known = (column.values >= 0) & (column.values < len(column.levels))
     present, places = np.unique(column.values[known], return_inverse=True)
-    codes = np.where(column.values == GAP, GAP, len(present)).astype(np.int32)
+    codes = np.where(column.values == MISSING_CODE, MISSING_CODE, len(present)).astype(np.int32)
     codes[known] = places
     return replace(column, values=codes, levels=tuple(column.levels[code] for code in present))
 
@@ -249,42 +250,44 @@ def _places(levels: tuple[Any, ...], wider: tuple[Any, ...]) -> Index:
     return np.array([code_of.get(level, unknown) for level in levels], np.intp)
 
 
-def _joined(field: Field, levels: tuple[Any, ...]) -> Field:
+def _add_levels(field: Field, levels: tuple[Any, ...]) -> Field:
     if set(levels) <= set(field.levels):
         return field
     return replace(field, levels=tuple(dict.fromkeys((*field.levels, *levels))))
 
 
-def _kept(field: Field, used: Mask | None) -> Field:
+def _keep_used_levels(field: Field, used: Mask | None) -> Field:
     if field.kind != "category" or used is None or used[: len(field.levels)].all():
         return field
     levels = tuple(level for level, kept in zip(field.levels, used, strict=False) if kept)
     return replace(field, levels=levels)
 
 
-def _merged(field: Field, other: Field) -> Field:
+def _merge_fields(field: Field, other: Field) -> Field:
     strings = other.strings
     if field.strings is not None:
-        strings = field.strings.merged(strings, field.name)
-    return _joined(replace(field, strings=strings), other.levels)
+        strings = field.strings.merge(strings, field.name)
+    return _add_levels(replace(field, strings=strings), other.levels)
 
 
-def _grown(field: Field, column: Column) -> Field:
+def _add_levels_of(field: Field, column: Column) -> Field:
     if field.kind != "category":
         return field
-    return _joined(field, _as_category(field, column).levels)
+    return _add_levels(field, _as_category(field, column).levels)
 
 
-def _taken(field: Field, column: Column, *, unused: bool = False) -> Column:
+def _convert_column(field: Field, column: Column, *, unused: bool = False) -> Column:
     """Return a column as one of this field; what is of another type is missing if it is unused."""
     if field.kind == "category":
         given = _as_category(field, column)
         if given.levels == field.levels:
             return given
-        # The last place is that of gaps, whose code is -1.
-        codes = np.append(_places(given.levels, field.levels), GAP)
+        # The last place is that of missing values, whose code is -1.
+        codes = np.append(_places(given.levels, field.levels), MISSING_CODE)
         unknown = given.values >= len(given.levels)
-        found = np.where(unknown, len(field.levels), codes[np.where(unknown, GAP, given.values)])
+        found = np.where(
+            unknown, len(field.levels), codes[np.where(unknown, MISSING_CODE, given.values)]
+        )
         return Column(field.name, "category", found.astype(np.int32), field.levels)
     if field.kind in NUMERIC and column.numeric:
         return column if column.kind == field.kind else replace(column, kind=field.kind)
@@ -294,7 +297,7 @@ def _taken(field: Field, column: Column, *, unused: bool = False) -> Column:
         return column.as_text()
     if field.strings is not None and not column.numeric:
         return replace(column.read_as(field.strings), kind=field.kind)
-    if unused or column.gaps.all():
+    if unused or column.missing.all():
         empty = column_of(field.name, np.full(len(column), None))
         return empty if field.kind != "text" else _no_text(empty)
     cell = next(cell for cell in _shown(column) if cell is not None)
@@ -322,10 +325,10 @@ def _as_category(field: Field, column: Column) -> Column:
         return column
     if column.kind == "text":
         return column_of(column.name, column.values, "category")
-    gaps = column.gaps
-    distinct, places = np.unique(column.values[~gaps], return_inverse=True)
-    codes = np.full(len(column), GAP, np.int32)
-    codes[~gaps] = places
+    missing = column.missing
+    distinct, places = np.unique(column.values[~missing], return_inverse=True)
+    codes = np.full(len(column), MISSING_CODE, np.int32)
+    codes[~missing] = places
     names = {level.lower(): level for level in field.levels if isinstance(level, str)}
     if not names:
         levels = tuple(distinct.tolist())

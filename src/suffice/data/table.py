@@ -11,15 +11,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, NUMERIC, Column, ReadAs, column_of
-from suffice.data.frames import is_frame, with_names
-from suffice.data.given import (
+from suffice.data.columns import MISSING_CODE, NUMERIC, Column, ReadAs, column_of
+from suffice.data.conversion import (
     as_table,
+    check_unique_names,
     columns_of_rows,
     is_columns,
     is_rows_of_mappings,
-    refuse_repeated_names,
 )
+from suffice.data.frames import is_frame, with_names
 from suffice.data.objects import Kind
 from suffice.errors import InputError, ShapeError
 from suffice.kernels.ranges import on_all_cores
@@ -81,8 +81,8 @@ class Table:
         """
         if isinstance(X, cls):
             return X
-        named = X if isinstance(X, Named) else Named.of(X)
-        refuse_repeated_names([name for name, _ in named.columns])
+        named = X if isinstance(X, NamedColumns) else NamedColumns.of(X)
+        check_unique_names([name for name, _ in named.columns])
 
         # Those that are not read at once come first, and every thread takes its share of them.
         order = sorted(named.columns, key=lambda one: isinstance(one[1], np.ndarray))
@@ -97,7 +97,7 @@ class Table:
         parts = on_all_cores(read, [(at, at + 1) for at in range(shares)])
         read_by_name = {name: found for part in parts for name, found in part.items()}
         columns = [column for name, _ in named.columns for column in read_by_name[name]]
-        refuse_repeated_names([column.name for column in columns])
+        check_unique_names([column.name for column in columns])
         return cls(tuple(columns), named.rows, named.by_place)
 
     def __len__(self) -> int:
@@ -136,7 +136,7 @@ class Table:
         columns = tuple(self[name] for name in names)
         return type(self)(columns, self.rows, self.by_place, self.extra)
 
-    def having(self, *changed: Column) -> Self:
+    def with_columns(self, *changed: Column) -> Self:
         """Return the table with some columns replaced, by name."""
         new = {column.name: column for column in changed}
         columns = tuple(new.get(column.name, column) for column in self.columns)
@@ -156,7 +156,7 @@ def has_names(X: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
+class NamedColumns:
     """Columns as they were given: their names, and their cells untouched."""
 
     columns: tuple[tuple[str, Any], ...]
@@ -238,15 +238,15 @@ def with_calendar(column: Column) -> list[Column]:
     """Return the column and, of a date, its weekday and month."""
     if column.kind != "date":
         return [column]
-    gaps = column.gaps
-    days = np.floor(np.where(gaps, 0.0, column.values)).astype(np.int64)
+    missing = column.missing
+    days = np.floor(np.where(missing, 0.0, column.values)).astype(np.int64)
     months = days.astype("M8[D]").astype("M8[M]").astype(np.int64) % 12
     codes_of = {"weekday": (days + FIRST_WEEKDAY) % 7, "month": months}
     return [column] + [
         Column(
             f"{column.name}:{part}",
             "category",
-            np.where(gaps, GAP, codes_of[part]).astype(np.int32),
+            np.where(missing, MISSING_CODE, codes_of[part]).astype(np.int32),
             levels,
         )
         for part, levels in CALENDAR.items()
@@ -272,7 +272,7 @@ def stack_tables(first: Table, second: Table) -> Table:
 
 
 def stack_columns(first: Column, second: Column) -> Column:
-    """Return the cells of both columns; those of gaps alone are of any kind."""
+    """Return the cells of both columns; those of missing values alone are of any kind."""
     if first.kind != second.kind:
         first, second = _alike(first, second)
     if first.kind == "text":
@@ -287,8 +287,8 @@ def stack_columns(first: Column, second: Column) -> Column:
     if second.levels != levels:
         levels = tuple(dict.fromkeys((*first.levels, *second.levels)))
         place = {level: code for code, level in enumerate(levels)}
-        # The last place is that of gaps, whose code is -1.
-        places = np.array([*(place[level] for level in second.levels), GAP], np.int32)
+        # The last place is that of missing values, whose code is -1.
+        places = np.array([*(place[level] for level in second.levels), MISSING_CODE], np.int32)
         codes = places[second.values]
     return replace(first, values=np.concatenate([first.values, codes]), levels=levels)
 
@@ -298,7 +298,7 @@ def _alike(first: Column, second: Column) -> tuple[Column, Column]:
     kinds = first.kind, second.kind
     for empty, other in ((0, 1), (1, 0)):
         pair = [first, second]
-        if pair[empty].gaps.all():
+        if pair[empty].missing.all():
             pair[empty] = _without_cells(pair[empty], pair[other])
             return pair[0], pair[1]
     if all(kind in WIDER for kind in kinds):
@@ -315,13 +315,13 @@ def _alike(first: Column, second: Column) -> tuple[Column, Column]:
 
 
 def _without_cells(column: Column, like: Column) -> Column:
-    """Return a column of gaps as one of another's kind."""
+    """Return a column of missing values as one of another's kind."""
     if like.kind == "text":
         import pyarrow as pa
 
         return replace(like, values=pa.nulls(len(column), pa.large_string()), unreadable=None)
     if like.kind == "category":
-        return replace(like, values=np.full(len(column), GAP, np.int32))
+        return replace(like, values=np.full(len(column), MISSING_CODE, np.int32))
     return replace(like, values=np.full(len(column), np.nan), unreadable=None)
 
 

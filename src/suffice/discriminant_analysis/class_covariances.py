@@ -13,7 +13,7 @@ from suffice.data.rows import Rows
 from suffice.discriminant_analysis.learner import GaussianLearner
 from suffice.empirical_bayes.covariance import covariance_prior
 from suffice.errors import InputError
-from suffice.families.left_out_gaussian import Marks
+from suffice.families.leave_one_out_gaussian import Mask
 from suffice.gaussian.covariance import ledoit_wolf, mle, toward_mean_variance
 from suffice.persist.agreement import check_shapes
 from suffice.tally import Groups, Tally
@@ -145,7 +145,7 @@ class ClassCovariances(GaussianLearner):
             return "a class without rows is taken to be like the others"
         return super()._without_closed_form()
 
-    def _last_of_a_closed_class(self, rows: Rows) -> Marks:
+    def _last_of_a_closed_class(self, rows: Rows) -> Mask:
         """Say which rows leave an announced class without any, and so like the others."""
         last = self._is_last(rows)
         return last if self.classes_closed_ else np.zeros_like(last)

@@ -10,15 +10,15 @@ import numpy as np
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.gaussian_reading import DIAGONAL, GaussianReading
 from suffice.discriminant_analysis.learner import row_weights
-from suffice.families.gaussian_laws import DiagonalLaw
-from suffice.families.left_out_gaussian import (
-    LeftOutGaussian,
-    Marks,
+from suffice.families.gaussians import DiagonalGaussian
+from suffice.families.leave_one_out_gaussian import (
+    LeaveOneOutGaussian,
+    Mask,
     covariance_parts,
     posterior_parts,
     rows_by_class,
 )
-from suffice.families.left_out_moments import MomentsLeftOut
+from suffice.families.leave_one_out_moments import LeaveOneOutMoments
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
 from suffice.tally.tally import ROUNDING, Floats
 
@@ -54,37 +54,37 @@ class GaussianLeftOut(GaussianReading):
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(counts / counts.sum(axis=1, keepdims=True)))
 
-    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Mask:
         last = self._is_last(rows)
         if self.covariance in DIAGONAL:
-            assert isinstance(self._law, DiagonalLaw)
+            assert isinstance(self._law, DiagonalGaussian)
             terms = self._moments, self._law, DIAGONAL[self.covariance], self.prior_
-            out[:], doubtful = MomentsLeftOut(*terms).scores(rows)
+            out[:], doubtful = LeaveOneOutMoments(*terms).scores(rows)
         else:
             doubtful = self._fill_rows(rows, last, out)
         # Maximum likelihood may have an answer without a class that had none.
         refuses = self.estimate == "mle" and (self.prior_ is not None or self.classes_closed_)
         return np.asarray(doubtful | last) if refuses else doubtful
 
-    def _sharers(self, last: Marks) -> Floats:
+    def _sharers(self, last: Mask) -> Floats:
         """Return how many classes there are without each row, (n,)."""
         if self.classes_closed_:
             return np.full(len(last), float(len(self.classes_)))
         return np.asarray(np.count_nonzero(self.tally_.weights) - last.astype(np.float64))
 
-    def _fill_rows(self, rows: Rows, last: Marks, out: Floats) -> Marks:
+    def _fill_rows(self, rows: Rows, last: Mask, out: Floats) -> Mask:
         tied, weights, moments = self.covariance == "tied", row_weights(rows), self._moments
         groups = rows_by_class(rows.codes, out.shape[1])
         if not tied:
             self._fill_densities(rows, out)
         if self.prior_ is None:
             parts = covariance_parts(moments, groups, weights, tied=tied, axes=False)
-            return LeftOutGaussian(self.means_, moments.weight, tied).fill(rows, parts, out)
+            return LeaveOneOutGaussian(self.means_, moments.weight, tied).fill(rows, parts, out)
         believed = self.prior_.posterior(moments)
         sharers = self._sharers(last) if tied else np.ones(len(last))
         predictive = self.estimate == "predictive"
         parts = posterior_parts(believed, groups, weights, sharers, predictive=predictive)
-        form = LeftOutGaussian(self.means_, believed.pseudo_rows, tied)
+        form = LeaveOneOutGaussian(self.means_, believed.pseudo_rows, tied)
         return form.fill(rows, parts, out)
 
 

@@ -10,18 +10,18 @@ import numpy as np
 from suffice.count import count_moments
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.learner import GaussianLearner
-from suffice.empirical_bayes.covariance import covariance_prior, prior_over
+from suffice.empirical_bayes.covariance import broadcast_prior, covariance_prior
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.estimators.class_prior import given_prior, learned_prior
-from suffice.families.gaussian_laws import (
-    DenseLaw,
-    LowRankLaw,
-    diagonal_law,
+from suffice.families.gaussians import (
+    DenseGaussian,
+    LowRankGaussian,
+    diagonal_gaussian,
     diagonal_mle,
     diagonal_prior,
 )
 from suffice.gaussian.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
-from suffice.gaussian.em import expected_at_first
+from suffice.gaussian.em import initial_moments
 from suffice.prior import NormalInverseWishart
 from suffice.scoring.dense import factor_analysis
 from suffice.tally import Groups, Moments, Patterns, Quartics, Tally
@@ -90,7 +90,7 @@ class GaussianReading(GaussianLearner):
         if self.estimate == "mle":
             mean, variance = diagonal_mle(cells, shared)
             if np.all(variance > 0):
-                self._law = diagonal_law(mean, variance)
+                self._law = diagonal_gaussian(mean, variance)
                 self._show_cells(mean, variance)
                 return
             self._warn_singular()
@@ -99,12 +99,12 @@ class GaussianReading(GaussianLearner):
         if self.estimate == "predictive":
             t = believed.predictive()
             joint = self.covariance == "spherical"
-            self._law = diagonal_law(t.location, t.squared_scale, t.degrees, joint=joint)
+            self._law = diagonal_gaussian(t.location, t.squared_scale, t.degrees, joint=joint)
             self.degrees_ = np.array(np.broadcast_to(2 * believed.shape, cells.weight.shape)[:, 0])
             self._show_cells(t.location, believed.scale / believed.shape)
         else:
             mode = believed.mode()
-            self._law = diagonal_law(mode.mean, mode.variance)
+            self._law = diagonal_gaussian(mode.mean, mode.variance)
             self._show_cells(*mode)
 
     def _show_cells(self, mean: Floats, variance: Floats) -> None:
@@ -136,7 +136,7 @@ class GaussianReading(GaussianLearner):
         matrix = np.array(believed.scale_matrix / degrees[..., None, None])
         self.degrees_ = np.array(np.broadcast_to(degrees, classes))
         stretch = 1 + 1 / believed.pseudo_rows
-        self._law = DenseLaw(np.array(believed.location), matrix, self.degrees_, stretch)
+        self._law = DenseGaussian(np.array(believed.location), matrix, self.degrees_, stretch)
         self.means_ = np.array(believed.location)
         self.covariance_ = matrix[0] if tied else matrix
 
@@ -145,7 +145,7 @@ class GaussianReading(GaussianLearner):
         self.means_ = np.array(mean)
         if self.covariance != "low_rank":
             matrix = np.array(matrix)
-            self._law = DenseLaw(self.means_, matrix)
+            self._law = DenseGaussian(self.means_, matrix)
             self.covariance_ = matrix[0] if self.covariance == "tied" else matrix
             return
         d = mean.shape[1]
@@ -155,7 +155,7 @@ class GaussianReading(GaussianLearner):
         found = [factor_analysis(one, rank, self.max_iter, self.tol) for one in matrix]
         self.loadings_ = np.stack([factors.loadings for factors in found])
         self.noise_variance_ = np.stack([factors.noise for factors in found])
-        self._law = LowRankLaw(self.means_, self.loadings_, self.noise_variance_)
+        self._law = LowRankGaussian(self.means_, self.loadings_, self.noise_variance_)
         self.n_iter_ = max(self.n_iter_, *(factors.iterations for factors in found))
         slow = [c for c, factors in enumerate(found) if not factors.converged]
         if slow:
@@ -183,9 +183,9 @@ class GaussianReading(GaussianLearner):
         def under(prior: NormalInverseWishart) -> Moments:
             return self._complete(parts, lambda moments: prior.posterior(moments).mode())
 
-        if isinstance(parts, Patterns) and parts.gaps:
+        if isinstance(parts, Patterns) and parts.has_missing:
             # The strength that gappy rows ask for is found on rows completed by a first guess.
-            first = self._prior_of(expected_at_first(parts))
+            first = self._prior_of(initial_moments(parts))
             prior = self._prior_of(under(first))
             return under(prior), prior
         whole = parts.moments() if isinstance(parts, Quartics) else parts.whole()
@@ -199,7 +199,7 @@ class GaussianReading(GaussianLearner):
             return diagonal_prior(given, moments, DIAGONAL[self.covariance])
         tied = self.covariance == "tied"
         if isinstance(self.prior, NormalInverseWishart):
-            return prior_over(self.prior, len(moments.weight), tied=tied)
+            return broadcast_prior(self.prior, len(moments.weight), tied=tied)
         return covariance_prior(moments, tied=tied)
 
     def _warn_singular(self) -> None:

@@ -15,10 +15,11 @@ from suffice.errors import ConvergenceWarning, InputError, MergeError, warn_call
 from suffice.estimators.answers import GenerativeAnswers
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.settings import differences
-from suffice.families.gaussian_laws import Law, law_form
-from suffice.families.left_out_gaussian import Marks
-from suffice.gaussian.em import Completed, Estimate, complete
-from suffice.generative.to_logistic import BecomesLogistic, LinearForm, over_normals
+from suffice.families.gaussians import GaussianClasses as ClassConditional
+from suffice.families.gaussians import linear_form
+from suffice.families.leave_one_out_gaussian import Mask
+from suffice.gaussian.em import EMResult, Estimate, fit_em
+from suffice.generative.legacy_bridge import BecomesLogistic, LinearForm, over_normals
 from suffice.persist.refusal import refuse
 from suffice.scoring import scorer as scoring
 from suffice.scoring.dense import LinearScorer
@@ -37,7 +38,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     what `_solve` sets, so that a model that cannot be read yet shows nothing stale.
     """
 
-    _law: Law
+    _law: ClassConditional
     _moments: Moments
     priors: Any
     priors_: Floats
@@ -93,7 +94,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
 
     def _linear_form(self) -> LinearForm:
         self._check_readable()
-        weights, bias = law_form(self._law)
+        weights, bias = linear_form(self._law)
         return over_normals(weights, bias + self._log_prior(), self.n_features_in_)
 
     def _check_mergeable(self, other: Any) -> None:
@@ -157,14 +158,15 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     ) -> Moments:
         """Return moments of whole rows, (C, d, d): those counted, or what EM expects of gaps."""
         if isinstance(parts, Quartics):
-            found = Completed(parts.moments(), 1, True, 0.0)
+            found = EMResult(parts.moments(), 1, True, 0.0)
         else:
-            found = complete(parts, estimate, max_iter, tol)
+            found = fit_em(parts, estimate, max_iter, tol)
         self.n_iter_, self.converged_ = found.iterations, found.converged
         if not found.converged:
             warn_caller(
-                f"EM over the gaps moved by {found.last_change:.1e} standard deviations in its "
-                f"last of {found.iterations} iterations. Raise max_iter or tol, or fill the gaps.",
+                f"EM over the missing values moved by {found.last_change:.1e} standard deviations "
+                f"in its last of {found.iterations} iterations. Raise max_iter or tol, or fill the "
+                "gaps.",
                 ConvergenceWarning,
             )
         return found.moments
@@ -232,7 +234,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         return held
 
     @abstractmethod
-    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Mask:
         """Set log p(x | class) without each row, (n, C); return the rows to be read anew, (n,)."""
 
     def _without_closed_form(self) -> str:
@@ -240,7 +242,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         parts = self.tally_.parts
         if isinstance(parts, Quartics):
             return "shrinkage='auto' depends on fourth powers of the rows"
-        if isinstance(parts, Patterns) and parts.gaps:
+        if isinstance(parts, Patterns) and parts.has_missing:
             return "rows with gaps are learned by EM"
         return ""
 
@@ -256,13 +258,13 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         last = self._is_last(rows) & (self._class_prior_is_given() and not self.classes_closed_)
         out = np.empty((rows.shape[0], len(self.classes_)))
         if not last.all():
-            others = rows.some(np.flatnonzero(~last))
+            others = rows.take(np.flatnonzero(~last))
             out[~last] = super(GaussianLearner, model)._refitted_joint(others)
         for number in np.flatnonzero(last):
             # Of given class probabilities those of the classes that are left count.
             kept = np.arange(len(self.classes_)) != rows.codes[number]
             model.priors = self.priors_[kept] / self.priors_[kept].sum()
-            one = rows.some(np.array([number]))
+            one = rows.take(np.array([number]))
             out[number] = super(GaussianLearner, model)._refitted_joint(one)[0]
         return out
 
@@ -290,7 +292,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         """Set log p(x | class) of all that was learned: right for all classes but the row's own."""
         out[:] = scoring.joint_log_proba(self._density(), rows.X, np.zeros(out.shape[1]))
 
-    def _is_last(self, rows: Rows) -> Marks:
+    def _is_last(self, rows: Rows) -> Mask:
         """Say which rows are all that their class has."""
         held = self.tally_.weights[rows.codes]
         return np.asarray(held - row_weights(rows) <= ROUNDING * held)
@@ -298,7 +300,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
     def _read_anew(self, rows: Rows, numbers: NDArray[np.intp]) -> Floats:
         """Return log p(x, class) by reading the tally without each of these few rows."""
         try:
-            return self._refitted_joint(rows.some(numbers))
+            return self._refitted_joint(rows.take(numbers))
         except (ValueError, np.linalg.LinAlgError) as reason:
             for number in numbers:
                 self._read_one_anew(rows, int(number))
@@ -306,7 +308,7 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
 
     def _read_one_anew(self, rows: Rows, number: int) -> None:
         try:
-            self._refitted_joint(rows.some(np.array([number])))
+            self._refitted_joint(rows.take(np.array([number])))
         except (ValueError, np.linalg.LinAlgError) as reason:
             raise type(reason)(f"Without row {number} there is no model. {reason}") from reason
 

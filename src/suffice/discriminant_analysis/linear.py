@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.discriminant_analysis.linear_left_out import LinearLeftOut
 from suffice.errors import InputError, PriorError, warn_caller
 from suffice.families.discriminant import (
-    generalised_directions,
-    projected_scorer,
-    solved_scorer,
-    whitened_directions,
+    eigen_directions,
+    least_squares_scorer,
+    projection_scorer,
+    whitening_directions,
 )
-from suffice.families.gaussian_laws import DenseLaw
+from suffice.families.gaussians import DenseGaussian
 from suffice.gaussian.covariance import is_singular, mle
-from suffice.generative.to_logistic import LinearForm
+from suffice.generative.legacy_bridge import LinearForm
 from suffice.scoring import scorer as scoring
 from suffice.scoring.dense import LinearScorer, Projection
 from suffice.tally import Groups
@@ -151,7 +151,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         else:
             self._within = self.covariance_ = weighed
         self._find_directions(groups)
-        self._law = DenseLaw(means, self._within[None])
+        self._law = DenseGaussian(means, self._within[None])
         self.means_ = means.astype(self._float_type)
         form = self._linear(raw=self.solver != "svd")
         # What the classes have in common is left out before it can drown their differences.
@@ -208,19 +208,19 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             return
         if self.solver == "svd":
             terms = self._means, self.xbar_, self._within, self._shares(), self.tol
-            self.scalings_, explained = whitened_directions(*terms)
+            self.scalings_, explained = whitening_directions(*terms)
         else:
             between = self._total_covariance(groups) - self._within
-            self.scalings_, explained = generalised_directions(between, self._within)
+            self.scalings_, explained = eigen_directions(between, self._within)
         self.explained_variance_ratio_ = explained[: self._max_components]
 
     def _linear(self, *, raw: bool = False) -> LinearScorer:
         """Return the scorer; `raw` with the term of x that lsqr and eigen keep in their scores."""
         if self.solver == "svd":
             terms = self._means, self.xbar_, self._within, self._shares(), self.tol
-            return projected_scorer(*terms)
+            return projection_scorer(*terms)
         centre = self.priors_ @ self._means
-        return solved_scorer(self._means, centre, self._within, raw=raw)
+        return least_squares_scorer(self._means, centre, self._within, raw=raw)
 
     def _scorer(self) -> scoring.Scorer:
         self._check_readable()

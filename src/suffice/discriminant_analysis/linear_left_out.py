@@ -10,14 +10,14 @@ import numpy as np
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis.class_covariances import ClassCovariances
 from suffice.discriminant_analysis.learner import row_weights
-from suffice.families.left_out_gaussian import (
-    LeftOutGaussian,
-    Marks,
+from suffice.families.leave_one_out_gaussian import (
+    LeaveOneOutGaussian,
+    Mask,
     covariance_parts,
     rows_by_class,
-    weighed_parts,
+    weighted_parts,
 )
-from suffice.gaussian.covariance import is_singular, standardised
+from suffice.gaussian.covariance import is_singular, standardize
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats
 
@@ -53,23 +53,23 @@ class LinearLeftOut(ClassCovariances):
         if self.solver != "svd":
             singular = is_singular(self._within)
             return "the covariance within classes is singular" if singular else ""
-        least = np.linalg.eigvalsh(standardised(self._within)[1])[0]
+        least = np.linalg.eigvalsh(standardize(self._within)[1])[0]
         wanted = min(len(self.priors_) - 1, len(self._within))
         if least <= self.tol**2 or self.scalings_.shape[1] < wanted:
             return "directions without spread are left out"
         return ""
 
-    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Mask:
         weights, moments = row_weights(rows), self._moments
         groups = rows_by_class(rows.codes, out.shape[1])
         shrinkage = float(self.shrinkage or 0.0)
         if self.priors is not None and self.solver != "svd":
-            parts = weighed_parts(moments, groups, weights, self.priors_)
+            parts = weighted_parts(moments, groups, weights, self.priors_)
         else:
             # "svd" leaves out directions whose spread is `tol` of the features' own.
             least = self.tol**2 if self.solver == "svd" else 0.0
             terms = moments, groups, weights
             parts = covariance_parts(*terms, tied=True, axes=shrinkage > 0, least=least)
-        form = LeftOutGaussian(self._means, moments.weight, tied=True, shrinkage=shrinkage)
+        form = LeaveOneOutGaussian(self._means, moments.weight, tied=True, shrinkage=shrinkage)
         doubtful = form.fill(rows, parts, out)
         return np.asarray(doubtful | self._last_of_a_closed_class(rows))

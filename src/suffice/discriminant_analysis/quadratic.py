@@ -13,10 +13,10 @@ from suffice.data.rows import Rows
 from suffice.discriminant_analysis.class_covariances import ClassCovariances
 from suffice.discriminant_analysis.learner import row_weights
 from suffice.errors import InputError
-from suffice.families.gaussian_laws import DenseLaw
-from suffice.families.left_out_gaussian import (
-    LeftOutGaussian,
-    Marks,
+from suffice.families.gaussians import DenseGaussian
+from suffice.families.leave_one_out_gaussian import (
+    LeaveOneOutGaussian,
+    Mask,
     covariance_parts,
     rows_by_class,
 )
@@ -151,7 +151,7 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
         roots = [lower_root(*axes) for axes in zip(values, vectors, strict=True)]
         if self.store_covariance:
             self.covariance_ = list(covariances)
-        self._law = DenseLaw(means, covariances, root=np.stack(roots))
+        self._law = DenseGaussian(means, covariances, root=np.stack(roots))
 
     def _class_priors(self, weights: Floats) -> Floats:
         if self.priors is None:
@@ -196,12 +196,12 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
             return np.asarray(scores[:, 1] - scores[:, 0])
         return np.asarray(scores + self.means_.shape[1] / 2 * LOG_TWO_PI)
 
-    def _fill_left_out(self, rows: Rows, out: Floats) -> Marks:
+    def _fill_left_out(self, rows: Rows, out: Floats) -> Mask:
         weights, moments = row_weights(rows), self._moments
         groups = rows_by_class(rows.codes, out.shape[1])
         parts = covariance_parts(moments, groups, weights, tied=False, axes=True)
         plain = self.solver == "svd"
-        form = LeftOutGaussian(
+        form = LeaveOneOutGaussian(
             self.means_,
             moments.weight,
             tied=False,

@@ -17,7 +17,7 @@ FOR, AGAINST = "#1f5a99", "#d9822b"
 INK = "#222222"
 # Inches of a bar and of what stands above and below, and letters of a name that are shown.
 BAR_INCHES, FRAME_INCHES = 0.26, 1.1
-MOST_LETTERS = 40
+MAX_LETTERS = 40
 
 
 def draw_bars(
@@ -51,7 +51,7 @@ def draw_bars(
     if errors is not None:
         ax.errorbar(amounts, places, xerr=errors, fmt="none", ecolor=INK, lw=1.0, capsize=2)
     ax.axvline(0.0, color=INK, lw=0.8)
-    ax.set_yticks(places, labels=[shortened(name) for name in names])
+    ax.set_yticks(places, labels=[shorten_name(name) for name in names])
     ax.tick_params(axis="y", length=0)
     low = float((amounts - wide).min(initial=0.0))
     high = float((amounts + wide).max(initial=0.0))
@@ -77,7 +77,7 @@ def draw_bars(
     return ax
 
 
-def shortened(name: str) -> str:
+def shorten_name(name: str) -> str:
     """Return a name that fits beside its bar, its dollars no mathematics."""
-    short = name if len(name) <= MOST_LETTERS else name[: MOST_LETTERS - 1] + "…"
+    short = name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1] + "…"
     return short.replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""Pictures of beliefs: prior, likelihood and posterior on one axes."""
+"""Pictures of distributions: prior, likelihood and posterior on one axes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BAR_ROOM = 0.03
 
 
 class Marks(NamedTuple):
-    """What is marked of a belief: its mode (None if it has none), mean and 95 % interval."""
+    """What is marked of a distribution: its mode (None if it has none), mean and 95 % interval."""
 
     mode: Any
     mean: Any
@@ -49,9 +49,9 @@ def draw_densities(at: Floats, curves: Curves, marks: Marks, label: str, ax: Any
     """Draw densities (P,) at points (P,), the last with its marks; return the axes."""
     ax = axes_or_new(ax)
     top = _height(at, curves)
-    _draw_row(ax, at, _cut(curves, 2 * top), marks.at(), _told(marks.at()), top)
+    _draw_row(ax, at, _cut(curves, 2 * top), marks.at(), _legend_text(marks.at()), top)
     ax.set(xlabel=label, ylabel="density", xlim=(at[0], at[-1]), ylim=(0.0, 1.06 * top))
-    return _finished(ax)
+    return _finish_axes(ax)
 
 
 def draw_levels(
@@ -75,13 +75,13 @@ def draw_levels(
     ax.set_yticks(-np.arange(levels), labels=[str(level) for level in range(levels)])
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-    return _finished(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return _finish_axes(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
 def draw_masses(points: Floats, masses: Curves, marks: Marks, label: str, ax: Any = None) -> Any:
     """Draw the masses (S,) at points (S,), as bars while they are few; return the axes."""
     ax = axes_or_new(ax)
-    here, told = marks.at(), _told(marks.at())
+    here, shown = marks.at(), _legend_text(marks.at())
     span = float(points[-1] - points[0]) or 1.0
     nearest = float(np.diff(points).min(initial=span))
     few = len(points) <= NAMED_POINTS and nearest >= BAR_ROOM * span
@@ -95,17 +95,17 @@ def draw_masses(points: Floats, masses: Curves, marks: Marks, label: str, ax: An
             ax.plot(points, heights, ls=DASHES[name], lw=1.2, marker="o", ms=3, **how)
     edge = 0.45 * nearest  # the ends of the interval are points that belong to it
     ends = here.lower - edge, here.upper + edge
-    ax.axvspan(*ends, color=COLOURS[name], alpha=0.1, lw=0, label=told.lower, zorder=0)
+    ax.axvspan(*ends, color=COLOURS[name], alpha=0.1, lw=0, label=shown.lower, zorder=0)
     peak = max(float(heights.max()) for heights in masses.values())
     mode = int(np.argmin(np.abs(points - here.mode)))
-    ax.plot([beside[mode]], [heights[mode] + 0.03 * peak], "v", color=INK, ms=6, label=told.mode)
-    ax.axvline(here.mean, color=INK, lw=1.2, ls=DOTS, label=told.mean, zorder=1)
+    ax.plot([beside[mode]], [heights[mode] + 0.03 * peak], "v", color=INK, ms=6, label=shown.mode)
+    ax.axvline(here.mean, color=INK, lw=1.2, ls=DOTS, label=shown.mean, zorder=1)
     ax.set(xlabel=label, ylabel="probability", ylim=(0.0, 1.1 * peak))
     margin = max(0.6 * nearest, BAR_ROOM * span)
     ax.set_xlim(points[0] - margin, points[-1] + margin)
     if few:
         ax.set_xticks(points, labels=[f"{point:.4g}" for point in points])
-    return _finished(ax)
+    return _finish_axes(ax)
 
 
 def _draw_row(
@@ -113,7 +113,7 @@ def _draw_row(
     at: Floats,
     curves: Curves,
     marks: Marks,
-    told: Marks,
+    shown: Marks,
     top: float,
     base: float = 0.0,
     scale: float = 1.0,
@@ -129,22 +129,22 @@ def _draw_row(
             lw=2.0 if name == last else 1.5,
             # Dashes on top: they are seen where likelihood and posterior are one curve.
             zorder=3 if name == "likelihood" else 2,
-            label=SHOWN[name] if told.mean else None,
+            label=SHOWN[name] if shown.mean else None,
         )
     curve, colour = curves[last], COLOURS[last]
     ends = np.interp([marks.lower, marks.upper], at, curve)
     within = (at > marks.lower) & (at < marks.upper)
     x = np.concatenate([[marks.lower], at[within], [marks.upper]])
     y = np.concatenate([ends[:1], curve[within], ends[1:]])
-    ax.fill_between(x, base, base + scale * y, color=colour, alpha=0.2, lw=0, label=told.lower)
+    ax.fill_between(x, base, base + scale * y, color=colour, alpha=0.2, lw=0, label=shown.lower)
     if marks.mode is not None:
         density = float(np.interp(marks.mode, at, curve))
         # A peak out of sight, which may be infinite, is marked on the base line.
         height = base + scale * density if density <= top else base
         dot = {"mec": "white", "ms": 7, "clip_on": False, "zorder": 4}
-        ax.plot([marks.mode], [height], "o", color=colour, label=told.mode, **dot)
+        ax.plot([marks.mode], [height], "o", color=colour, label=shown.mode, **dot)
     height = base + scale * float(np.interp(marks.mean, at, curve))
-    ax.plot([marks.mean] * 2, [base, height], color=INK, lw=1.2, ls=DOTS, label=told.mean)
+    ax.plot([marks.mean] * 2, [base, height], color=INK, lw=1.2, ls=DOTS, label=shown.mean)
 
 
 def _height(at: Floats, curves: Curves) -> float:
@@ -160,7 +160,7 @@ def _cut(curves: Curves, top: float) -> Curves:
     return {name: np.minimum(curve, top) for name, curve in curves.items()}
 
 
-def _told(marks: Marks) -> Marks:
+def _legend_text(marks: Marks) -> Marks:
     """Return the words of the legend, with the numbers."""
     mode, mean, lower, upper = (
         mark if mark is None else f"{mark:.0f}" if abs(mark) >= 1000 else f"{mark:.4g}"
@@ -169,7 +169,7 @@ def _told(marks: Marks) -> Marks:
     return Marks(mode and f"MAP {mode}", f"mean {mean}", f"95 % from {lower} to {upper}", None)
 
 
-def _finished(ax: Any, **place: Any) -> Any:
+def _finish_axes(ax: Any, **place: Any) -> Any:
     """Take away the frame, and name the curves before the marks."""
     ax.spines[["top", "right"]].set_visible(False)
     handles, labels = ax.get_legend_handles_labels()

@@ -25,7 +25,7 @@ def axes_or_new(ax: Any = None) -> Any:
     return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
 
 
-def written(ax: Any, title: str, path: Path) -> None:
+def save_figure(ax: Any, title: str, path: Path) -> None:
     """Give a picture its title, write it to a file, close it, and say so."""
     from matplotlib import pyplot
 

@@ -51,10 +51,10 @@ def draw_curves(
         how = {"color": COLOURS[which], "ls": DASHES[which], "marker": MARKS[which]}
         bars = {"elinewidth": 0.8, "capsize": 1.5, "ms": 3, "lw": 1.4}
         ax.errorbar(sizes, means[which], 2 * errors[which], label=name, **how, **bars)
-    told = list(ax.containers[-len(names) :])
+    handles = list(ax.containers[-len(names) :])
     if np.isfinite(crossing):
         dotted = {"color": INK, "lw": 1.0, "ls": (0, (1, 1.5)), "zorder": 0}
-        told.append(ax.axvline(crossing, label=f"cross at m = {crossing:.0f}", **dotted))
+        handles.append(ax.axvline(crossing, label=f"cross at m = {crossing:.0f}", **dotted))
     ax.set_xscale("log", base=2)
     ticks = _ticks(sizes)
     ax.set_xticks(ticks, labels=[f"{tick}" for tick in ticks])
@@ -66,7 +66,7 @@ def draw_curves(
     ax.minorticks_off()
     ax.set(xlabel="training rows, m", ylabel=label)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(handles=told, fontsize="small", frameon=False)
+    ax.legend(handles=handles, fontsize="small", frameon=False)
     return ax
 
 

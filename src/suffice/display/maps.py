@@ -46,7 +46,7 @@ def draw_map(
     lowest : float
         Where the scale begins; what is lower has the same colour.
     marked : a position
-        Circled, and told in the title.
+        Circled, and named in the title.
     ax : matplotlib axes, optional
     """
     new, ax = ax is None, axes_or_new(ax)
@@ -90,7 +90,7 @@ def _draw(ax: Any, values: Floats, limits: tuple[float, float], colours: str) ->
     from matplotlib import colormaps
 
     palette = colormaps[colours].with_extremes(bad=OUTSIDE)
-    picture, corners, first = _tiled(values)
+    picture, corners, first = _tile(values)
     low, high = limits
     rows, columns = picture.shape
     top, left = first
@@ -120,7 +120,7 @@ def _layout(values: Floats) -> tuple[list[slice], int, int, int]:
     return box, rows + margin, columns + margin, -(-slices // lines)
 
 
-def _tiled(values: Floats) -> tuple[Floats, dict[int, tuple[int, int]], tuple[int, int]]:
+def _tile(values: Floats) -> tuple[Floats, dict[int, tuple[int, int]], tuple[int, int]]:
     """Return one picture, the corners of the slices in it, and the number of its first cell."""
     if values.ndim == 2:
         box = _seen(values)
@@ -143,13 +143,13 @@ def _place(values: Floats, position: tuple[int, ...]) -> tuple[int, int]:
     if values.ndim == 2:
         return position[0], position[1]
     box = _seen(values)
-    down, right = _tiled(values)[1][position[0]]
+    down, right = _tile(values)[1][position[0]]
     return down + position[1] - box[1].start, right + position[2] - box[2].start
 
 
 def _fit(figure: Any, values: Floats, down: int, across: int, height: float) -> None:
     """Give a figure the size that so many maps take, each of some height, if it is not too wide."""
-    rows, columns = _tiled(values)[0].shape
+    rows, columns = _tile(values)[0].shape
     width = min(height * columns / rows, (LARGEST_INCHES - BESIDE_INCHES) / across)
     tall = down * (width * rows / columns + 0.4)
     figure.set_size_inches(across * (width + 0.3) + BESIDE_INCHES, min(tall, LARGEST_INCHES))

@@ -1,1 +1,1 @@
-"""Prior strengths chosen by the evidence of the tally."""
+"""Prior sample sizes chosen by the evidence of the tally."""

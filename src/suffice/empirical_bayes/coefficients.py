@@ -14,11 +14,11 @@ from suffice.prior.coefficients import SINGULAR, Products
 from suffice.tally.tally import Floats
 
 # Scales looked at first, a few to each power of ten.
-LOOKS = 121
+GRID_SIZE = 121
 # A prior this much stronger than the rows, in precision, leaves coefficients where it put them.
-STRONGEST = 1e6
+MAX_PRECISION_RATIO = 1e6
 # A prior of this part of the rows' precision, for each coefficient, is lost in rounding.
-WEAKEST = 10 * SINGULAR
+MIN_PRECISION_RATIO = 10 * SINGULAR
 # Rows that are fitted exactly ask for a prior without end; with one of this part of their precision
 # coefficients that the rows leave open keep half of their digits.
 INTERPOLATING = float(np.sqrt(np.finfo(np.float64).eps))
@@ -29,13 +29,13 @@ class Spectrum:
     """Products in coordinates where prior precision 1/scale^2 and rows' precision are diagonal.
 
     Given the lower factor L of the prior's shape (the prior precision is L L^T / scale^2) and
-    L^-1 X'X L^-T = U diag(strengths) U^T, targets have `pulls` U^T L^-1 X'y, and everything that
-    evidence needs is a sum over coordinates: no scale costs more than O(d t).
+    L^-1 X'X L^-T = U diag(eigenvalues) U^T, targets have `projections` U^T L^-1 X'y, and everything
+    that evidence needs is a sum over coordinates: no scale costs more than O(d t).
     """
 
-    strengths: Floats
+    eigenvalues: Floats
     """(d,)"""
-    pulls: Floats
+    projections: Floats
     """(t, d)"""
     products: Products
 
@@ -44,28 +44,28 @@ class Spectrum:
         """Return the spectrum for products about the prior mean, and the shape's lower factor."""
         half = solve_triangular(root, products.xx, lower=True)
         inside = solve_triangular(root, half.T, lower=True)
-        strengths, directions = np.linalg.eigh((inside + inside.T) / 2)
+        sample_sizes, directions = np.linalg.eigh((inside + inside.T) / 2)
         pulls = solve_triangular(root, products.xy.T, lower=True).T @ directions
-        return cls(np.maximum(strengths, 0.0), pulls, products)
+        return cls(np.maximum(sample_sizes, 0.0), pulls, products)
 
-    def lost(self, scale: float) -> Floats:
+    def residual_squares(self, scale: float) -> Floats:
         """Return what is left of each target's sum of squares, (t,)."""
-        explained = np.square(self.pulls) / (self.strengths + scale**-2)
+        explained = np.square(self.projections) / (self.eigenvalues + scale**-2)
         left = self.products.yy - explained.sum(axis=-1)
         return np.asarray(np.maximum(left, self.products.rounding))
 
     def log_shrinkage(self, scale: float) -> float:
         """Return half the log of the prior's share of the posterior precision."""
-        return float(-np.log1p(scale**2 * self.strengths).sum() / 2)
+        return float(-np.log1p(scale**2 * self.eigenvalues).sum() / 2)
 
-    def lost_slope(self, scale: float) -> Floats:
-        """Return the slope of `lost` along the logarithm of the scale, (t,)."""
-        weights = np.square(scale * (self.strengths + scale**-2))
-        return np.asarray(-2 * (np.square(self.pulls) / weights).sum(axis=-1))
+    def residual_squares_slope(self, scale: float) -> Floats:
+        """Return the slope of `residual_squares` along the logarithm of the scale, (t,)."""
+        weights = np.square(scale * (self.eigenvalues + scale**-2))
+        return np.asarray(-2 * (np.square(self.projections) / weights).sum(axis=-1))
 
     def log_shrinkage_slope(self, scale: float) -> float:
         """Return the slope of `log_shrinkage` along the logarithm of the scale."""
-        gain = scale**2 * self.strengths
+        gain = scale**2 * self.eigenvalues
         return float(-(gain / (1 + gain)).sum())
 
     def best(
@@ -76,15 +76,15 @@ class Spectrum:
         Where evidence is largest its slope is zero: a root is found to the last digits, where a
         maximum would be found to half of them.
         """
-        largest = float(self.strengths.max(initial=0.0))
+        largest = float(self.eigenvalues.max(initial=0.0))
         if largest == 0:
             return 1.0  # no column varies, so no scale is better than another
-        least = 1 / (STRONGEST * largest)
-        most = 1 / (WEAKEST * len(self.strengths) * largest)
-        grid = np.linspace(np.log(least) / 2, np.log(most) / 2, LOOKS)
+        least = 1 / (MAX_PRECISION_RATIO * largest)
+        most = 1 / (MIN_PRECISION_RATIO * len(self.eigenvalues) * largest)
+        grid = np.linspace(np.log(least) / 2, np.log(most) / 2, GRID_SIZE)
         at = int(np.argmax([log_evidence(float(np.exp(look))) for look in grid]))
-        low, high = grid[max(at - 1, 0)], grid[min(at + 1, LOOKS - 1)]
-        if at == LOOKS - 1:
+        low, high = grid[max(at - 1, 0)], grid[min(at + 1, GRID_SIZE - 1)]
+        if at == GRID_SIZE - 1:
             return float((INTERPOLATING * largest) ** -0.5)
         if slope(float(np.exp(low))) <= 0 or slope(float(np.exp(high))) >= 0:
             return float(np.exp(grid[at]))  # at the strong end, or on a plateau
@@ -98,10 +98,13 @@ def scale_of_known_noise(products: Products, root: Floats, noise_variance: float
     targets = len(products.yy)
 
     def log_evidence(scale: float) -> float:
-        return targets * spectrum.log_shrinkage(scale) - float(spectrum.lost(scale).sum()) / 2
+        return (
+            targets * spectrum.log_shrinkage(scale)
+            - float(spectrum.residual_squares(scale).sum()) / 2
+        )
 
     def slope(scale: float) -> float:
-        lost = float(spectrum.lost_slope(scale).sum())
+        lost = float(spectrum.residual_squares_slope(scale).sum())
         return targets * spectrum.log_shrinkage_slope(scale) - lost / 2
 
     return spectrum.best(log_evidence, slope)
@@ -116,7 +119,7 @@ def scale_of_unknown_noise(
     targets = len(products.yy)
 
     def noise(scale: float) -> Floats:
-        return np.asarray(noise_scale + spectrum.lost(scale) / 2)
+        return np.asarray(noise_scale + spectrum.residual_squares(scale) / 2)
 
     def log_evidence(scale: float) -> float:
         gain = targets * spectrum.log_shrinkage(scale)
@@ -124,6 +127,8 @@ def scale_of_unknown_noise(
 
     def slope(scale: float) -> float:
         gain = targets * spectrum.log_shrinkage_slope(scale)
-        return gain - shape * float((spectrum.lost_slope(scale) / (2 * noise(scale))).sum())
+        return gain - shape * float(
+            (spectrum.residual_squares_slope(scale) / (2 * noise(scale))).sum()
+        )
 
     return spectrum.best(log_evidence, slope)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from suffice.empirical_bayes.moments import STRONGEST, WEAKEST, spreads, strongest_location
+from suffice.empirical_bayes.moments import (
+    MAX_LOG_SAMPLE_SIZE,
+    MIN_LOG_SAMPLE_SIZE,
+    floor_variance,
+    max_log_location_size,
+)
 from suffice.errors import CovarianceError
 from suffice.kernels.evidence.covariance import best_covariance_strengths
 from suffice.prior import NormalInverseWishart
@@ -13,17 +18,17 @@ from suffice.tally.tally import Floats
 
 # Least part of a column's variance that is within classes, as far as a prior may guess: with less
 # its matrix could not be told from a singular one.
-LEAST_WITHIN = 1e-4
+MIN_WITHIN = 1e-4
 
 
 def covariance_prior(moments: Moments, *, tied: bool) -> NormalInverseWishart:
-    """Return the prior of means (C, ..., d) and covariances, its strength chosen by the evidence.
+    """Return the prior of means (C, ..., d) and covariances, its sample size by evidence.
 
     It is centred on the pooled mean; its scale matrix is f times the diagonal of the pooled
     covariance within classes, with f = degrees - d + 1, so that each variance is a priori a scaled
     inverse chi-square of f degrees about the feature's own. The data choose f and how many rows
     the location is worth. Nothing but the tally is needed. Axes behind the classes (folds, say)
-    are tallies of their own, each with its own strength.
+    are tallies of their own, each with its own sample size.
     """
     scatter = moments.scatter()
     if tied:
@@ -42,18 +47,20 @@ def scatter_prior(
     total = np.maximum(weight.sum(axis=0), 1e-300)[..., None]
     centre = (weight[..., None] * mean).sum(axis=0) / total
     within = np.maximum(np.diagonal(scatter, axis1=-2, axis2=-1).sum(axis=0), 0.0)
-    variance = spreads(within / total, centre)
+    variance = floor_variance(within / total, centre)
     # A column that tells classes apart without varying within them has shown too few rows.
     between = (weight[..., None] * np.square(mean - centre)).sum(axis=0)
-    variance = np.maximum(variance, LEAST_WITHIN * (within + between) / total)
+    variance = np.maximum(variance, MIN_WITHIN * (within + between) / total)
     spread = np.sqrt(variance)
     whitened = scatter / (spread[..., :, None] * spread[..., None, :])
     away = (mean - centre) / spread
-    strengths = np.empty((*several, 2))
+    sample_sizes = np.empty((*several, 2))
     for at in np.ndindex(*several):
         one = slice(None), *at
-        strengths[at] = Profile(whitened[one], away[one], weight[one], tied).best_strengths()
-    pseudo_rows, half = np.moveaxis(np.exp(strengths), -1, 0)
+        sample_sizes[at] = Profile(
+            whitened[one], away[one], weight[one], tied
+        ).best_prior_sample_sizes()
+    pseudo_rows, half = np.moveaxis(np.exp(sample_sizes), -1, 0)
     return NormalInverseWishart(
         location=np.broadcast_to(centre, mean.shape),
         pseudo_rows=np.broadcast_to(pseudo_rows, weight.shape),
@@ -63,20 +70,22 @@ def scatter_prior(
     )
 
 
-def prior_over(given: NormalInverseWishart, classes: int, *, tied: bool) -> NormalInverseWishart:
+def broadcast_prior(
+    prior: NormalInverseWishart, classes: int, *, tied: bool
+) -> NormalInverseWishart:
     """Return a user's prior for `classes` classes, which share one covariance if `tied`."""
-    d = given.location.shape[-1]
+    d = prior.location.shape[-1]
     return NormalInverseWishart(
-        np.broadcast_to(given.location, (classes, d)),
-        np.broadcast_to(given.pseudo_rows, classes),
-        given.degrees,
-        given.scale_matrix,
+        np.broadcast_to(prior.location, (classes, d)),
+        np.broadcast_to(prior.pseudo_rows, classes),
+        prior.degrees,
+        prior.scale_matrix,
         shared=(0,) if tied else (),
     )
 
 
 class Profile:
-    """The log evidence as a function of the two strengths alone, after one decomposition.
+    """The log evidence as a function of the two prior sample sizes alone, after one decomposition.
 
     In units of the prior's own spread S' = f I + A + sum_c w_c a_c a_c^T, where A is the scatter,
     a_c the way from the location to the class mean and w = k n / (k + n): with the eigenvalues of
@@ -101,14 +110,14 @@ class Profile:
             self.away = np.einsum("cj,cjk->ck", away, vectors)
         self.values = np.maximum(values, 0.0)  # (1, d) or (C, d)
 
-    def best_strengths(self) -> tuple[float, float]:
+    def best_prior_sample_sizes(self) -> tuple[float, float]:
         """Return (log pseudo_rows, log f/2) of most evidence.
 
         The location is worth no more rows than a class has: where features are many and rows few,
         evidence would rather deny that classes differ than pay for all their means.
         """
-        high = np.array([strongest_location(self.rows), STRONGEST])
-        low = np.full(2, WEAKEST)
+        high = np.array([max_log_location_size(self.rows), MAX_LOG_SAMPLE_SIZE])
+        low = np.full(2, MIN_LOG_SAMPLE_SIZE)
         facts = self.values, self.away, self.rows, self.tied
         try:
             found = best_covariance_strengths(*facts, low, high)

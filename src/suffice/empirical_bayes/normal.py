@@ -7,20 +7,20 @@ from typing import Self
 
 import numpy as np
 
-from suffice.empirical_bayes.moments import spreads
+from suffice.empirical_bayes.moments import floor_variance
 from suffice.kernels.evidence.normal import best_normal_strengths, normal_evidence
 from suffice.prior import NormalInverseGamma
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
 # Rows that the common mean may be worth: from hardly any to as good as certain.
-WEAKEST_MEAN, STRONGEST = 1e-4, 1e9
+MIN_MEAN_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE = 1e-4, 1e9
 # A variance known by less than one row's worth would have tails heavier than Cauchy's.
-WEAKEST_VARIANCE = 0.5
+MIN_VARIANCE_SHAPE = 0.5
 
 
 def normal_prior(moments: Moments, *, tied: bool) -> NormalInverseGamma:
-    """Return the prior of a tally (C, 1), its two strengths chosen by the evidence.
+    """Return the prior of a tally (C, 1), its two sample sizes chosen by the evidence.
 
     It is centred on the pooled mean and the pooled variance within classes. Nothing but the tally
     is needed, so what is forgotten leaves no trace.
@@ -35,8 +35,8 @@ def normal_prior(moments: Moments, *, tied: bool) -> NormalInverseGamma:
     True
     """
     evidence = NormalEvidence.of(moments, tied=tied)
-    low = np.log([WEAKEST_MEAN, WEAKEST_VARIANCE])
-    k, a = np.exp(best_normal_strengths(*evidence.facts, low, np.log([STRONGEST] * 2)))
+    low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
+    k, a = np.exp(best_normal_strengths(*evidence.facts, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2)))
     classes = len(moments.weight)
     shape = (1 if tied else classes, 1)
     return NormalInverseGamma(
@@ -76,7 +76,7 @@ class NormalEvidence:
         location = moments.pooled().mean()
         total = float(moments.weight.sum())
         within = moments.scatter().sum(axis=0) / (total if total > 0 else 1.0)
-        variance = spreads(within, location)
+        variance = floor_variance(within, location)
         return cls.about(moments, float(location[0]), float(variance[0]), tied=tied)
 
     @classmethod
@@ -93,5 +93,5 @@ class NormalEvidence:
         return self.rows, self.squares, self.away, self.variance, self.tied
 
     def log_evidence(self, pseudo_rows: float, shape: float) -> float:
-        """Return the log evidence of a prior of this strength."""
+        """Return the log evidence of a prior of this sample size."""
         return float(normal_evidence(*self.facts, np.log(pseudo_rows), np.log(shape))[0])

@@ -18,17 +18,17 @@ from suffice.tally import Events
 from suffice.tally.tally import Floats
 
 # Fewer pseudocounts than the first are as good as none, more than the last as good as certainty.
-SMALLEST, LARGEST = 1e-6, 1e6
+MIN_PSEUDOCOUNT, MAX_PSEUDOCOUNT = 1e-6, 1e6
 # Steps of the first look, in log pseudocounts: a factor of about 3 each.
-LOOKS = 25
+GRID_SIZE = 25
 # Pseudocounts that are taken where there is nothing to choose them by.
-UNINFORMED = 1.0
+DEFAULT_PSEUDOCOUNT = 1.0
 # From here on the digamma function is its asymptotic series to rounding.
-ASYMPTOTIC = 20.0
+MIN_ASYMPTOTIC = 20.0
 # Bernoulli numbers over 2k, of the asymptotic series: 1/12 x^-2, -1/120 x^-4, ...
 SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 # Whole numbers below this are counted in a table, others sorted.
-MOST_COUNTED = 1 << 20
+MAX_COUNTED = 1 << 20
 # Events added to those of a column that its rate is centred on: one that never had any may yet.
 HALF_AN_EVENT = 0.5
 
@@ -133,10 +133,10 @@ def best_pseudocount(
     Peaks are where the slope changes its sign downwards; each is found to full precision, and the
     evidence chooses among them.
     """
-    logs = np.linspace(np.log(SMALLEST), np.log(LARGEST), LOOKS)
+    logs = np.linspace(np.log(MIN_PSEUDOCOUNT), np.log(MAX_PSEUDOCOUNT), GRID_SIZE)
     slopes = np.array([slope(float(np.exp(log))) for log in logs])
     if not np.any(slopes):
-        return UNINFORMED
+        return DEFAULT_PSEUDOCOUNT
     peaks = [float(np.exp(end)) for end in logs[[0, -1]][[slopes[0] < 0, slopes[-1] > 0]]]
     for at in np.flatnonzero((slopes[:-1] > 0) & (slopes[1:] <= 0)).tolist():
         ends = float(logs[at]), float(logs[at + 1])
@@ -147,7 +147,7 @@ def best_pseudocount(
 def _distinct(values: Floats) -> tuple[Floats, Floats]:
     """Return the values above 0, each once, and how often each is there."""
     values = values[values > 0]
-    if values.size and values.max() < MOST_COUNTED and np.all(values == np.floor(values)):
+    if values.size and values.max() < MAX_COUNTED and np.all(values == np.floor(values)):
         table = np.bincount(values.astype(np.intp))
         whole = np.flatnonzero(table)
         return whole.astype(np.float64), table[whole].astype(np.float64)
@@ -163,7 +163,7 @@ def digamma_rise(start: Floats, rise: Floats) -> Floats:
     >>> float(digamma_rise(np.array([1.0]), np.array([2.0]))[0])  # 1/1 + 1/2
     1.5
     """
-    far = start >= ASYMPTOTIC
+    far = start >= MIN_ASYMPTOTIC
     out = np.empty(np.broadcast_shapes(np.shape(start), np.shape(rise)))
     near = ~far
     out[near] = digamma(start[near] + rise[near]) - digamma(start[near])
@@ -172,3 +172,9 @@ def digamma_rise(start: Floats, rise: Floats) -> Floats:
     for order, factor in enumerate(SERIES, start=1):
         out[far] += factor * (low ** (2 * order) - high ** (2 * order))
     return out
+
+
+def pseudocount_by_evidence(*counts: Floats) -> float:
+    """Return the pseudocount for all levels that makes counts (..., K) most probable."""
+    evidence = SymmetricEvidence.of(*counts)
+    return best_pseudocount(evidence.slope, evidence.log_evidence)

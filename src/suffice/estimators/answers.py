@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.count.refusal import refused
+from suffice.count.refusal import refusal_of
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.calibrates import Calibrates
@@ -65,8 +65,10 @@ class GenerativeAnswers(Decides, Calibrates):
                 return answer(self._scorer(), array, self._decision_prior())
             return answer(scorer, array, self._log_prior())
         except scoring.Refused as refusal:
-            rows = Rows(array, np.empty(0, np.int32), 0, names=names_of(self), owner=owner(self))
-            raise refused(rows, refusal.row) from None
+            rows = Rows(
+                array, np.empty(0, np.int32), 0, names=names_of(self), estimator_name=owner(self)
+            )
+            raise refusal_of(rows, refusal.row) from None
 
     def _log_proba_of(self, X: Any) -> Floats:
         return self._calibrated(scoring.log_proba(self._scorer(), X, self._decision_prior()))

@@ -13,11 +13,11 @@ from suffice.data.rows import Rows
 from suffice.estimators.held_out import folds_of_rows, held_out
 from suffice.estimators.keeps_rows import KeepsRows
 from suffice.estimators.undo import all_or_nothing
-from suffice.persist.agreement import MOST_WEIGHT, check_kinds, check_shapes, check_sizes
+from suffice.persist.agreement import MAX_WEIGHT, check_kinds, check_shapes, check_sizes
 from suffice.persist.refusal import refuse
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats, Index
-from suffice.validation.row_sample import KEPT_ROWS
+from suffice.validation.row_sample import MAX_ROWS
 
 
 class Calibrates(KeepsRows):
@@ -76,7 +76,7 @@ class Calibrates(KeepsRows):
         log_proba = log_softmax(found.log_likelihood + self._decision_prior())
         self.calibration_: Calibration = calibrated(log_proba, found.codes, found.weights)
         self.calibration_stale_ = False
-        some = slice(KEPT_ROWS)
+        some = slice(MAX_ROWS)
         answers = self.calibration_.apply(log_proba[some])
         self._keep_answers(answers, found.codes[some], found.weights[some], folds, found.rows[some])
 
@@ -119,7 +119,7 @@ class Calibrates(KeepsRows):
             check_shapes(vars(found), offsets=(len(state["tally_"].classes),))
             if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
                 refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
-            check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
+            check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MAX_WEIGHT)
 
     def _calibrated(self, log_proba: Floats) -> Floats:
         """Return log-probabilities as they are to be believed."""

@@ -81,14 +81,14 @@ class CrossValidates(LeavesOneOut):
         learned: dict[Any, list[Groups[Any]]] = {}
         for model in models:
             if model._counted_by() not in learned:
-                learned[model._counted_by()] = experiment.training_tallies(model)
+                learned[model._counted_by()] = experiment.training_tallies(model._count)
         tests = [experiment.fold(fold) for fold in range(experiment.folds)]
         scores = np.empty((3, len(models), experiment.folds))
 
         def work(at: int, fold: int) -> None:
             model = clone(models[at])
             model.__dict__.update(vars(models[at]))
-            model._settle(learned[model._counted_by()][fold].without_empty())
+            model._settle(learned[model._counted_by()][fold].drop_empty())
             if model._finishes():
                 model._finish(experiment.others(fold, model.classes_))
             scores[:, at, fold] = scored(model, experiment.classes, tests[fold])

@@ -16,6 +16,13 @@ from sklearn.utils.validation import check_array
 
 from suffice._sklearn import get_feature_names
 from suffice.data.columns import cells_of
+from suffice.data.conversion import (
+    as_table,
+    check_unique_names,
+    columns_of_rows,
+    is_columns,
+    is_rows_of_mappings,
+)
 from suffice.data.frames import (
     column_names,
     frame_to_array,
@@ -23,13 +30,6 @@ from suffice.data.frames import (
     is_number,
     not_numbers,
     with_names,
-)
-from suffice.data.given import (
-    as_table,
-    columns_of_rows,
-    is_columns,
-    is_rows_of_mappings,
-    refuse_repeated_names,
 )
 from suffice.data.rows import sparse_ready
 from suffice.errors import InputError, warn_caller
@@ -145,7 +145,7 @@ def read_features(
 
 
 def _read_frame(X: Any, columns: Columns | None, estimator_name: str) -> tuple[Any, Columns]:
-    refuse_repeated_names(column_names(X))
+    check_unique_names(column_names(X))
     array = frame_to_array(X)
     if (columns is None and array.shape[0] == 0) or array.shape[1] == 0:
         raise InputError(
@@ -237,7 +237,7 @@ def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
     import pyarrow as pa
 
     columns = X if isinstance(X, Mapping) else columns_of_rows(X)
-    refuse_repeated_names([str(name) for name in columns])
+    check_unique_names([str(name) for name in columns])
     found = {str(name): cells for name, cells in columns.items()}
     order = dict.fromkeys([*(name for name in names or () if name in found), *found])
     cells = {name: cells_of(name, found[name]) for name in order}

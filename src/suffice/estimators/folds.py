@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,6 +16,8 @@ from suffice.tally import Groups
 from suffice.tally.tally import Floats
 
 Folds = NDArray[np.intp]
+# Rows to the weight of each class, (C,), and their tally with first axis C.
+Count = Callable[[Rows], tuple[Floats, Any]]
 # The fold of rows that no split leaves out: they are always learned.
 NEVER = -1
 
@@ -135,7 +138,7 @@ class Experiment:
 
     def fold(self, number: int) -> Rows:
         """Return the rows of a fold."""
-        return self.rows.some(self.parts[number])
+        return self.rows.take(self.parts[number])
 
     def learned_classes(self, number: int) -> NDArray[Any]:
         """Return the classes that have rows of some weight in other folds."""
@@ -149,26 +152,23 @@ class Experiment:
         place[np.searchsorted(self.classes, classes)] = np.arange(len(classes))
         codes = place[self.rows.codes]
         kept = np.flatnonzero((self.numbers != number) & (codes >= 0))
-        chosen = self.rows.some(kept)
+        chosen = self.rows.take(kept)
         return replace(chosen, codes=codes[kept], classes=len(classes))
 
-    def counted_by_fold(self, model: Any) -> tuple[Floats, Any]:
+    def counted_by_fold(self, count: Count) -> tuple[Floats, Any]:
         """Return weights (F * C,) and the tally of every fold's classes, in one pass."""
         known = len(self.classes)
         codes = (self.numbers * known + self.rows.codes).astype(np.int32)
-        counted: tuple[Floats, Any] = model._count(
-            replace(self.rows, codes=codes, classes=self.folds * known)
-        )
-        return counted
+        return count(replace(self.rows, codes=codes, classes=self.folds * known))
 
-    def training_tallies(self, model: Any) -> list[Groups[Any]]:
+    def training_tallies(self, count: Count) -> list[Groups[Any]]:
         """Return the tally of all rows but those of each fold.
 
         They are sums of the others, from both ends: nothing is subtracted, so no digits are lost.
         """
-        folds = self._fold_tallies(model)
+        folds = self._fold_tallies(count)
         always = np.flatnonzero(self.numbers == NEVER)
-        before: list[Any] = [self._counted(model, always) if always.size else None]
+        before: list[Any] = [self._counted(count, always) if always.size else None]
         for tally in folds[:-1]:
             before.append(tally if before[-1] is None else before[-1] + tally)
         after: list[Any] = [None]
@@ -177,14 +177,14 @@ class Experiment:
         pairs = zip(before, reversed(after), strict=True)
         return [b if a is None else a if b is None else a + b for b, a in pairs]
 
-    def _fold_tallies(self, model: Any) -> list[Groups[Any]]:
+    def _fold_tallies(self, count: Count) -> list[Groups[Any]]:
         known = len(self.classes)
         sums = self.folds * known * self.rows.shape[1]
         if np.any(self.numbers == NEVER) or sums > MOST_SUMS:
-            return [self._counted(model, part) for part in self.parts]
-        weights, tally = self.counted_by_fold(model)
+            return [self._counted(count, part) for part in self.parts]
+        weights, tally = self.counted_by_fold(count)
         at = [np.arange(fold * known, (fold + 1) * known) for fold in range(self.folds)]
         return [Groups(self.classes, weights[index], tally.take(index)) for index in at]
 
-    def _counted(self, model: Any, numbers: NDArray[np.intp]) -> Groups[Any]:
-        return Groups(self.classes, *model._count(self.rows.some(numbers)))
+    def _counted(self, count: Count, numbers: NDArray[np.intp]) -> Groups[Any]:
+        return Groups(self.classes, *count(self.rows.take(numbers)))

@@ -18,7 +18,7 @@ from suffice.scoring import scorer as scoring
 from suffice.tally import Groups
 from suffice.tally.held_out import with_weight_of
 from suffice.tally.tally import Floats, Index
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def folds_of_rows(
     hashes = model._row_hashes(rows)
     if rows.groups.size:
         hashes = hashes ^ rows.groups
-    return deal_folds(DistinctRows.of(rows, hashes, most, complete=complete))
+    return assign_folds(DistinctRows.of(rows, hashes, most, complete=complete))
 
 
 def held_out(model: Any, folds: Folds) -> HeldOutAnswers:
@@ -103,9 +103,9 @@ def _training(model: Any, folds: Folds) -> list[Groups[Any]]:
         experiment = Experiment(
             model.classes_, folds.rows, folds.numbers.astype(np.intp), folds.size
         )
-        return experiment.training_tallies(counter)
+        return experiment.training_tallies(counter._count)
     return [
-        model._without(Groups(model.classes_, *counter._count(folds.rows.some(members))))
+        model._without(Groups(model.classes_, *counter._count(folds.rows.take(members))))
         for members in folds.members
     ]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data.labels import codes_within
+from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.intake import labelled_rows
@@ -33,9 +33,9 @@ def rows_to_measure(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
             f"The label {classes.tolist()[rows.codes[row]]!r} in row {row} was never learned; the "
             f"classes are {known.tolist()!r:.200}. Leave its rows out, or learn some."
         )
-    codes = codes_within(classes, known, rows.codes)
-    rows = Rows(rows.X, codes, len(known), rows.weights, rows.names, rows.owner)
-    return rows.some(np.flatnonzero(rows.weights > 0)) if rows.weights.size else rows
+    codes = translate_codes(classes, known, rows.codes)
+    rows = Rows(rows.X, codes, len(known), rows.weights, rows.names, rows.estimator_name)
+    return rows.take(np.flatnonzero(rows.weights > 0)) if rows.weights.size else rows
 
 
 def note_at_fit(measured: LossIncrease | None, rows: str, cure: str, *, stale: bool) -> str:

@@ -15,6 +15,13 @@ from sklearn.utils.validation import (
 )
 
 from suffice.data.columns import cells_of
+from suffice.data.conversion import (
+    as_table,
+    check_unique_names,
+    columns_of_rows,
+    is_columns,
+    is_rows_of_mappings,
+)
 from suffice.data.frames import (
     column_names,
     frame_to_array,
@@ -22,13 +29,6 @@ from suffice.data.frames import (
     is_number,
     not_numbers,
     with_names,
-)
-from suffice.data.given import (
-    as_table,
-    columns_of_rows,
-    is_columns,
-    is_rows_of_mappings,
-    refuse_repeated_names,
 )
 from suffice.data.hashes import string_hashes
 from suffice.data.labels import encode_labels
@@ -89,7 +89,7 @@ def take_features(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -
     if is_columns(X) or is_rows_of_mappings(X):
         X = _as_frame(X, names)
     if is_frame(X):
-        refuse_repeated_names(column_names(X))
+        check_unique_names(column_names(X))
         array = frame_to_array(X)
         if (reset and array.shape[0] == 0) or array.shape[1] == 0:
             raise InputError(
@@ -130,7 +130,7 @@ def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
     import pyarrow as pa
 
     columns = X if isinstance(X, Mapping) else columns_of_rows(X)
-    refuse_repeated_names([str(name) for name in columns])
+    check_unique_names([str(name) for name in columns])
     found = {str(name): cells for name, cells in columns.items()}
     order = dict.fromkeys([*(name for name in names or () if name in found), *found])
     cells = {name: cells_of(name, found[name]) for name in order}
@@ -184,20 +184,8 @@ def no_rows(X: Any) -> InputError:
     )
 
 
-def take_labels(estimator: Any, X: Any, y: Any) -> tuple[Labels, NDArray[np.int32]]:
+def take_labels(X: Any, y: Any, estimator_name: str) -> tuple[Labels, NDArray[np.int32]]:
     """Return the sorted classes in y and each row's number among them."""
-    return read_labels(y, X, type(estimator).__name__)
-
-
-def read_labels(y: Any, X: Any, estimator_name: str) -> tuple[Labels, NDArray[np.int32]]:
-    """Return the sorted classes in y, and each row's number among them (n,).
-
-    Parameters
-    ----------
-    y : labels as users give them
-    X : (n, d) array or CSR matrix
-    estimator_name : for errors
-    """
     if y is None:
         raise InputError(
             f"This {estimator_name} estimator requires y to be passed, but the target y is None."
@@ -270,10 +258,17 @@ def take_rows(
 
 def labelled_rows(estimator: Any, array: Any, y: Any, sample_weight: Any) -> tuple[Labels, Rows]:
     """Return the classes in y and the rows ready to count, given rows of numbers."""
+    return read_labels(array, y, sample_weight, names_of(estimator), owner(estimator))
+
+
+def read_labels(
+    array: Any, y: Any, sample_weight: Any, names: tuple[str, ...] | None, estimator_name: str
+) -> tuple[Labels, Rows]:
+    """Return the classes in y, sorted, and labelled rows of numbers, ready to count."""
     check_rows(array, y)
-    classes, codes = take_labels(estimator, array, y)
+    classes, codes = take_labels(array, y, estimator_name)
     weights = take_weights(sample_weight, array.shape[0])
-    return classes, Rows(array, codes, len(classes), weights, names_of(estimator), owner(estimator))
+    return classes, Rows(array, codes, len(classes), weights, names, estimator_name)
 
 
 def with_groups(rows: Rows, groups: Any) -> Rows:

@@ -59,7 +59,7 @@ class KeepsRows(CrossValidates):
 
     def _kept_rows(self, sample: RowSample) -> Rows:
         """Return the rows of the sample as they would be taken in now."""
-        return sample.coded_by(self.classes_)
+        return sample.with_codes_of(self.classes_)
 
     def _sample_rows(self, classes: Any, rows: Rows, *, first: bool, forget: bool) -> None:
         if first:
@@ -87,7 +87,7 @@ class KeepsRows(CrossValidates):
     def _settle(self, groups: Groups[Any]) -> None:
         super()._settle(groups)
         if "_sample" in self.__dict__:
-            self._sample = self._sample.of_classes(groups.classes)
+            self._sample = self._sample.select_classes(groups.classes)
         held_out = self.__dict__.get("_held_out_answers")
         if held_out is not None and not np.array_equal(held_out.classes, groups.classes):
             self.__dict__.pop("_held_out_answers")

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.data.given import first_row_as_table
-from suffice.data.labels import codes_within
+from suffice.data.conversion import first_row_as_table
+from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, warn_caller
 from suffice.estimators.intake import NoRowsError, column_name, labelled_rows, with_groups
@@ -23,7 +23,7 @@ from suffice.estimators.undo import all_or_nothing
 from suffice.persist.agreement import check_alike as check_tallies_alike
 from suffice.persist.agreement import check_groups, check_kinds
 from suffice.tally import Groups, Tally
-from suffice.tally.debt import describe_shortfall, largest_shortfall, of_classes
+from suffice.tally.debt import describe_shortfall, largest_shortfall, select_classes
 from suffice.tally.tally import Floats
 
 Labels = NDArray[Any]
@@ -99,7 +99,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             self.new_classes_ = np.setdiff1d(groups.classes, known)
             if not first:
                 groups = self._add(groups)
-            groups = groups.aligned(np.union1d(known, groups.classes))
+            groups = groups.align(np.union1d(known, groups.classes))
             self._settle(self._keep_learned(groups, first=first))
             self._changed(*((X, y, sample_weight) if first else ()))
         return self
@@ -118,7 +118,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
             taken = named_alike(taken, self.classes_)
             groups = self._forget(taken)
             if not self.classes_closed_:
-                groups = groups.without_empty()
+                groups = groups.drop_empty()
             if not groups.weights.any():
                 raise InputError(
                     "Forgetting these rows would leave nothing learned. Make a new model "
@@ -198,7 +198,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         if known is not None and self.classes_closed_:
             check_alike(classes, known)
             self._check_closed(classes, rows, known)
-            codes = codes_within(classes, known, rows.codes)
+            codes = translate_codes(classes, known, rows.codes)
             rows = replace(rows, codes=codes, classes=len(known))
             classes = known
         counted = Groups(classes, *self._count(rows))
@@ -246,7 +246,7 @@ class TallyLearner(ClassifierMixin, TallyKeeper):
         self.tally_ = groups
         self.classes_ = groups.classes
         if "_gross" in self.__dict__:
-            self._gross = of_classes(self._gross, groups.classes)
+            self._gross = select_classes(self._gross, groups.classes)
         self._read(groups)
         if len(groups.classes) == 1:
             warn_caller(

@@ -10,14 +10,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.data.labels import codes_within
+from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.intake import with_groups
 from suffice.estimators.learner import TallyLearner, check_alike, named_alike
 from suffice.tally import Groups
 from suffice.tally.tally import ROUNDING, Floats
-from suffice.validation.leave_one_out import ClassesLeftOut
+from suffice.validation.leave_one_out import LeaveOneOutResult
 
 
 class LeavesOneOut(TallyLearner):
@@ -41,7 +41,7 @@ class LeavesOneOut(TallyLearner):
 
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
-    ) -> ClassesLeftOut:
+    ) -> LeaveOneOutResult:
         """Return what the others say of each row that this model learned.
 
         Parameters
@@ -56,12 +56,12 @@ class LeavesOneOut(TallyLearner):
         check_is_fitted(self, "tally_")
         return self._left_out(with_groups(self._learned_rows(X, y, sample_weight), groups))
 
-    def _left_out(self, rows: Rows) -> ClassesLeftOut:
+    def _left_out(self, rows: Rows) -> LeaveOneOutResult:
         """Return what the others say of each learned row, coded by `classes_`."""
         joint = self._left_out_joint(rows)
         if joint is None:
             joint = self._refitted_joint(rows)
-        found = ClassesLeftOut.of(joint, rows.codes, rows.weights, self.classes_)
+        found = LeaveOneOutResult.of(joint, rows.codes, rows.weights, self.classes_)
         return replace(found, log_proba=self._calibrated_without(found.log_proba, rows))
 
     def _calibrated_without(self, log_proba: Floats, rows: Rows) -> Floats:
@@ -107,11 +107,11 @@ class LeavesOneOut(TallyLearner):
         check_alike(classes, self.classes_)
         unknown = np.setdiff1d(classes, self.classes_)
         if not unknown.size:
-            codes = codes_within(classes, self.classes_, rows.codes)
+            codes = translate_codes(classes, self.classes_, rows.codes)
             known = len(self.classes_)
-            rows = Rows(rows.X, codes, known, rows.weights, rows.names, rows.owner)
+            rows = Rows(rows.X, codes, known, rows.weights, rows.names, rows.estimator_name)
             counted = Groups(self.classes_, *self._count(rows))
-            if counted.agrees(self.tally_):
+            if counted.allclose(self.tally_):
                 return rows
         raise InputError(
             f"These are not the rows that this {type(self).__name__} learned. Give all of them, "
@@ -125,12 +125,12 @@ class LeavesOneOut(TallyLearner):
         out = np.full((rows.shape[0], len(self.classes_)), -np.inf)
         told = f"{type(self).__name__} ({self._why_refit()}): reading anew without each row"
         for number in track(range(rows.shape[0]), told, transient=True):
-            one = rows.some(np.array([number]))
+            one = rows.take(np.array([number]))
             taken = Groups(self.classes_, *self._count(one))
             rest = self._without(named_alike(taken, self.classes_))
             without = clone(self)
             without.__dict__.update(self.__dict__)
-            without._settle(rest if self.classes_closed_ else rest.without_empty())
+            without._settle(rest if self.classes_closed_ else rest.drop_empty())
             known = np.searchsorted(self.classes_, without.classes_)
             out[number, known] = without.predict_joint_log_proba(one.X)[0]
         return out

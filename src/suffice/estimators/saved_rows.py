@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
-from suffice.persist.agreement import MOST_WEIGHT, check_sizes
+from suffice.persist.agreement import MAX_WEIGHT, check_sizes
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats, Index
 from suffice.validation.row_sample import RowSample
@@ -36,7 +36,7 @@ class HeldOutSample(NamedTuple):
 
     def of_kept(self, sample: RowSample) -> HeldOutSample:
         """Return the answers for rows that are still kept, their classes being those of before."""
-        own = sample.coded_by(self.classes)
+        own = sample.with_codes_of(self.classes)
         kept = np.isin(_keys(self.hashes, self.codes), _keys(sample.hashes, own.codes))
         if kept.all():
             return self
@@ -95,7 +95,7 @@ def check_saved_rows(saved: Any, classes: NDArray[Any]) -> int:
     _check_weights(saved["weights"], size)
     counts, groups, limit = saved["counts"], saved["groups"], saved["limit"]
     _check_array("rows that are one", counts, "iu", (size,))
-    if np.any(counts < 1) or counts.sum() > MOST_WEIGHT:
+    if np.any(counts < 1) or counts.sum() > MAX_WEIGHT:
         refuse("Its kept rows are less than one each.")
     if not isinstance(groups, np.ndarray) or groups.dtype != np.uint64:
         refuse("The groups of its kept rows are no hashes.")
@@ -113,7 +113,7 @@ def sample_of(saved: dict[str, Any], X: Any, hashes: Any) -> RowSample:
     codes = saved["codes"].astype(np.int32)
     rows = Rows(X, codes, len(labels), saved["weights"], groups=saved["groups"])
     counts = saved["counts"].astype(np.intp)
-    return RowSample(rows, labels, hashes(rows), counts, np.uint64(saved["limit"])).in_order()
+    return RowSample(rows, labels, hashes(rows), counts, np.uint64(saved["limit"])).sort_rows()
 
 
 def saved_cells(X: Any) -> dict[str, Any]:
@@ -170,4 +170,4 @@ def _check_weights(weights: Any, size: int) -> None:
     _check_array("weights of kept rows", weights, "f", (size,))
     if not np.all(np.isfinite(weights)) or np.any(weights <= 0):
         refuse("Its kept rows have weights that are no numbers above 0.")
-    check_sizes({"weights of kept rows": weights}, MOST_WEIGHT)
+    check_sizes({"weights of kept rows": weights}, MAX_WEIGHT)

@@ -1,6 +1,6 @@
-"""Families of columns: how a block of a table is tallied, read, scored, drawn and left out."""
+"""Families of columns: how a block of a table is tallied, fitted, scored and sampled."""
 
 from suffice.families.by_name import FAMILIES, family_of
-from suffice.families.family import Family, Reading
+from suffice.families.family import Family, Posterior
 
-__all__ = ["FAMILIES", "Family", "Reading", "family_of"]
+__all__ = ["FAMILIES", "Family", "Posterior", "family_of"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labels import Codes
-from suffice.families.levels import STRONGEST, WEAKEST
+from suffice.families.levels import MAX_PRIOR_SAMPLE_SIZE, MIN_PRIOR_SAMPLE_SIZE
 from suffice.kernels.count.levels import gather_left_out, gather_levels
 from suffice.kernels.evidence.bin_tree import (
     add_halves,
@@ -19,11 +19,11 @@ from suffice.kernels.evidence.bin_tree import (
     write_leaves,
     write_own_leaves,
 )
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
 Places = NDArray[np.intp]
 # Rows that are added to each bin of all classes together, so that no half has probability 0.
-SUPPOSED_ROWS = 1.0
+PSEUDO_COUNT = 1.0
 
 
 class Halves(NamedTuple):
@@ -41,12 +41,12 @@ class Halves(NamedTuple):
 
 
 @cache
-def halved(bins: int) -> Halves:
+def halve(bins: int) -> Halves:
     """Return the ranges of all depths, from all bins on.
 
     Examples
     --------
-    >>> halved(3).node.tolist(), halved(3).half.tolist(), halved(3).ranges
+    >>> halve(3).node.tolist(), halve(3).half.tolist(), halve(3).ranges
     ([[0, 0, 0], [0, 0, -1]], [[0, 0, 1], [0, 1, 0]], 1)
     """
     nodes: list[Places] = []
@@ -79,45 +79,51 @@ class Sums(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class BinTree:
-    """Shares of bins under a Polya tree: each half of a range ~ Beta(strength * share of all).
+    """Shares of bins under a Polya tree: each half of a range ~ Beta(size * share of all).
 
-    The strength is one for each depth, by evidence (docs: mathematics, section 2): where classes
-    differ in the large and not in the small, neighbouring bins are as they are in all classes.
+    The prior sample size is one for each depth, by evidence (docs: mathematics, section 2): where
+    classes differ in the large and not in the small, neighbouring bins are as they are in all
+    classes.
 
     Parameters
     ----------
     counts : (C, B)
     pooled : (B,)
         Rows of all classes that the halves are centred on.
-    strengths : (depths,)
+    prior_sample_sizes : (depths,)
 
     Examples
     --------
     >>> tree = BinTree.of(np.array([[8.0, 9.0, 1.0, 0.0], [1.0, 0.0, 9.0, 8.0]]))
     >>> tree.shares().sum(axis=1)
     array([1., 1.])
-    >>> bool(tree.strengths[0] < 2 < 1e3 < tree.strengths[1])
+    >>> bool(tree.prior_sample_sizes[0] < 2 < 1e3 < tree.prior_sample_sizes[1])
     True
     """
 
     counts: Floats
     pooled: Floats
-    strengths: Floats
+    prior_sample_sizes: Floats
 
     @classmethod
     def of(cls, counts: Floats) -> Self:
-        """Return the tree of the strengths that the counts have most evidence for."""
-        tree = cls(counts, given(counts.sum(axis=0)), np.empty(0))
-        strengths = np.empty(len(tree._halves.node))
-        best_tree_strengths(*tree._sums, np.log(WEAKEST), np.log(STRONGEST), strengths)
-        found = replace(tree, strengths=given(strengths))
+        """Return the tree of the prior sample sizes that the counts have most evidence for."""
+        tree = cls(counts, as_readonly(counts.sum(axis=0)), np.empty(0))
+        prior_sample_sizes = np.empty(len(tree._halves.node))
+        best_tree_strengths(
+            *tree._sums,
+            np.log(MIN_PRIOR_SAMPLE_SIZE),
+            np.log(MAX_PRIOR_SAMPLE_SIZE),
+            prior_sample_sizes,
+        )
+        found = replace(tree, prior_sample_sizes=as_readonly(prior_sample_sizes))
         # The same rows: what was added up of them serves again.
         found.__dict__.update(_halves=tree._halves, _sums=tree._sums)
         return found
 
     @cached_property
     def _halves(self) -> Halves:
-        return halved(self.counts.shape[1])
+        return halve(self.counts.shape[1])
 
     @cached_property
     def _sums(self) -> Sums:
@@ -127,26 +133,26 @@ class BinTree:
         )
         # A copy: arrays of one kind, so that one compiled kernel does for all.
         counts = np.array(self.counts, np.float64, order="C")
-        add_halves(counts, self.pooled + SUPPOSED_ROWS, node, half, *found)
+        add_halves(counts, self.pooled + PSEUDO_COUNT, node, half, *found)
         return found
 
     @property
     def _tree(self) -> tuple[Floats, Floats, Places, Places, Floats]:
         """What the kernels take."""
-        return *self._sums, self._halves.node, self._halves.half, self.strengths.copy()
+        return *self._sums, self._halves.node, self._halves.half, self.prior_sample_sizes.copy()
 
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        return float(tree_evidence(*self._sums, self.strengths.copy()))
+        return float(tree_evidence(*self._sums, self.prior_sample_sizes.copy()))
 
     @cached_property
     def log_table(self) -> Floats:
-        """Log predictive probabilities (B + 2, C); the last two rows are 0, as gaps are."""
+        """Log predictive probabilities (B + 2, C); the last two rows are 0 (missing)."""
         return self._table(0.0)
 
     @cached_property
-    def log_without(self) -> Floats:
+    def log_leave_one_out(self) -> Floats:
         """The same, of a class that has not learned one row of that bin."""
         return self._table(1.0)
 
@@ -154,19 +160,19 @@ class BinTree:
         classes, bins = self.counts.shape
         table = np.zeros((bins + 2, classes))
         write_leaves(*self._tree, taken, ROUNDING, table)
-        return given(table)
+        return as_readonly(table)
 
     def scores(self, codes: Codes) -> Floats:
-        """Return log p(bin | class), (n, C); 0 for gaps."""
+        """Return log p(bin | class), (n, C); 0 if missing."""
         out = np.empty((len(codes), len(self.counts)))
         gather_levels(codes, self.log_table, out)
         return out
 
-    def left_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
         """Return the scores (n, C) without each row, which weighs 1 if there are no weights."""
         if not weights.size:
             out = np.empty((len(codes), len(self.counts)))
-            gather_left_out(codes, own, self.log_table, self.log_without, out)
+            gather_left_out(codes, own, self.log_table, self.log_leave_one_out, out)
             return out
         out = self.scores(codes)
         write_own_leaves(*self._tree, codes, own, np.array(weights), ROUNDING, out)

@@ -13,12 +13,12 @@ from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.families.bin_tree import BinTree
-from suffice.families.family import Cells, Family, Reading, parts_of
-from suffice.families.impute import drawn_levels, filled_numbers
-from suffice.families.levels import level_counts, scores_of_folds
+from suffice.families.family import Cells, Family, Posterior, split_by_fold
+from suffice.families.impute import impute_numbers, sample_levels
+from suffice.families.levels import fold_scores, level_counts
 from suffice.kernels.count.levels import find_bins
 from suffice.tally import Blocks, Counts
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 from suffice.validation.folds import Folds
 
 
@@ -27,7 +27,7 @@ class Bins:
     """How a number has its bin, and its log density within it.
 
     The outer bins reach to infinity; a number in one of them is at an exponential distance from
-    its edge. All classes share these shapes, so what tells classes apart is the bin alone.
+    its edge. All classes share these shapes, so what separates classes is the bin alone.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class Bins:
         return np.concatenate([ends[:1], middle, ends[1:]])
 
     def codes(self, x: Floats) -> Codes:
-        """Return the bin of every number, -1 for gaps."""
+        """Return the bin of every number, -1 if missing."""
         out = np.empty(len(x), np.int32)
         find_bins(np.ascontiguousarray(x), self.edges, out)
         return out
@@ -91,7 +91,7 @@ class Bins:
         return low, high, below, (x[high] - self.edges[-1]) / self.tails[1]
 
     def log_shapes(self, x: Floats, codes: Codes) -> Floats:
-        """Return the log density of each number within its bin, (n,); 0 for gaps."""
+        """Return the log density of each number within its bin, (n,); 0 if missing."""
         out: Floats = np.append(-self.log_widths, 0.0)[codes]
         low, high, below, above = self.distances(x, codes)
         out[low] -= below
@@ -152,13 +152,13 @@ class Binned(Family[Tallied]):
     Parameters
     ----------
     columns : one name
-    edges, tails : see `Bins`; empty before `fitted`
+    edges, tails : see `Bins`; empty before `fit_settings`
 
     Examples
     --------
     >>> table = Table.of([[float(x)] for x in range(8)])
     >>> own, everyone = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32), np.empty(0)
-    >>> family = Binned(("x0",)).fitted(table, own, 2, everyone)
+    >>> family = Binned(("x0",)).fit_settings(table, own, 2, everyone)
     >>> family.edges, family.tails
     (array([1.5, 3.5, 5.5]), array([1., 1.]))
     >>> family.count(table, own, 2, everyone).parts[0].counts
@@ -201,7 +201,7 @@ class Binned(Family[Tallied]):
             "'normal', or leave the column out."
         )
 
-    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+    def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with as many quantile bins as there is most net evidence for."""
         self.check(table)
         values, weigh = self._sorted(table, weights)
@@ -214,13 +214,13 @@ class Binned(Family[Tallied]):
             if len(edges) == len(best.edges):
                 continue  # ties: more bins than before are not to be had
             bins = Bins.of(values, weigh, edges)
-            tried = replace(self, edges=given(bins.edges), tails=given(bins.tails))
+            tried = replace(self, edges=as_readonly(bins.edges), tails=as_readonly(bins.tails))
             # Edges of fewer bins are among those of more.
             begins = np.append(0, np.searchsorted(finest, bins.edges) + 1)
             merged = np.add.reduceat(counts, begins, axis=1)
             # Numbers in a tail are one mean distance out, on average.
             tally = Blocks((Counts(merged), Counts(merged[:, [0, -1]])))
-            evidence = tried.read(tally).net_log_evidence
+            evidence = tried.posterior(tally).net_log_evidence
             if evidence > most:
                 best, most = tried, evidence
         return best
@@ -248,15 +248,15 @@ class Binned(Family[Tallied]):
         for at, (rows, far) in enumerate(((low, below), (high, above))):
             heavy = far * weights[rows] if weights.size else far
             distances[:, at] = np.bincount(codes[rows], heavy, classes)
-        return Blocks((Counts(given(counts)), Counts(given(distances))))
+        return Blocks((Counts(as_readonly(counts)), Counts(as_readonly(distances))))
 
-    def read(self, tally: Tallied) -> BinnedReading:
-        """Return the bins' shares in each class, the strength of their prior by evidence."""
-        return BinnedReading(self, tally, BinTree.of(tally.parts[0].counts))
+    def posterior(self, tally: Tallied) -> BinnedPosterior:
+        """Return the bins' shares in each class, their prior sample size by evidence."""
+        return BinnedPosterior(self, tally, BinTree.of(tally.parts[0].counts))
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedReading(Reading[Tallied]):
+class BinnedPosterior(Posterior[Tallied]):
     """Piecewise densities of one column."""
 
     family: Binned
@@ -291,41 +291,43 @@ class BinnedReading(Reading[Tallied]):
         return replace(self, tally=tally, tables=tables)
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         x, bins = table[self.family.column].values, self.family.bins
         found = bins.codes(x)
         return self.tables.scores(found) + bins.log_shapes(x, found)[:, None]
 
-    def odds(self, table: Table) -> Floats:
+    def relative_scores(self, table: Table) -> Floats:
         """Return the log shares of the bins, (n, C): within them all classes are alike."""
         return self.tables.scores(self.family.bins.codes(table[self.family.column].values))
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: a table of bins and classes."""
         x, bins = table[self.family.column].values, self.family.bins
         found = bins.codes(x)
-        scores = self.tables.left_out(found, codes, weights)
+        scores = self.tables.leave_one_out(found, codes, weights)
         return scores + bins.log_shapes(x, found)[:, None]
 
-    def held_out_by(self, read: Callable[[Tallied], Self], table: Table, folds: Folds) -> Floats:
+    def held_out_with(
+        self, posterior_of: Callable[[Tallied], Self], table: Table, folds: Folds
+    ) -> Floats:
         """Return the log shares of the bins, (n, C), without each row's fold."""
         found = self.family.bins.codes(table[self.family.column].values)
-        training = self.training(table, folds)
+        training = self.training_tally(table, folds)
         # Under one prior the folds' classes are so many classes.
-        held = read == self.with_tally
-        several = [training] if held else parts_of(training, folds)
-        tables = [read(part).tables.log_table for part in several]
-        return scores_of_folds(found, folds, np.hstack(tables))
+        held = posterior_of == self.with_tally
+        several = [training] if held else split_by_fold(training, folds)
+        tables = [posterior_of(part).tables.log_table for part in several]
+        return fold_scores(found, folds, np.hstack(tables))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""
-        drawn = drawn_levels(self.tables.shares(), codes, rng)
-        return {self.family.column: self.family.bins.sample(drawn, rng)}
+        draws = sample_levels(self.tables.shares(), codes, rng)
+        return {self.family.column: self.family.bins.sample(draws, rng)}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the mean, or by a draw."""
+        """Return the column with missing values imputed by the mean, or by a draw."""
         column = table[self.family.column]
         expected = self.tables.shares() @ self.family.bins.expected
-        return filled_numbers(column, log_proba, expected, self.sample, rng)
+        return impute_numbers(column, log_proba, expected, self.sample, rng)

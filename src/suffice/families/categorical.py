@@ -12,27 +12,27 @@ import numpy as np
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
-from suffice.families.family import Cells, Family, Mask, Reading, parts_of
-from suffice.families.impute import drawn_levels, filled_levels
+from suffice.families.family import Cells, Family, Mask, Posterior, split_by_fold
+from suffice.families.impute import impute_levels, sample_levels
 from suffice.families.levels import (
     Levels,
     LevelTables,
-    cells_of,
-    grown_levels,
-    kept_levels,
+    add_levels,
+    fold_scores,
+    keep_used_levels,
     level_codes,
     level_counts,
+    level_width,
     pooled_base,
-    scores_of_folds,
-    width_of,
+    values_of_codes,
 )
 from suffice.tally import Counts
-from suffice.tally.tally import Floats, Index, given
+from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.validation.folds import Folds
 
 
 @dataclass(frozen=True, eq=False)
-class LevelsReading(Reading[Counts]):
+class CategoricalPosterior(Posterior[Counts]):
     """The shares of the levels in every class."""
 
     family: Categorical
@@ -61,7 +61,7 @@ class LevelsReading(Reading[Counts]):
 
     @cached_property
     def _log_width(self) -> float:
-        return float(np.log(width_of(self.family.levels)))
+        return float(np.log(level_width(self.family.levels)))
 
     def with_tally(self, tally: Counts) -> Self:
         """Return another tally under the prior of this one."""
@@ -69,24 +69,26 @@ class LevelsReading(Reading[Counts]):
         return replace(self, tally=tally, tables=replace(self.tables, counts=counts))
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         codes = level_codes(table[self.family.column], self.family.levels)
         return self._of_width(codes, self.tables.scores(codes))
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: a table of levels and classes."""
         found = level_codes(table[self.family.column], self.family.levels)
-        return self._of_width(found, self.tables.left_out(found, codes, weights))
+        return self._of_width(found, self.tables.leave_one_out(found, codes, weights))
 
-    def held_out_by(self, read: Callable[[Counts], Self], table: Table, folds: Folds) -> Floats:
+    def held_out_with(
+        self, posterior_of: Callable[[Counts], Self], table: Table, folds: Folds
+    ) -> Floats:
         """Return the scores, (n, C), without each row's fold: a table of levels for each."""
         found = level_codes(table[self.family.column], self.family.levels)
-        training = self.training(table, folds)
+        training = self.training_tally(table, folds)
         # Under one prior the folds' classes are so many classes.
-        held = read == self.with_tally
-        several = [training] if held else parts_of(training, folds)
-        tables = [read(part).tables.log_table for part in several]
-        return self._of_width(found, scores_of_folds(found, folds, np.hstack(tables)))
+        held = posterior_of == self.with_tally
+        several = [training] if held else split_by_fold(training, folds)
+        tables = [posterior_of(part).tables.log_table for part in several]
+        return self._of_width(found, fold_scores(found, folds, np.hstack(tables)))
 
     def _of_width(self, codes: Codes, scores: Floats) -> Floats:
         if self._log_width != 0.0:
@@ -95,17 +97,17 @@ class LevelsReading(Reading[Counts]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw levels for rows of these classes; "other" is none of them."""
-        drawn = drawn_levels(self.tables.shares()[:, :-1], codes, rng)
-        return {self.family.column: cells_of(drawn, self.family.levels)}
+        draws = sample_levels(self.tables.shares()[:, :-1], codes, rng)
+        return {self.family.column: values_of_codes(draws, self.family.levels)}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the most probable level, or by a draw."""
+        """Return the column, missing values imputed by the most probable level or by a draw."""
         column = table[self.family.column]
         values = column.values.copy()
-        filled = filled_levels(self.tables.shares()[:, :-1], log_proba[column.gaps], rng)
-        values[column.gaps] = cells_of(filled, self.family.levels)
+        imputed = impute_levels(self.tables.shares()[:, :-1], log_proba[column.missing], rng)
+        values[column.missing] = values_of_codes(imputed, self.family.levels)
         return {column.name: values}
 
 
@@ -125,12 +127,12 @@ class Categorical(Family[Counts]):
     --------
     >>> table = Table.of([{"city": name} for name in ("Rome", "Rome", "Oslo", None)])
     >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
-    >>> family = Categorical(("city",)).fitted(table, own, 2, everyone)
+    >>> family = Categorical(("city",)).fit_settings(table, own, 2, everyone)
     >>> tally = family.count(table, own, 2, everyone)
     >>> tally.counts
     array([[2., 0.],
            [0., 1.]])
-    >>> family.read(tally).scores(table)[3]
+    >>> family.posterior(tally).scores(table)[3]
     array([0., 0.])
     """
 
@@ -155,15 +157,15 @@ class Categorical(Family[Counts]):
             "make the column a category."
         )
 
-    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+    def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with the levels of its numbers."""
         self.check(table)
-        return replace(self, levels=grown_levels(table[self.column]))
+        return replace(self, levels=add_levels(table[self.column]))
 
-    def grown(self, table: Table) -> Self:
+    def with_levels_of(self, table: Table) -> Self:
         """Return the family with the numbers that are new among its levels."""
         self.check(table)
-        return replace(self, levels=grown_levels(table[self.column], self.levels))
+        return replace(self, levels=add_levels(table[self.column], self.levels))
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
         """Return the weight of each level by class, (C, K)."""
@@ -176,14 +178,14 @@ class Categorical(Family[Counts]):
                 f"Row {unknown} has a level of column {self.column!r} that is not known. Let the "
                 "schema and the family grow before they count (grown)."
             )
-        return Counts(given(counts))
+        return Counts(as_readonly(counts))
 
-    def merged(
+    def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]
     ) -> tuple[Self, Counts]:
         """Return the family that knows the levels of both, and the other's tally in its codes."""
         if other.name != self.name or (self.levels is None) != (other.levels is None):
-            return super().merged(other, tally, translations)
+            return super().merge(other, tally, translations)
         family = self
         if self.levels is None:
             places = translations[self.column]
@@ -194,7 +196,7 @@ class Categorical(Family[Counts]):
             places = np.array([joined.index(level) for level in other.levels], np.intp)
         counts = np.zeros((len(tally.counts), int(places.max(initial=-1)) + 1))
         counts[:, places] = tally.counts
-        return family, Counts(given(counts))
+        return family, Counts(as_readonly(counts))
 
     def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
         """Say which levels have rows."""
@@ -205,12 +207,12 @@ class Categorical(Family[Counts]):
         mask = used[self.column]
         if mask.all():
             return self, None
-        return replace(self, levels=kept_levels(self.levels, mask)), np.flatnonzero(mask)
+        return replace(self, levels=keep_used_levels(self.levels, mask)), np.flatnonzero(mask)
 
-    def read(self, tally: Counts) -> LevelsReading:
-        """Return the levels' shares in each class, the strength of their prior by evidence."""
+    def posterior(self, tally: Counts) -> CategoricalPosterior:
+        """Return the levels' shares in each class, their prior sample size by evidence."""
         base, other = pooled_base(tally.counts.sum(axis=0), closed=self.closed)
-        return LevelsReading(self, tally, LevelTables.of(tally.counts, base, other))
+        return CategoricalPosterior(self, tally, LevelTables.of(tally.counts, base, other))
 
 
 # A coin has so many sides.
@@ -229,7 +231,7 @@ class Bernoulli(Categorical):
     >>> import numpy as np
     >>> table = Table.of([{"paid": True}, {"paid": False}, {"paid": None}])
     >>> own, everyone = np.array([0, 1, 1], np.int32), np.empty(0)
-    >>> family = Bernoulli(("paid",)).fitted(table, own, 2, everyone)
+    >>> family = Bernoulli(("paid",)).fit_settings(table, own, 2, everyone)
     >>> family.levels, family.count(table, own, 2, everyone).counts.tolist()
     ((0.0, 1.0), [[0.0, 1.0], [1.0, 0.0]])
     """

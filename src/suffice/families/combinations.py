@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP
+from suffice.data.columns import MISSING_CODE
 from suffice.errors import InputError
 from suffice.kernels.count.combinations import within, write_keys
 from suffice.tally.tally import Floats, Index
@@ -18,7 +18,7 @@ from suffice.tally.tally import Floats, Index
 Numbers = NDArray[Any]
 
 # Keys of combinations must fit an int64.
-MOST_KEYS = 2**62
+MAX_KEYS = 2**62
 # So many keys have their combination in a table; more are searched for.
 IN_A_TABLE = 1 << 18
 
@@ -50,7 +50,7 @@ class Combinations:
         steps = [1]
         for size in self.sizes:
             steps.append(steps[-1] * (size + 1))
-        if steps[-1] >= MOST_KEYS:
+        if steps[-1] >= MAX_KEYS:
             raise InputError(
                 f"A joint table of {' x '.join(map(str, self.sizes))} levels has more "
                 "combinations than can be numbered. Join fewer columns."
@@ -58,14 +58,14 @@ class Combinations:
         return steps
 
     def keys(self, codes: Numbers) -> NDArray[np.int64]:
-        """Return one number for each row of codes (n, d), -1 for a row with a gap."""
+        """Return one number for each row of codes (n, d), -1 for an incomplete row."""
         out = np.empty(len(codes), np.int64)
         sizes, steps = (np.array(part, np.int64) for part in (self.sizes, self._steps[:-1]))
         write_keys(np.ascontiguousarray(codes, np.int32), sizes, steps, out)
         return out
 
     def of_keys(self, keys: NDArray[np.int64]) -> Numbers:
-        """Return the codes (n, d) that have these keys; no gap is among them."""
+        """Return the codes (n, d) that have these keys; no missing value is among them."""
         steps = zip(self._steps[:-1], self.sizes, strict=True)
         columns = [keys // step % (size + 1) for step, size in steps]
         return np.stack(columns, axis=1).astype(np.int32)
@@ -78,26 +78,26 @@ class Combinations:
 
     @cached_property
     def _table(self) -> NDArray[np.int32]:
-        table = np.full(self._steps[-1] + 1, GAP, np.int32)
+        table = np.full(self._steps[-1] + 1, MISSING_CODE, np.int32)
         table[self.keys(self.cells)] = np.arange(len(self.cells))
         return table
 
     def places(self, codes: Numbers) -> NDArray[np.int32]:
-        """Return the number of each row's combination, -1 if it is new or has a gap."""
+        """Return the number of each row's combination, -1 if it is new or has a missing value."""
         wanted = self.keys(codes)
         if self._steps[-1] <= IN_A_TABLE:
-            # A row with a gap has the key -1, and the last place is kept for it.
+            # An incomplete row has the key -1, and the last place is kept for it.
             return self._table[wanted]
         keys, order = self._sorted
         if not len(keys):
-            return np.full(len(wanted), GAP, np.int32)
+            return np.full(len(wanted), MISSING_CODE, np.int32)
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[at] == wanted, order[at], GAP).astype(np.int32)
+        return np.where(keys[at] == wanted, order[at], MISSING_CODE).astype(np.int32)
 
-    def grown(self, codes: Numbers, sizes: tuple[int, ...]) -> Combinations:
+    def with_levels_of(self, codes: Numbers, sizes: tuple[int, ...]) -> Combinations:
         """Return the combinations with the new ones among these rows added last.
 
-        Rows with gaps, or with levels beyond the sizes, are none.
+        Incomplete rows, and rows with levels beyond the sizes, are none.
         """
         wider = Combinations(self.cells, sizes)
         known = np.empty(len(codes), np.bool_)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import eigh
 
-from suffice.gaussian.covariance import solved, standardised
+from suffice.gaussian.covariance import solve, standardize
 from suffice.scoring.dense import LinearScorer
 from suffice.tally.tally import Floats, Index
 
@@ -19,7 +19,7 @@ class Directions(NamedTuple):
     explained: Floats
 
 
-def whitened_directions(
+def whitening_directions(
     means: Floats, centre: Floats, within: Floats, shares: Floats, tol: float
 ) -> Directions:
     """Return the directions that whiten `within` and then turn to the means, as an SVD would.
@@ -37,7 +37,7 @@ def whitened_directions(
         Weights of the classes' differences from the centre.
     tol : float
     """
-    spread, correlation = standardised(within)
+    spread, correlation = standardize(within)
     values, vectors = np.linalg.eigh(correlation)
     singular = np.sqrt(np.maximum(values, 0.0))
     kept = singular > tol
@@ -50,22 +50,22 @@ def whitened_directions(
     return Directions(whitening @ turned.T[:, kept], explained)
 
 
-def projected_scorer(
+def projection_scorer(
     means: Floats, centre: Floats, within: Floats, shares: Floats, tol: float
 ) -> LinearScorer:
-    """Return the scorer by distances in the space of `whitened_directions`."""
-    scalings = whitened_directions(means, centre, within, shares, tol).scalings
+    """Return the scorer by distances in the space of `whitening_directions`."""
+    scalings = whitening_directions(means, centre, within, shares, tol).scalings
     places = (means - centre) @ scalings
 
     def part(seen: Index) -> LinearScorer:
         block = within[seen[:, None], seen]
-        return projected_scorer(means[:, seen], centre[seen], block, shares, tol)
+        return projection_scorer(means[:, seen], centre[seen], block, shares, tol)
 
     bias = -np.square(places).sum(axis=1) / 2
     return LinearScorer(centre, places @ scalings.T, bias, part)
 
 
-def solved_scorer(
+def least_squares_scorer(
     means: Floats, centre: Floats, within: Floats, *, raw: bool = False
 ) -> LinearScorer:
     """Return the scorer Sigma^-1 mu_c . x - mu_c . Sigma^-1 mu_c / 2 (docs: mathematics, 4).
@@ -74,7 +74,7 @@ def solved_scorer(
     being measured from the centre.
     """
     away = means - centre
-    pull = solved(within, np.vstack([away, centre]).T).T
+    pull = solve(within, np.vstack([away, centre]).T).T
     weights, common = pull[:-1], pull[-1]
     bias = -np.einsum("cj,cj->c", away, weights) / 2
     if raw:
@@ -82,12 +82,12 @@ def solved_scorer(
 
     def part(seen: Index) -> LinearScorer:
         block = within[seen[:, None], seen]
-        return solved_scorer(means[:, seen], centre[seen], block, raw=raw)
+        return least_squares_scorer(means[:, seen], centre[seen], block, raw=raw)
 
     return LinearScorer(centre, weights, bias, part)
 
 
-def generalised_directions(between: Floats, within: Floats) -> Directions:
+def eigen_directions(between: Floats, within: Floats) -> Directions:
     """Return the eigenvectors of `between` in the metric of `within`, the largest first."""
     values, vectors = eigh(between, within)
     total = float(values.sum())

@@ -1,8 +1,8 @@
-"""What every family of columns can do: tally a block of a table, and read the tally.
+"""What every family of columns can do: tally a block of a table, and give its posterior.
 
 A block is a family and the columns it speaks of; blocks are independent given the class. The way
-is `family.fitted(...)` once, then `tally = family.count(...)`, which adds and subtracts as rows
-come and go, then `reading = family.read(tally)`, which scores.
+is `family.fit_settings(...)` once, then `tally = family.count(...)`, which adds and subtracts as
+rows come and go, then `posterior = family.posterior(tally)`, which scores.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from suffice.tally.tally import Floats, Index
 from suffice.validation.folds import Folds
 
 T = TypeVar("T", bound=Tally)
-# Values of columns by name: floats with NaN for gaps, or int32 codes with -1, as in `Column`.
+# Values of columns by name: floats with NaN if missing, or int32 codes with -1, as in `Column`.
 Cells = dict[str, NDArray[Any]]
 # Rows up to which each fold reads the prior from its own training rows. A prior that has seen the
 # held-out rows flatters a block by up to half a nat for all rows together: of 30 to 100 rows that
-# is enough to believe in noise, of many it is nothing, and reading takes time.
-MOST_READ_ANEW = 500
+# is enough to fit noise, of many it is nothing, and refitting takes time.
+MAX_ROWS_REFIT_PRIOR = 500
 # Which of the levels or terms of a column.
 Mask = NDArray[np.bool_]
 
@@ -40,7 +40,7 @@ Mask = NDArray[np.bool_]
 class Family(ABC, Generic[T]):
     """A kind of distribution, and the columns that it is about.
 
-    Further fields are settings that were taken from rows once, by `fitted`, and are held from
+    Further fields are settings that were taken from rows once, by `fit_settings`, and are held from
     then on: edges of bins, levels of numbers. `family_of(name, columns, **settings)` makes the
     same family again.
     """
@@ -57,7 +57,7 @@ class Family(ABC, Generic[T]):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What `fitted` took from rows: plain values, tuples and arrays, by name."""
+        """What `fit_settings` took from rows: plain values, tuples and arrays, by name."""
         return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "columns"}
 
     @property
@@ -71,27 +71,27 @@ class Family(ABC, Generic[T]):
 
     def check(self, table: Table) -> None:
         """Refuse columns that this family cannot be of."""
-        told = self.objection(table)
-        if told is not None:
-            raise InputError(told)
+        reason = self.objection(table)
+        if reason is not None:
+            raise InputError(reason)
 
-    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+    def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with its settings taken from rows; done once, at the first fit."""
         return self
 
-    def refined(
+    def refine_settings(
         self, table: Table, codes: Codes, classes: int, weights: Floats, groups: Hashes
     ) -> Self:
         """Return the family with what suits held-out rows best; rows of a group share a fold."""
         return self
 
-    def grown(self, table: Table) -> Self:
+    def with_levels_of(self, table: Table) -> Self:
         """Return the family that knows the levels of these rows too; old codes stay."""
         return self
 
     @abstractmethod
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> T:
-        """Return the tally of the rows, its first axis the classes; rows with gaps are left out.
+        """Return the tally of the rows, its first axis the classes; incomplete rows are left out.
 
         Parameters
         ----------
@@ -101,7 +101,7 @@ class Family(ABC, Generic[T]):
         weights : (n,), or empty if every row weighs 1
         """
 
-    def merged(self, other: Self, tally: T, translations: Mapping[str, Index]) -> tuple[Self, T]:
+    def merge(self, other: Self, tally: T, translations: Mapping[str, Index]) -> tuple[Self, T]:
         """Return the family that knows the levels of both, and the other's tally in its codes.
 
         `translations` says, for each category, our code of each of the other's (see
@@ -134,11 +134,11 @@ class Family(ABC, Generic[T]):
         return self, None
 
     @abstractmethod
-    def read(self, tally: T) -> Reading[T]:
+    def posterior(self, tally: T) -> Posterior[T]:
         """Return what a tally says, under the prior that it has most evidence for."""
 
 
-class Reading(ABC, Generic[T]):
+class Posterior(ABC, Generic[T]):
     """A tally with its prior: the predictive distribution of the block in every class."""
 
     family: Any
@@ -182,8 +182,8 @@ class Reading(ABC, Generic[T]):
     def with_tally(self, tally: T) -> Self:
         """Return another tally under the prior of this one."""
 
-    def plugged_in(self) -> Self:
-        """Return the reading that scores by expected parameters, which it does not integrate out.
+    def as_plug_in(self) -> Self:
+        """Return the posterior that scores by expected parameters (plug-in).
 
         Evidence is that of before. For shares of levels the two are the same.
         """
@@ -191,10 +191,10 @@ class Reading(ABC, Generic[T]):
 
     @abstractmethod
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps, the marginal of what is seen otherwise."""
+        """Return log p(x | class), (n, C); 0 if missing, the marginal of what is seen otherwise."""
 
     @abstractmethod
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the `scores` of rows, (n, C), had each not been learned; prior and settings held.
 
         The rows must be in the tally, with these weights (empty: 1 each).
@@ -206,22 +206,24 @@ class Reading(ABC, Generic[T]):
         The rows of the folds must be in the tally; settings (bins, levels, transformations) are
         held. Every class has the weight that it has in the tally, so that no fold tells which
         classes it has taken rows from (docs: mathematics, section 10). A level that only the fold
-        has is unknown. Of few rows, the prior is read anew from each fold's training rows.
+        has is unknown. Of few rows, the prior is refitted to each fold's training rows.
         """
-        many = len(table) > MOST_READ_ANEW
-        return self.held_out_by(self.with_tally if many else self.read_anew, table, folds)
+        many = len(table) > MAX_ROWS_REFIT_PRIOR
+        return self.held_out_with(self.with_tally if many else self.refit_prior, table, folds)
 
-    def held_out_by(self, read: Callable[[T], Self], table: Table, folds: Folds) -> Floats:
+    def held_out_with(
+        self, posterior_of: Callable[[T], Self], table: Table, folds: Folds
+    ) -> Floats:
         """Return the scores of held-out rows, (n, C), given how tallies of training rows are read.
 
         What all classes of a row have in common may be left out.
         """
         own = table.select(self.family.columns)
         out = np.empty((len(table), folds.rows.classes))
-        parts = self.training_parts(table, folds)
+        parts = self.training_tallies(table, folds)
         for members, part in zip(folds.members, parts, strict=True):
             if members.size:
-                out[members] = read(part).scores(own.take(members))
+                out[members] = posterior_of(part).scores(own.take(members))
         return out
 
     def held_out_without(
@@ -231,23 +233,23 @@ class Reading(ABC, Generic[T]):
 
         Scores are those `without_columns`; all else is as in `held_out`.
         """
-        read = self.with_tally if len(table) > MOST_READ_ANEW else self.read_anew
+        posterior_of = self.with_tally if len(table) > MAX_ROWS_REFIT_PRIOR else self.refit_prior
         own, asked = table.select(self.family.columns), set(needed.tolist())
-        for number, part in enumerate(self.training_parts(table, folds)):
+        for number, part in enumerate(self.training_tallies(table, folds)):
             if number in asked:
                 members = folds.members[number]
-                yield members, read(part).without_columns(own.take(members))
+                yield members, posterior_of(part).without_columns(own.take(members))
 
-    def read_anew(self, tally: T) -> Self:
+    def refit_prior(self, tally: T) -> Self:
         """Return another tally under the prior that it has most evidence for itself."""
-        found: Self = self.family.read(tally)
+        found: Self = self.family.posterior(tally)
         return found
 
-    def training_parts(self, table: Table, folds: Folds) -> Iterable[T]:
+    def training_tallies(self, table: Table, folds: Folds) -> Iterable[T]:
         """Return the tally of all rows but those of each fold, one for each."""
-        return parts_of(self.training(table, folds), folds)
+        return split_by_fold(self.training_tally(table, folds), folds)
 
-    def training(self, table: Table, folds: Folds) -> T:
+    def training_tally(self, table: Table, folds: Folds) -> T:
         """Return the tally of all rows but those of each fold, its first axis (folds * C)."""
         classes, size = folds.rows.classes, folds.size
         parts = self.family.count(table, folds.codes, size * classes, folds.rows.weights)
@@ -264,31 +266,33 @@ class Reading(ABC, Generic[T]):
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the block's columns with their gaps filled, given log p(class | row), (n, C).
+        """Return the block's columns with missing values imputed, given log p(class | row), (n, C).
 
         Numbers are filled with their expectation, levels with the most probable one; with `rng`,
         both with a draw.
         """
 
-    def odds(self, table: Table) -> Floats:
+    def relative_scores(self, table: Table) -> Floats:
         """Return the scores, (n, C), less what all classes of a row have in common, where known.
 
-        A common part that is large would take the digits of what tells the classes apart.
+        A common part that is large would take the digits of what separates the classes.
         """
         return self.scores(table)
 
     def without_columns(self, table: Table) -> Floats:
         """Return the odds of rows had each of the columns been missing, (n, C, d)."""
         columns = self.family.columns
-        found = [self.odds(table.having(table[name].as_missing())) for name in columns]
+        found = [
+            self.relative_scores(table.with_columns(table[name].as_missing())) for name in columns
+        ]
         return np.stack(found, axis=2)
 
     def split(self, table: Table) -> Floats:
         """Return what each column adds to the odds, (n, C, d): log p(x1), log p(x2 | x1), ..."""
-        return self.odds(table)[:, :, None]
+        return self.relative_scores(table)[:, :, None]
 
 
-def parts_of(training: T, folds: Folds) -> list[T]:
+def split_by_fold(training: T, folds: Folds) -> list[T]:
     """Return the tally of each fold, given that of all, its first axis (folds * C)."""
     classes = np.arange(folds.rows.classes)
     return [training.take(classes + f * len(classes)) for f in range(folds.size)]
@@ -298,7 +302,7 @@ W = TypeVar("W", Moments, Events)
 
 
 @dataclass(frozen=True, eq=False)
-class WeighedReading(Reading[W]):
+class ParametricPosterior(Posterior[W]):
     """A tally of moments or events with its prior.
 
     Parameters
@@ -311,7 +315,7 @@ class WeighedReading(Reading[W]):
 
     family: Any
     tally: W
-    plugged: bool = field(default=False, kw_only=True)
+    plug_in: bool = field(default=False, kw_only=True)
 
     @property
     def weight(self) -> float:
@@ -322,11 +326,11 @@ class WeighedReading(Reading[W]):
         """Return another tally under the prior of this one."""
         return replace(self, tally=tally)
 
-    def read_anew(self, tally: W) -> Self:
+    def refit_prior(self, tally: W) -> Self:
         """Return another tally under the prior that it has most evidence for itself."""
-        found: Self = self.family.read(tally)
-        return replace(found, plugged=self.plugged)
+        found: Self = self.family.posterior(tally)
+        return replace(found, plug_in=self.plug_in)
 
-    def plugged_in(self) -> Self:
-        """Return the reading by the expectations of the parameters."""
-        return replace(self, plugged=True)
+    def as_plug_in(self) -> Self:
+        """Return the posterior by the expectations of the parameters."""
+        return replace(self, plug_in=True)

@@ -10,33 +10,33 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP
+from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.families.combinations import Combinations, shares_product
-from suffice.families.family import Cells, Family, Mask, Reading
-from suffice.families.impute import drawn_classes, drawn_levels
+from suffice.families.family import Cells, Family, Mask, Posterior
+from suffice.families.impute import sample_classes, sample_levels
 from suffice.families.levels import (
     Levels,
     LevelTables,
-    cells_of,
-    grown_levels,
-    kept_levels,
+    add_levels,
+    keep_used_levels,
     level_codes,
     level_counts,
+    level_width,
     pooled_base,
-    width_of,
+    values_of_codes,
 )
 from suffice.kernels.count.levels import gather_folds
 from suffice.scoring.dense import by_pattern
 from suffice.tally import Counts
-from suffice.tally.tally import Floats, Index, given
+from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.validation.folds import Folds
 
 
 @dataclass(frozen=True, eq=False)
-class JointReading(Reading[Counts]):
+class JointPosterior(Posterior[Counts]):
     """Shares (n_cx + s prod_j p_j(x_j)) / (n_c + s) (docs: mathematics, section 2).
 
     Parts of a combination have the same form, with their own counts and product, for the levels
@@ -55,11 +55,11 @@ class JointReading(Reading[Counts]):
 
     @cached_property
     def _log_widths(self) -> Floats:
-        return np.asarray(np.log([width_of(levels) for levels in self.family.levels]))
+        return np.asarray(np.log([level_width(levels) for levels in self.family.levels]))
 
     @property
     def log_evidence(self) -> float:
-        """The log density of the rows without gaps."""
+        """The log density of the complete rows."""
         return self.tables.log_evidence - self.weight * float(self._log_widths.sum())
 
     @property
@@ -100,7 +100,7 @@ class JointReading(Reading[Counts]):
 
     def _scores(self, codes: Codes) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row of codes (n, d)."""
-        seen = codes != GAP
+        seen = codes != MISSING_CODE
         if seen.all():
             return self._part_scores(codes, np.arange(codes.shape[1]))
         out = np.zeros((len(codes), len(self.tables.counts)))
@@ -110,44 +110,46 @@ class JointReading(Reading[Counts]):
         return out
 
     def _part_scores(self, codes: Codes, columns: Index) -> Floats:
-        """Return the scores of rows of just these columns, without gaps."""
+        """Return the scores of rows of just these columns, without missing values."""
         met, tables = self._part(columns)
         places = met.places(codes)
         scores = tables.scores(places)
         new = np.flatnonzero(places < 0)
         if new.size:
             supposed = shares_product([self.shares[at] for at in columns], codes[new])
-            whole = tables.totals + tables.strength
-            scores[new] = np.log(tables.strength * supposed)[:, None] - np.log(whole)
+            whole = tables.totals + tables.prior_sample_size
+            scores[new] = np.log(tables.prior_sample_size * supposed)[:, None] - np.log(whole)
         return np.asarray(scores - self._log_widths[columns].sum())
 
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row."""
         return self._scores(self.family.codes_of(table))
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
-        """Return the scores, (n, C), without each row; those with gaps were never learned."""
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the scores, (n, C), without each row; incomplete ones were never learned."""
         found = self.family.codes_of(table)
         places = self.family.combinations.places(found)
-        out: Floats = self.tables.left_out(places, codes, weights) - self._log_widths.sum()
+        out: Floats = self.tables.leave_one_out(places, codes, weights) - self._log_widths.sum()
         others = np.flatnonzero(places < 0)
         if others.size:
             out[others] = self._scores(found[others])
         return out
 
-    def held_out_by(self, read: Callable[[Counts], Self], table: Table, folds: Folds) -> Floats:
-        """Return the scores, (n, C), without each row's fold; of rows with gaps, what is seen."""
+    def held_out_with(
+        self, posterior_of: Callable[[Counts], Self], table: Table, folds: Folds
+    ) -> Floats:
+        """Return the scores, (n, C), without each row's fold; of incomplete rows, what is seen."""
         codes = self.family.codes_of(table)
         out = np.zeros((len(codes), folds.rows.classes))
-        if read == self.with_tally:
-            everything = self.with_tally(self.training(table, folds))
-            for rows, columns in by_pattern(codes != GAP):
+        if posterior_of == self.with_tally:
+            everything = self.with_tally(self.training_tally(table, folds))
+            for rows, columns in by_pattern(codes != MISSING_CODE):
                 if columns.size:
                     own = codes[np.ix_(rows, columns)]
                     out[rows] = everything._fold_scores(own, columns, folds.numbers[rows], folds)
             return out
-        held = [read(part) for part in self.training_parts(table, folds)]
-        for rows, columns in by_pattern(codes != GAP):
+        held = [posterior_of(part) for part in self.training_tallies(table, folds)]
+        for rows, columns in by_pattern(codes != MISSING_CODE):
             for number, one in enumerate(held):
                 mine = rows[folds.numbers[rows] == number]
                 if mine.size and columns.size:
@@ -155,7 +157,7 @@ class JointReading(Reading[Counts]):
         return out
 
     def _fold_scores(self, codes: Codes, columns: Index, numbers: Codes, folds: Folds) -> Floats:
-        """Return the `_part_scores`, (n, C), of a reading whose classes are (folds * C)."""
+        """Return the `_part_scores`, (n, C), of a posterior whose classes are (folds * C)."""
         met, tables = self._part(columns)
         places = met.places(codes)
         scores = np.empty((len(codes), folds.rows.classes))
@@ -163,8 +165,8 @@ class JointReading(Reading[Counts]):
         new = np.flatnonzero(places < 0)
         if new.size:
             supposed = shares_product([self.shares[at] for at in columns], codes[new])
-            whole = (tables.totals + tables.strength).reshape(folds.size, -1)[numbers[new]]
-            scores[new] = np.log(tables.strength * supposed)[:, None] - np.log(whole)
+            whole = (tables.totals + tables.prior_sample_size).reshape(folds.size, -1)[numbers[new]]
+            scores[new] = np.log(tables.prior_sample_size * supposed)[:, None] - np.log(whole)
         return np.asarray(scores - self._log_widths[columns].sum())
 
     def split(self, table: Table) -> Floats:
@@ -173,53 +175,59 @@ class JointReading(Reading[Counts]):
         upto = [np.zeros((len(codes), len(self.tables.counts)))]
         for width in range(1, codes.shape[1] + 1):
             first = codes.copy()
-            first[:, width:] = GAP
+            first[:, width:] = MISSING_CODE
             upto.append(self._scores(first))
         return np.diff(np.stack(upto, axis=2), axis=2)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw combinations for rows of these classes; "other" is none of their levels."""
         everyone = np.zeros(len(codes), np.int32)
-        drawn = np.stack(
-            [drawn_levels(share[None, :-1], everyone, rng) for share in self.shares], axis=1
+        draws = np.stack(
+            [sample_levels(share[None, :-1], everyone, rng) for share in self.shares], axis=1
         )
-        # Either of the rows that were seen, or of the product that is worth `strength` rows.
+        # Either of the rows that were seen, or of the product that is worth `prior_sample_size`
+        # rows.
         rows = self.tables.totals[codes]
-        repeats = np.flatnonzero(rng.random(len(codes)) * (rows + self.tables.strength) < rows)
-        places = drawn_levels(self.tables.counts, codes[repeats], rng)
-        drawn[repeats] = self.family.seen[places]
-        return self._as_cells(drawn)
+        repeats = np.flatnonzero(
+            rng.random(len(codes)) * (rows + self.tables.prior_sample_size) < rows
+        )
+        places = sample_levels(self.tables.counts, codes[repeats], rng)
+        draws[repeats] = self.family.seen[places]
+        return self._as_cells(draws)
 
     def _as_cells(self, codes: Codes) -> Cells:
         known = zip(self.family.columns, self.family.levels, strict=True)
-        return {name: cells_of(codes[:, at], levels) for at, (name, levels) in enumerate(known)}
+        return {
+            name: values_of_codes(codes[:, at], levels) for at, (name, levels) in enumerate(known)
+        }
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the columns with gaps filled, given what is seen beside them.
+        """Return the columns with missing values imputed, given what is seen beside them.
 
-        Each gap has its own most probable level; draws are of all gaps of a row together.
+        Each missing value has its own most probable level; draws are of all missing values of a row
+        together.
         """
         codes = self.family.codes_of(table)
-        gappy = np.flatnonzero((codes == GAP).any(axis=1))
-        given, chance = codes[gappy], np.exp(log_proba[gappy])
-        own = None if rng is None else drawn_classes(log_proba[gappy], rng)
-        filled = given.copy()
+        incomplete = np.flatnonzero((codes == MISSING_CODE).any(axis=1))
+        given, chance = codes[incomplete], np.exp(log_proba[incomplete])
+        own = None if rng is None else sample_classes(log_proba[incomplete], rng)
+        imputed = given.copy()
         for at, size in enumerate(self.family.sizes):
-            rows = np.flatnonzero(given[:, at] == GAP)
+            rows = np.flatnonzero(given[:, at] == MISSING_CODE)
             if not rows.size:
                 continue
-            shares = self._shares_of(given[rows] if own is None else filled[rows], at, size)
+            shares = self._shares_of(given[rows] if own is None else imputed[rows], at, size)
             if own is None or rng is None:
-                filled[rows, at] = np.einsum("nc,nck->nk", chance[rows], shares).argmax(axis=1)
+                imputed[rows, at] = np.einsum("nc,nck->nk", chance[rows], shares).argmax(axis=1)
             else:
                 mine = shares[np.arange(len(rows)), own[rows]]
-                filled[rows, at] = drawn_levels(mine, np.arange(len(rows), dtype=np.int32), rng)
+                imputed[rows, at] = sample_levels(mine, np.arange(len(rows), dtype=np.int32), rng)
         columns = {name: table[name].values.copy() for name in self.family.columns}
-        for name, values in self._as_cells(filled).items():
-            missing = table[name].gaps[gappy]
-            columns[name][gappy[missing]] = values[missing]
+        for name, values in self._as_cells(imputed).items():
+            missing = table[name].missing[incomplete]
+            columns[name][incomplete[missing]] = values[missing]
         return columns
 
     def _shares_of(self, codes: Codes, at: int, size: int) -> Floats:
@@ -238,7 +246,7 @@ class Joint(Family[Counts]):
     """Combinations of levels with Dirichlet priors centred on the product of the columns' shares.
 
     A combination that was never seen has its share of that product; so has one with a level that
-    nobody knows. Rows without gaps are learned from, others scored by what is seen of them.
+    nobody knows. Complete rows are learned from, others scored by what is seen of them.
 
     Parameters
     ----------
@@ -252,7 +260,7 @@ class Joint(Family[Counts]):
     --------
     >>> rows = [{"a": "x", "b": "u"}, {"a": "y", "b": "v"}, {"a": "x", "b": None}]
     >>> table, own = Table.of(rows), np.array([0, 1, 1], np.int32)
-    >>> family = Joint(("a", "b")).fitted(table, own, 2, np.empty(0))
+    >>> family = Joint(("a", "b")).fit_settings(table, own, 2, np.empty(0))
     >>> family.seen.tolist(), family.count(table, own, 2, np.empty(0)).counts.tolist()
     ([[0, 0], [1, 1]], [[1.0, 0.0], [0.0, 1.0]])
     """
@@ -283,24 +291,28 @@ class Joint(Family[Counts]):
                 )
         return None
 
-    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+    def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with the levels and combinations of these rows."""
         columns = len(self.columns)
         none = np.empty((0, columns), np.int32)
-        return replace(self, levels=((),) * columns, sizes=(0,) * columns, seen=none).grown(table)
+        return replace(
+            self, levels=((),) * columns, sizes=(0,) * columns, seen=none
+        ).with_levels_of(table)
 
-    def grown(self, table: Table) -> Self:
+    def with_levels_of(self, table: Table) -> Self:
         """Return the family with levels and combinations that are new in these rows added last."""
         self.check(table)
         columns = [table[name] for name in self.columns]
-        levels = tuple(grown_levels(c, old) for c, old in zip(columns, self.levels, strict=True))
+        levels = tuple(add_levels(c, old) for c, old in zip(columns, self.levels, strict=True))
         sizes = tuple(
             len(column.levels) if known is None else len(known)
             for column, known in zip(columns, levels, strict=True)
         )
         wider = replace(self, levels=levels)
         found = wider.codes_of(table)
-        return replace(wider, sizes=sizes, seen=self.combinations.grown(found, sizes).cells)
+        return replace(
+            wider, sizes=sizes, seen=self.combinations.with_levels_of(found, sizes).cells
+        )
 
     def codes_of(self, table: Table) -> Codes:
         """Return the codes of the columns' levels side by side, (n, d)."""
@@ -312,22 +324,22 @@ class Joint(Family[Counts]):
         found = self.codes_of(table)
         places = self.combinations.places(found)
         missing = np.flatnonzero(places < 0)
-        new = missing[(found[missing] != GAP).all(axis=1)]
+        new = missing[(found[missing] != MISSING_CODE).all(axis=1)]
         if new.size:
             raise InputError(
                 f"Row {new[0]} has a combination of {', '.join(self.columns)} that is not known. "
                 "Let the schema and the family grow before they count (grown)."
             )
         counts, _ = level_counts(places, codes, classes, weights, len(self.seen))
-        return Counts(given(counts))
+        return Counts(as_readonly(counts))
 
-    def merged(
+    def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]
     ) -> tuple[Self, Counts]:
         """Return the family that knows the combinations of both, and the other's tally in it."""
         numbers = [[known is None for known in family.levels] for family in (self, other)]
         if other.name != self.name or numbers[0] != numbers[1]:
-            return super().merged(other, tally, translations)
+            return super().merge(other, tally, translations)
         levels: list[Levels] = []
         sizes, cells = [], other.seen.copy()
         for at, (mine, theirs) in enumerate(zip(self.levels, other.levels, strict=True)):
@@ -340,11 +352,11 @@ class Joint(Family[Counts]):
                 levels.append(joined)
             sizes.append(max(self.sizes[at], int(places.max(initial=-1)) + 1))
             cells[:, at] = places[other.seen[:, at]]
-        grown = self.combinations.grown(cells, tuple(sizes))
+        grown = self.combinations.with_levels_of(cells, tuple(sizes))
         family = replace(self, levels=tuple(levels), sizes=tuple(sizes), seen=grown.cells)
         counts = np.zeros((len(tally.counts), len(grown.cells)))
         counts[:, grown.places(cells)] = tally.counts
-        return family, Counts(given(counts))
+        return family, Counts(as_readonly(counts))
 
     def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
         """Say which levels of each column are in a combination that has rows."""
@@ -363,19 +375,19 @@ class Joint(Family[Counts]):
         cells = self.seen[kept]
         for at, mask in enumerate(masks):
             cells[:, at] = (np.cumsum(mask) - 1)[cells[:, at]]
-        levels = tuple(map(kept_levels, self.levels, masks))
+        levels = tuple(map(keep_used_levels, self.levels, masks))
         sizes = tuple(int(mask.sum()) for mask in masks)
         return replace(self, levels=levels, sizes=sizes, seen=cells), kept
 
     def _combinations_in_use(self, tally: Counts) -> Mask:
         return np.asarray(tally.with_levels(len(self.seen)).counts.any(axis=0))
 
-    def read(self, tally: Counts) -> JointReading:
-        """Return the shares of the combinations, the strength of their prior by evidence."""
+    def posterior(self, tally: Counts) -> JointPosterior:
+        """Return the shares of the combinations, their prior sample size by evidence."""
         counts = tally.with_levels(len(self.seen)).counts
         pooled, shares = counts.sum(axis=0), []
         for at, size in enumerate(self.sizes):
             base, other = pooled_base(np.bincount(self.seen[:, at], pooled, size))
-            shares.append(given(np.append(base, other)))
+            shares.append(as_readonly(np.append(base, other)))
         tables = LevelTables.of(counts, shares_product(shares, self.seen), 0.0)
-        return JointReading(self, tally, tuple(shares), tables)
+        return JointPosterior(self, tally, tuple(shares), tables)

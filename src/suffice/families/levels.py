@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP, Column
+from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.labels import Codes
 from suffice.kernels.count.levels import (
     count_levels_by_class,
@@ -18,20 +18,20 @@ from suffice.kernels.count.levels import (
     gather_levels,
 )
 from suffice.kernels.evidence.levels import best_level_strength, level_evidence
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 from suffice.validation.folds import Folds
 
 # Numbers that are levels, in the order of their codes; None for a category, which has its own.
 Levels = tuple[float, ...] | None
 # Numbers of so many decimals lie on a grid, if they are within this part of whole ones; beyond
 # this size all floats are whole.
-MOST_DECIMALS = 6
-ROUNDED = 1e-12
-BEYOND_WHOLE = 2.0**53
+MAX_DECIMALS = 6
+GRID_TOL = 1e-12
+MAX_EXACT_INTEGER = 2.0**53
 
 
 def level_codes(column: Column, levels: Levels) -> Codes:
-    """Return codes (n,): -1 for gaps, len(levels) for numbers that are not among the levels.
+    """Return codes (n,): -1 if missing, len(levels) for numbers that are not among the levels.
 
     Examples
     --------
@@ -45,11 +45,11 @@ def level_codes(column: Column, levels: Levels) -> Codes:
     place = np.minimum(np.searchsorted(known[order], column.values), len(levels))
     codes = order[place]
     codes[known[codes] != column.values] = len(levels)
-    codes[column.gaps] = GAP
+    codes[column.missing] = MISSING_CODE
     return np.asarray(codes, np.int32)
 
 
-def grown_levels(column: Column, levels: Levels = ()) -> Levels:
+def add_levels(column: Column, levels: Levels = ()) -> Levels:
     """Return the levels of numbers with new ones added last; None for a category."""
     if column.kind == "category":
         return None
@@ -57,10 +57,10 @@ def grown_levels(column: Column, levels: Levels = ()) -> Levels:
     return tuple(dict.fromkeys((*(levels or ()), *new.tolist())))
 
 
-def kept_levels(levels: Levels, used: NDArray[np.bool_]) -> Levels:
+def keep_used_levels(levels: Levels, used: NDArray[np.bool_]) -> Levels:
     """Return those of the levels of numbers that are used; None for a category.
 
-    >>> kept_levels((2.0, 4.0), np.array([False, True]))
+    >>> keep_used_levels((2.0, 4.0), np.array([False, True]))
     (4.0,)
     """
     if levels is None:
@@ -68,7 +68,7 @@ def kept_levels(levels: Levels, used: NDArray[np.bool_]) -> Levels:
     return tuple(level for level, kept in zip(levels, used, strict=True) if kept)
 
 
-def width_of(levels: Levels) -> float:
+def level_width(levels: Levels) -> float:
     """Return how wide a density each level of numbers is: the grid that the levels lie on.
 
     Whole numbers, and numbers of a few decimals, lie on a grid as wide as the largest distance
@@ -77,36 +77,36 @@ def width_of(levels: Levels) -> float:
 
     Examples
     --------
-    >>> width_of((0.0, 4.0, 10.0)), width_of((0.5, 0.25, 2.0)), width_of((0.0, 1 / 3, 1.0))
+    >>> level_width((0.0, 4.0, 10.0)), level_width((0.5, 0.25, 2.0)), level_width((0.0, 1 / 3, 1.0))
     (2.0, 0.25, 0.5)
     """
     values = np.sort(np.array(levels or (), np.float64))
     if len(values) < 2:
         return 1.0
-    for decimals in range(MOST_DECIMALS + 1):
+    for decimals in range(MAX_DECIMALS + 1):
         scaled = values * 10.0**decimals
         whole = np.rint(scaled)
-        near = np.abs(scaled - whole) <= ROUNDED * np.maximum(np.abs(whole), 1.0)
-        if near.all() and np.abs(whole).max() < BEYOND_WHOLE:
+        near = np.abs(scaled - whole) <= GRID_TOL * np.maximum(np.abs(whole), 1.0)
+        if near.all() and np.abs(whole).max() < MAX_EXACT_INTEGER:
             return float(np.gcd.reduce(np.diff(whole).astype(np.int64)) / 10.0**decimals)
     return float(values[-1] - values[0]) / (len(values) - 1)
 
 
-def cells_of(codes: Codes, levels: Levels) -> NDArray[np.float64] | Codes:
+def values_of_codes(codes: Codes, levels: Levels) -> NDArray[np.float64] | Codes:
     """Return what a column holds for these codes: themselves, or numbers."""
     return codes if levels is None else np.array(levels)[codes]
 
 
 # Rows that are added to the pooled ones of each level and of "other", so that none of them has
 # probability 0.
-SUPPOSED_ROWS = 1.0
+PSEUDO_COUNT = 1.0
 # Rows that the common shares may be worth: from hardly any to as good as certain.
-WEAKEST, STRONGEST = 1e-6, 1e9
+MIN_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE = 1e-6, 1e9
 
 
 @dataclass(frozen=True, eq=False)
 class LevelTables:
-    """theta_c ~ Dir(strength * base), one base for all classes (docs: mathematics, section 2).
+    """theta_c ~ Dir(prior_sample_size * base), one base for all classes (docs: mathematics, 2).
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ class LevelTables:
         Prior share of each level.
     other : float
         Prior share of all that is not among the K levels; 0 if there is nothing else.
-    strength : float
+    prior_sample_size : float
         Rows that the base is worth.
 
     Examples
@@ -128,18 +128,24 @@ class LevelTables:
     counts: Floats
     base: Floats
     other: float
-    strength: float
+    prior_sample_size: float
 
     @classmethod
     def of(cls, counts: Floats, base: Floats, other: float) -> Self:
-        """Return the tables of the strength that the counts have most evidence for."""
-        log = best_level_strength(*told(counts, base), np.log(WEAKEST), np.log(STRONGEST))
+        """Return the tables of the prior sample size that the counts have most evidence for."""
+        log = best_level_strength(
+            *positive_counts(counts, base),
+            np.log(MIN_PRIOR_SAMPLE_SIZE),
+            np.log(MAX_PRIOR_SAMPLE_SIZE),
+        )
         return cls(counts, base, other, float(np.exp(log)))
 
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        return float(level_evidence(*told(self.counts, self.base), np.log(self.strength)))
+        return float(
+            level_evidence(*positive_counts(self.counts, self.base), np.log(self.prior_sample_size))
+        )
 
     @cached_property
     def totals(self) -> Floats:
@@ -148,37 +154,39 @@ class LevelTables:
 
     @cached_property
     def log_table(self) -> Floats:
-        """Log predictive probabilities (K + 2, C): levels, other, and 0 for a gap."""
+        """Log predictive probabilities (K + 2, C): levels, other, and 0 if missing."""
         return self._table(self.counts, self.totals)
 
     @cached_property
-    def log_without(self) -> Floats:
+    def log_leave_one_out(self) -> Floats:
         """The same, of a class that has not learned one row of that level, (K + 2, C)."""
         out = self.log_table.copy()
         held = self.counts > 0
-        left = left_of(self.counts, 1.0)
-        rest = left_of(np.broadcast_to(self.totals[:, None], left.shape), 1.0)
-        own = log_share(left + self.strength * self.base, rest + self.strength)
+        left = subtract_or_zero(self.counts, 1.0)
+        rest = subtract_or_zero(np.broadcast_to(self.totals[:, None], left.shape), 1.0)
+        own = log_ratio(left + self.prior_sample_size * self.base, rest + self.prior_sample_size)
         out[:-2] = np.where(held, own, out[:-2].T).T
-        return given(out)
+        return as_readonly(out)
 
     def scores(self, codes: Codes) -> Floats:
-        """Return log p(level | class), (n, C); 0 for gaps."""
+        """Return log p(level | class), (n, C); 0 if missing."""
         out = np.empty((len(codes), len(self.counts)))
         gather_levels(codes, self.log_table, out)
         return out
 
-    def left_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
         """Return the scores (n, C) without each row, which weighs 1 if there are no weights."""
         out = np.empty((len(codes), len(self.counts)))
         if not weights.size:
-            gather_left_out(codes, own, self.log_table, self.log_without, out)
+            gather_left_out(codes, own, self.log_table, self.log_leave_one_out, out)
             return out
         gather_levels(codes, self.log_table, out)
         rows = np.flatnonzero((codes >= 0) & (codes < len(self.base)))
         level, c, w = codes[rows], own[rows], weights[rows]
-        left = left_of(self.counts[c, level], w) + self.strength * self.base[level]
-        out[rows, c] = log_share(left, left_of(self.totals[c], w) + self.strength)
+        left = (
+            subtract_or_zero(self.counts[c, level], w) + self.prior_sample_size * self.base[level]
+        )
+        out[rows, c] = log_ratio(left, subtract_or_zero(self.totals[c], w) + self.prior_sample_size)
         return out
 
     def shares(self) -> Floats:
@@ -188,14 +196,14 @@ class LevelTables:
     def _table(self, counts: Floats, totals: Floats) -> Floats:
         classes, levels = counts.shape
         table = np.zeros((levels + 2, classes))
-        whole = totals + self.strength
-        table[:-2] = log_share((counts + self.strength * self.base).T, whole)
+        whole = totals + self.prior_sample_size
+        table[:-2] = log_ratio((counts + self.prior_sample_size * self.base).T, whole)
         # Where there is nothing else, what comes all the same says nothing of the class.
-        table[-2] = log_share(self.strength * self.other, whole) if self.other > 0 else 0.0
-        return given(table)
+        table[-2] = log_ratio(self.prior_sample_size * self.other, whole) if self.other > 0 else 0.0
+        return as_readonly(table)
 
 
-def scores_of_folds(codes: Codes, folds: Folds, log_table: Floats) -> Floats:
+def fold_scores(codes: Codes, folds: Folds, log_table: Floats) -> Floats:
     """Return the scores of levels, (n, C), by a table (K + 2, folds * C)."""
     out = np.empty((len(codes), folds.rows.classes))
     gather_folds(codes, folds.numbers, log_table, out)
@@ -205,7 +213,7 @@ def scores_of_folds(codes: Codes, folds: Folds, log_table: Floats) -> Floats:
 def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:
     """Return the prior shares of K levels and of "other", from the counts of all classes.
 
-    One supposed row is given to each level and to "other": p_k = (n_k + 1) / (N + K + 1), as if all
+    One pseudo-row is given to each level and to "other": p_k = (n_k + 1) / (N + K + 1), as if all
     divisions of the rows among them had been equally probable. A level that has lost all its rows
     is then as probable as one never heard of. There is no "other" if `closed`.
 
@@ -216,16 +224,16 @@ def pooled_base(pooled: Any, *, closed: bool = False) -> tuple[Floats, float]:
     """
     counts = np.asarray(pooled, dtype=np.float64)
     sharers = max(len(counts) + (not closed), 1)
-    total = counts.sum() + SUPPOSED_ROWS * sharers
-    return (counts + SUPPOSED_ROWS) / total, 0.0 if closed else float(SUPPOSED_ROWS / total)
+    total = counts.sum() + PSEUDO_COUNT * sharers
+    return (counts + PSEUDO_COUNT) / total, 0.0 if closed else float(PSEUDO_COUNT / total)
 
 
-def told(counts: Floats, base: Floats) -> tuple[Floats, Floats, Floats]:
+def positive_counts(counts: Floats, base: Floats) -> tuple[Floats, Floats, Floats]:
     """Return counts above 0 (k,) of all groups (G, K), their bases (K,), and the groups' totals.
 
     Examples
     --------
-    >>> told(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([0.25, 0.75]))
+    >>> positive_counts(np.array([[2.0, 0.0], [1.0, 3.0]]), np.array([0.25, 0.75]))
     (array([2., 1., 3.]), array([0.25, 0.25, 0.75]), array([2., 4.]))
     """
     wide = np.broadcast_to(base, counts.shape)
@@ -242,12 +250,12 @@ def level_counts(
     return counts, int(unknown)
 
 
-def left_of(count: Floats, taken: Any) -> Floats:
+def subtract_or_zero(count: Floats, taken: Any) -> Floats:
     """Return count - taken, and 0 where that is rounding."""
     left = count - taken
     return np.where(left > ROUNDING * count, left, 0.0)
 
 
-def log_share(part: Any, whole: Floats) -> Floats:
+def log_ratio(part: Any, whole: Floats) -> Floats:
     """Return log(part / whole)."""
     return np.asarray(np.log(part / whole))

@@ -10,15 +10,15 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from suffice.count.full_moments import whole_rows
+from suffice.count.full_moments import count_complete_rows
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.covariance import covariance_prior, scatter_prior
-from suffice.families.family import MOST_READ_ANEW, Cells, Family, WeighedReading
-from suffice.families.gaussian_laws import DenseLaw
-from suffice.families.impute import drawn_classes
-from suffice.families.left_out_gaussian import LeftOutGaussian, posterior_parts
+from suffice.families.family import MAX_ROWS_REFIT_PRIOR, Cells, Family, ParametricPosterior
+from suffice.families.gaussians import DenseGaussian
+from suffice.families.impute import sample_classes
+from suffice.families.leave_one_out_gaussian import LeaveOneOutGaussian, posterior_parts
 from suffice.families.normal import too_large
 from suffice.prior import NormalInverseWishart
 from suffice.prior.special import log_gamma_step
@@ -32,23 +32,23 @@ from suffice.validation.folds import Folds
 
 
 @dataclass(frozen=True)
-class Conditional:
-    """Fills the gaps of rows whose classes have multivariate t's (docs: mathematics, section 6).
+class ConditionalImputer:
+    """Imputes missing values of rows from multivariate t's (docs: mathematics, section 6).
 
     The missing part of a t of v degrees is, given s seen cells at squared distance q, a t of v + s
     degrees about their regression, its matrix times (v + q) / (v + s).
     """
 
-    law: DenseLaw
+    distribution: DenseGaussian
 
-    def filled(self, cells: Floats, log_proba: Floats, rng: np.random.Generator | None) -> Floats:
-        """Return rows (n, d) without gaps: expectations over the classes, or draws."""
+    def impute(self, cells: Floats, log_proba: Floats, rng: np.random.Generator | None) -> Floats:
+        """Return rows (n, d) without missing values: expectations over the classes, or draws."""
         out = cells.copy()
         seen = ~np.isnan(cells)
-        gappy = np.flatnonzero(~seen.all(axis=1))
-        codes = np.empty(0, np.int32) if rng is None else drawn_classes(log_proba[gappy], rng)
-        for numbers, shown in by_pattern(seen[gappy]) if gappy.size else []:
-            rows = gappy[numbers]
+        incomplete = np.flatnonzero(~seen.all(axis=1))
+        codes = np.empty(0, np.int32) if rng is None else sample_classes(log_proba[incomplete], rng)
+        for numbers, shown in by_pattern(seen[incomplete]) if incomplete.size else []:
+            rows = incomplete[numbers]
             hidden = np.setdiff1d(np.arange(cells.shape[1]), shown)
             if rng is None:
                 expected = [
@@ -60,16 +60,19 @@ class Conditional:
                 continue
             for c in np.unique(codes[numbers]).tolist():
                 mine = rows[codes[numbers] == c]
-                out[np.ix_(mine, hidden)] = self._drawn(c, cells[mine], shown, hidden, rng)
+                out[np.ix_(mine, hidden)] = self._sample(c, cells[mine], shown, hidden, rng)
         return out
 
     def _regression(
         self, c: int, cells: Floats, shown: Index, hidden: Index
     ) -> tuple[Floats, Floats, Floats]:
         """Return what is expected (n, h), squared distances (n,) and what is left (h, h)."""
-        location, matrix = self.law.location[c], self.law.matrix[min(c, len(self.law.matrix) - 1)]
-        assert self.law.stretch is not None
-        matrix = matrix * self.law.stretch[c]
+        location, matrix = (
+            self.distribution.location[c],
+            self.distribution.matrix[min(c, len(self.distribution.matrix) - 1)],
+        )
+        assert self.distribution.scale_factor is not None
+        matrix = matrix * self.distribution.scale_factor[c]
         if not len(shown):
             wide = np.broadcast_to(location, cells.shape)
             return wide, np.zeros(len(cells)), matrix
@@ -79,31 +82,31 @@ class Conditional:
         left = matrix[np.ix_(hidden, hidden)] - across.T @ across
         return location[hidden] + away.T @ across, np.square(away).sum(axis=0), left
 
-    def _drawn(
+    def _sample(
         self, c: int, cells: Floats, shown: Index, hidden: Index, rng: np.random.Generator
     ) -> Floats:
         centre, distance, left = self._regression(c, cells, shown, hidden)
-        degrees = self.law.degrees[c]
+        degrees = self.distribution.degrees[c]
         after = degrees + len(shown)
         noise = rng.standard_normal(centre.shape) @ np.linalg.cholesky(left).T
-        stretch = (degrees + distance) / rng.chisquare(after, len(cells))
-        return np.asarray(centre + noise * np.sqrt(stretch)[:, None])
+        scale_factor = (degrees + distance) / rng.chisquare(after, len(cells))
+        return np.asarray(centre + noise * np.sqrt(scale_factor)[:, None])
 
 
 # A t of so many degrees of freedom is a normal to the last digit.
-AS_GOOD_AS_NORMAL = 1e18
+NORMAL_DEGREES = 1e18
 # Squares of which so small a part is left without a fold have lost too many of their digits.
-CANCELLED = 1e-6
+CANCELLATION_TOL = 1e-6
 # Columns up to which all folds are scored at once: of more, matrices are large enough that the
 # products of each fold outweigh the calls.
-NARROW = 8
+MAX_NARROW_COLUMNS = 8
 
 
 @dataclass(frozen=True, eq=False)
 class MultivariateNormal(Family[Moments]):
     """Rows of numbers with a normal-inverse-Wishart prior: each class predicts a Student t.
 
-    Rows without gaps are learned from; a row with gaps is scored by the marginal of what is seen.
+    Complete rows are learned from; an incomplete row is scored by the marginal of what is seen.
 
     Parameters
     ----------
@@ -117,7 +120,7 @@ class MultivariateNormal(Family[Moments]):
     >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = MultivariateNormal(("x0", "x1"), tied=True)
     >>> tally = family.count(table, own, 2, everyone)
-    >>> tally.weight, family.read(tally).scores(table).argmax(axis=1)
+    >>> tally.weight, family.posterior(tally).scores(table).argmax(axis=1)
     (array([2., 1.]), array([0, 0, 1, 1]))
     """
 
@@ -146,21 +149,21 @@ class MultivariateNormal(Family[Moments]):
         return next(filter(None, (too_large(table[name]) for name in self.columns)), None)
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Moments:
-        """Return full moments (C, d, d) of the rows without gaps."""
+        """Return full moments (C, d, d) of the complete rows."""
         self.check(table)
         rows = Rows(table.numbers(self.columns), codes, classes, weights, self.columns)
         whole = ~np.isnan(rows.X).any(axis=1)
         if weights.size:
             whole &= weights > 0  # what weighs nothing sets no origin
-        return whole_rows(rows if whole.all() else rows.some(np.flatnonzero(whole)))[1]
+        return count_complete_rows(rows if whole.all() else rows.take(np.flatnonzero(whole)))[1]
 
-    def read(self, tally: Moments) -> MultivariateReading:
-        """Return the Student t of each class, the strength of their prior by evidence."""
-        return MultivariateReading(self, tally, covariance_prior(tally, tied=self.tied))
+    def posterior(self, tally: Moments) -> MultivariateNormalPosterior:
+        """Return the Student t of each class, their prior sample size by evidence."""
+        return MultivariateNormalPosterior(self, tally, covariance_prior(tally, tied=self.tied))
 
 
 @dataclass(frozen=True, eq=False)
-class MultivariateReading(WeighedReading[Moments]):
+class MultivariateNormalPosterior(ParametricPosterior[Moments]):
     """Student t's of several columns, or normals if the expected parameters are plugged in."""
 
     family: MultivariateNormal
@@ -168,16 +171,16 @@ class MultivariateReading(WeighedReading[Moments]):
     prior: NormalInverseWishart
 
     @cached_property
-    def _believed(self) -> NormalInverseWishart:
+    def _posterior(self) -> NormalInverseWishart:
         return self.prior.posterior(self.tally)
 
     @cached_property
-    def _law(self) -> DenseLaw:
-        return _law_of(self._believed, plugged=self.plugged)
+    def _distribution(self) -> DenseGaussian:
+        return _predictive(self._posterior, plug_in=self.plug_in)
 
     @cached_property
     def log_evidence(self) -> float:
-        """The log density of the rows without gaps."""
+        """The log density of the complete rows."""
         return float(np.sum(self.prior.log_evidence(self.tally)))
 
     @property
@@ -192,52 +195,62 @@ class MultivariateReading(WeighedReading[Moments]):
         """The means and variances that the prior is centred on."""
         return 2 * len(self.family.columns)
 
-    def held_out_by(self, read: Callable[[Moments], Self], table: Table, folds: Folds) -> Floats:
+    def held_out_with(
+        self, posterior_of: Callable[[Moments], Self], table: Table, folds: Folds
+    ) -> Floats:
         """Return the scores, (n, C), without each row's fold."""
         cells = table.numbers(self.family.columns)
-        if cells.shape[1] <= NARROW and not np.isnan(cells).any():
-            posterior = self._posterior_of_folds(read, table, folds)
-            return _scores_of_folds(posterior, cells, folds.numbers, plugged=self.plugged)
+        if cells.shape[1] <= MAX_NARROW_COLUMNS and not np.isnan(cells).any():
+            posterior = self._fold_posterior(posterior_of, table, folds)
+            return _fold_scores(posterior, cells, folds.numbers, plug_in=self.plug_in)
         out = np.empty((len(cells), folds.rows.classes))
         no_prior = np.zeros(folds.rows.classes)
-        for members, law in self._laws_of_folds(read, cells, folds, range(folds.size)):
-            out[members] = joint_log_proba(law.density(), cells[members], no_prior)
+        for members, distribution in self._fold_distributions(
+            posterior_of, cells, folds, range(folds.size)
+        ):
+            out[members] = joint_log_proba(distribution.density(), cells[members], no_prior)
         return out
 
     def held_out_without(
         self, table: Table, folds: Folds, needed: Index
     ) -> Iterator[tuple[Index, Floats]]:
         """Yield rows of some folds and their scores without each column, by other folds."""
-        read = self.with_tally if len(table) > MOST_READ_ANEW else self.read_anew
+        posterior_of = self.with_tally if len(table) > MAX_ROWS_REFIT_PRIOR else self.refit_prior
         cells = table.numbers(self.family.columns)
-        for members, law in self._laws_of_folds(read, cells, folds, needed.tolist()):
-            yield members, _scores_without_each(law, cells[members])
+        for members, distribution in self._fold_distributions(
+            posterior_of, cells, folds, needed.tolist()
+        ):
+            yield members, _scores_without_each(distribution, cells[members])
 
-    def _posterior_of_folds(
-        self, read: Callable[[Moments], Self], table: Table, folds: Folds
+    def _fold_posterior(
+        self, posterior_of: Callable[[Moments], Self], table: Table, folds: Folds
     ) -> NormalInverseWishart:
         """Return the posterior of the rows of other folds, its axes (C, folds)."""
-        found = self.training(table, folds)
+        found = self.training_tally(table, folds)
         shape = folds.size, folds.rows.classes
         sums = found.weight, found.origin, found.sum_x, found.sum_xx
         parts = (np.swapaxes(one.reshape(*shape, *one.shape[1:]), 0, 1) for one in sums)
         tally = Moments(*parts)
         if not folds.complete:
             scatter, total = tally.scatter(), self.tally.squares[:, None]
-            if np.any(np.diagonal(scatter, axis1=-2, axis2=-1) < CANCELLED * total):
+            if np.any(np.diagonal(scatter, axis1=-2, axis2=-1) < CANCELLATION_TOL * total):
                 rest = _semidefinite(scatter, total)
                 tally = Moments(tally.weight, tally.mean(), np.zeros(tally.sum_x.shape), rest)
-        if read != self.with_tally:
+        if posterior_of != self.with_tally:
             return covariance_prior(tally, tied=self.family.tied).posterior(tally)
         held = self.prior
         means = held.location[:, None], held.pseudo_rows[:, None]
         prior = NormalInverseWishart(*means, held.degrees, held.scale_matrix, held.shared)
         return prior.posterior(tally)
 
-    def _laws_of_folds(
-        self, read: Callable[[Moments], Self], cells: Floats, folds: Folds, needed: Iterable[int]
-    ) -> Iterator[tuple[Index, DenseLaw]]:
-        """Yield the rows of each fold that has any, (m,), and the law by the rows of the others.
+    def _fold_distributions(
+        self,
+        posterior_of: Callable[[Moments], Self],
+        cells: Floats,
+        folds: Folds,
+        needed: Iterable[int],
+    ) -> Iterator[tuple[Index, DenseGaussian]]:
+        """Yield the rows of each fold that has any, (m,), and the distribution given the others.
 
         One after the other: all at once they would be as many times the size of the tally as there
         are folds.
@@ -260,11 +273,11 @@ class MultivariateReading(WeighedReading[Moments]):
                 others = some(np.flatnonzero(whole & (folds.numbers != number)))
             held = some(members[whole[members]])
             if self.family.tied:
-                posterior = self._tied_posterior(held, others, anew=read != self.with_tally)
-                yield members, _law_of(posterior, plugged=self.plugged)
+                posterior = self._tied_posterior(held, others, anew=posterior_of != self.with_tally)
+                yield members, _predictive(posterior, plug_in=self.plug_in)
             else:
                 training = self.family.with_weight_of(self._without(held, others), self.tally)
-                yield members, read(training)._law
+                yield members, posterior_of(training)._distribution
 
     def _without(self, held: Rows, others: Rows | None) -> Moments:
         """Return the tally without the rows held out; `others`, if given, are all that are left.
@@ -272,12 +285,12 @@ class MultivariateReading(WeighedReading[Moments]):
         Beside large numbers that are taken away too few digits of others may be left: they are
         counted then.
         """
-        left = training_tallies(whole_rows(held)[1], self.tally, 1, complete=False)
+        left = training_tallies(count_complete_rows(held)[1], self.tally, 1, complete=False)
         scatter, total = left.scatter(), self.tally.squares
-        if not np.any(np.diagonal(scatter, axis1=1, axis2=2) < CANCELLED * total):
+        if not np.any(np.diagonal(scatter, axis1=1, axis2=2) < CANCELLATION_TOL * total):
             return left
         if others is not None:
-            return whole_rows(others)[1]
+            return count_complete_rows(others)[1]
         nothing = np.zeros(left.sum_x.shape)
         return Moments(left.weight, left.mean(), nothing, _semidefinite(scatter, total))
 
@@ -312,7 +325,7 @@ class MultivariateReading(WeighedReading[Moments]):
         whole = np.tensordot(factor, tally.sum_xx, 1)
         shift, scatter = about_means(tally.sum_x - taken, whole - squares)
         total = np.diagonal(whole)
-        if np.any(np.diagonal(scatter) < CANCELLED * total):
+        if np.any(np.diagonal(scatter) < CANCELLATION_TOL * total):
             if others is None:
                 scatter = _semidefinite(scatter[None], total[None])[0]
             else:
@@ -338,14 +351,16 @@ class MultivariateReading(WeighedReading[Moments]):
         return self._scores(table.numbers(self.family.columns))
 
     def _scores(self, cells: Floats) -> Floats:
-        return joint_log_proba(self._law.density(), cells, np.zeros(len(self.tally.weight)))
+        return joint_log_proba(
+            self._distribution.density(), cells, np.zeros(len(self.tally.weight))
+        )
 
     def without_columns(self, table: Table) -> Floats:
         """Return the scores of rows had each of the columns been missing, (n, C, d)."""
-        return _scores_without_each(self._law, table.numbers(self.family.columns))
+        return _scores_without_each(self._distribution, table.numbers(self.family.columns))
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
-        """Return the scores, (n, C), without each row; those with gaps were never learned."""
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the scores, (n, C), without each row; incomplete ones were never learned."""
         classes = len(self.tally.weight)
         rows = Rows(table.numbers(self.family.columns), codes, classes, weights)
         out = self._scores(rows.X)
@@ -356,39 +371,45 @@ class MultivariateReading(WeighedReading[Moments]):
         # the expected precision is.
         sharers = np.full(len(codes), -(len(self.family.columns) + 1.0))
         terms = groups, w, sharers
-        parts = posterior_parts(self._believed, *terms, predictive=not self.plugged)
-        form = LeftOutGaussian(self._law.location, self._believed.pseudo_rows, self.family.tied)
-        doubtful = form.fill(rows, [part for part in parts if part.numbers.size], out)
-        for row in np.flatnonzero(doubtful).tolist():
+        parts = posterior_parts(self._posterior, *terms, predictive=not self.plug_in)
+        form = LeaveOneOutGaussian(
+            self._distribution.location, self._posterior.pseudo_rows, self.family.tied
+        )
+        needs_refit = form.fill(rows, [part for part in parts if part.numbers.size], out)
+        for row in np.flatnonzero(needs_refit).tolist():
             # Too few digits are left of the class without the row: the others are counted again.
-            fellows = groups[codes[row]]
-            fellows = fellows[fellows != row]
-            own = self.family.count(table.take(fellows), codes[fellows], classes, w[fellows])
+            same_class_rows = groups[codes[row]]
+            same_class_rows = same_class_rows[same_class_rows != row]
+            own = self.family.count(
+                table.take(same_class_rows), codes[same_class_rows], classes, w[same_class_rows]
+            )
             others = np.delete(np.arange(classes), codes[row])
-            rest = self.tally.take(others).spread(others, classes) + own
+            rest = self.tally.take(others).expand(others, classes) + own
             out[row] = self.with_tally(rest)._scores(rows.X[[row]])[0]
         return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw rows of these classes."""
-        drawn = self._law.sample(codes.astype(np.intp), rng)
-        return {name: drawn[:, at].copy() for at, name in enumerate(self.family.columns)}
+        draws = self._distribution.sample(codes.astype(np.intp), rng)
+        return {name: draws[:, at].copy() for at, name in enumerate(self.family.columns)}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the columns with their gaps filled, given what is seen beside them."""
+        """Return the columns with missing values imputed, given what is seen beside them."""
         cells = table.numbers(self.family.columns)
-        law = self._law
-        if self.plugged:
-            law = replace(law, degrees=np.full(len(law.location), AS_GOOD_AS_NORMAL))
-        filled = Conditional(law).filled(cells, log_proba, rng)
-        return {name: filled[:, at].copy() for at, name in enumerate(self.family.columns)}
+        distribution = self._distribution
+        if self.plug_in:
+            distribution = replace(
+                distribution, degrees=np.full(len(distribution.location), NORMAL_DEGREES)
+            )
+        imputed = ConditionalImputer(distribution).impute(cells, log_proba, rng)
+        return {name: imputed[:, at].copy() for at, name in enumerate(self.family.columns)}
 
     def split(self, table: Table) -> Floats:
         """Return log p(x1), log p(x2 | x1), ... of what is seen, (n, C, d)."""
         cells = table.numbers(self.family.columns)
-        scorer, no_prior = self._law.density(), np.zeros(len(self.tally.weight))
+        scorer, no_prior = self._distribution.density(), np.zeros(len(self.tally.weight))
         assert isinstance(scorer, WhitenedScorer)
         upto = [np.zeros((len(cells), len(no_prior)))]
         for width in range(1, cells.shape[1] + 1):
@@ -409,58 +430,62 @@ def _semidefinite(scatter: Floats, total: Floats) -> Floats:
     return np.asarray((vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2) * outer)
 
 
-def _law_of(believed: NormalInverseWishart, *, plugged: bool) -> DenseLaw:
-    """Return the predictive law of each class, or the normals of the expected parameters."""
-    classes, d = believed.location.shape
-    if plugged:
-        covariance = np.array(believed.scale_matrix / believed.degrees[..., None, None])
-        return DenseLaw(np.array(believed.location), covariance, stretch=np.ones(classes))
-    degrees = believed.degrees - d + 1
-    matrix = np.array(believed.scale_matrix / degrees[..., None, None])
-    stretch = 1 + 1 / believed.pseudo_rows
+def _predictive(posterior: NormalInverseWishart, *, plug_in: bool) -> DenseGaussian:
+    """Return the predictive distribution of each class, or plug-in normals."""
+    classes, d = posterior.location.shape
+    if plug_in:
+        covariance = np.array(posterior.scale_matrix / posterior.degrees[..., None, None])
+        return DenseGaussian(
+            np.array(posterior.location), covariance, scale_factor=np.ones(classes)
+        )
+    degrees = posterior.degrees - d + 1
+    matrix = np.array(posterior.scale_matrix / degrees[..., None, None])
+    scale_factor = 1 + 1 / posterior.pseudo_rows
     wide = np.array(np.broadcast_to(degrees, classes))
-    return DenseLaw(np.array(believed.location), matrix, wide, stretch)
+    return DenseGaussian(np.array(posterior.location), matrix, wide, scale_factor)
 
 
-def _scores_without_each(law: DenseLaw, cells: Floats) -> Floats:
+def _scores_without_each(distribution: DenseGaussian, cells: Floats) -> Floats:
     """Return the scores of rows (n, d) had each of the cells been missing, (n, C, d)."""
     whole = ~np.isnan(cells).any(axis=1)
-    out = np.empty((len(cells), len(law.location), cells.shape[1]))
-    scorer = law.density()
+    out = np.empty((len(cells), len(distribution.location), cells.shape[1]))
+    scorer = distribution.density()
     assert isinstance(scorer, WhitenedScorer)
     out[whole] = scorer.without_each(cells[whole])
     others = np.flatnonzero(~whole)
     for at in range(cells.shape[1] if others.size else 0):
         some = cells[others]
         some[:, at] = np.nan
-        out[others, :, at] = joint_log_proba(scorer, some, np.zeros(len(law.location)))
+        out[others, :, at] = joint_log_proba(scorer, some, np.zeros(len(distribution.location)))
     return out
 
 
-def _scores_of_folds(
-    believed: NormalInverseWishart, cells: Floats, numbers: Codes, *, plugged: bool
+def _fold_scores(
+    posterior: NormalInverseWishart, cells: Floats, numbers: Codes, *, plug_in: bool
 ) -> Floats:
     """Return log p(x | class) of whole rows (n, d), each by the posterior of its fold, (n, C).
 
     The axes of the posterior are (C, folds); `numbers` (n,) are the folds of the rows.
     """
-    classes, folds, d = believed.location.shape
+    classes, folds, d = posterior.location.shape
 
     def of_rows(values: Floats) -> Floats:
         return np.asarray(np.broadcast_to(values, (classes, folds)).T[numbers])
 
-    degrees = believed.degrees if plugged else believed.degrees - d + 1
-    stretch = np.ones(1) if plugged else 1 + 1 / believed.pseudo_rows
-    root = np.linalg.cholesky(believed.scale_matrix / degrees[..., None, None])
+    degrees = posterior.degrees if plug_in else posterior.degrees - d + 1
+    scale_factor = np.ones(1) if plug_in else 1 + 1 / posterior.pseudo_rows
+    root = np.linalg.cholesky(posterior.scale_matrix / degrees[..., None, None])
     white: list[Floats] = []
     for j in range(d):  # a triangular solve, row by row of the factor
-        away = cells[:, j, None] - of_rows(believed.location[..., j])
+        away = cells[:, j, None] - of_rows(posterior.location[..., j])
         for k in range(j):
             away -= of_rows(root[..., j, k]) * white[k]
         white.append(away / of_rows(root[..., j, j]))
-    squares = sum(np.square(one) for one in white) / of_rows(stretch)
-    half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1) + d / 2 * np.log(stretch)
-    if plugged:
+    squares = sum(np.square(one) for one in white) / of_rows(scale_factor)
+    half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1) + d / 2 * np.log(
+        scale_factor
+    )
+    if plug_in:
         return np.asarray(of_rows(-d / 2 * LOG_TWO_PI - half_log) - squares / 2)
     constant = log_gamma_step(degrees / 2, d / 2) - d / 2 * np.log(np.pi * degrees)
     tail = of_rows((degrees + d) / 2) * np.log1p(squares / of_rows(degrees))

@@ -16,10 +16,10 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.normal import NormalEvidence, normal_prior
-from suffice.families.family import Cells, Family, WeighedReading
-from suffice.families.gaussian_laws import DiagonalLaw, diagonal_law
-from suffice.families.impute import filled_numbers
-from suffice.families.left_out_moments import moments_without
+from suffice.families.family import Cells, Family, ParametricPosterior
+from suffice.families.gaussians import DiagonalGaussian, diagonal_gaussian
+from suffice.families.impute import impute_numbers
+from suffice.families.leave_one_out_moments import moments_without
 from suffice.kernels.leave_one_out.cells import KEPT
 from suffice.kernels.leave_one_out.column import left_out_column
 from suffice.kernels.ranges import on_all_cores, row_ranges
@@ -37,7 +37,7 @@ WORK = 64
 Arrays = tuple[Floats, ...]
 
 
-def fill_left_out(
+def fill_leave_one_out(
     cells: Floats,
     codes: Codes,
     weights: Floats,
@@ -47,23 +47,23 @@ def fill_left_out(
 ) -> NDArray[np.bool_]:
     """Set the log densities of x (n,) under own classes, or all that share a variance, (n, C).
 
-    Returns the rows in doubt: too few digits, or nothing, are left of their class without them
-    (docs: mathematics, section 3).
+    Returns the rows that need a refit: too few digits, or nothing, are left of their class without
+    them (docs: mathematics, section 3).
     """
-    given = _taken(tally, prior)
-    doubtful = np.zeros(len(cells), np.bool_)
+    given = _removal_terms(tally, prior)
+    needs_refit = np.zeros(len(cells), np.bool_)
 
     def work(start: int, stop: int) -> None:
         some = slice(start, stop)
         w = weights[some] if weights.size else weights
         rows = cells[some], codes[some], w
-        left_out_column(*rows, *given, bool(prior.shared), out[some], doubtful[some])
+        left_out_column(*rows, *given, bool(prior.shared), out[some], needs_refit[some])
 
     on_all_cores(work, row_ranges(len(cells), WORK))
-    return doubtful
+    return needs_refit
 
 
-def fill_plugged_in(
+def fill_plug_in(
     cells: Floats,
     codes: Codes,
     weights: Floats,
@@ -71,12 +71,12 @@ def fill_plugged_in(
     prior: NormalInverseGamma,
     out: Floats,
 ) -> NDArray[np.bool_]:
-    """Set the same for normals of the expected mean and precision, and return rows in doubt."""
-    taking, (others, freedom), (centre, _) = _taken(tally, prior)
+    """Set the same for plug-in normals; return the rows that need a refit."""
+    terms, (others, freedom), (centre, _) = _removal_terms(tally, prior)
     rows = np.flatnonzero(~np.isnan(cells))
     x, c = cells[rows], codes[rows]
     w = weights[rows] if weights.size else np.ones(len(rows))
-    whole, origin, sum_x, scatter, location, pseudo_rows = (part[c] for part in taking)
+    whole, origin, sum_x, scatter, location, pseudo_rows = (part[c] for part in terms)
     n = whole - w
     safe = np.where(n > 0, n, 1.0)
     d = x - origin
@@ -85,22 +85,22 @@ def fill_plugged_in(
     share = n / (pseudo_rows + n)
     top = others[c] + scatter - w / safe * whole * off**2 + pseudo_rows * share * away**2
     sure = (n >= KEPT * whole) & (top > 0) & (top >= KEPT * scatter)
-    doubtful = np.zeros(len(cells), np.bool_)
-    doubtful[rows[~sure]] = True
+    needs_refit = np.zeros(len(cells), np.bool_)
+    needs_refit[rows[~sure]] = True
     mean, variance = (location + share * away)[sure], (top / (freedom[c] - w))[sure]
     rows, x, c = rows[sure], x[sure], c[sure]
     if prior.shared:
         out[rows] = _log_normal(x[:, None] - centre, variance[:, None])
     out[rows, c] = _log_normal(x - mean, variance)
-    return doubtful
+    return needs_refit
 
 
 def _log_normal(away: Floats, variance: Floats) -> Floats:
     return -(LOG_TWO_PI + np.log(variance) + away**2 / variance) / 2
 
 
-def _taken(tally: Moments, prior: NormalInverseGamma) -> tuple[Arrays, Arrays, Arrays]:
-    """Return what `left_out_column` takes: sums to take rows from, their shares, and the law."""
+def _removal_terms(tally: Moments, prior: NormalInverseGamma) -> tuple[Arrays, Arrays, Arrays]:
+    """Return what `left_out_column` takes: sums to take rows from, shares, and distribution."""
     weight, scatter = tally.weight[:, 0], tally.scatter()[:, 0]
     location, pseudo_rows = prior.location[:, 0], prior.pseudo_rows[:, 0]
     pull = pseudo_rows * weight / (pseudo_rows + weight)
@@ -110,18 +110,19 @@ def _taken(tally: Moments, prior: NormalInverseGamma) -> tuple[Arrays, Arrays, A
         # Added up without the class itself, of which little may be left.
         others = np.where(np.eye(len(squares), dtype=np.bool_), 0.0, squares).sum(axis=1)
         rows = np.full_like(weight, weight.sum())
-    taking = (weight, tally.origin[:, 0], tally.sum_x[:, 0], scatter, location, pseudo_rows)
+    terms = (weight, tally.origin[:, 0], tally.sum_x[:, 0], scatter, location, pseudo_rows)
     shares = others + 2 * prior.scale[:, 0], rows + 2 * prior.shape[:, 0]
-    believed = prior.posterior(tally)
-    law = believed.location[:, 0], 1 + 1 / believed.pseudo_rows[:, 0]
+    posterior = prior.posterior(tally)
+    distribution = posterior.location[:, 0], 1 + 1 / posterior.pseudo_rows[:, 0]
     first, second, third = (
-        tuple(np.ascontiguousarray(part) for part in parts) for parts in (taking, shares, law)
+        tuple(np.ascontiguousarray(part) for part in parts)
+        for parts in (terms, shares, distribution)
     )
     return first, second, third
 
 
 @dataclass(frozen=True, eq=False)
-class NormalReading(WeighedReading[Moments]):
+class NormalPosterior(ParametricPosterior[Moments]):
     """Student t's of one column, or normals if the expected parameters are plugged in."""
 
     family: Normal
@@ -129,12 +130,12 @@ class NormalReading(WeighedReading[Moments]):
     prior: NormalInverseGamma
 
     @cached_property
-    def _law(self) -> DiagonalLaw:
-        believed = self.prior.posterior(self.tally)
-        if self.plugged:
-            return diagonal_law(believed.location, believed.scale / believed.shape)
-        t = believed.predictive()
-        return diagonal_law(t.location, t.squared_scale, t.degrees)
+    def _distribution(self) -> DiagonalGaussian:
+        posterior = self.prior.posterior(self.tally)
+        if self.plug_in:
+            return diagonal_gaussian(posterior.location, posterior.scale / posterior.shape)
+        t = posterior.predictive()
+        return diagonal_gaussian(t.location, t.squared_scale, t.degrees)
 
     @cached_property
     def log_evidence(self) -> float:
@@ -159,43 +160,47 @@ class NormalReading(WeighedReading[Moments]):
         return 2
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         cells = self.family.cells(table)
         return self._of_numbers(cells, self._scores(cells))
 
     def _scores(self, cells: Floats) -> Floats:
-        return joint_log_proba(self._law.scorer(), cells, np.zeros(len(self.tally.weight)))
+        return joint_log_proba(self._distribution.scorer(), cells, np.zeros(len(self.tally.weight)))
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: all classes change if they are tied."""
         rows = Rows(self.family.cells(table), codes, len(self.tally.weight), weights)
         out = self._scores(rows.X)
         terms = codes, weights, self.tally, self.prior
-        fill = fill_plugged_in if self.plugged else fill_left_out
-        doubtful = fill(np.ascontiguousarray(rows.X[:, 0]), *terms, out)
+        fill = fill_plug_in if self.plug_in else fill_leave_one_out
+        needs_refit = fill(np.ascontiguousarray(rows.X[:, 0]), *terms, out)
         out = self._of_numbers(rows.X, out)
-        for row in np.flatnonzero(doubtful).tolist():
+        for row in np.flatnonzero(needs_refit).tolist():
             # Too few digits are left of the class without the row: it is counted again.
             mine = codes == codes[row]
             mine[row] = False
-            fellows = np.flatnonzero(mine & (weights > 0) if weights.size else mine)
-            rest = moments_without(self.tally, rows, row, fellows)
+            same_class_rows = np.flatnonzero(mine & (weights > 0) if weights.size else mine)
+            rest = moments_without(self.tally, rows, row, same_class_rows)
             out[row] = self.with_tally(rest).scores(table.take([row]))[0]
         return out
 
-    def held_out_by(self, read: Callable[[Moments], Self], table: Table, folds: Folds) -> Floats:
+    def held_out_with(
+        self, posterior_of: Callable[[Moments], Self], table: Table, folds: Folds
+    ) -> Floats:
         """Return the scores, (n, C), without each row's fold."""
         cells = self.family.cells(table)
         shape = folds.size, folds.rows.classes, 1
-        found = self.training(table, folds)
+        found = self.training_tally(table, folds)
         sums = found.weight, found.origin, found.sum_x, found.sum_xx
         tally = Moments(*(part.reshape(shape) for part in sums))
         # The axis of the classes is the last but one now.
         shared = (-2,) if self.prior.shared else ()
         prior = replace(self.prior, shared=shared)
-        if read != self.with_tally:
+        if posterior_of != self.with_tally:
             classes = np.arange(shape[1])
-            priors = [read(found.take(classes + f * shape[1])).prior for f in range(folds.size)]
+            priors = [
+                posterior_of(found.take(classes + f * shape[1])).prior for f in range(folds.size)
+            ]
             prior = NormalInverseGamma(
                 location=np.stack([one.location for one in priors]),
                 pseudo_rows=np.stack([one.pseudo_rows for one in priors]),
@@ -203,15 +208,15 @@ class NormalReading(WeighedReading[Moments]):
                 scale=np.stack([one.scale for one in priors]),
                 shared=shared,
             )
-        believed = prior.posterior(tally)
-        t = believed.predictive()
-        spread = believed.scale / believed.shape if self.plugged else t.squared_scale
+        posterior = prior.posterior(tally)
+        t = posterior.predictive()
+        spread = posterior.scale / posterior.shape if self.plug_in else t.squared_scale
 
         def of_fold(values: Floats) -> Floats:
             return np.asarray(np.broadcast_to(values, shape)[folds.numbers, :, 0])
 
-        away = np.square(cells - of_fold(believed.location)) / of_fold(spread)
-        if self.plugged:
+        away = np.square(cells - of_fold(posterior.location)) / of_fold(spread)
+        if self.plug_in:
             scores = of_fold(-(LOG_TWO_PI + np.log(spread)) / 2) - away / 2
         else:
             v = t.degrees
@@ -228,30 +233,30 @@ class NormalReading(WeighedReading[Moments]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""
-        drawn = self._law.sample(codes.astype(np.intp), rng)[:, 0]
-        return {self.family.column: self._back(drawn)}
+        draws = self._distribution.sample(codes.astype(np.intp), rng)[:, 0]
+        return {self.family.column: self._back(draws)}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the mean, or by a draw.
+        """Return the column with missing values imputed by the mean, or by a draw.
 
-        The exponential of a Student t has no mean: a gap of a lognormal has the median of each
-        class in its place.
+        The exponential of a Student t has no mean: a missing value of a lognormal has the median of
+        each class in its place.
         """
         column = table[self.family.column]
-        expected = self._back(self._law.location[:, 0])
-        return filled_numbers(column, log_proba, expected, self.sample, rng)
+        expected = self._back(self._distribution.location[:, 0])
+        return impute_numbers(column, log_proba, expected, self.sample, rng)
 
 
 # Larger numbers have squares that cannot be added up.
-LARGEST = 1e150
+MAX_MAGNITUDE = 1e150
 
 
 def too_large(column: Column) -> str | None:
     """Say that the squares of a column's numbers are beyond all floats, or None."""
     far = max(column.ends, key=abs)
-    if not LARGEST < abs(far) < np.inf:
+    if not MAX_MAGNITUDE < abs(far) < np.inf:
         return None
     return (
         f"Column {column.name!r} holds {far:g}, and squares of such numbers cannot be added up. "
@@ -274,7 +279,7 @@ class Normal(Family[Moments]):
     >>> table = Table.of([[1.0], [2.0], [9.0], [np.nan]])
     >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = Normal(("x0",))
-    >>> reading = family.read(family.count(table, own, 2, everyone))
+    >>> reading = family.posterior(family.count(table, own, 2, everyone))
     >>> reading.scores(table).shape, reading.scores(table)[3]
     ((4, 2), array([0., 0.]))
     """
@@ -307,7 +312,7 @@ class Normal(Family[Moments]):
         return False
 
     def cells(self, table: Table) -> Floats:
-        """Return what is normal, (n, 1), NaN for gaps."""
+        """Return what is normal, (n, 1), NaN if missing."""
         return np.asarray(table[self.column].values)[:, None]
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Moments:
@@ -315,12 +320,12 @@ class Normal(Family[Moments]):
         self.check(table)
         rows = Rows(self.cells(table), codes, classes, weights, self.columns)
         if weights.size:
-            rows = rows.some(np.flatnonzero(weights > 0))  # what weighs nothing sets no origin
+            rows = rows.take(np.flatnonzero(weights > 0))  # what weighs nothing sets no origin
         return count_moments(rows)[1]
 
-    def read(self, tally: Moments) -> NormalReading:
-        """Return the Student t of each class, the strength of their prior by evidence."""
-        return NormalReading(self, tally, normal_prior(tally, tied=self.tied))
+    def posterior(self, tally: Moments) -> NormalPosterior:
+        """Return the Student t of each class, their prior sample size by evidence."""
+        return NormalPosterior(self, tally, normal_prior(tally, tied=self.tied))
 
 
 @dataclass(frozen=True, eq=False)
@@ -351,7 +356,7 @@ class LogNormal(Normal):
         )
 
     def cells(self, table: Table) -> Floats:
-        """Return the logarithms, (n, 1), NaN for gaps and for what has none."""
+        """Return the logarithms, (n, 1), NaN if missing and for what has none."""
         x = table[self.column].values
         logs: Floats = np.log(x, out=np.full(len(x), np.nan), where=x > 0)
         return logs[:, None]

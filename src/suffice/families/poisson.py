@@ -10,14 +10,14 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from suffice.count import count_events
-from suffice.data.columns import GAP
+from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
-from suffice.families.family import Cells, Family, WeighedReading, parts_of
-from suffice.families.impute import filled_numbers
-from suffice.families.levels import left_of, scores_of_folds
+from suffice.families.family import Cells, Family, ParametricPosterior, split_by_fold
+from suffice.families.impute import impute_numbers
+from suffice.families.levels import fold_scores, subtract_or_zero
 from suffice.kernels.count.levels import gather_left_out, gather_levels
 from suffice.prior import Gamma
 from suffice.prior.predictive import NegativeBinomial, draw_events
@@ -41,7 +41,7 @@ class Poisson(Family[Events]):
     >>> table = Table.of([[0], [1], [7], [9]])
     >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = Poisson(("x0",))
-    >>> family.read(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
+    >>> family.posterior(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
     array([0, 0, 1, 1])
     """
 
@@ -72,16 +72,16 @@ class Poisson(Family[Events]):
         cells = table[self.column].values[:, None]
         return count_events(Rows(cells, codes, classes, weights, self.columns))[1]
 
-    def read(self, tally: Events) -> PoissonReading:
-        """Return the negative binomials, the strength of their prior by evidence."""
+    def posterior(self, tally: Events) -> PoissonPosterior:
+        """Return the negative binomials, their prior sample size by evidence."""
         evidence = CentredEvidence.of(tally)
         rows = best_pseudocount(evidence.slope, evidence.log_evidence)
         prior = Gamma(shape=rows * evidence.centre, rate=rows)
-        return PoissonReading(self, tally, prior)
+        return PoissonPosterior(self, tally, prior)
 
 
 @dataclass(frozen=True, eq=False)
-class PoissonReading(WeighedReading[Events]):
+class PoissonPosterior(ParametricPosterior[Events]):
     """Negative binomials of one column, or Poissons if the expected rates are plugged in."""
 
     family: Poisson
@@ -104,27 +104,27 @@ class PoissonReading(WeighedReading[Events]):
         return 1
 
     @property
-    def _believed(self) -> tuple[Floats, Floats]:
+    def _posterior(self) -> tuple[Floats, Floats]:
         """Pseudo-events and pseudo-rows of each class, (C,)."""
         after = self.prior.posterior(self.tally)
         return after.shape[:, 0], after.rate[:, 0]
 
     def _log_density(self, x: Floats) -> Floats:
         """Return log p(x | class), (n, C)."""
-        return self._foretold(x[:, None], *self._believed)
+        return self._predictive(x[:, None], *self._posterior)
 
-    def _foretold(self, x: Floats, events: Floats, rows: Floats) -> Floats:
+    def _predictive(self, x: Floats, events: Floats, rows: Floats) -> Floats:
         """Return log p(x) given pseudo-events and pseudo-rows; all broadcast."""
-        if not self.plugged:
+        if not self.plug_in:
             return NegativeBinomial(events, rows).log_density(x)
         rate = events / rows
         return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))
 
     def _without(self, x: Floats, own: Any, w: Any) -> Floats:
         """Return log p(x | own class), without a row of x events and weight w; all broadcast."""
-        events = left_of(self.tally.sum_x[own, 0], w * x) + self.prior.shape[0]
-        rows = left_of(self.tally.weight[own, 0], w) + self.prior.rate[0]
-        return self._foretold(x, events, rows)
+        events = subtract_or_zero(self.tally.sum_x[own, 0], w * x) + self.prior.shape[0]
+        rows = subtract_or_zero(self.tally.weight[own, 0], w) + self.prior.rate[0]
+        return self._predictive(x, events, rows)
 
     def _numbers(self, table: Table) -> tuple[Floats, Any]:
         """Return the cells that are numbers of events, and which they are, (n,)."""
@@ -133,16 +133,16 @@ class PoissonReading(WeighedReading[Events]):
         return np.where(valid, x, 0.0), valid
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         x, valid = self._numbers(table)
         most = int(x.max(initial=0.0))
         if most > min(IN_A_TABLE, len(x)):
             return np.where(valid[:, None], self._log_density(x), 0.0)
         out = np.empty((len(x), len(self.tally.weight)))
-        gather_levels(np.where(valid, x, GAP).astype(np.int32), self._table(most), out)
+        gather_levels(np.where(valid, x, MISSING_CODE).astype(np.int32), self._table(most), out)
         return out
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row."""
         x, valid = self._numbers(table)
         most = int(x.max(initial=0.0))
@@ -157,25 +157,30 @@ class PoissonReading(WeighedReading[Events]):
         numbers = np.arange(most + 1.0)[:, None]
         without[:-2] = self._without(numbers, np.arange(len(self.tally.weight)), 1.0)
         out = np.empty((len(x), len(self.tally.weight)))
-        levels = np.where(valid, x, GAP).astype(np.int32)
+        levels = np.where(valid, x, MISSING_CODE).astype(np.int32)
         gather_left_out(levels, codes, table_of, without, out)
         return out
 
-    def held_out_by(self, read: Callable[[Events], Self], table: Table, folds: Folds) -> Floats:
+    def held_out_with(
+        self, posterior_of: Callable[[Events], Self], table: Table, folds: Folds
+    ) -> Floats:
         """Return the scores, (n, C), without each row's fold."""
         x, valid = self._numbers(table)
-        training = self.training(table, folds)
+        training = self.training_tally(table, folds)
         # Under one prior the folds' classes are so many classes.
-        one_prior = read == self.with_tally
-        held = [read(part) for part in ([training] if one_prior else parts_of(training, folds))]
+        one_prior = posterior_of == self.with_tally
+        held = [
+            posterior_of(part)
+            for part in ([training] if one_prior else split_by_fold(training, folds))
+        ]
         most = int(x.max(initial=0.0))
         if most <= min(IN_A_TABLE, len(x)):
-            levels = np.where(valid, x, GAP).astype(np.int32)
-            return scores_of_folds(levels, folds, np.hstack([one._table(most) for one in held]))
-        believed = zip(*(one._believed for one in held), strict=True)
+            levels = np.where(valid, x, MISSING_CODE).astype(np.int32)
+            return fold_scores(levels, folds, np.hstack([one._table(most) for one in held]))
+        posterior = zip(*(one._posterior for one in held), strict=True)
         shape = folds.size, folds.rows.classes
-        events, rows = (np.concatenate(p).reshape(shape)[folds.numbers] for p in believed)
-        return np.where(valid[:, None], self._foretold(x[:, None], events, rows), 0.0)
+        events, rows = (np.concatenate(p).reshape(shape)[folds.numbers] for p in posterior)
+        return np.where(valid[:, None], self._predictive(x[:, None], events, rows), 0.0)
 
     def _table(self, most: int) -> Floats:
         """Return the scores of 0, 1, ..., most events, and two rows of zeros."""
@@ -185,16 +190,16 @@ class PoissonReading(WeighedReading[Events]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers of events for rows of these classes."""
-        events, rows = (part[codes] for part in self._believed)
-        if self.plugged:
+        events, rows = (part[codes] for part in self._posterior)
+        if self.plug_in:
             return {self.family.column: draw_events(rng, events / rows).astype(np.float64)}
         return {self.family.column: NegativeBinomial(events, rows).sample(rng)}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the expected number, or by a draw."""
+        """Return the column with missing values imputed by the expected number, or by a draw."""
         column = table[self.family.column]
-        events, rows = self._believed
+        events, rows = self._posterior
         expected = events / rows
-        return filled_numbers(column, log_proba, expected, self.sample, rng)
+        return impute_numbers(column, log_proba, expected, self.sample, rng)

@@ -12,7 +12,7 @@ from suffice.errors import InputError
 from suffice.families.family import Family
 
 # Families cut the number line at far fewer places.
-MOST_EDGES = 4096
+MAX_EDGES = 4096
 # The tails of bins: below, and above.
 TAILS = (2,)
 
@@ -54,8 +54,8 @@ def _numbers(values: Any, kinds: str, axes: int) -> Any:
 
 def _check_edges(family: Family[Any], table: Table | None, edges: Any) -> None:
     found = _numbers(edges, "iuf", 1)
-    if found is None or not 0 < len(found) <= MOST_EDGES:
-        _refuse(family, "The edges of {} are no array of numbers.", f"Give 1 to {MOST_EDGES}.")
+    if found is None or not 0 < len(found) <= MAX_EDGES:
+        _refuse(family, "The edges of {} are no array of numbers.", f"Give 1 to {MAX_EDGES}.")
     as_floats = found.astype(np.float64)  # in which whole numbers may be the same
     with np.errstate(over="ignore", invalid="ignore"):
         widths, whole = np.diff(as_floats), as_floats[-1] - as_floats[0]

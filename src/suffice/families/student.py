@@ -13,12 +13,16 @@ from suffice.count import count_moments
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.empirical_bayes.moments import spreads
-from suffice.empirical_bayes.normal import STRONGEST, WEAKEST_MEAN, WEAKEST_VARIANCE
+from suffice.empirical_bayes.moments import floor_variance
+from suffice.empirical_bayes.normal import (
+    MAX_PRIOR_SAMPLE_SIZE,
+    MIN_MEAN_SAMPLE_SIZE,
+    MIN_VARIANCE_SHAPE,
+)
 from suffice.errors import InputError
 from suffice.families.binned import Bins, quantile_edges
-from suffice.families.family import Cells, Family, WeighedReading
-from suffice.families.impute import filled_numbers
+from suffice.families.family import Cells, Family, ParametricPosterior
+from suffice.families.impute import impute_numbers
 from suffice.kernels.evidence.student import (
     bound_of_classes,
     fitted_classes,
@@ -38,7 +42,7 @@ from suffice.kernels.numeric.ascent import (
 )
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally import Moments
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
 # Cells of about the same weight, and doublings of the distance from the middle: a far number
 # shares its cell with none that is less than half as far.
@@ -67,7 +71,10 @@ def student_cells(values: Floats, weights: Floats) -> tuple[Floats, float]:
             spread = (values[-1] - values[0]) / 2
     else:
         middle = values[0] if values.size else 0.0
-        inner, spread = np.array([middle]), np.sqrt(spreads(np.zeros(()), np.asarray(middle)))
+        inner, spread = (
+            np.array([middle]),
+            np.sqrt(floor_variance(np.zeros(()), np.asarray(middle))),
+        )
     far = spread * 2.0 ** np.arange(1, DOUBLINGS)
     edges = np.unique(np.concatenate([middle - far, inner, middle + far]))
     # Beyond the last doubling, squares of distances may be beyond all floats.
@@ -77,7 +84,7 @@ def student_cells(values: Floats, weights: Floats) -> tuple[Floats, float]:
 Evidence = Callable[[Floats], tuple[float, float, float]]
 
 
-def climbed(evidence: Evidence, low: Floats, high: Floats) -> Floats:
+def maximize(evidence: Evidence, low: Floats, high: Floats) -> Floats:
     """Return the highest point (2,) between `low` and `high`, given the value and both slopes.
 
     As in `kernels.normal_strength`: a grid finds the hill, Newton's method its top.
@@ -85,7 +92,7 @@ def climbed(evidence: Evidence, low: Floats, high: Floats) -> Floats:
     Examples
     --------
     >>> def hill(x): return -((x[0] - 0.25) ** 2 + x[1] ** 2), -2 * (x[0] - 0.25), -2 * x[1]
-    >>> climbed(hill, np.array([-1.0, 0.5]), np.array([1.0, 1.0]))
+    >>> maximize(hill, np.array([-1.0, 0.5]), np.array([1.0, 1.0]))
     array([0.25, 0.5 ])
     """
     ways = np.linspace(low, high, LOOKS)
@@ -133,9 +140,9 @@ class StudentPrior:
     """Rows x ~ N(mu, s^2 / u) of each class, u ~ Gamma(v/2, v/2), and a prior of mu and s^2.
 
     mu, s^2 ~ NIG(location, k, a, a * variance), and x given them is a t of v degrees. What is
-    believed of mu, s^2 is a NIG too, and of the rows of a cell one gamma for all their u: of all
-    such beliefs EM finds those that are nearest to the posterior (variational EM). So the bound
-    that it raises is below the log evidence of the rows themselves, cells or no cells.
+    known of mu, s^2 is a NIG too, and of the rows of a cell one gamma for all their u: of all
+    such distributions EM finds those that are nearest to the posterior (variational EM). So the
+    bound that it raises is below the log evidence of the rows themselves, cells or no cells.
 
     Parameters
     ----------
@@ -157,30 +164,31 @@ class StudentPrior:
         """Return that of a tally (C, B) whose cells have such a middle and spread.
 
         Location and variance are those of all rows together and within the classes, the degrees
-        those with most evidence for a prior of one row, and the strengths those with most of all.
+        those with most evidence for a prior of one row, and the prior sample sizes those with most
+        of all.
         """
         rows = tally.weight.sum(axis=1)
         total = float(rows.sum())
-        tried = (cls._of_one_row(tally, middle, spread, degrees) for degrees in DEGREES)
+        tried = (cls._of_unit_weight(tally, middle, spread, degrees) for degrees in DEGREES)
         best = max(tried, key=lambda prior: prior.bound(tally))
         if total > 0:
-            believed = best.believed(tally)
-            within = float(rows @ (believed[:, 3] / believed[:, 2])) / total
+            posterior = best.posterior(tally)
+            within = float(rows @ (posterior[:, 3] / posterior[:, 2])) / total
             best = replace(best, variance=within)
-        return best._strongest(tally)
+        return best._fit_hyperparameters(tally)
 
     @classmethod
-    def _of_one_row(cls, tally: Moments, middle: float, spread: float, degrees: float) -> Self:
+    def _of_unit_weight(cls, tally: Moments, middle: float, spread: float, degrees: float) -> Self:
         """Return a prior that is worth one row, centred on what all rows together say."""
         pooled = tally.pooled()
         sums = (pooled.weight, pooled.origin, pooled.sum_x, pooled.sum_xx)
         together = Moments(*(part[None] for part in sums))
-        loose = cls(middle, spread**2, WEAKEST_MEAN, WEAKEST_VARIANCE, degrees)
-        m, _, a, b = loose.believed(together)[0]
-        return cls(middle + float(m), float(b / a), 1.0, WEAKEST_VARIANCE, degrees)
+        loose = cls(middle, spread**2, MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE, degrees)
+        m, _, a, b = loose.posterior(together)[0]
+        return cls(middle + float(m), float(b / a), 1.0, MIN_VARIANCE_SHAPE, degrees)
 
-    def _strongest(self, tally: Moments) -> Self:
-        """Return the prior of the strengths that have most evidence."""
+    def _fit_hyperparameters(self, tally: Moments) -> Self:
+        """Return the prior of the sample sizes that have most evidence."""
         cells = self.cells(tally)
 
         def evidence(logs: Floats) -> tuple[float, float, float]:
@@ -188,8 +196,8 @@ class StudentPrior:
             found = bound_of_classes(cells, (k, a, a * self.variance), self.degrees)
             return float(found[0]), float(found[1]), float(found[2])
 
-        low = np.log([WEAKEST_MEAN, WEAKEST_VARIANCE])
-        k, a = np.exp(climbed(evidence, low, np.log([STRONGEST] * 2))).tolist()
+        low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
+        k, a = np.exp(maximize(evidence, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2))).tolist()
         return replace(self, pseudo_rows=k, shape=a)
 
     def cells(self, tally: Moments) -> Floats:
@@ -200,19 +208,19 @@ class StudentPrior:
         return np.ascontiguousarray(np.stack([weight, mean, tally.scatter() / safe], axis=1))
 
     @property
-    def strengths(self) -> tuple[float, float, float]:
+    def hyperparameters(self) -> tuple[float, float, float]:
         """k, a and a * variance, as kernels take them."""
         return self.pseudo_rows, self.shape, self.shape * self.variance
 
-    def believed(self, tally: Moments) -> Floats:
+    def posterior(self, tally: Moments) -> Floats:
         """Return the NIG of each class, (C, 4): m from the prior's location, k, a and b."""
         out = np.empty((len(tally.weight), 4))
-        fitted_classes(self.cells(tally), self.strengths, self.degrees, out)
+        fitted_classes(self.cells(tally), self.hyperparameters, self.degrees, out)
         return out
 
     def bound(self, tally: Moments) -> float:
         """Return a lower bound of the log evidence."""
-        return float(bound_of_classes(self.cells(tally), self.strengths, self.degrees)[0])
+        return float(bound_of_classes(self.cells(tally), self.hyperparameters, self.degrees)[0])
 
 
 # Cells that the work on one row is worth, in ranges of rows for the cores: one is scored, or some
@@ -221,11 +229,11 @@ SCORING, FITTING = 16, 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
-class StudentReading(WeighedReading[Moments]):
+class StudentPosterior(ParametricPosterior[Moments]):
     """Student t's of one column, their degrees the same for all classes.
 
-    What a t foretells with its location and scale unknown has no closed form. It is taken to be a
-    t again, wider by 1 + 1/k as a normal's is, of 1 / (1/v + 1/2a) degrees: of v where the scale
+    The predictive of a t with its location and scale unknown has no closed form. It is taken to be
+    a t again, wider by 1 + 1/k as a normal's is, of 1 / (1/v + 1/2a) degrees: of v where the scale
     is certain, of 2a, as a normal's, where v is endless.
     """
 
@@ -234,18 +242,18 @@ class StudentReading(WeighedReading[Moments]):
     prior: StudentPrior
 
     @cached_property
-    def _believed(self) -> Floats:
-        return self.prior.believed(self.tally)
+    def _posterior(self) -> Floats:
+        return self.prior.posterior(self.tally)
 
     @cached_property
-    def _laws(self) -> Floats:
+    def _predictives(self) -> Floats:
         """Location from the prior's, scale and degrees of each class, (C, 3)."""
-        told = (student_of(tuple(one), *self._kind) for one in self._believed)
+        told = (student_of(tuple(one), *self._kind) for one in self._posterior)
         return np.array(list(told))
 
     @property
     def _kind(self) -> tuple[float, bool]:
-        return self.prior.degrees, self.plugged
+        return self.prior.degrees, self.plug_in
 
     @cached_property
     def log_evidence(self) -> float:
@@ -268,23 +276,23 @@ class StudentReading(WeighedReading[Moments]):
         return 3
 
     def scores(self, table: Table) -> Floats:
-        """Return log p(x | class), (n, C); 0 for gaps."""
+        """Return log p(x | class), (n, C); 0 if missing."""
         x = table[self.family.column].values - self.prior.location
         out = np.empty((len(x), len(self.tally.weight)))
 
         def work(start: int, stop: int) -> None:
-            student_scores(x[start:stop], self._believed, *self._kind, out[start:stop])
+            student_scores(x[start:stop], self._posterior, *self._kind, out[start:stop])
 
         on_all_cores(work, row_ranges(len(x), SCORING * out.shape[1]))
         return out
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
-        """Return the scores, (n, C), without each row: EM is run anew for its class."""
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+        """Return the scores, (n, C), without each row: EM is run again for its class."""
         out = self.scores(table)
         x = table[self.family.column].values - self.prior.location
         learned, at = self.family.learned(table)
         learned = learned - self.prior.location
-        held = self.prior.cells(self.tally), self.prior.strengths, *self._kind
+        held = self.prior.cells(self.tally), self.prior.hyperparameters, *self._kind
 
         def work(start: int, stop: int) -> None:
             some = slice(start, stop)
@@ -297,20 +305,20 @@ class StudentReading(WeighedReading[Moments]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""
-        m, scale, degrees = self._laws[codes].T
-        drawn = self.prior.location + m + scale * rng.standard_t(degrees)
-        return {self.family.column: drawn}
+        m, scale, degrees = self._predictives[codes].T
+        draws = self.prior.location + m + scale * rng.standard_t(degrees)
+        return {self.family.column: draws}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
-        """Return the column with its gaps filled by the mean, or by a draw.
+        """Return the column with missing values imputed by the mean, or by a draw.
 
         A t of one degree of freedom or less has no mean: its location stands for it.
         """
         column = table[self.family.column]
-        expected = self.prior.location + self._laws[:, 0]
-        return filled_numbers(column, log_proba, expected, self.sample, rng)
+        expected = self.prior.location + self._predictives[:, 0]
+        return impute_numbers(column, log_proba, expected, self.sample, rng)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +333,7 @@ class Student(Family[Moments]):
     Parameters
     ----------
     columns : one name
-    edges : edges of the cells, increasing; empty before `fitted`
+    edges : edges of the cells, increasing; empty before `fit_settings`
     spread : float
         A scale of the first rows, worth one row where nothing else is known.
 
@@ -333,8 +341,8 @@ class Student(Family[Moments]):
     --------
     >>> table = Table.of([[1.0], [2.0], [3.0], [1e9], [8.0], [9.0], [10.0]])
     >>> own, everyone = np.array([0, 0, 0, 0, 1, 1, 1], np.int32), np.empty(0)
-    >>> family = Student(("x0",)).fitted(table, own, 2, everyone)
-    >>> family.read(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
+    >>> family = Student(("x0",)).fit_settings(table, own, 2, everyone)
+    >>> family.posterior(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
     array([0, 0, 0, 0, 1, 1, 1])
     """
 
@@ -366,7 +374,7 @@ class Student(Family[Moments]):
             "Use 'categorical', or make numbers of it."
         )
 
-    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+    def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with cells about the quantiles of all rows."""
         self.check(table)
         x = table[self.column].values
@@ -375,10 +383,10 @@ class Student(Family[Moments]):
         kept = np.flatnonzero(seen & (weigh > 0))
         kept = kept[np.argsort(x[kept], kind="stable")]
         edges, spread = student_cells(x[kept], weigh[kept])
-        return type(self)(self.columns, given(edges), spread)
+        return type(self)(self.columns, as_readonly(edges), spread)
 
     def learned(self, table: Table) -> tuple[Floats, Codes]:
-        """Return the numbers as they are learned, and the cell of each, -1 for gaps, (n,) both."""
+        """Return the numbers as they are learned, and their cells, -1 if missing, (n,) both."""
         x = table[self.column].values
         return np.clip(x, self.bins.edges[0], self.bins.edges[-1]), self.bins.codes(x)
 
@@ -395,17 +403,17 @@ class Student(Family[Moments]):
         rows = Rows(x[kept][:, None], groups, classes * size, weigh, self.columns)
         found = count_moments(rows)[1]
         sums = (found.weight, found.origin, found.sum_x, found.sum_xx)
-        return Moments(*(given(part.reshape(classes, size)) for part in sums))
+        return Moments(*(as_readonly(part.reshape(classes, size)) for part in sums))
 
     def with_weight_of(self, part: Moments, whole: Moments) -> Moments:
         """Return a tally as heavy as another, class by class: the cells of a class keep shares."""
         over, under = (tally.weight.sum(axis=1, keepdims=True) for tally in (whole, part))
         factor = np.divide(over, under, out=np.ones_like(under), where=under > 0)
         sums = (tally * factor for tally in (part.weight, part.sum_x, part.sum_xx))
-        weight, sum_x, sum_xx = (given(one) for one in sums)
+        weight, sum_x, sum_xx = (as_readonly(one) for one in sums)
         return Moments(weight, part.origin, sum_x, sum_xx)
 
-    def read(self, tally: Moments) -> StudentReading:
-        """Return the t of each class; degrees and strength of the prior by evidence."""
+    def posterior(self, tally: Moments) -> StudentPosterior:
+        """Return the t of each class; degrees and prior sample size by evidence."""
         middle = float(self.bins.edges[self.bins.size // 2])
-        return StudentReading(self, tally, StudentPrior.of(tally, middle, self.spread))
+        return StudentPosterior(self, tally, StudentPrior.of(tally, middle, self.spread))

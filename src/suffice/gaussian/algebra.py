@@ -13,21 +13,21 @@ from suffice.errors import CovarianceError, InputError, ShapeError
 from suffice.gaussian.density import distances, log_densities, over_rows
 from suffice.gaussian.features import (
     Names,
-    cells_of,
-    checked_names,
+    as_rows,
+    check_names,
     common_axes,
     common_names,
-    kept_names,
-    numbers_of,
+    feature_indices,
+    select_names,
 )
 from suffice.gaussian.full import of_half
-from suffice.gaussian.product import multiplied
+from suffice.gaussian.product import multiply_densities
 from suffice.gaussian.structure import Structure
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
-from suffice.prior.prior import Size, check_generator, sizes
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.prior.prior import Size, check_generator, sample_shape
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
-OWNER = "MultivariateNormal"
+CLASS_NAME = "MultivariateNormal"
 N = TypeVar("N")
 
 
@@ -51,89 +51,90 @@ class Algebra:
 
     mean: Floats
     names: Names
-    _spread: Structure
+    _structure: Structure
 
-    def _fill(self, mean: ArrayLike, spread: Structure, names: Iterable[str] | None) -> None:
-        array = frozen(mean)
-        d = spread.features
+    def _fill(self, mean: ArrayLike, structure: Structure, names: Iterable[str] | None) -> None:
+        array = readonly_copy(mean)
+        d = structure.features
         if array.shape[-1:] != (d,):
             raise ShapeError(
-                f"{OWNER} has mean {array.shape} and a covariance of {d} features. Give (..., {d})."
+                f"{CLASS_NAME} has mean {array.shape} and a covariance of {d} features. Give (..., "
+                f"{d})."
             )
         if not np.all(np.isfinite(array)):
             wrong = array[~np.isfinite(array)].flat[0]
-            raise InputError(f"{OWNER} has mean {wrong:g}. Use finite values.")
-        if not np.all(np.isfinite(spread.variances)):
+            raise InputError(f"{CLASS_NAME} has mean {wrong:g}. Use finite values.")
+        if not np.all(np.isfinite(structure.variances)):
             raise CovarianceError(
-                f"{OWNER} has a variance that is beyond all floats. Scale the features down."
+                f"{CLASS_NAME} has a variance that is beyond all floats. Scale the features down."
             )
         object.__setattr__(self, "mean", array)
-        object.__setattr__(self, "names", checked_names(names, d))
-        object.__setattr__(self, "_spread", spread)
+        object.__setattr__(self, "names", check_names(names, d))
+        object.__setattr__(self, "_structure", structure)
 
     @classmethod
     def of_structure(
-        cls, mean: ArrayLike, spread: Structure, names: Iterable[str] | None = None
+        cls, mean: ArrayLike, structure: Structure, names: Iterable[str] | None = None
     ) -> Self:
         """Return the normal of a covariance that was checked and structured before."""
         made = object.__new__(cls)
-        made._fill(mean, spread, names)
+        made._fill(mean, structure, names)
         return made
 
     @property
     def features(self) -> int:
         """How many features d there are."""
-        return self._spread.features
+        return self._structure.features
 
     @property
     def structure(self) -> str:
         """How the covariance is kept: "full", "diagonal" or "low_rank"."""
-        return self._spread.kind
+        return self._structure.kind
 
     @property
     def covariance(self) -> Floats:
         """The covariance as a matrix, (d, d)."""
-        return given(self._spread.dense())
+        return as_readonly(self._structure.dense())
 
     @property
     def variances(self) -> Floats:
         """The variance of each feature, (d,)."""
-        return self._spread.variances
+        return self._structure.variances
 
     @property
     def precision(self) -> Floats:
         """The inverse of the covariance, (d, d)."""
-        half = self._spread.whitened(np.eye(self.features))
+        half = self._structure.whiten(np.eye(self.features))
         return np.asarray(half @ half.T)
 
     def information(self) -> Information:
         """Return the natural parameters, of which `from_information` makes this normal again."""
-        half = self._spread.whitened(np.eye(self.features))
+        half = self._structure.whiten(np.eye(self.features))
         return Information(np.asarray(self.mean @ half @ half.T), np.asarray(half @ half.T))
 
     def log_density(self, x: Any) -> Floats:
         """Return the log density of rows (..., d), which broadcast with the means.
 
-        Gaps (NaN) are marginalised; a row of gaps only has log density 0, one with an infinite
-        cell -inf.
+        Missing values (NaN) are marginalised; a row of missing values only has log density 0, one
+        with an infinite cell -inf.
         """
-        rows = cells_of(x, self.names, self.features)
-        return over_rows(log_densities, -np.inf, self._spread, self.mean, rows)
+        rows = as_rows(x, self.names, self.features)
+        return over_rows(log_densities, -np.inf, self._structure, self.mean, rows)
 
     def mahalanobis(self, x: Any) -> Floats:
-        """Return the distances (not squared) of rows (..., d) from the mean; gaps are left out."""
-        rows = cells_of(x, self.names, self.features)
-        return over_rows(distances, np.inf, self._spread, self.mean, rows)
+        """Return the distances (not squared) of rows (..., d) from the mean; NaNs are left out."""
+        rows = as_rows(x, self.names, self.features)
+        return over_rows(distances, np.inf, self._structure, self.mean, rows)
 
     def entropy(self) -> Floats:
         """Return the entropy in nats, (...): the same for all means."""
-        value = self.features / 2 * (1 + LOG_TWO_PI) + self._spread.half_log_determinant()
+        value = self.features / 2 * (1 + LOG_TWO_PI) + self._structure.half_log_determinant()
         return np.full(self.mean.shape[:-1], value)
 
     def kl(self, other: Self) -> Floats:
         """Return the Kullback-Leibler divergence KL(self || other) in nats, (...)."""
         self._meet(other)
-        mine, theirs = self._spread, other._spread
+        mine, theirs = self._structure, other._structure
         theirs.refuse_singular("The covariance of the other normal")
         change = theirs.half_log_determinant() - mine.half_log_determinant()
         spreads = (mine.trace_under(theirs) - self.features) / 2 + change
@@ -148,8 +149,8 @@ class Algebra:
         ----------
         which : number or name of a feature, or a sequence of them
         """
-        at = numbers_of(which, self.names, self.features)
-        return self._of(self.mean[..., at], self._spread.marginal(at), at)
+        at = feature_indices(which, self.names, self.features)
+        return self._of(self.mean[..., at], self._structure.marginal(at), at)
 
     def condition(self, given: Any, values: Any = None) -> Self:
         """Return the normal of the other features once some are known.
@@ -162,7 +163,7 @@ class Algebra:
         values : (..., k)
             Of the features `which`, if these are given as in `marginal`; (...) of a single one.
         """
-        known, cells = self._told(given, values)
+        known, cells = self._parse_given(given, values)
         if cells.shape[-1:] != known.shape:
             raise ShapeError(
                 f"Values of shape {cells.shape} for {len(known)} given features. Give "
@@ -177,8 +178,10 @@ class Algebra:
         kept = np.setdiff1d(np.arange(self.features), known)
         if kept.size == 0:
             raise InputError("All features are given, and none is left. Leave one out.")
-        spread, shift = self._spread.conditional(kept, known)
-        return self._of(self.mean[..., kept] + shift(cells - self.mean[..., known]), spread, kept)
+        structure, shift = self._structure.conditional(kept, known)
+        return self._of(
+            self.mean[..., kept] + shift(cells - self.mean[..., known]), structure, kept
+        )
 
     def affine(self, A: ArrayLike, b: ArrayLike = 0.0, names: Iterable[str] | None = None) -> Self:
         """Return the normal of A x + b.
@@ -205,11 +208,11 @@ class Algebra:
                 f"A (k, {d}), ({d},) or a number, and b (..., k) or a number."
             )
         if matrix.ndim < 2:
-            spread = self._spread.scaled(np.broadcast_to(matrix, (d,)))
+            structure = self._structure.scaled(np.broadcast_to(matrix, (d,)))
             kept = self.names if names is None else names
-            return type(self).of_structure(self.mean * matrix + offset, spread, kept)
-        spread = of_half(self._spread.mapped_half(matrix))
-        return type(self).of_structure(self.mean @ matrix.T + offset, spread, names)
+            return type(self).of_structure(self.mean * matrix + offset, structure, kept)
+        structure = of_half(self._structure.mapped_half(matrix))
+        return type(self).of_structure(self.mean @ matrix.T + offset, structure, names)
 
     def product(self, other: Self) -> Product[Self]:
         """Return the normal and the log scale of the product of two densities.
@@ -218,29 +221,29 @@ class Algebra:
         covariance may be singular while their sum is not.
         """
         self._meet(other)
-        (spread, shift), total = multiplied(self._spread, other._spread)
+        (structure, shift), total = multiply_densities(self._structure, other._structure)
         log_scale = over_rows(log_densities, -np.inf, total, other.mean, self.mean)
         mean = self.mean + shift(other.mean - self.mean)
         names = common_names(self.names, other.names)
-        return Product(type(self).of_structure(mean, spread, names), log_scale)
+        return Product(type(self).of_structure(mean, structure, names), log_scale)
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw rows, shape (*size, ..., d)."""
         check_generator(rng)
-        return self.mean + self._spread.draws(rng, sizes(size, self.mean.shape[:-1]))
+        return self.mean + self._structure.draws(rng, sample_shape(size, self.mean.shape[:-1]))
 
-    def _told(self, given: Any, values: Any) -> tuple[Index, Floats]:
+    def _parse_given(self, given: Any, values: Any) -> tuple[Index, Floats]:
         """Return the numbers of the given features, and their values (..., k)."""
         if not isinstance(given, Mapping):
             if values is None:
                 raise InputError("Features are given without values. Give (..., k) of them.")
             cells = np.asarray(values, dtype=np.float64)
             alone = isinstance(given, str | int | np.integer)
-            known = numbers_of(given, self.names, self.features, none=True)
+            known = feature_indices(given, self.names, self.features, none=True)
             return known, cells[..., None] if alone else cells
         if values is not None:
             raise InputError("Values are given twice. Give a mapping, or features and values.")
-        known = numbers_of(list(given), self.names, self.features, none=True)
+        known = feature_indices(list(given), self.names, self.features, none=True)
         columns = [np.asarray(value, dtype=np.float64) for value in given.values()]
         lead = common_axes(*(column.shape for column in columns))
         cells = np.empty((*lead, len(columns)))
@@ -248,8 +251,8 @@ class Algebra:
             cells[..., at] = column
         return known, cells
 
-    def _of(self, mean: Floats, spread: Structure, kept: Index) -> Self:
-        return type(self).of_structure(given(mean), spread, kept_names(self.names, kept))
+    def _of(self, mean: Floats, structure: Structure, kept: Index) -> Self:
+        return type(self).of_structure(as_readonly(mean), structure, select_names(self.names, kept))
 
     def _meet(self, other: Self) -> None:
         """Refuse a normal of other features."""
@@ -263,7 +266,7 @@ class Algebra:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        same = self.names == other.names and self._spread == other._spread
+        same = self.names == other.names and self._structure == other._structure
         return same and np.array_equal(self.mean, other.mean)
 
     __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
@@ -271,17 +274,17 @@ class Algebra:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
     def __repr__(self) -> str:
         mean = np.array2string(self.mean, precision=4, threshold=8, edgeitems=2)
-        told = f"mean={mean}".replace("\n", ""), f"structure={self.structure!r}"
-        names = () if self.names is None else (f"names={_shortened(self.names)}",)
-        return f"{type(self).__name__}({', '.join((*told, *names))})"
+        shown = f"mean={mean}".replace("\n", ""), f"structure={self.structure!r}"
+        names = () if self.names is None else (f"names={_shorten(self.names)}",)
+        return f"{type(self).__name__}({', '.join((*shown, *names))})"
 
 
-def _shortened(names: tuple[str, ...]) -> str:
+def _shorten(names: tuple[str, ...]) -> str:
     if len(names) <= 6:
         return repr(names)
     return f"({names[0]!r}, {names[1]!r}, ..., {names[-1]!r})"

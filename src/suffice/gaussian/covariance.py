@@ -50,20 +50,20 @@ def ledoit_wolf(tally: Quartics) -> Floats:
     """
     moments = tally.moments()
     n = np.where(moments.weight > 0, moments.weight, 1.0)
-    spread, scaled = standardised(moments.scatter() / n[..., None, None])
-    d = spread.shape[-1]
-    shrinkage = _intensity(scaled, n, tally.sum_fourth_powers(spread))
+    structure, scaled = standardize(moments.scatter() / n[..., None, None])
+    d = structure.shape[-1]
+    shrinkage = _intensity(scaled, n, tally.sum_fourth_powers(structure))
     average = np.trace(scaled, axis1=-2, axis2=-1) / d
     keep = 1.0 - shrinkage[..., None, None]
     shrunk = keep * scaled + (shrinkage * average)[..., None, None] * np.eye(d)
-    return np.asarray(shrunk * spread[..., :, None] * spread[..., None, :])
+    return np.asarray(shrunk * structure[..., :, None] * structure[..., None, :])
 
 
 def ledoit_wolf_intensity(tally: Quartics, *, tied: bool) -> Floats:
     """Return how far the rule shrinks each class's covariance, (C,), or the tied one, (1,)."""
     moments = tally.moments()
-    spread, scaled = standardised(mle(moments, tied=tied).covariance)
-    fourths, n = tally.sum_fourth_powers(spread), np.maximum(moments.weight, 1e-300)
+    structure, scaled = standardize(mle(moments, tied=tied).covariance)
+    fourths, n = tally.sum_fourth_powers(structure), np.maximum(moments.weight, 1e-300)
     if tied:
         fourths, n = fourths.sum(keepdims=True), n.sum(keepdims=True)
     return _intensity(scaled, n, fourths)
@@ -83,30 +83,30 @@ def _intensity(scaled: Floats, n: Floats, fourths: Floats) -> Floats:
         return np.where((noise > 0) & (d > 1), noise / signal, 0.0)
 
 
-def standardised(covariance: Floats) -> tuple[Floats, Floats]:
+def standardize(covariance: Floats) -> tuple[Floats, Floats]:
     """Return the spread of each feature (1 where it has none) and the matrix in its units."""
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    spread = np.sqrt(np.where(variance > 0, variance, 1.0))
-    return spread, np.asarray(covariance / (spread[..., :, None] * spread[..., None, :]))
+    structure = np.sqrt(np.where(variance > 0, variance, 1.0))
+    return structure, np.asarray(covariance / (structure[..., :, None] * structure[..., None, :]))
 
 
 def is_singular(covariance: Floats) -> bool:
     """Say whether a covariance (..., d, d) is singular, whatever the features' units."""
-    _, correlation = standardised(covariance)
+    _, correlation = standardize(covariance)
     least = np.linalg.eigvalsh(correlation)[..., 0]
     return not bool(np.all(least > SINGULAR * covariance.shape[-1]))
 
 
-def solved(matrix: Floats, right: Floats) -> Floats:
+def solve(matrix: Floats, right: Floats) -> Floats:
     """Return matrix^-1 right for stacks (..., d, d), (..., d, m); the least one if singular."""
-    spread, correlation = standardised(matrix)
-    scaled = right / spread[..., None]
+    structure, correlation = standardize(matrix)
+    scaled = right / structure[..., None]
     root = _root(correlation)
     if root is None:
         inside = np.linalg.pinv(correlation, hermitian=True, rcond=SINGULAR) @ scaled
     else:
         inside = np.linalg.solve(np.swapaxes(root, -1, -2), np.linalg.solve(root, scaled))
-    return np.asarray(inside / spread[..., None])
+    return np.asarray(inside / structure[..., None])
 
 
 def _root(correlation: Floats) -> Floats | None:

@@ -1,4 +1,4 @@
-"""Densities and distances of rows: a block at a time, gaps marginalised."""
+"""Densities and distances of rows: a block at a time, missing values marginalised."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from suffice.tally.tally import Floats
 # Cells of rows that are worked on at once, so that temporaries stay small beside a long input.
 BLOCK_CELLS = 1 << 19
 
-# From a covariance and deviations (n, d) without gaps to a number for each row.
+# From a covariance and deviations (n, d) without missing values to a number for each row.
 Answer = Callable[[Structure, Floats], Floats]
 
 
@@ -34,8 +34,8 @@ def over_rows(
 ) -> Floats:
     """Return the answer for rows (..., d), which broadcast with the means (..., d).
 
-    A gap is left out by the marginal of what was seen, a row of gaps only answers 0, and one with
-    an infinite cell `beyond`.
+    A missing value is left out by the marginal of what was seen, a row of missing values only
+    answers 0, and one with an infinite cell `beyond`.
     """
     lead = common_axes(x.shape[:-1], mean.shape[:-1])
     out = np.zeros(lead)
@@ -50,9 +50,9 @@ def over_rows(
             continue
         if whole.any():
             here[whole] = answer(structure, away[whole])
-        gappy = np.flatnonzero(~infinite & ~whole)
-        for numbers, part, seen in _by_pattern(structure, away[gappy]):
-            here[gappy[numbers]] = answer(part, seen)
+        incomplete = np.flatnonzero(~infinite & ~whole)
+        for numbers, part, seen in _by_pattern(structure, away[incomplete]):
+            here[incomplete[numbers]] = answer(part, seen)
     return out
 
 
@@ -73,7 +73,7 @@ def _blocks(x: Floats, mean: Floats, lead: tuple[int, ...]) -> Iterator[tuple[in
 def _by_pattern(
     structure: Structure, away: Floats
 ) -> Iterator[tuple[np.ndarray, Structure, Floats]]:
-    """Yield the rows of each pattern of gaps, with the covariance of what they show."""
+    """Yield the rows of each missing-value pattern, with the covariance of what they show."""
     if len(away) == 0:
         return
     # Loading this room loads compiled kernels, which whole rows do without.

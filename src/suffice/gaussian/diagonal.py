@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, ShapeError
 from suffice.gaussian.structure import Conditional, Structure
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Diagonal(Structure):
 
     Examples
     --------
-    >>> Diagonal(np.array([1.0, 4.0])).whitened(np.array([[2.0, 2.0]]))
+    >>> Diagonal(np.array([1.0, 4.0])).whiten(np.array([[2.0, 2.0]]))
     array([[2., 1.]])
     """
 
@@ -57,10 +57,10 @@ class Diagonal(Structure):
 
     def marginal(self, which: Index) -> Diagonal:
         """Return the covariance of some features."""
-        return Diagonal(given(self.values[which]))
+        return Diagonal(as_readonly(self.values[which]))
 
     def conditional(self, kept: Index, given: Index) -> Conditional:
-        """Return the covariance of `kept`, which `given` say nothing about."""
+        """Return the covariance of `kept`, which `as_readonly` say nothing about."""
         self.marginal(given).refuse_singular("The covariance of the given features")
         return Conditional(
             self.marginal(kept), lambda away: np.zeros((*away.shape[:-1], len(kept)))
@@ -68,9 +68,9 @@ class Diagonal(Structure):
 
     def scaled(self, factors: Floats) -> Diagonal:
         """Return the covariance of the features times `factors`."""
-        return Diagonal(given(self.values * factors**2))
+        return Diagonal(as_readonly(self.values * factors**2))
 
-    def whitened(self, rows: Floats) -> Floats:
+    def whiten(self, rows: Floats) -> Floats:
         """Return the rows in standard deviations."""
         self.refuse_singular()
         return np.asarray(rows / np.sqrt(self.values))
@@ -86,15 +86,15 @@ class Diagonal(Structure):
         return np.asarray(1.0 / self.values)
 
 
-def checked_variances(owner: str, name: str, variances: ArrayLike) -> Floats:
+def check_variances(class_name: str, name: str, variances: ArrayLike) -> Floats:
     """Return variances (d,) as a read-only array, all finite and 0 or more."""
-    array = frozen(variances)
+    array = readonly_copy(variances)
     if array.ndim != 1 or len(array) == 0:
-        raise ShapeError(f"{owner} has {name} of shape {array.shape}. Give (d,).")
+        raise ShapeError(f"{class_name} has {name} of shape {array.shape}. Give (d,).")
     wrong = ~(np.isfinite(array) & (array >= 0))
     if np.any(wrong):
         at = int(np.argmax(wrong))
         raise CovarianceError(
-            f"{owner} has {name}[{at}] {array[at]:g}. Use finite values of 0 or more."
+            f"{class_name} has {name}[{at}] {array[at]:g}. Use finite values of 0 or more."
         )
     return array

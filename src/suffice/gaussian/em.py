@@ -1,4 +1,4 @@
-"""Means and covariances from rows with gaps: EM on the moments of each pattern, without rows."""
+"""Means and covariances from incomplete rows: EM on the moments of each pattern, without rows."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.empirical_bayes.moments import spreads
-from suffice.gaussian.covariance import solved
+from suffice.empirical_bayes.moments import floor_variance
+from suffice.gaussian.covariance import solve
 from suffice.prior import MeanCovariance
 from suffice.tally import Moments, Patterns
 from suffice.tally.tally import Floats
@@ -19,7 +19,7 @@ Estimate = Callable[[Moments], MeanCovariance]
 
 
 @dataclass(frozen=True)
-class Completed:
+class EMResult:
     """What EM ends with: the expected moments of the complete rows, and how it got there."""
 
     moments: Moments
@@ -28,27 +28,27 @@ class Completed:
     last_change: float
 
 
-def complete(tally: Patterns, estimate: Estimate, max_iter: int, tol: float) -> Completed:
-    """Return the moments that the rows are expected to have had without their gaps.
+def fit_em(tally: Patterns, estimate: Estimate, max_iter: int, tol: float) -> EMResult:
+    """Return the moments that the rows are expected to have had without their missing values.
 
     At the end `estimate(moments)` is a maximum of the observed likelihood (or posterior). It is
     reached when no mean moves by more than `tol` standard deviations and no covariance by more
     than `tol` of those of its features (docs: mathematics, section 8).
     """
-    if not tally.gaps:
-        return Completed(tally.whole(), 1, True, 0.0)
+    if not tally.has_missing:
+        return EMResult(tally.whole(), 1, True, 0.0)
     now = _start(tally)
     for iteration in range(1, max_iter + 1):  # noqa: B007
-        moments = expected(tally, *now)
+        moments = expected_moments(tally, *now)
         fresh = estimate(moments)
         change = _change(now, fresh)
         now = fresh
         if change <= tol:
             break
-    return Completed(expected(tally, *now), iteration, change <= tol, change)
+    return EMResult(expected_moments(tally, *now), iteration, change <= tol, change)
 
 
-def expected(tally: Patterns, mean: Floats, covariance: Floats) -> Moments:
+def expected_moments(tally: Patterns, mean: Floats, covariance: Floats) -> Moments:
     """Return the expected moments (C, d, d) of complete rows, given what was seen of them.
 
     A missing part is its regression on the seen part, plus the covariance that this leaves.
@@ -62,7 +62,7 @@ def expected(tally: Patterns, mean: Floats, covariance: Floats) -> Moments:
             total = part if total is None else total + part
             continue
         across = covariance[:, seen[:, None], missing]
-        slope = solved(covariance[:, seen[:, None], seen], across)  # Sigma_oo^-1 Sigma_om
+        slope = solve(covariance[:, seen[:, None], seen], across)  # Sigma_oo^-1 Sigma_om
         left = covariance[:, missing[:, None], missing] - np.swapaxes(across, 1, 2) @ slope
         away = part.mean() - mean[:, seen]
         centre = np.empty_like(mean)
@@ -82,9 +82,9 @@ def expected(tally: Patterns, mean: Floats, covariance: Floats) -> Moments:
     return total
 
 
-def expected_at_first(tally: Patterns) -> Moments:
+def initial_moments(tally: Patterns) -> Moments:
     """Return the expected moments if features were independent: a first guess."""
-    return expected(tally, *_start(tally))
+    return expected_moments(tally, *_start(tally))
 
 
 def _start(tally: Patterns) -> MeanCovariance:
@@ -93,7 +93,7 @@ def _start(tally: Patterns) -> MeanCovariance:
     pooled = cells.pooled()
     mean = np.where(cells.weight > 0, cells.mean(), pooled.mean())
     weight = np.maximum(cells.weight.sum(axis=0), 1e-300)
-    variance = spreads(cells.scatter().sum(axis=0) / weight, pooled.mean())
+    variance = floor_variance(cells.scatter().sum(axis=0) / weight, pooled.mean())
     return MeanCovariance(
         mean, np.broadcast_to(np.diag(variance), (len(mean), *2 * (len(variance),)))
     )
@@ -102,7 +102,7 @@ def _start(tally: Patterns) -> MeanCovariance:
 def _change(old: MeanCovariance, new: MeanCovariance) -> float:
     """Return the largest change, in standard deviations."""
     squares = np.diagonal(new.covariance, axis1=1, axis2=2)
-    spread = np.sqrt(np.where(squares > 0, squares, 1.0))
-    means = np.abs(new.mean - old.mean) / spread
-    sizes = spread[:, :, None] * spread[:, None, :]
+    structure = np.sqrt(np.where(squares > 0, squares, 1.0))
+    means = np.abs(new.mean - old.mean) / structure
+    sizes = structure[:, :, None] * structure[:, None, :]
     return float(max(means.max(), (np.abs(new.covariance - old.covariance) / sizes).max()))

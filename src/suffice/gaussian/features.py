@@ -15,7 +15,7 @@ Names = tuple[str, ...] | None
 Feature = int | str
 
 
-def checked_names(names: Iterable[str] | None, features: int) -> Names:
+def check_names(names: Iterable[str] | None, features: int) -> Names:
     """Return one name for each feature, all different; or None."""
     if names is None:
         return None
@@ -46,12 +46,12 @@ def common_names(mine: Names, theirs: Names) -> Names:
     return mine if mine is not None else theirs
 
 
-def kept_names(names: Names, which: Index) -> Names:
+def select_names(names: Names, which: Index) -> Names:
     """Return the names of some features."""
     return None if names is None else tuple(names[i] for i in which.tolist())
 
 
-def numbers_of(which: Any, names: Names, features: int, *, none: bool = False) -> Index:
+def feature_indices(which: Any, names: Names, features: int, *, none: bool = False) -> Index:
     """Return the numbers of the features meant by a number, a name or a sequence of them."""
     if isinstance(which, str | int | np.integer):
         which = [which]
@@ -61,8 +61,8 @@ def numbers_of(which: Any, names: Names, features: int, *, none: bool = False) -
     met: set[int] = set()
     for number in found:
         if number in met:
-            told = number if names is None else names[number]
-            raise InputError(f"Feature {told!r} is chosen twice. Choose each once.")
+            shown = number if names is None else names[number]
+            raise InputError(f"Feature {shown!r} is chosen twice. Choose each once.")
         met.add(number)
     return np.array(found, dtype=np.intp)
 
@@ -88,14 +88,14 @@ def common_axes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        told = ", ".join(str(shape) for shape in shapes)
+        shown = ", ".join(str(shape) for shape in shapes)
         raise ShapeError(
-            f"Leading axes of shapes {told} do not fit together. Give values whose leading axes "
+            f"Leading axes of shapes {shown} do not fit together. Give values whose leading axes "
             "broadcast with each other and with those of the mean."
         ) from None
 
 
-def cells_of(x: Any, names: Names, features: int) -> Floats:
+def as_rows(x: Any, names: Names, features: int) -> Floats:
     """Return rows (..., d) of numbers, from an array or from a frame that has the same names."""
     if is_frame(x):
         common_names(names, frame_names(x))

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from suffice.errors import CovarianceError, ShapeError
-from suffice.gaussian.covariance import SINGULAR, standardised
+from suffice.gaussian.covariance import SINGULAR, standardize
 from suffice.gaussian.structure import Conditional, Structure
 from suffice.prior.matrices import ASYMMETRY
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # An eigenvalue of a correlation matrix that is less negative than this was 0 before the matrix
 # was rounded; the same share of the scale as two halves of a symmetric matrix may differ by.
@@ -50,16 +50,16 @@ class Full(Structure):
 
     @cached_property
     def _root(self) -> Root:
-        spread, correlation = standardised(self.matrix)
-        bound = SINGULAR * len(spread)
-        lower = _cholesky(correlation) if self.lower is None else self.lower / spread[:, None]
+        structure, correlation = standardize(self.matrix)
+        bound = SINGULAR * len(structure)
+        lower = _cholesky(correlation) if self.lower is None else self.lower / structure[:, None]
         if lower is not None and np.diagonal(lower).min(initial=1.0) ** 2 > bound:
-            half = spread[:, None] * lower if self.lower is None else self.lower
+            half = structure[:, None] * lower if self.lower is None else self.lower
             return Root(half, False, 1.0)
         values, vectors = np.linalg.eigh(correlation)
         # What is not told apart from 0 is 0, on either side of it: the matrix was checked when it
         # was made, and the root of a rounding error is no small number.
-        half = spread[:, None] * vectors * np.sqrt(np.where(values > bound, values, 0.0))
+        half = structure[:, None] * vectors * np.sqrt(np.where(values > bound, values, 0.0))
         return Root(half if self.lower is None else self.lower, True, float(values[0]))
 
     @property
@@ -96,7 +96,7 @@ class Full(Structure):
 
     def marginal(self, which: Index) -> Full:
         """Return the covariance of some features."""
-        return Full(given(self.matrix[np.ix_(which, which)]))
+        return Full(as_readonly(self.matrix[np.ix_(which, which)]))
 
     def conditional(self, kept: Index, given: Index) -> Conditional:
         """Return S_11 - S_12 S_22^-1 S_21 and S_12 S_22^-1 (docs: mathematics, section 6)."""
@@ -112,9 +112,9 @@ class Full(Structure):
 
     def scaled(self, factors: Floats) -> Full:
         """Return the covariance of the features times `factors`."""
-        return Full(given(self.matrix * factors[:, None] * factors))
+        return Full(as_readonly(self.matrix * factors[:, None] * factors))
 
-    def whitened(self, rows: Floats) -> Floats:
+    def whiten(self, rows: Floats) -> Floats:
         """Return F^-1 rows."""
         self.refuse_singular()
         half = self._root.half
@@ -127,7 +127,7 @@ class Full(Structure):
 
     def precision_diagonal(self) -> Floats:
         """Return the sums of squares of the columns of F^-1."""
-        return np.asarray(np.square(self.whitened(np.eye(self.features))).sum(axis=1))
+        return np.asarray(np.square(self.whiten(np.eye(self.features))).sum(axis=1))
 
 
 def _cholesky(correlation: Floats) -> Floats | None:
@@ -139,7 +139,7 @@ def _cholesky(correlation: Floats) -> Floats | None:
 
 def of_matrix(matrix: Floats) -> Full:
     """Return a covariance that is one but for the rounding between its halves."""
-    return Full(given((matrix + matrix.T) / 2))
+    return Full(as_readonly((matrix + matrix.T) / 2))
 
 
 def of_half(half: Floats) -> Full:
@@ -147,58 +147,58 @@ def of_half(half: Floats) -> Full:
     return of_matrix(half @ half.T)
 
 
-def of_lower(owner: str, lower: ArrayLike) -> Full:
+def of_lower(class_name: str, lower: ArrayLike) -> Full:
     """Return the covariance L L^T of a lower triangular L, which keeps its digits."""
-    array = _square(owner, "Cholesky factor", lower)
+    array = _square(class_name, "Cholesky factor", lower)
     above = np.abs(np.triu(array, 1))
     if np.any(above):
         i, j = np.unravel_index(int(np.argmax(above)), above.shape)
         raise CovarianceError(
-            f"{owner} has a Cholesky factor with {array[i, j]:g} above its diagonal, at "
+            f"{class_name} has a Cholesky factor with {array[i, j]:g} above its diagonal, at "
             f"[{i}, {j}]. Give a lower triangular one: L of L L^T."
         )
     # L and L with a column turned round have the same product.
-    turned = given(array * np.where(np.diagonal(array) < 0, -1.0, 1.0))
+    turned = as_readonly(array * np.where(np.diagonal(array) < 0, -1.0, 1.0))
     return Full(of_half(turned).matrix, turned)
 
 
-def checked(owner: str, matrix: ArrayLike, name: str = "covariance") -> Full:
+def check_covariance(class_name: str, matrix: ArrayLike, name: str = "covariance") -> Full:
     """Return a matrix (d, d) as a covariance, or say why it is none."""
-    array = _square(owner, name, matrix)
+    array = _square(class_name, name, matrix)
     variances = np.diagonal(array)
     if np.any(variances < 0):
         at = int(np.argmin(variances))
         raise CovarianceError(
-            f"{owner} has a {name} with {variances[at]:g} on its diagonal, at [{at}, {at}], so it "
-            "has a negative eigenvalue. Use 0 or more there."
+            f"{class_name} has a {name} with {variances[at]:g} on its diagonal, at [{at}, {at}], "
+            "so it has a negative eigenvalue. Use 0 or more there."
         )
-    spread = np.sqrt(variances)
-    size = np.maximum(np.maximum(np.abs(array), np.abs(array.T)), spread[:, None] * spread)
+    structure = np.sqrt(variances)
+    size = np.maximum(np.maximum(np.abs(array), np.abs(array.T)), structure[:, None] * structure)
     off = np.abs(array - array.T)
     if np.any(off > ASYMMETRY * size):
         i, j = np.argwhere(off > ASYMMETRY * size)[0]
         raise CovarianceError(
-            f"{owner} has a {name} that is not symmetric: {array[i, j]:g} at [{i}, {j}] and "
+            f"{class_name} has a {name} that is not symmetric: {array[i, j]:g} at [{i}, {j}] and "
             f"{array[j, i]:g} at [{j}, {i}]. Give a symmetric matrix."
         )
     full = of_matrix(array)
     if full.singular and full.least < -NEGATIVE:
         raise CovarianceError(
-            f"{owner} has a {name} whose correlation matrix has eigenvalue {full.least:.6g}: "
+            f"{class_name} has a {name} whose correlation matrix has eigenvalue {full.least:.6g}: "
             "it is not positive semi-definite. Check the covariances against the variances, or "
             "estimate both from the same rows."
         )
     return full
 
 
-def _square(owner: str, name: str, matrix: ArrayLike) -> Floats:
-    array = frozen(matrix)
+def _square(class_name: str, name: str, matrix: ArrayLike) -> Floats:
+    array = readonly_copy(matrix)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or array.size == 0:
-        raise ShapeError(f"{owner} has a {name} of shape {array.shape}. Give (d, d).")
+        raise ShapeError(f"{class_name} has a {name} of shape {array.shape}. Give (d, d).")
     wrong = ~np.isfinite(array)
     if np.any(wrong):
         i, j = np.argwhere(wrong)[0]
         raise CovarianceError(
-            f"{owner} has a {name} with {array[i, j]:g} at [{i}, {j}]. Use finite values."
+            f"{class_name} has a {name} with {array[i, j]:g} at [{i}, {j}]. Use finite values."
         )
     return array

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from suffice.errors import ShapeError
-from suffice.gaussian.linear_gaussian import noise_of
+from suffice.gaussian.linear_gaussian import as_noise
 from suffice.gaussian.normal import MultivariateNormal
-from suffice.gaussian.product import summed
+from suffice.gaussian.product import add_covariances
 from suffice.gaussian.structure import Structure
 from suffice.prior.estimates import check_seen
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
-from suffice.prior.prior import Interval, Prior, Size, tails
+from suffice.prior.prior import Interval, Prior, Size, tail_probabilities
 from suffice.tally.moments import Moments
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
@@ -48,11 +48,11 @@ class KnownCovariance(Prior):
     _learns_from: ClassVar[type[Moments]] = Moments
 
     def __init__(self, prior: MultivariateNormal, covariance: Any) -> None:
-        rows = noise_of("KnownCovariance", covariance, prior.features)
+        rows = as_noise("KnownCovariance", covariance, prior.features)
         zeros = np.zeros(prior.features)
         object.__setattr__(self, "prior", prior)
         object.__setattr__(
-            self, "rows", MultivariateNormal.of_structure(zeros, rows._spread, prior.names)
+            self, "rows", MultivariateNormal.of_structure(zeros, rows._structure, prior.names)
         )
 
     @property
@@ -73,12 +73,12 @@ class KnownCovariance(Prior):
             )
         weight = float(tally.weight.reshape(()))
         factors = np.full(d, 1.0 / np.sqrt(weight)) if weight > 0 else np.ones(d)
-        spread = self.rows._spread.scaled(factors)
-        return MultivariateNormal.of_structure(tally.mean().reshape(d), spread), weight
+        structure = self.rows._structure.scaled(factors)
+        return MultivariateNormal.of_structure(tally.mean().reshape(d), structure), weight
 
     def posterior(self, data: Moments | ArrayLike) -> Self:
         """Return the prior with S_N^-1 = S0^-1 + N Sigma^-1, which neither need have."""
-        rows, weight = self._of_mean(self.tallied(data))
+        rows, weight = self._of_mean(self.as_tally(data))
         if weight == 0:
             return self
         return type(self)(self.prior.product(rows).normal, self.rows)
@@ -93,19 +93,21 @@ class KnownCovariance(Prior):
 
     def mle(self, data: Moments | ArrayLike) -> Floats:
         """Return the mean of the rows, (d,)."""
-        rows, weight = self._of_mean(self.tallied(data))
+        rows, weight = self._of_mean(self.as_tally(data))
         check_seen(np.asarray(weight))
         return rows.mean
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of each feature's mean, (..., d)."""
-        spread = np.sqrt(self.prior.variances)
-        lower, upper = (np.asarray(self.mean() + spread * ndtri(tail)) for tail in tails(level))
+        structure = np.sqrt(self.prior.variances)
+        lower, upper = (
+            np.asarray(self.mean() + structure * ndtri(tail)) for tail in tail_probabilities(level)
+        )
         return Interval(lower, upper)
 
     def predictive(self) -> MultivariateNormal:
         """Return the normal of one new row, N(m0, S0 + Sigma)."""
-        total: Structure = summed(self.prior._spread, self.rows._spread)
+        total: Structure = add_covariances(self.prior._structure, self.rows._structure)
         return MultivariateNormal.of_structure(self.prior.mean, total, self.prior.names)
 
     def log_evidence(self, data: Moments | ArrayLike) -> Floats:
@@ -113,15 +115,15 @@ class KnownCovariance(Prior):
 
         That of their mean, N(m0, S0 + Sigma / N), and that of their scatter about it.
         """
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         rows, weight = self._of_mean(tally)
         d = self.prior.features
         if weight == 0:
             return np.zeros(self.prior.mean.shape[:-1])
         log_mean = self.prior.product(rows).log_scale
-        axes = self.rows._spread.whitened(np.eye(d))
+        axes = self.rows._structure.whiten(np.eye(d))
         trace = float(np.sum(axes * (tally.scatter().reshape(d, d) @ axes)))
-        log_norm = d * LOG_TWO_PI / 2 + self.rows._spread.half_log_determinant()
+        log_norm = d * LOG_TWO_PI / 2 + self.rows._structure.half_log_determinant()
         log_scatter = -(weight - 1) * log_norm - d / 2 * np.log(weight) - trace / 2
         return np.asarray(log_mean + log_scatter)
 

@@ -1,4 +1,4 @@
-"""Noise as it is told: one variance, a variance each, a covariance, or a normal."""
+"""Noise as it is given: one variance, a variance each, a covariance, or a normal."""
 
 from __future__ import annotations
 
@@ -12,21 +12,22 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.errors import InputError, ShapeError
 from suffice.gaussian.covariance import SINGULAR
-from suffice.gaussian.features import Names, cells_of, checked_names, common_axes
+from suffice.gaussian.features import Names, as_rows, check_names, common_axes
 from suffice.gaussian.full import of_half, of_matrix
 from suffice.gaussian.low_rank import inner_root, low_rank
 from suffice.gaussian.normal import MultivariateNormal
 from suffice.gaussian.structure import Structure
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.threads import with_one_blas_thread
 
 
-def noise_of(owner: str, noise: Any, features: int) -> MultivariateNormal:
+def as_noise(class_name: str, noise: Any, features: int) -> MultivariateNormal:
     """Return the normal of noise in `features` numbers, with mean 0 unless it has one."""
     if isinstance(noise, MultivariateNormal):
         if noise.features != features:
             raise ShapeError(
-                f"{owner} has noise of {noise.features} features for {features}. Give {features}."
+                f"{class_name} has noise of {noise.features} features for {features}. Give "
+                f"{features}."
             )
         return noise
     array = np.asarray(noise, dtype=np.float64)
@@ -36,12 +37,12 @@ def noise_of(owner: str, noise: Any, features: int) -> MultivariateNormal:
     if array.shape == (features, features):
         return MultivariateNormal(zeros, array)
     raise ShapeError(
-        f"{owner} has noise of shape {array.shape}. Give a variance, ({features},) variances, a "
-        f"({features}, {features}) covariance or a MultivariateNormal."
+        f"{class_name} has noise of shape {array.shape}. Give a variance, ({features},) variances, "
+        f"a ({features}, {features}) covariance or a MultivariateNormal."
     )
 
 
-OWNER = "LinearGaussian"
+CLASS_NAME = "LinearGaussian"
 
 
 @with_one_blas_thread
@@ -84,30 +85,34 @@ class LinearGaussian:
     ) -> None:
         if noise is None:
             raise InputError(
-                f"{OWNER} has no noise. Give a variance, variances, a covariance or a "
+                f"{CLASS_NAME} has no noise. Give a variance, variances, a covariance or a "
                 "MultivariateNormal; 0 measures exactly."
             )
-        matrix, offset = frozen(A), np.asarray(b, dtype=np.float64)
+        matrix, offset = readonly_copy(A), np.asarray(b, dtype=np.float64)
         if matrix.ndim != 2 or 0 in matrix.shape:
-            raise ShapeError(f"{OWNER} has A of shape {matrix.shape}. Give (m, d).")
+            raise ShapeError(f"{CLASS_NAME} has A of shape {matrix.shape}. Give (m, d).")
         for name, array in (("A", matrix), ("b", offset)):
             if not np.all(np.isfinite(array)):
                 wrong = array[~np.isfinite(array)].flat[0]
-                raise InputError(f"{OWNER} has {name} {wrong:g}. Use finite values.")
+                raise InputError(f"{CLASS_NAME} has {name} {wrong:g}. Use finite values.")
         m = len(matrix)
         if offset.shape[-1:] not in ((), (m,)):
-            raise ShapeError(f"{OWNER} has b of shape {offset.shape}. Give (..., {m}) or a number.")
-        spread = noise_of(OWNER, noise, m)
+            raise ShapeError(
+                f"{CLASS_NAME} has b of shape {offset.shape}. Give (..., {m}) or a number."
+            )
+        structure = as_noise(CLASS_NAME, noise, m)
         object.__setattr__(self, "A", matrix)
-        object.__setattr__(self, "b", given(offset + spread.mean))
-        centred = MultivariateNormal.of_structure(np.zeros(m), spread._spread)
+        object.__setattr__(self, "b", as_readonly(offset + structure.mean))
+        centred = MultivariateNormal.of_structure(np.zeros(m), structure._structure)
         object.__setattr__(self, "noise", centred)
-        object.__setattr__(self, "names", checked_names(names, m))
+        object.__setattr__(self, "names", check_names(names, m))
 
     def predictive(self, prior: MultivariateNormal) -> MultivariateNormal:
         """Return the normal of y, N(A m0 + b, R + A S0 A^T)."""
         centre = self._centre(prior)
-        return MultivariateNormal.of_structure(centre, self._total(self._mapped(prior)), self.names)
+        return MultivariateNormal.of_structure(
+            centre, self._total(self._map_prior(prior)), self.names
+        )
 
     def log_evidence(self, prior: MultivariateNormal, y: Any) -> Floats:
         """Return log p(y) of measurements (..., m)."""
@@ -116,19 +121,19 @@ class LinearGaussian:
     def posterior(self, prior: MultivariateNormal, y: Any) -> MultivariateNormal:
         """Return the normal of x after measurements y (..., m), one posterior for each.
 
-        They share one covariance, so gaps must be in the same places of all of them.
+        They share one covariance, so missing values must be in the same places of all of them.
         """
-        rows = cells_of(y, self.names, len(self.A))
+        rows = as_rows(y, self.names, len(self.A))
         seen = _seen(rows)
         if not np.all(np.isfinite(rows[..., seen])):
             raise InputError("A measurement is infinite. Make it NaN to have it left out.")
         lead = common_axes(rows.shape[:-1], self._centre(prior).shape[:-1])
         if len(seen) == 0:
             mean = np.broadcast_to(prior.mean, (*lead, prior.features))
-            return MultivariateNormal.of_structure(mean, prior._spread, prior.names)
-        part = self if len(seen) == len(self.A) else self._some(seen)
+            return MultivariateNormal.of_structure(mean, prior._structure, prior.names)
+        part = self if len(seen) == len(self.A) else self._take(seen)
         away = rows[..., seen] - part._centre(prior)
-        by_information = len(part.A) > prior.features and not part.noise._spread.singular
+        by_information = len(part.A) > prior.features and not part.noise._structure.singular
         update = part._by_information if by_information else part._by_gain
         shift, half = update(prior, away)
         return MultivariateNormal.of_structure(prior.mean + shift, of_half(half), prior.names)
@@ -138,26 +143,26 @@ class LinearGaussian:
 
         This is Joseph's form: a sum of squares, which rounding cannot make negative.
         """
-        half = self._mapped(prior)
+        half = self._map_prior(prior)
         total = self._total(half)
         total.refuse_singular("The predictive covariance of y")
-        root = prior._spread.half()
-        gain = total.whitened(root @ half.T) @ total.whitened(np.eye(len(self.A))).T
+        root = prior._structure.half()
+        gain = total.whiten(root @ half.T) @ total.whiten(np.eye(len(self.A))).T
         left = root - gain @ half
         # What is less than the rounding of the difference is none, and its noise will tell.
         rounding = SINGULAR * prior.features * np.sqrt(prior.variances)
         left[np.linalg.norm(left, axis=1) <= rounding] = 0.0
-        return np.asarray(away @ gain.T), np.hstack([left, self.noise._spread.mapped_half(gain)])
+        return np.asarray(away @ gain.T), np.hstack([left, self.noise._structure.mapped_half(gain)])
 
     def _by_information(self, prior: MultivariateNormal, away: Floats) -> tuple[Floats, Floats]:
         """Return F M^-1 F^T A^T R^-1 (y - A m0 - b), and F M^-1/2, a root of the covariance.
 
         S0 = F F^T and M = 1 + F^T A^T R^-1 A F: nothing is asked of S0^-1, which may not exist.
         """
-        noise, root = self.noise._spread, prior._spread.half()
-        scaled = noise.whitened(self._mapped(prior).T).T
+        noise, root = self.noise._structure, prior._structure.half()
+        scaled = noise.whiten(self._map_prior(prior).T).T
         lower = inner_root(scaled)
-        flat = noise.whitened(away.reshape(-1, len(self.A))) @ scaled
+        flat = noise.whiten(away.reshape(-1, len(self.A))) @ scaled
         shift = cho_solve((lower, True), flat.T).T @ root.T
         half = solve_triangular(lower, root.T, lower=True).T
         return shift.reshape(*away.shape[:-1], prior.features), half
@@ -170,35 +175,35 @@ class LinearGaussian:
             )
         return np.asarray(prior.mean @ self.A.T + self.b)
 
-    def _mapped(self, prior: MultivariateNormal) -> Floats:
+    def _map_prior(self, prior: MultivariateNormal) -> Floats:
         """Return A F (m, q), where F F^T is the prior's covariance."""
-        return prior._spread.mapped_half(self.A)
+        return prior._structure.mapped_half(self.A)
 
     def _total(self, half: Floats) -> Structure:
         """Return the covariance R + A S0 A^T of y: factors and noise where that is smaller."""
-        factor, noise = self.noise._spread.parts()
+        factor, noise = self.noise._structure.parts()
         factors = np.hstack([half, factor])
         if factors.shape[1] < len(noise) and np.all(noise > 0):
             return low_rank(factors, noise)
         return of_matrix(half @ half.T + self.noise.covariance)
 
-    def _some(self, seen: Index) -> LinearGaussian:
+    def _take(self, seen: Index) -> LinearGaussian:
         return LinearGaussian(self.A[seen], self.b[..., seen], noise=self.noise.marginal(seen))
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
 
 def _seen(rows: Floats) -> Index:
     """Return which measurements were made, the same in every row."""
-    gaps = np.isnan(rows).reshape(-1, rows.shape[-1])
-    mixed = gaps.any(axis=0) & ~gaps.all(axis=0)
+    missing = np.isnan(rows).reshape(-1, rows.shape[-1])
+    mixed = missing.any(axis=0) & ~missing.all(axis=0)
     if np.any(mixed):
         raise InputError(
             f"Measurement {int(np.argmax(mixed))} is NaN in some rows only, so the posteriors "
-            "differ in covariance. Give the rows of each pattern of gaps by themselves."
+            "differ in covariance. Give the rows of each missing-value pattern by themselves."
         )
-    return np.flatnonzero(~gaps.any(axis=0))
+    return np.flatnonzero(~missing.any(axis=0))

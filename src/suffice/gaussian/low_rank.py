@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.errors import CovarianceError, ShapeError
-from suffice.gaussian.diagonal import Diagonal, checked_variances
+from suffice.gaussian.diagonal import Diagonal, check_variances
 from suffice.gaussian.full import of_matrix
 from suffice.gaussian.structure import Conditional, Structure
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # A difference from 1 that is smaller than this has lost six of its sixteen digits.
 FEW_DIGITS = 1e-6
@@ -83,17 +83,17 @@ class LowRank(Structure):
 
     def marginal(self, which: Index) -> LowRank:
         """Return the covariance of some features: their rows of W and psi."""
-        return LowRank(given(self.loadings[which]), given(self.noise[which]))
+        return LowRank(as_readonly(self.loadings[which]), as_readonly(self.noise[which]))
 
     def conditional(self, kept: Index, given: Index) -> Conditional:
         """Return W_1 M^-1/2 and psi_1, with the M of what is given."""
         known, left = self.marginal(given), self.marginal(kept)
-        inner, spread = known._inner, np.sqrt(known.noise)
+        inner, structure = known._inner, np.sqrt(known.noise)
         loadings = solve_triangular(inner.lower, left.loadings.T, lower=True).T
         slope = solve_triangular(inner.lower, loadings.T, lower=True, trans="T")
 
         def shift(away: Floats) -> Floats:
-            return np.asarray((away / spread) @ inner.scaled @ slope)
+            return np.asarray((away / structure) @ inner.scaled @ slope)
 
         return Conditional(low_rank(loadings, left.noise), shift)
 
@@ -101,7 +101,7 @@ class LowRank(Structure):
         """Return the covariance of the features times `factors`."""
         return low_rank(self.loadings * factors[:, None], self.noise * factors**2)
 
-    def beside(self, variances: Floats) -> Conditional:
+    def append_factors(self, variances: Floats) -> Conditional:
         """Return the covariance after a measurement with independent noise, as `conditional`.
 
         Given the factors, feature j is measured against its own noise alone: the share
@@ -109,17 +109,17 @@ class LowRank(Structure):
         """
         total = self.noise + variances
         share, rest = self.noise / total, variances / total
-        inner = LowRank(self.loadings, given(total))._inner
+        inner = LowRank(self.loadings, as_readonly(total))._inner
         loadings = solve_triangular(inner.lower, self.loadings.T, lower=True).T
 
         def shift(away: Floats) -> Floats:
             seen = (away / np.sqrt(total)) @ inner.scaled
-            explained = _solved(inner.lower, seen) @ self.loadings.T
+            explained = _solve(inner.lower, seen) @ self.loadings.T
             return np.asarray(explained + share * (away - explained))
 
         return Conditional(low_rank(loadings * rest[:, None], share * variances), shift)
 
-    def whitened(self, rows: Floats) -> Floats:
+    def whiten(self, rows: Floats) -> Floats:
         """Return (z - V t, t), z = psi^-1/2 rows: t = M^-1 V^T z are the factors' own means.
 
         Its squares add up to z^T (I + V V^T)^-1 z, of which they are the least split into noise
@@ -127,7 +127,7 @@ class LowRank(Structure):
         """
         inner = self._inner
         z = rows / np.sqrt(self.noise)
-        t = _solved(inner.lower, z @ inner.scaled)
+        t = _solve(inner.lower, z @ inner.scaled)
         return np.hstack([z - t @ inner.scaled.T, t])
 
     def half_log_determinant(self) -> float:
@@ -157,7 +157,7 @@ def inner_root(scaled: Floats) -> Floats:
     return np.asarray((signs[:, None] * upper).T)
 
 
-def _solved(lower: Floats, rows: Floats) -> Floats:
+def _solve(lower: Floats, rows: Floats) -> Floats:
     """Return rows (..., r) times M^-1, of M = L L^T."""
     flat = rows.reshape(-1, rows.shape[-1])
     return np.asarray(cho_solve((lower, True), flat.T, check_finite=False).T.reshape(rows.shape))
@@ -166,23 +166,25 @@ def _solved(lower: Floats, rows: Floats) -> Floats:
 def low_rank(loadings: Floats, noise: Floats) -> Structure:
     """Return W W^T + diag(psi); a full matrix where a psi is 0, which cannot be divided by."""
     if loadings.shape[1] == 0:
-        return Diagonal(given(noise))
+        return Diagonal(as_readonly(noise))
     if np.any(noise == 0):
         return of_matrix(loadings @ loadings.T + np.diag(noise))
-    return LowRank(given(loadings), given(noise))
+    return LowRank(as_readonly(loadings), as_readonly(noise))
 
 
-def checked_low_rank(owner: str, loadings: ArrayLike, noise_variances: ArrayLike) -> Structure:
+def check_low_rank(class_name: str, loadings: ArrayLike, noise_variances: ArrayLike) -> Structure:
     """Return W W^T + diag(psi), or say why there is none."""
-    noise = checked_variances(owner, "noise_variances", noise_variances)
-    array = frozen(loadings)
+    noise = check_variances(class_name, "noise_variances", noise_variances)
+    array = readonly_copy(loadings)
     if array.ndim != 2 or len(array) != len(noise):
         raise ShapeError(
-            f"{owner} has loadings {array.shape} and noise_variances {noise.shape}. Give (d, r) "
-            "and (d,)."
+            f"{class_name} has loadings {array.shape} and noise_variances {noise.shape}. Give (d, "
+            "r) and (d,)."
         )
     wrong = ~np.isfinite(array)
     if np.any(wrong):
         i, j = np.argwhere(wrong)[0]
-        raise CovarianceError(f"{owner} has loadings[{i}, {j}] {array[i, j]:g}. Use finite values.")
+        raise CovarianceError(
+            f"{class_name} has loadings[{i}, {j}] {array[i, j]:g}. Use finite values."
+        )
     return low_rank(array, noise)

@@ -14,33 +14,34 @@ from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
 from suffice.errors import ConvergenceWarning, InputError, ShapeError, warn_caller
 from suffice.gaussian.covariance import mle
 from suffice.gaussian.diagonal import Diagonal
-from suffice.gaussian.em import complete
+from suffice.gaussian.em import fit_em
 from suffice.gaussian.features import Names, frame_names
 from suffice.gaussian.full import of_matrix
 from suffice.gaussian.low_rank import low_rank
 from suffice.gaussian.structure import Structure
 from suffice.scoring.dense import factor_analysis
 from suffice.tally import Moments, Patterns
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
-OWNER = "MultivariateNormal"
+CLASS_NAME = "MultivariateNormal"
 STRUCTURES = ("full", "diagonal", "low_rank")
-# How long EM over gaps and factor analysis go on, and what change ends them.
+# How long EM over missing values and factor analysis go on, and what change ends them.
 MAX_ITER = 1000
 TOL = 1e-9
 
 
-def counted(X: Any, weights: Any, *, diagonal: bool) -> tuple[Moments | Patterns, Names]:
+def count_rows(X: Any, weights: Any, *, diagonal: bool) -> tuple[Moments | Patterns, Names]:
     """Return the tally of rows as one class, and the names of their columns."""
     names = frame_names(X) if is_frame(X) else None
     array = _numbers(X)
     if array.ndim != 2 or 0 in array.shape:
         raise ShapeError(
-            f"Rows of shape {array.shape} for {OWNER}.fit. Give (n, d), with at least one of each."
+            f"Rows of shape {array.shape} for {CLASS_NAME}.fit. Give (n, d), with at least one of "
+            "each."
         )
     size = array.shape[0]
     codes = np.zeros(size, np.int32)
-    rows = Rows(array, codes, 1, _weights(weights, size), names, f"{OWNER}.fit")
+    rows = Rows(array, codes, 1, _weights(weights, size), names, f"{CLASS_NAME}.fit")
     return (count_moments if diagonal else count_patterns)(rows)[1], names
 
 
@@ -60,7 +61,8 @@ def _numbers(X: Any) -> Any:
         return array if array.dtype.kind in "iufb" else array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"Rows that are no table of numbers ({error}). Give (n, d) numbers, gaps as NaN."
+            f"Rows that are no table of numbers ({error}). Give (n, d) numbers, missing ones as "
+            "NaN."
         ) from error
 
 
@@ -77,7 +79,7 @@ def _weights(weights: Any, size: int) -> NDArray[np.float64]:
     return array
 
 
-def most_likely(
+def fit_mle(
     tally: Moments | Patterns, covariance: str, rank: int | None
 ) -> tuple[Floats, Structure]:
     """Return the mean (d,) and the covariance that make the rows of a tally most likely."""
@@ -98,16 +100,18 @@ def most_likely(
         at = int(np.argmin(seen))
         raise InputError(f"Feature {at} has no weight of rows. Leave it out, or count more rows.")
     if covariance == "diagonal":
-        return given(cells.mean().reshape(-1)), Diagonal(given(cells.variance().reshape(-1)))
+        return as_readonly(cells.mean().reshape(-1)), Diagonal(
+            as_readonly(cells.variance().reshape(-1))
+        )
     moments = _whole(tally)
     found = moments.mean().reshape(-1), _positive(moments)
     if covariance == "full":
-        return given(found[0]), of_matrix(found[1])
-    return given(found[0]), _factored(found[1], rank)
+        return as_readonly(found[0]), of_matrix(found[1])
+    return as_readonly(found[0]), _factor_analysis(found[1], rank)
 
 
 def _whole(tally: Moments | Patterns) -> Moments:
-    """Return full moments of whole rows: those counted, or what EM expects of gaps."""
+    """Return full moments of whole rows: those counted, or what EM expects of missing values."""
     if isinstance(tally, Moments):
         if not tally.full:
             raise ShapeError(
@@ -115,13 +119,14 @@ def _whole(tally: Moments | Patterns) -> Moments:
                 "covariance='diagonal'."
             )
         return tally
-    if not tally.gaps:
+    if not tally.has_missing:
         return tally.whole()
-    found = complete(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
+    found = fit_em(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
     if not found.converged:
         warn_caller(
-            f"EM over the gaps moved by {found.last_change:.1e} standard deviations in its last of "
-            f"{found.iterations} iterations. Fill the gaps, or leave out the columns with most.",
+            f"EM over the missing values moved by {found.last_change:.1e} standard deviations in "
+            f"its last of {found.iterations} iterations. Impute them, or leave out the columns "
+            "with most.",
             ConvergenceWarning,
         )
     return found.moments
@@ -145,7 +150,7 @@ def _positive(moments: Moments) -> Floats:
     return matrix
 
 
-def _factored(matrix: Floats, rank: int | None) -> Structure:
+def _factor_analysis(matrix: Floats, rank: int | None) -> Structure:
     """Return the factor analysis of a covariance; a feature that does not vary has no part."""
     d = len(matrix)
     factors = int(np.ceil(np.sqrt(d))) if rank is None else rank

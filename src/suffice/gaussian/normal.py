@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, InputError, ShapeError
-from suffice.gaussian.algebra import OWNER, Algebra
-from suffice.gaussian.diagonal import Diagonal, checked_variances
-from suffice.gaussian.features import cells_of
-from suffice.gaussian.full import Full, checked, of_half, of_lower
-from suffice.gaussian.low_rank import checked_low_rank
+from suffice.gaussian.algebra import CLASS_NAME, Algebra
+from suffice.gaussian.diagonal import Diagonal, check_variances
+from suffice.gaussian.features import as_rows
+from suffice.gaussian.full import Full, check_covariance, of_half, of_lower
+from suffice.gaussian.low_rank import check_low_rank
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
@@ -47,26 +47,27 @@ class MultivariateNormal(Algebra):
     def __init__(
         self, mean: ArrayLike, covariance: ArrayLike, names: Iterable[str] | None = None
     ) -> None:
-        self._fill(mean, checked(OWNER, covariance), names)
+        self._fill(mean, check_covariance(CLASS_NAME, covariance), names)
 
     @classmethod
     def from_information(
         cls, precision_mean: ArrayLike, precision: ArrayLike, names: Iterable[str] | None = None
     ) -> Self:
         """Return the normal of Lambda mu (..., d) and of a precision Lambda (d, d)."""
-        spread = checked(OWNER, precision, "precision")
+        structure = check_covariance(CLASS_NAME, precision, "precision")
         eta = np.asarray(precision_mean, dtype=np.float64)
-        if eta.shape[-1:] != (spread.features,):
+        if eta.shape[-1:] != (structure.features,):
             raise ShapeError(
-                f"{OWNER} has precision_mean {eta.shape} and a precision of {spread.features} "
-                f"features. Give (..., {spread.features})."
+                f"{CLASS_NAME} has precision_mean {eta.shape} and a precision of "
+                f"{structure.features} features. Give (..., {structure.features})."
             )
-        if spread.singular:
+        if structure.singular:
             raise CovarianceError(
                 f"The precision is singular: scaled to a diagonal of 1 it has eigenvalue "
-                f"{spread.least:.3g}, so something has no finite variance. Add a prior's precision."
+                f"{structure.least:.3g}, so something has no finite variance. Add a prior's "
+                "precision."
             )
-        half = spread.whitened(np.eye(spread.features))
+        half = structure.whiten(np.eye(structure.features))
         return cls.of_structure(eta @ half @ half.T, of_half(half), names)
 
     @classmethod
@@ -74,14 +75,14 @@ class MultivariateNormal(Algebra):
         cls, mean: ArrayLike, lower: ArrayLike, names: Iterable[str] | None = None
     ) -> Self:
         """Return N(mean, L L^T) for a lower triangular L (d, d)."""
-        return cls.of_structure(mean, of_lower(OWNER, lower), names)
+        return cls.of_structure(mean, of_lower(CLASS_NAME, lower), names)
 
     @classmethod
     def from_diagonal(
         cls, mean: ArrayLike, variances: ArrayLike, names: Iterable[str] | None = None
     ) -> Self:
         """Return the normal of independent features with these variances (d,)."""
-        values = checked_variances(OWNER, "variances", variances)
+        values = check_variances(CLASS_NAME, "variances", variances)
         return cls.of_structure(mean, Diagonal(values), names)
 
     @classmethod
@@ -96,8 +97,8 @@ class MultivariateNormal(Algebra):
 
         A noise variance of 0 cannot be divided by: the covariance is then kept full.
         """
-        spread = checked_low_rank(OWNER, loadings, noise_variances)
-        return cls.of_structure(mean, spread, names)
+        structure = check_low_rank(CLASS_NAME, loadings, noise_variances)
+        return cls.of_structure(mean, structure, names)
 
     @classmethod
     def from_tally(
@@ -112,15 +113,15 @@ class MultivariateNormal(Algebra):
         Parameters
         ----------
         tally : Moments or Patterns
-            Of one class. Diagonal moments suffice for covariance="diagonal"; the gaps of
+            Of one class. Diagonal moments suffice for covariance="diagonal"; the missing values of
             `Patterns` are completed by EM.
         covariance, rank : as in `fit`
         names : sequence of str, optional
         """
         # Learning loads compiled kernels, which the algebra does without.
-        from suffice.gaussian.maximum_likelihood import most_likely
+        from suffice.gaussian.maximum_likelihood import fit_mle
 
-        return cls.of_structure(*most_likely(tally, covariance, rank), names)
+        return cls.of_structure(*fit_mle(tally, covariance, rank), names)
 
     @classmethod
     def fit(
@@ -131,8 +132,8 @@ class MultivariateNormal(Algebra):
         Parameters
         ----------
         X : (n, d) array, sparse matrix or frame (pandas, polars, Arrow; column names are kept)
-            Gaps are NaN: left out column by column if diagonal, else completed by EM under a full
-            covariance.
+            Missing values are NaN: left out column by column if diagonal, else completed by EM
+            under a full covariance.
         covariance : "full", "diagonal" or "low_rank"
             Low rank is maximum-likelihood factor analysis: W W^T + diag(psi), with psi at least
             a thousandth of each variance.
@@ -146,9 +147,9 @@ class MultivariateNormal(Algebra):
         array([[1., 1.],
                [1., 1.]])
         """
-        from suffice.gaussian.maximum_likelihood import counted
+        from suffice.gaussian.maximum_likelihood import count_rows
 
-        tally, names = counted(X, weights, diagonal=covariance == "diagonal")
+        tally, names = count_rows(X, weights, diagonal=covariance == "diagonal")
         return cls.from_tally(tally, covariance, rank, names)
 
     def ellipse(self, level: float = 0.95, points: int = 100) -> Floats:
@@ -180,6 +181,6 @@ class MultivariateNormal(Algebra):
         """
         from suffice.display.ellipses import draw_ellipses
 
-        dots = None if rows is None else cells_of(rows, self.names, self.features)
+        dots = None if rows is None else as_rows(rows, self.names, self.features)
         outlines = {level: self.ellipse(level) for level in levels}
         return draw_ellipses(outlines, self.mean, names=self.names, rows=dots, ax=ax)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from suffice.errors import CovarianceError
-from suffice.prior.prior import Size, sizes
-from suffice.tally.tally import Floats, Index, given
+from suffice.prior.prior import Size, sample_shape
+from suffice.tally.tally import Floats, Index, as_readonly
 
 # From deviations of one part of the features, (..., k), to the shift this means for another.
 Shift = Callable[[Floats], Floats]
@@ -68,14 +68,14 @@ class Structure(ABC):
 
     @abstractmethod
     def conditional(self, kept: Index, given: Index) -> Conditional:
-        """Return the covariance of `kept` once `given` are known, by one factorisation."""
+        """Return the covariance of `kept` once `as_readonly` are known, by one factorisation."""
 
     @abstractmethod
     def scaled(self, factors: Floats) -> Structure:
         """Return the covariance of the features times `factors`, (d,)."""
 
     @abstractmethod
-    def whitened(self, rows: Floats) -> Floats:
+    def whiten(self, rows: Floats) -> Floats:
         """Return rows (n, q) whose inner products are those of `rows` (n, d) under Sigma^-1."""
 
     @abstractmethod
@@ -101,7 +101,7 @@ class Structure(ABC):
     def draws(self, rng: np.random.Generator, size: Size) -> Floats:
         """Draw deviations from the mean, (*size, d)."""
         factor, noise = self.parts()
-        out = np.zeros(sizes(size, (self.features,)))
+        out = np.zeros(sample_shape(size, (self.features,)))
         if factor.shape[1]:
             out += rng.standard_normal((*out.shape[:-1], factor.shape[1])) @ factor.T
         if np.any(noise):
@@ -111,7 +111,7 @@ class Structure(ABC):
     def squared_distances(self, rows: Floats) -> Floats:
         """Return the squared Mahalanobis distances (n,) of finite deviations (n, d)."""
         with np.errstate(over="ignore", invalid="ignore"):
-            squares = np.square(self.whitened(rows)).sum(axis=1)
+            squares = np.square(self.whiten(rows)).sum(axis=1)
         # Of finite numbers only what is beyond all floats makes a NaN, as inf - inf.
         return np.where(np.isnan(squares), np.inf, squares)
 
@@ -121,13 +121,13 @@ class Structure(ABC):
         total = float(other.squared_distances(factor.T).sum()) if factor.shape[1] else 0.0
         return total + float(other.precision_diagonal() @ noise) if np.any(noise) else total
 
-    def refuse_singular(self, owner: str = "The covariance") -> None:
+    def refuse_singular(self, class_name: str = "The covariance") -> None:
         """Say that there is no density, and what to do."""
         if self.singular:
             raise CovarianceError(
-                f"{owner} is singular: its correlation matrix has eigenvalue {self.least:.3g}, so "
-                "there is no density. Leave out features that do not vary or that follow from "
-                "others, or add a variance to the diagonal."
+                f"{class_name} is singular: its correlation matrix has eigenvalue "
+                f"{self.least:.3g}, so there is no density. Leave out features that do not vary or "
+                "that follow from others, or add a variance to the diagonal."
             )
 
     def __eq__(self, other: object) -> bool:
@@ -144,7 +144,7 @@ class Structure(ABC):
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

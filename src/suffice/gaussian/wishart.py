@@ -13,8 +13,16 @@ from scipy.special import multigammaln
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.normal_inverse_wishart import bartlett, log_inverse_wishart, sample_halves
-from suffice.prior.prior import Size, broadcast, check_generator, finite, positive, sizes, spread_to
-from suffice.tally.tally import Floats, given
+from suffice.prior.prior import (
+    Size,
+    broadcast,
+    broadcast_array,
+    check_generator,
+    finite,
+    positive,
+    sample_shape,
+)
+from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import with_one_blas_thread
 
 
@@ -28,18 +36,20 @@ class RandomMatrix(ABC):
     _parameter: ClassVar[str]
 
     def __init__(self, degrees: ArrayLike, scale_matrix: ArrayLike) -> None:
-        owner = type(self).__name__
-        v = positive(owner, "degrees", degrees)
-        matrix = symmetric(owner, "scale_matrix", finite(owner, "scale_matrix", scale_matrix))
+        class_name = type(self).__name__
+        v = positive(class_name, "degrees", degrees)
+        matrix = symmetric(
+            class_name, "scale_matrix", finite(class_name, "scale_matrix", scale_matrix)
+        )
         d = matrix.shape[-1]
         if np.any(v <= d - 1):
             raise PriorError(
-                f"{owner} has degrees {v.min():g} for {d} features. Use degrees above {d - 1}."
+                f"{class_name} has degrees {v.min():g} for {d} features. Use degrees above {d - 1}."
             )
-        cholesky(owner, "scale_matrix", matrix)  # which refuses what is not positive definite
-        lead = broadcast(owner, v.shape, matrix.shape[:-2])
-        object.__setattr__(self, "degrees", spread_to(v, lead))
-        object.__setattr__(self, "scale_matrix", spread_to(matrix, (*lead, d, d)))
+        cholesky(class_name, "scale_matrix", matrix)  # which refuses what is not positive definite
+        lead = broadcast(class_name, v.shape, matrix.shape[:-2])
+        object.__setattr__(self, "degrees", broadcast_array(v, lead))
+        object.__setattr__(self, "scale_matrix", broadcast_array(matrix, (*lead, d, d)))
 
     @abstractmethod
     def log_density(self, matrix: ArrayLike) -> Floats:
@@ -79,7 +89,7 @@ class RandomMatrix(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays are writeable, whatever they were before.
         for name, value in state.items():
-            object.__setattr__(self, name, given(value))
+            object.__setattr__(self, name, as_readonly(value))
 
 
 @with_one_blas_thread
@@ -130,7 +140,7 @@ class Wishart(RandomMatrix):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw matrices, shape (*size, ..., d, d), by Bartlett's decomposition."""
         check_generator(rng)
-        shape = sizes(size, self.degrees.shape)
+        shape = sample_shape(size, self.degrees.shape)
         half = self._root() @ bartlett(rng, self.degrees, shape, self._features)
         return np.asarray(half @ np.swapaxes(half, -1, -2))
 
@@ -178,6 +188,6 @@ class InverseWishart(RandomMatrix):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw matrices, shape (*size, ..., d, d)."""
         check_generator(rng)
-        shape = sizes(size, self.degrees.shape)
+        shape = sample_shape(size, self.degrees.shape)
         halves = sample_halves(rng, self._root(), self.degrees, shape)
         return np.asarray(np.swapaxes(halves, -1, -2) @ halves)

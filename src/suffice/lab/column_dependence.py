@@ -59,7 +59,7 @@ def _factor(family: Family[Any], tally: Tally) -> float:
     Each evidence is that of the prior with most of it, centred on all rows. How strong the common
     part of classes is was chosen, which costs half a log of the rows.
     """
-    apart, together = family.read(tally), family.read(_as_one(tally))
+    apart, together = family.posterior(tally), family.posterior(_as_one(tally))
     cost = float(np.log(max(apart.weight, 1.0))) / 2
     return float(apart.log_evidence - together.log_evidence - cost)
 

@@ -14,9 +14,9 @@ from suffice.display.curves import draw_curves
 from suffice.errors import InputError
 from suffice.estimators.answers import generator
 from suffice.lab.crossing import Crossing, find_crossing
-from suffice.lab.learning_curves import default_sizes, draw_split, learning_curves, watched
+from suffice.lab.learning_curves import default_sizes, draw_split, learning_curves, show_progress
 from suffice.lab.sides import sides_of
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import one_blas_thread
 
 SCORES = {"error": "error", "log_loss": "log-loss"}
@@ -34,7 +34,7 @@ class Comparison:
     sizes : (m,)
         Training rows.
     errors : (2, repeats, m)
-        Share of the test rows that were told wrong.
+        Share of the test rows that were misclassified.
     log_losses : (2, repeats, m)
         Mean of - log p(class | row) over the test rows; infinite for a model that was certain of
         a wrong class.
@@ -213,9 +213,9 @@ def compare(
         raise InputError(
             f"test_size={test_size} leaves no row to test on. Give more, or a larger share."
         )
-    curves = learning_curves(sides, labels, steps, watched(splits, progress))
+    curves = learning_curves(sides, labels, steps, show_progress(splits, progress))
     found = np.array(list(curves))
-    errors, losses = (given(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
+    errors, losses = (as_readonly(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
     first, second = (side.name for side in sides)
     if first == second:
         first, second = f"{first}, generative", f"{second}, discriminative"

@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
-from suffice.empirical_bayes.moments import spreads
+from suffice.empirical_bayes.moments import floor_variance
 from suffice.errors import InputError
-from suffice.families.gaussian_laws import diagonal_mle, diagonal_prior
+from suffice.families.gaussians import diagonal_mle, diagonal_prior
 from suffice.prior import Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart
 from suffice.tally import Blocks, Counts, Events, Moments, Patterns, Quartics
 from suffice.tally.tally import Floats
 from suffice.validation.information import (
     Dependence,
-    a_feature,
     counts_dependence,
+    describe_feature,
     normal_information,
     poisson_information,
     table_information,
 )
 
-# What a prior of means and variances is worth where the model leaves it to evidence. The strength
-# of most evidence is one for all features: beside many that know nothing it is so strong that none
-# seems to depend on the class, and the answer for a feature would hang on its neighbours.
+# What a prior of means and variances is worth where the model leaves it to evidence. The sample
+# size of most evidence is one for all features: beside many that know nothing it is so strong that
+# none seems to depend on the class, and the answer for a feature would hang on its neighbours.
 ONE_ROW = 1.0
 
 
@@ -51,7 +51,7 @@ def _counts(tally: Counts, model: Any) -> Dependence:
 def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
-    alpha = a_feature(model._smoothing, classes, features)
+    alpha = describe_feature(model._smoothing, classes, features)
     information, factor = np.empty(features), np.empty(features)
     for j, table in enumerate(tables):
         prior = Dirichlet.symmetric(alpha[j], table.counts.shape[1])
@@ -63,7 +63,7 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
 @dependence.register
 def _events(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
-    gamma = Gamma(*(a_feature(part, classes, features) for part in model._gamma()))
+    gamma = Gamma(*(describe_feature(part, classes, features) for part in model._gamma()))
     rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)
@@ -94,7 +94,7 @@ def information_of_normals(tally: Moments, shared: tuple[int, ...]) -> Floats:
     mean, variance = diagonal_mle(tally, shared)
     flat = np.broadcast_to(variance, mean.shape) == 0
     # Where a class does not vary, the spread is the one that GaussianNB takes.
-    spread = np.where(flat, spreads(np.zeros_like(mean), mean), variance)
+    spread = np.where(flat, floor_variance(np.zeros_like(mean), mean), variance)
     return normal_information(tally.weight, mean, spread)
 
 
@@ -124,8 +124,8 @@ def _prior(tally: Moments, given: NormalInverseGamma | None) -> NormalInverseGam
     classes, features = tally.weight.shape
     if given is not None:
         fields = (given.location, given.pseudo_rows, given.shape, given.scale)
-        return NormalInverseGamma(*(a_feature(field, classes, features) for field in fields))
+        return NormalInverseGamma(*(describe_feature(field, classes, features) for field in fields))
     pooled = tally.pooled()
     variance = pooled.scatter() / np.where(pooled.weight > 0, pooled.weight, 1.0)
-    scale = ONE_ROW / 2 * spreads(variance, pooled.mean())
+    scale = ONE_ROW / 2 * floor_variance(variance, pooled.mean())
     return NormalInverseGamma(pooled.mean(), ONE_ROW, ONE_ROW / 2, scale)

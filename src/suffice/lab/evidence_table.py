@@ -104,7 +104,7 @@ class EvidenceTable(Tabular):
 def evidence_table(
     models: Mapping[str, Any] | Iterable[Any], X: Any, y: Any, sample_weight: Any = None
 ) -> EvidenceTable:
-    """Compare models by their evidence and by what they say of left-out rows.
+    """Compare models by their evidence and by their leave-one-out scores.
 
     Models that were fitted must have learned exactly these rows; others are fitted to them.
 
@@ -122,13 +122,13 @@ def evidence_table(
     >>> evidence_table(models, X, y).names
     ('full', 'naive')
     """
-    named = models if isinstance(models, Mapping) else _named(models)
+    named = models if isinstance(models, Mapping) else _name_models(models)
     if not named:
         raise InputError("No models to compare. Give at least one.")
     lines = []
     for name, model in named.items():
         kind = _kind(name, model)
-        fitted = _fitted(model, X, y, sample_weight)
+        fitted = _fit_model(model, X, y, sample_weight)
         try:
             left_out = fitted.leave_one_out(X, y, sample_weight)
         except InputError as error:
@@ -151,7 +151,7 @@ def evidence_table(
     )
 
 
-def _named(models: Iterable[Any]) -> dict[str, Any]:
+def _name_models(models: Iterable[Any]) -> dict[str, Any]:
     """Name models by how they print; two alike are an error of the caller's."""
     named: dict[str, Any] = {}
     for model in models:
@@ -172,7 +172,7 @@ def _kind(name: str, model: Any) -> str:
     )
 
 
-def _fitted(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+def _fit_model(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     if hasattr(model, "tally_"):
         check_is_fitted(model, "tally_")
         return model

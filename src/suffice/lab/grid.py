@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.data.frames import frame_to_array, is_frame
 from suffice.errors import InputError, ShapeError
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Grid:
         """Return values (..., V) of the voxels on the grid, (..., *shape), NaN outside the mask."""
         out = np.full((*values.shape[:-1], *self.mask.shape), np.nan)
         out[..., self.mask] = values
-        return given(out)
+        return as_readonly(out)
 
     def columns(self, X: Any) -> NDArray[Any]:
         """Return rows (n, V) of the voxels, from such rows or from images."""
@@ -88,7 +88,7 @@ class Grid:
             )
         return array
 
-    def cropped(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def crop(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the flat place of each voxel in the least box that holds all, and its 3 sides."""
         places = np.stack(np.nonzero(self.mask))
         places = places - places.min(axis=1, keepdims=True)

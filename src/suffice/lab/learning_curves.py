@@ -145,13 +145,13 @@ def _curve(
     side: Side, y: Any, classes: Any, codes: Index, sizes: Sequence[int], split: Split
 ) -> Floats:
     """Return errors and log-losses, (2, sizes), on one split."""
-    learn = _growing(side, y, classes) if side.grows else _refitted(side, y)
+    learn = _incremental_learner(side, y, classes) if side.grows else _refit_learner(side, y)
     tested, truth = _safe_indexing(side.X, split.test), codes[split.test]
     scores = [_scores(learn(split.order, size), tested, truth, classes) for size in sizes]
     return np.array(scores).T
 
 
-def _growing(side: Side, y: Any, classes: Any) -> Callable[[Index, int], Any]:
+def _incremental_learner(side: Side, y: Any, classes: Any) -> Callable[[Index, int], Any]:
     model, known = clone(side.model), 0
 
     def learn(order: Index, size: int) -> Any:
@@ -163,7 +163,7 @@ def _growing(side: Side, y: Any, classes: Any) -> Callable[[Index, int], Any]:
     return learn
 
 
-def _refitted(side: Side, y: Any) -> Callable[[Index, int], Any]:
+def _refit_learner(side: Side, y: Any) -> Callable[[Index, int], Any]:
     model = clone(side.model)
     if isinstance(model, STARTED_WARM):
         model.set_params(warm_start=True)
@@ -192,7 +192,7 @@ def _scores(model: Any, X: Any, truth: Index, classes: Any) -> tuple[float, floa
     return float(error), float(-logs[np.arange(len(truth)), truth].mean())
 
 
-def watched(splits: Sequence[Split], progress: bool | str) -> Iterable[Split]:
+def show_progress(splits: Sequence[Split], progress: bool | str) -> Iterable[Split]:
     """Return the splits, with a progress bar if one is wanted; text is its name."""
     if progress is False:
         return splits

@@ -15,13 +15,20 @@ from suffice.errors import InputError, SufficeError
 from suffice.lab.compare import SCORES, Comparison, compare
 from suffice.lab.crossing import Crossing
 from suffice.lab.learning_curves import default_sizes, rows_to_test
-from suffice.lab.ng_jordan_sets import NEARBY, VARIABLE, DataSet, bundled, default_folder, read_all
+from suffice.lab.ng_jordan_sets import (
+    NEARBY,
+    VARIABLE,
+    DataSet,
+    default_folder,
+    load_bundled,
+    read_all,
+)
 from suffice.lab.sides import NAMED
 
 TEST_SHARE = 0.3
 # Of large sets no more rows than these are tested on and learned: the curves are flat by then.
-MOST_TESTED = 1000
-MOST_LEARNED = 5120
+MAX_TESTED = 1000
+MAX_LEARNED = 5120
 # Sizes that the table shows: 10, 20, 40, ...
 FIRST_SHOWN = 10
 CERTAIN = 0.95
@@ -48,14 +55,14 @@ def run(
     for data in sets:
         if generative == "discriminant" and data.kind == "discrete":
             continue
-        tested = min(TEST_SHARE, MOST_TESTED / len(data.y))
+        tested = min(TEST_SHARE, MAX_TESTED / len(data.y))
         counts = np.unique(data.y, return_counts=True)[1]
         learned = len(data.y) - int(rows_to_test(counts, tested).sum())
         comparison = compare(
             generative,
             X=data.X,
             y=data.y,
-            sizes=default_sizes(len(counts), min(MOST_LEARNED, learned)),
+            sizes=default_sizes(len(counts), min(MAX_LEARNED, learned)),
             repeats=repeats,
             test_size=tested,
             random_state=random_state,
@@ -81,7 +88,7 @@ def table(results: Sequence[Result]) -> str:
             at = sizes.index(size) if size in sizes else None
             return "" if at is None else f"{means[0, at]:.3f} / {means[1, at]:.3f}"
 
-        facts = (len(data.y), data.left_out, data.X.shape[1], len(set(data.y.tolist())))
+        facts = (len(data.y), data.n_skipped, data.X.shape[1], len(set(data.y.tolist())))
         where = f"at m = {crossing.size:.0f}" if crossing.crosses else "no"
         cells = [f"{data.name} ({data.kind})", *(f"{fact:,}" for fact in facts)]
         cells += [cell(size) if size < sizes[-1] else "" for size in shown]
@@ -124,7 +131,7 @@ def write_numbers(results: Sequence[Result], path: Path) -> None:
         writer = csv.writer(file)
         writer.writerow([*facts, "m", *measures, "crosses", "crossing_size", "certainty"])
         for data, comparison, crossing in results:
-            told = [data.name, data.kind, len(data.y), data.left_out, *comparison.names]
+            shown = [data.name, data.kind, len(data.y), data.n_skipped, *comparison.names]
             found = [crossing.crosses, f"{crossing.size:.6g}", crossing.certainty]
             for at, size in enumerate(comparison.sizes.tolist()):
                 numbers = [
@@ -133,7 +140,7 @@ def write_numbers(results: Sequence[Result], path: Path) -> None:
                     for side in (0, 1)
                     for of in (comparison.mean, comparison.standard_error)
                 ]
-                writer.writerow([*told, size, *numbers, *found])
+                writer.writerow([*shown, size, *numbers, *found])
 
 
 def draw(results: Sequence[Result], path: Path, score: str = "error") -> None:
@@ -177,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         if given.data is not None and not given.data.is_dir():
             raise InputError(f"There is no folder {str(given.data)!r}. Name another with --data.")
-        sets = bundled() if given.data is None else read_all(given.data)
+        sets = load_bundled() if given.data is None else read_all(given.data)
         options = (given.repeats, given.generative, given.random_state, not given.quiet)
         results = run(sets, *options)
     except SufficeError as error:

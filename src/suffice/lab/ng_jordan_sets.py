@@ -28,8 +28,8 @@ class DataSet(NamedTuple):
     """"continuous" or "discrete"."""
     X: NDArray[Any]
     y: NDArray[Any]
-    left_out: int = 0
-    """Rows with gaps, which are not in X."""
+    n_skipped: int = 0
+    """Incomplete rows, which are not in X."""
 
 
 class Source(NamedTuple):
@@ -98,7 +98,7 @@ def default_folder() -> Path | None:
 
 
 def read(source: Source, folder: Path) -> DataSet:
-    """Read a data set: complete rows only, because logistic regression takes no gaps."""
+    """Read a data set: complete rows only, because logistic regression takes no missing values."""
     import pyarrow as pa
     from pyarrow import csv
 
@@ -138,7 +138,7 @@ def read_all(folder: Path) -> Iterator[DataSet]:
         yield read(source, folder)
 
 
-def bundled() -> Iterator[DataSet]:
+def load_bundled() -> Iterator[DataSet]:
     """Load stand-ins: two classes each of what ships with scikit-learn."""
     X, y = datasets.load_breast_cancer(return_X_y=True)
     yield DataSet("breast cancer Wisconsin", "continuous", X, y)

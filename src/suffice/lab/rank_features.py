@@ -14,7 +14,7 @@ from suffice.errors import InputError
 from suffice.estimators.learner import TallyLearner
 from suffice.lab.column_dependence import column_dependences
 from suffice.lab.dependence import dependence
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread
 
@@ -136,7 +136,7 @@ def rank_features(model: Any) -> FeatureRanking:
         names = [f"x{j}" for j in range(model.n_features_in_)] if known is None else known
     found = dependence(event.tally_.parts, event)
     # The last word of an event model may be the unknown one.
-    kept = (given(part[: len(names)]) for part in found)
+    kept = (as_readonly(part[: len(names)]) for part in found)
     return FeatureRanking(tuple(str(name) for name in names), *kept)
 
 
@@ -149,6 +149,6 @@ def _columns_of_a_table(model: Any) -> FeatureRanking:
     found = [by_name[name] for name in order]
     return FeatureRanking(
         tuple(order),
-        given(np.array([one.mutual_information for one in found])),
-        given(np.array([one.log_bayes_factor for one in found])),
+        as_readonly(np.array([one.mutual_information for one in found])),
+        as_readonly(np.array([one.log_bayes_factor for one in found])),
     )

@@ -1,4 +1,4 @@
-"""Where on a grid the classes can be told apart: a classifier around every cell."""
+"""Where on a grid the classes can be separated: a classifier around every cell."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from sklearn.utils.validation import check_consistent_length
 from suffice.count import count_moments
 from suffice.data.rows import Rows, kernel_ready
 from suffice.display.maps import draw_map, draw_maps
-from suffice.empirical_bayes.moments import UNSEEN_SPREAD
+from suffice.empirical_bayes.moments import CONSTANT_COLUMN_SCALE
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.intake import take_labels
-from suffice.families.gaussian_laws import diagonal_prior
+from suffice.families.gaussians import diagonal_prior
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.searchlight import count_right
 from suffice.lab.grid import Grid
@@ -34,12 +34,12 @@ ESTIMATES = ("mle", "predictive")
 
 @dataclass(frozen=True, eq=False)
 class Searchlight:
-    """How well the cube about each position of a grid tells the classes of rows it has not seen.
+    """How well the cube about each position of a grid classifies rows it has not seen.
 
     Parameters
     ----------
     accuracy : (a, b) or (a, b, c)
-        Share of the rows that were told right; NaN outside the mask.
+        Share of the rows that were classified correctly; NaN outside the mask.
     chance : float
         Share of the most frequent class.
     classes : (C,)
@@ -117,7 +117,8 @@ def searchlight(
     estimate : {"mle", "predictive"}, default="mle"
         Plug in means and variances, as `GaussianNB(var_smoothing=0)` does, or integrate them out.
     prior : "evidence" or NormalInverseGamma, default="evidence"
-        Prior of means and variances if "predictive"; its strength is chosen once, for all voxels.
+        Prior of means and variances if "predictive"; its sample size is chosen once, for all
+        voxels.
 
     Returns
     -------
@@ -138,19 +139,21 @@ def searchlight(
         raise InputError("y is None. A searchlight needs the class of each row.")
     grid = Grid.of(shape, mask)
     columns = _floats(grid.columns(X))
-    classes, codes = take_labels(Searchlight, columns, y)
+    classes, codes = take_labels(columns, y, "Searchlight")
     if len(classes) < 2:
         raise InputError(f"All rows are of class {classes.tolist()[0]!r}. Give rows of another.")
-    counts, moments = count_moments(Rows(columns, codes, len(classes), owner="searchlight"))
+    counts, moments = count_moments(
+        Rows(columns, codes, len(classes), estimator_name="searchlight")
+    )
     _check_whole(columns, moments, counts, grid)
-    right, flat = _counted(
+    right, flat = _count_correct(
         columns,
         codes,
         _folds(runs, len(codes)),
         (counts, moments.mean(), moments.scatter()),
         _prior(moments, prior, TIED[covariance]) if estimate == "predictive" else _NO_PRIOR,
         TIED[covariance],
-        (*grid.cropped(), int(cube)),
+        (*grid.crop(), int(cube)),
     )
     if flat.any():
         _warn_flat(flat, classes, grid)
@@ -161,7 +164,7 @@ def searchlight(
 _NO_PRIOR = np.empty((0, 0, 0))
 
 
-def _counted(
+def _count_correct(
     columns: Any, codes: Any, folds: Folds, terms: Any, prior: Floats, tied: bool, space: Any
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return how often each voxel's cube was right, (V,), and where classes do not vary, (C, V)."""
@@ -172,7 +175,9 @@ def _counted(
     def some(first: int, last: int) -> NDArray[np.int64]:
         right = np.zeros(voxels, np.int64)
         these = fold_of, order, starts[first : last + 1]
-        count_right(columns, codes, these, terms, prior, tied, UNSEEN_SPREAD, space, flat, right)
+        count_right(
+            columns, codes, these, terms, prior, tied, CONSTANT_COLUMN_SCALE, space, flat, right
+        )
         return right
 
     cells_a_fold = classes * voxels * len(codes) // (len(starts) - 1)
@@ -229,8 +234,8 @@ def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> 
         return
     row, voxel = (int(i) for i in np.argwhere(np.isnan(columns))[0])
     raise InputError(
-        f"X has a gap (NaN) in row {row} at position {grid.position(voxel)}. Leave the row out, or "
-        "the position by a mask."
+        f"X has a missing value (NaN) in row {row} at position {grid.position(voxel)}. Leave the "
+        "row out, or the position by a mask."
     )
 
 

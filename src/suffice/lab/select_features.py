@@ -112,7 +112,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return self._keep(fitted)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Add rows to the tally and rank anew: the same as `fit` on all rows so far."""
+        """Add rows to the tally and rank again: the same as `fit` on all rows so far."""
         with one_blas_thread:
             self._validate_params()
             known: FittedSelection | None = vars(self).get("_fitted")
@@ -121,7 +121,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return self._keep(fitted)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take rows off the tally and rank anew: the same as `fit` on the others."""
+        """Take rows off the tally and rank again: the same as `fit` on the others."""
         with one_blas_thread:
             model = copy(self._known().model)
             fitted = FittedSelection.rank(model.forget(X, y, sample_weight))

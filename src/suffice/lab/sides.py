@@ -123,9 +123,10 @@ def _numbers(X: Any) -> Floats:
 
 
 def _check_whole(cells: Floats) -> None:
-    gappy = np.isnan(cells).any(axis=1)
-    if gappy.any():
+    incomplete = np.isnan(cells).any(axis=1)
+    if incomplete.any():
         raise InputError(
-            f"{int(gappy.sum())} rows of X have gaps (the first is row {int(gappy.argmax())}), "
-            "which logistic regression cannot take. Leave them out, or give two models that can."
+            f"{int(incomplete.sum())} rows of X have missing values (the first is row "
+            f"{int(incomplete.argmax())}), which logistic regression cannot take. Leave them out, "
+            "or give two models that can."
         )

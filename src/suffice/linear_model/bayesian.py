@@ -18,7 +18,7 @@ from suffice.linear_model.regressor import TallyRegressor
 from suffice.linear_model.solution import Solution, restrict_moments
 from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
 from suffice.prior.matrices import cholesky
-from suffice.scoring.regression import Belief, Line
+from suffice.scoring.regression import CoefficientPosterior, RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
 
@@ -46,20 +46,20 @@ class BayesianSettings:
         location, precision = self._unit_prior(products, float(moments.weight))
         scale = self._scale(products.about(location), precision)
         prior = self._scaled_prior(location, precision, scale)
-        line = Line.of(prior, products, moments, intercept=self.fit_intercept)
+        posterior = RegressionPosterior.of(prior, products, moments, intercept=self.fit_intercept)
         # A posterior is of its prior's kind, which the types do not say.
-        evidence = prior.log_evidence(products, line.belief)  # type: ignore[arg-type]
+        evidence = prior.log_evidence(products, posterior.posterior)  # type: ignore[arg-type]
         noise: Any = self.noise_variance
-        if isinstance(line.belief, Coefficients):
-            noise = line.belief.noise_scale / line.belief.noise_shape
+        if isinstance(posterior.posterior, Coefficients):
+            noise = posterior.posterior.noise_scale / posterior.posterior.noise_shape
         return BayesianSolution(
             moments,
             products,
             self.fit_intercept,
-            line.coefficients,
-            line.intercepts if self.fit_intercept else 0.0,
+            posterior.coefficients,
+            posterior.intercepts if self.fit_intercept else 0.0,
             settings=self,
-            posterior=line,
+            known_posterior=posterior,
             prior_scale=scale,
             noise_variance=noise,
             log_evidence=float(evidence.sum()),
@@ -101,7 +101,9 @@ class BayesianSettings:
         scales = np.full(len(products.yy), self.noise_scale, dtype=np.float64)
         return scale_of_unknown_noise(products, root, self.noise_shape, scales)
 
-    def _scaled_prior(self, location: Floats, precision: Floats, scale: float | Floats) -> Belief:
+    def _scaled_prior(
+        self, location: Floats, precision: Floats, scale: float | Floats
+    ) -> CoefficientPosterior:
         targets, d = location.shape
         factors = np.broadcast_to(1 / np.asarray(scale, dtype=np.float64), (d,))
         scaled = precision * np.outer(factors, factors)
@@ -116,15 +118,15 @@ class BayesianSolution(Solution):
     """Posterior coefficients, the prior scale they have, the noise, and the log evidence."""
 
     settings: BayesianSettings
-    posterior: Line
+    known_posterior: RegressionPosterior
     prior_scale: float | Floats
     noise_variance: float | Floats
     log_evidence: float
 
     @property
-    def line(self) -> Line:
+    def posterior(self) -> RegressionPosterior:
         """The posterior of the coefficients."""
-        return self.posterior
+        return self.known_posterior
 
     def restrict(self, columns: Index) -> BayesianSolution:
         """Return the regression on some columns only, their coefficients under the same prior."""
@@ -185,7 +187,7 @@ class BayesianLinearRegression(TallyRegressor):
     posterior_ : MultivariateNormal or MultivariateStudentT of (intercept, coefficients)
     tally_ : Moments of columns and targets together
     n_rows_left_out_ : int
-        Rows with gaps, which were not learned.
+        Rows with missing values, which were not learned.
 
     Examples
     --------

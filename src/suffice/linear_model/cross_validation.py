@@ -124,7 +124,7 @@ def cross_validate_targets(
     for at, setting in enumerate(settings):
         for fold in np.flatnonzero(fold_weights > 0):
             solution = setting.solve(learned[fold], columns)
-            scores[:, at, fold] = score_targets(solution, rows.some(parts[fold]))
+            scores[:, at, fold] = score_targets(solution, rows.take(parts[fold]))
     return TargetsValidation(params, scores[0], scores[1], fold_weights)
 
 
@@ -156,7 +156,7 @@ def training_moments(rows: PairedRows, numbers: Folds) -> list[Moments]:
 def score_targets(solution: Solution, rows: PairedRows) -> tuple[float, float]:
     """Return the mean squared error, and the mean log density if there is a predictive."""
     weights = rows.row_weights
-    cells = Rows(rows.X, rows.codes, 1, owner=rows.owner)
+    cells = Rows(rows.X, rows.codes, 1, estimator_name=rows.estimator_name)
     error = np.square(rows.targets - predict_targets(solution, cells)).mean(axis=1)
     try:
         density = predict_distribution(solution, cells).log_density(rows.targets).sum(axis=1)

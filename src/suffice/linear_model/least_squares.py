@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from suffice.gaussian.covariance import standardised
+from suffice.gaussian.covariance import standardize
 from suffice.prior.coefficients import SINGULAR, Products
 from suffice.tally.tally import Floats
 
@@ -28,7 +28,7 @@ def least_squares(products: Products) -> LeastSquares:
     Whether columns repeat each other is judged by their correlations, whatever their units
     (docs: mathematics, section 7).
     """
-    spread, correlation = standardised(products.xx)
+    spread, correlation = standardize(products.xx)
     d = len(spread)
     if d == 0:
         return LeastSquares(np.zeros(products.xy.shape), 0, np.zeros((0, 0)))
@@ -55,7 +55,7 @@ def least_squares(products: Products) -> LeastSquares:
 
 def non_negative_least_squares(products: Products) -> LeastSquares:
     """Return the w of least |y - x.w|^2 with no entry below 0."""
-    spread, correlation = standardised(products.xx)
+    spread, correlation = standardize(products.xx)
     values, vectors = np.linalg.eigh(correlation)
     kept = values > SINGULAR * len(spread)
     if not kept.any():  # nnls of no equations answers with whatever is in memory

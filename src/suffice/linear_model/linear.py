@@ -17,7 +17,7 @@ from suffice.linear_model.least_squares import (
 from suffice.linear_model.regressor import TallyRegressor
 from suffice.linear_model.solution import Solution, restrict_moments
 from suffice.prior.coefficients import Coefficients, Products
-from suffice.scoring.regression import Line
+from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
 
@@ -70,15 +70,15 @@ class LeastSquaresSolution(Solution):
     singular: Floats
 
     @property
-    def line(self) -> Line:
+    def posterior(self) -> RegressionPosterior:
         """The posterior under flat priors, worked out when it is first asked for."""
         # No `cached_property`: warnings would name its file in place of the caller's.
-        if "_line" not in vars(self):
-            vars(self)["_line"] = self._posterior()
-        found: Line = vars(self)["_line"]
+        if "_posterior" not in vars(self):
+            vars(self)["_posterior"] = self._flat_posterior()
+        found: RegressionPosterior = vars(self)["_posterior"]
         return found
 
-    def _posterior(self) -> Line:
+    def _flat_posterior(self) -> RegressionPosterior:
         """Return the posterior under flat priors of the coefficients and of the log noise."""
         if self.settings.positive:
             raise InputError(
@@ -87,7 +87,9 @@ class LeastSquaresSolution(Solution):
             )
         targets, d = self.products.xy.shape
         flat = Coefficients(np.zeros((targets, d)), np.zeros((d, d)), 0.0, np.zeros(targets))
-        return Line.of(flat, self.products, self.moments, intercept=self.fit_intercept)
+        return RegressionPosterior.of(
+            flat, self.products, self.moments, intercept=self.fit_intercept
+        )
 
     def restrict(self, columns: Index) -> LeastSquaresSolution:
         """Return the regression on some columns only, read off the same tally."""
@@ -136,7 +138,7 @@ class LinearRegression(TallyRegressor):
         Singular values of the (centred) rows.
     tally_ : Moments of columns and targets together
     n_rows_left_out_ : int
-        Rows with gaps, which were not learned.
+        Rows with missing values, which were not learned.
 
     Examples
     --------

@@ -12,10 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Hidden, Interval, StrOptions
-from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_features
-from suffice.estimators.intake import check_rows, read_labels, take_weights
+from suffice.estimators.intake import read_labels
 from suffice.linear_model.softmax import (
     SoftmaxWeights,
     check_saved_weights,
@@ -180,6 +179,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         self.step_size = step_size
 
     @classmethod
+    @one_blas_thread
     def from_weights(
         cls,
         coef: ArrayLike,
@@ -248,10 +248,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
             start = vars(self).get("_fitted") if self.warm_start else None
             name = type(self).__name__
             array, columns = read_features(X, None, name)
-            check_rows(array, y)
-            classes, codes = read_labels(y, array, name)
-            weights = take_weights(sample_weight, array.shape[0])
-            rows = Rows(array, codes, len(classes), weights, columns.names, name)
+            classes, rows = read_labels(array, y, sample_weight, columns.names, name)
             fitted = fit_weights(rows, classes, columns, settings, self.class_weight, start)
         return self._keep(fitted)
 

@@ -68,11 +68,11 @@ class PairTally:
     def subtract(self, rows: PairedRows) -> Self:
         """Return the tally without rows that were counted."""
         taken = count_pairs(rows)
-        left_out = self.n_rows_left_out - taken.left_out
+        left_out = self.n_rows_left_out - taken.n_skipped
         if left_out < 0:
             raise DebtError(
-                "More rows with a gap were to be forgotten than were left out. Forget only rows "
-                "that were given before; nothing was changed."
+                "More rows with a missing value were to be forgotten than were left out. Forget "
+                "only rows that were given before; nothing was changed."
             )
         moments, gross = subtract_counts(
             self.moments,
@@ -135,7 +135,7 @@ def read_pairs(
         )
     weights = take_weights(sample_weight, array.shape[0])
     names = columns.names
-    rows = PairedRows.of(array, values, weights=weights, names=names, owner=estimator_name)
+    rows = PairedRows.of(array, values, weights=weights, names=names, estimator_name=estimator_name)
     return rows, columns, targets if learned is None else learned.targets
 
 
@@ -143,19 +143,19 @@ def _count_whole_rows(rows: PairedRows) -> tuple[Moments, int]:
     """Return the moments of rows without missing values, and how many others there are."""
     counted = count_pairs(rows)
     nothing = counted.tally.weight == 0
-    if nothing and counted.left_out < rows.shape[0]:
-        raise InputError("All rows without a gap have weight 0. Weigh one.")
+    if nothing and counted.n_skipped < rows.shape[0]:
+        raise InputError("All complete rows have weight 0. Weigh one.")
     if nothing:
         raise InputError(
-            f"All {counted.left_out} rows have a gap (NaN). Fill the gaps, or leave out the "
-            "columns that have them."
+            f"All {counted.n_skipped} rows have a missing value (NaN). Fill missing values, or "
+            "leave out the columns that have them."
         )
-    if counted.left_out:
-        at = int(np.argmax(np.isnan(rows.cells(counted.first_left_out))))
+    if counted.n_skipped:
+        at = int(np.argmax(np.isnan(rows.cells(counted.first_skipped))))
         warn_caller(
-            f"{counted.left_out} of {rows.shape[0]} rows have a gap (NaN) and were left out, "
-            f"the first of them row {counted.first_left_out} ({rows.column(at)}). Fill the "
-            "gaps, or leave out columns, to learn from these rows.",
+            f"{counted.n_skipped} of {rows.shape[0]} rows have a missing value (NaN) and were "
+            f"left out, the first of them row {counted.first_skipped} ({rows.column(at)}). Fill "
+            "missing values, or leave out columns, to learn from these rows.",
             MissingRowsWarning,
         )
-    return counted.tally, counted.left_out
+    return counted.tally, counted.n_skipped

@@ -314,7 +314,9 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
     def _read_rows(self, X: Any, columns: Columns) -> Rows:
         name = type(self).__name__
         array, _ = read_features(X, columns, name)
-        return Rows(array, np.zeros(array.shape[0], np.int32), 1, names=columns.names, owner=name)
+        return Rows(
+            array, np.zeros(array.shape[0], np.int32), 1, names=columns.names, estimator_name=name
+        )
 
     # Judging what was learned.
 
@@ -327,9 +329,9 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         X, y, sample_weight : the rows that were learned, all of them
         """
         learned, solution = self._solved()
-        line = solution.line
+        posterior = solution.posterior
         rows, _, _ = read_pairs(X, y, sample_weight, learned, type(self).__name__)
-        return leave_targets_out(line, learned, rows)
+        return leave_targets_out(posterior, learned, rows)
 
     @one_blas_thread
     def cross_validate(

@@ -126,7 +126,7 @@ def _score(
         return score(SoftmaxScorer(weights), array, intercepts)
     except scoring.Refused as refusal:
         names = fitted.columns.names
-        rows = Rows(array, np.empty(0, np.int32), 0, names=names, owner=estimator_name)
+        rows = Rows(array, np.empty(0, np.int32), 0, names=names, estimator_name=estimator_name)
         refuse_row(rows, refusal.row)
 
 
@@ -136,9 +136,9 @@ def refuse_row(rows: Rows, row: int) -> NoReturn:
     at = int(np.argmin(np.isfinite(cells)))
     kind = "NaN" if np.isnan(cells[at]) else "infinity"
     raise InputError(
-        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. {rows.owner} "
-        "needs every cell: fill it or leave the row out, or use a generative classifier, which "
-        "leaves gaps out."
+        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. "
+        f"{rows.estimator_name} needs every cell: fill it or leave the row out, or use a "
+        "generative classifier, which leaves missing values out."
     )
 
 

@@ -9,14 +9,14 @@ from typing import Protocol
 
 import numpy as np
 
-from suffice.count.refusal import refused
+from suffice.count.refusal import refusal_of
 from suffice.data.rows import Rows
 from suffice.estimators.features import Columns
 from suffice.estimators.targets import TargetColumns
 from suffice.gaussian import MultivariateNormal
 from suffice.prior.coefficients import CoefficientsKnownNoise, Products
 from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
-from suffice.scoring.regression import Line
+from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
 
@@ -49,7 +49,7 @@ class Solution(ABC):
 
     @property
     @abstractmethod
-    def line(self) -> Line:
+    def posterior(self) -> RegressionPosterior:
         """The posterior of the coefficients, or an error if there is none."""
 
     @abstractmethod
@@ -59,16 +59,16 @@ class Solution(ABC):
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
         """What a summary says above its table: names and values."""
-        line = self.line
-        left = line.products.about(line.coefficients).yy
+        posterior = self.posterior
+        left = posterior.products.about(posterior.coefficients).yy
         with np.errstate(invalid="ignore", divide="ignore"):
-            explained = 1 - left / line.products.yy
+            explained = 1 - left / posterior.products.yy
         shares = (f"{share:.4f}" if np.isfinite(share) else "-" for share in explained)
         fit = ("R^2", " ".join(shares))
-        belief = line.belief
-        if isinstance(belief, CoefficientsKnownNoise):
-            return fit, ("known noise sd", f"{float(np.sqrt(belief.noise_variance)):.4g}")
-        noise = np.sqrt(belief.noise_scale / belief.noise_shape)
+        coefficients = posterior.posterior
+        if isinstance(coefficients, CoefficientsKnownNoise):
+            return fit, ("known noise sd", f"{float(np.sqrt(coefficients.noise_variance)):.4g}")
+        noise = np.sqrt(coefficients.noise_scale / coefficients.noise_shape)
         return fit, ("noise sd", " ".join(f"{sd:.4g}" for sd in noise))
 
 
@@ -93,7 +93,7 @@ def predict_targets(solution: Solution, rows: Rows) -> Floats:
 def predict_distribution(solution: Solution, rows: Rows) -> StudentT | Normal:
     """Return the distribution of new targets (n, t) at rows: Student's t, or normal."""
     parts = [
-        (part.line.predictive(some), numbers)
+        (part.posterior.predictive(some), numbers)
         for part, some, numbers in _split_by_missing(solution, rows)
     ]
     first = parts[0][0]
@@ -117,12 +117,12 @@ def _split_by_missing(solution: Solution, rows: Rows) -> Iterator[tuple[Solution
     missing = np.isnan(rows.sample(everyone))
     infinite = np.isinf(rows.sample(everyone)).any(axis=1)
     if infinite.any():
-        raise refused(rows, int(np.argmax(infinite)))
+        raise refusal_of(rows, int(np.argmax(infinite)))
     patterns, which = np.unique(missing, axis=0, return_inverse=True)
     for number, pattern in enumerate(patterns):
         mine = np.flatnonzero(which == number)
         if not pattern.any():
-            yield solution, rows.some(mine), mine
+            yield solution, rows.take(mine), mine
             continue
         columns = np.flatnonzero(~pattern)
         seen = replace(rows, X=rows.sample(mine)[:, columns], names=None)
@@ -136,20 +136,20 @@ def coefficient_posterior(
 
     A multivariate normal if the noise is known, else a multivariate t.
     """
-    line = solution.line
-    location, covariance = line.coefficients, line.joint_covariance()
+    posterior = solution.posterior
+    location, covariance = posterior.coefficients, posterior.joint_covariance()
     if solution.fit_intercept:
-        location = np.column_stack([line.intercepts, location])
+        location = np.column_stack([posterior.intercepts, location])
     else:
         covariance = covariance[1:, 1:]
-    belief = line.belief
+    coefficients = posterior.posterior
     mean = targets.shape_by_target(location)
-    if isinstance(belief, CoefficientsKnownNoise):
+    if isinstance(coefficients, CoefficientsKnownNoise):
         terms = coefficient_names(columns, intercept=solution.fit_intercept)
-        return MultivariateNormal(mean, belief.noise_variance * covariance, terms)
-    unit = belief.noise_scale / belief.noise_shape
+        return MultivariateNormal(mean, coefficients.noise_variance * covariance, terms)
+    unit = coefficients.noise_scale / coefficients.noise_shape
     scale = unit[0] * covariance if targets.single else unit[:, None, None] * covariance
-    return MultivariateStudentT(2 * belief.noise_shape, mean, scale)
+    return MultivariateStudentT(2 * coefficients.noise_shape, mean, scale)
 
 
 def coefficient_names(columns: Columns, *, intercept: bool) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import solved
+from suffice.gaussian.covariance import solve
 from suffice.logistic.objective import Found, Objective
 from suffice.logistic.solvers import SHRINKING, Newton, by_gradient, by_lbfgs
 from suffice.logistic.start import (
@@ -130,7 +130,7 @@ def _at_optimum(objective: Objective, found: Found, *, move: bool) -> Found:
         point = objective.at(V, 1 if fresh else 0)
         curvature = point.curvature if fresh else curvature
         assert curvature is not None
-        step = solved(curvature, point.gradient.reshape(-1, 1)).reshape(V.shape)
+        step = solve(curvature, point.gradient.reshape(-1, 1)).reshape(V.shape)
         length = float(np.sqrt(max(0.0, float((step * point.gradient).sum()))))
         V = V - step
         if fresh and (length <= AT_OPTIMUM or length >= before):

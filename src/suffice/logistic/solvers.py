@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from suffice.errors import InputError
-from suffice.gaussian.covariance import solved
+from suffice.gaussian.covariance import solve
 from suffice.logistic.objective import Found, Objective, Point
 from suffice.tally.tally import Floats
 
@@ -68,7 +68,7 @@ class Newton:
         step, length = np.zeros_like(V), np.inf
         for iteration in range(self.max_iter):
             assert curvature is not None
-            step = solved(curvature, now.gradient.reshape(-1, 1)).reshape(V.shape)
+            step = solve(curvature, now.gradient.reshape(-1, 1)).reshape(V.shape)
             length = float(np.sqrt(max(0.0, float((step * now.gradient).sum()))))
             ahead = length * self._shrinking(length, before, thin, kept=kept)
             if ahead <= self._short or length**2 <= ROUNDING * abs(now.value):

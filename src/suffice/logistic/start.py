@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from suffice.count.full_moments import whole_rows
+from suffice.count.full_moments import count_complete_rows
 from suffice.count.moments import count_moments
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import SINGULAR, mle, solved, standardised
+from suffice.gaussian.covariance import SINGULAR, mle, solve, standardize
 from suffice.kernels.count.moments import finite
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.logistic.objective import Objective, SoftmaxRows, class_shares
@@ -87,7 +87,7 @@ def deviations(objective: Objective, curvature: Floats, shown: Floats) -> tuple[
 
 def _variances(precision: Floats, asked: Floats) -> Floats:
     """Return q^T precision^-1 q for every column q of `asked`; infinite where that is singular."""
-    spread, correlation = standardised(precision)
+    spread, correlation = standardize(precision)
     scaled = asked / spread[:, None]
     try:
         root = np.linalg.cholesky(correlation)
@@ -131,7 +131,7 @@ def measured(rows: Rows, penalty: float, *, intercept: bool, full: bool) -> Meas
         Whether dense rows are to be read for products of columns too, and CSR rows centred.
     """
     if full and not rows.sparse:
-        weights, moments, _ = whole_rows(rows)
+        weights, moments, _ = count_complete_rows(rows)
         pooled = moments.pooled().diagonal()
     else:
         weights, moments = count_moments(rows)
@@ -170,7 +170,7 @@ def generative(start: Measured, penalty: float) -> Floats:
     ridge = penalty * np.square(unit) / _curving(weights, shares)
     at = np.arange(len(unit))
     within[at, at] += np.where(unit > 0, ridge, 1.0)
-    W = solved(within, mean.T).T
+    W = solve(within, mean.T).T
     b = np.log(shares) - 0.5 * (W * mean).sum(axis=1)
     V = W[:-1] - W[-1]
     return np.column_stack([V, b[:-1] - b[-1]]) if rows.intercept else V

@@ -7,21 +7,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
-from suffice.count import count_levels
-from suffice.data.rows import Rows
-from suffice.empirical_bayes.pseudocounts import SymmetricEvidence, best_pseudocount
+from suffice._sklearn import Interval
+from suffice.count.counters import CountLevels
+from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
 from suffice.errors import InputError
-from suffice.estimators.explains import ColumnScores
-from suffice.estimators.intake import column_name
-from suffice.families.left_out_counts import levels_left_out
-from suffice.generative.to_logistic import LinearForm
+from suffice.families.independent_categorical import IndependentCategories, counts_of_levels
+from suffice.families.smoothing import Smoothing
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.persist.refusal import refuse
-from suffice.prior import Dirichlet
-from suffice.scoring.discrete import LevelScorer, log_ratio_table
-from suffice.scoring.scorer import Scorer
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
@@ -73,7 +67,6 @@ as in scikit-learn
         **DiscreteNB._parameter_constraints,
         "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
     }
-    _takes_sparse = False
 
     def __init__(
         self,
@@ -100,64 +93,23 @@ as in scikit-learn
         tags.input_tags.positive_only = True
         return tags
 
-    def _count(self, rows: Rows) -> tuple[Floats, Blocks[Counts]]:
-        return count_levels(rows)
+    def _counter(self) -> CountLevels:
+        return CountLevels()
 
-    def _keep_learned(
-        self, groups: Groups[Blocks[Counts]], *, first: bool = False
-    ) -> Groups[Blocks[Counts]]:
-        kept = [np.arange(_highest_level(part) + 1) for part in groups.parts.parts]
-
-        def trimmed(tally: Groups[Any]) -> Groups[Any]:
-            parts = zip(tally.parts.parts, kept, strict=True)
-            blocks = Blocks(tuple(part.levels_at(levels) for part, levels in parts))
-            return Groups(tally.classes, tally.weights, blocks)
-
-        if hasattr(self, "_gross"):
-            self._gross = trimmed(self._gross)
-        return trimmed(groups)
-
-    def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
-        return f"level {at[1]} of {column_name(self, path[0])}"
-
-    def _check_saved(self, state: dict[str, Any]) -> None:
-        super()._check_saved(state)
-        levels = int(self._fewest(state["n_features_in_"]).sum())
-        if levels > MOST_SAVED_LEVELS:
-            refuse(f"min_categories asks for {levels} levels, where {MOST_SAVED_LEVELS} are most.")
-
-    def _read(self, groups: Groups[Blocks[Counts]]) -> None:
-        columns = groups.parts.parts
-        fewest = self._fewest(len(columns))
-        self.category_count_ = [
-            _seen_levels(part, int(least)) for part, least in zip(columns, fewest, strict=True)
-        ]
-        self.n_categories_ = np.array([count.shape[1] for count in self.category_count_])
-        self._read_classes(groups)
-        pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
-        self.feature_log_prob_ = [
-            log_ratio_table(count, pseudo[:, j, None]).T
-            for j, count in enumerate(self.category_count_)
-        ]
+    def _features(
+        self, groups: Groups[Blocks[Counts]], smoothing: Smoothing
+    ) -> IndependentCategories:
+        min_levels = self._min_levels(len(groups.parts.parts))
+        return IndependentCategories(groups, smoothing, min_levels)
 
     def _alpha_by_evidence(self, groups: Groups[Blocks[Counts]]) -> float:
-        evidence = SymmetricEvidence.of(*self.category_count_)
-        return best_pseudocount(evidence.slope, evidence.log_evidence)
+        min_levels = self._min_levels(len(groups.parts.parts))
+        return pseudocount_by_evidence(*counts_of_levels(groups.parts, min_levels))
 
-    def _own_scores(self, rows: Rows) -> Floats:
-        pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
-        fewest = self._fewest(len(self.category_count_))
-        return levels_left_out(rows, self.category_count_, pseudo, fewest)
-
-    def _column_pseudocounts(self, pseudo: Any) -> Floats:
-        """Return the pseudocount of each class and column, (C, d)."""
-        shape = (len(self.classes_), len(self.category_count_))
-        return np.broadcast_to(np.asarray(pseudo, dtype=np.float64), shape)
-
-    def _fewest(self, columns: int) -> NDArray[np.int64]:
+    def _min_levels(self, columns: int) -> NDArray[np.int64]:
         """Return how many levels each column has at least."""
         if self.min_categories is None:
-            return np.ones(columns, np.int64)  # a column of gaps has a level too
+            return np.ones(columns, np.int64)  # a column of missing values has a level too
         fewest = np.array(self.min_categories)
         if not np.issubdtype(fewest.dtype, np.signedinteger):
             raise InputError(
@@ -170,65 +122,26 @@ as in scikit-learn
             )
         return np.maximum(np.broadcast_to(fewest, (columns,)).astype(np.int64), 1)
 
-    def _scorer(self) -> Scorer:
-        table = np.concatenate([log_prob.T for log_prob in self.feature_log_prob_])
-        ends = np.cumsum(self.n_categories_)
-        unseen = np.ascontiguousarray(self._log_unseen().T)
-        return LevelScorer(ends - self.n_categories_, self.n_categories_, table, unseen)
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        super()._check_saved(state)
+        levels = int(self._min_levels(state["n_features_in_"]).sum())
+        if levels > MOST_SAVED_LEVELS:
+            refuse(f"min_categories asks for {levels} levels, where {MOST_SAVED_LEVELS} are most.")
 
-    def _log_unseen(self) -> Floats:
-        """Return the log probability of a level that was seen zero times, (C, d)."""
-        pseudo = self._column_pseudocounts(self._pseudocounts(self._smoothing))
-        totals = np.stack([count.sum(axis=1) for count in self.category_count_], axis=1)
-        totals = totals + pseudo * self.n_categories_
-        with np.errstate(divide="ignore"):
-            share = np.where(totals > 0, pseudo / np.where(totals > 0, totals, 1.0), 0.0)
-            return np.asarray(np.log(share))
+    @property
+    def category_count_(self) -> list[Floats]:
+        """How often each class has each level, (n_classes, levels), of each column."""
+        counts: list[Floats] = self._learned("category_count_").features.counts
+        return counts
 
-    def _linear_form(self) -> LinearForm:
-        from suffice.basis import Levels
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """How many levels each column has, (n_features,)."""
+        levels: NDArray[np.int64] = self._learned("n_categories_").features.n_levels
+        return levels
 
-        unseen = self._log_unseen()
-        parts = [
-            np.column_stack([log_prob, unseen[:, j]])
-            for j, log_prob in enumerate(self.feature_log_prob_)
-        ]
-        return LinearForm(np.hstack(parts), self._log_prior(), Levels(self.n_categories_))
-
-    def _split(self, cells: Floats) -> ColumnScores:
-        parts, unseen = np.zeros((len(cells), len(self.classes_))), self._log_unseen()
-        for j in np.flatnonzero(~np.isnan(cells)).tolist():
-            level, known = int(cells[j]), self.feature_log_prob_[j]
-            parts[j] = known[:, level] if level < known.shape[1] else unseen[:, j]
-        return ColumnScores(np.arange(len(cells)), parts)
-
-    def _feature_parameters(self) -> int:
-        return int(len(self.classes_) * np.sum(self.n_categories_ - 1))
-
-    def _features_log_evidence(self) -> float:
-        alpha = self._column_pseudocounts(self._smoothing)
-        total = 0.0
-        for j, count in enumerate(self.category_count_):
-            concentration = np.broadcast_to(alpha[:, j, None], count.shape)
-            total += float(np.sum(Dirichlet(concentration).log_evidence(Counts(count))))
-        return total
-
-    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
-        out = np.empty((len(codes), len(self.feature_log_prob_)), np.int64)
-        for j, log_prob in enumerate(self.feature_log_prob_):
-            edges = np.cumsum(np.exp(log_prob), axis=1)[codes]
-            draws = rng.random(len(codes))[:, None] * edges[:, -1:]
-            out[:, j] = np.minimum((draws >= edges).sum(axis=1), log_prob.shape[1] - 1)
-        return out
-
-
-def _highest_level(part: Counts) -> int:
-    """Return the highest level of which any is left, -1 if there is none."""
-    seen = np.flatnonzero(part.counts.any(axis=0))
-    return int(seen[-1]) if seen.size else -1
-
-
-def _seen_levels(part: Counts, fewest: int) -> Floats:
-    """Return counts (C, levels) up to the highest level of which any is left, or `fewest`."""
-    levels = max(fewest, _highest_level(part) + 1)
-    return np.ascontiguousarray(part.with_levels(levels).counts[:, :levels])
+    @property
+    def feature_log_prob_(self) -> list[Floats]:
+        """Log probability of each level, (n_classes, levels), of each column."""
+        log_prob: list[Floats] = self._learned("feature_log_prob_").features.log_prob
+        return log_prob

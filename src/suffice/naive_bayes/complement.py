@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from numbers import Real
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.data.rows import Rows
-from suffice.families.left_out_counts import complements_left_out
-from suffice.generative.to_logistic import LinearForm
-from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB
-from suffice.naive_bayes.multinomial import CountRows, times
+from suffice._sklearn import StrOptions
+from suffice.count.counters import CountWords
+from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
+from suffice.estimators.features import Columns
+from suffice.families.class_prior import ClassPrior
+from suffice.families.multinomial import Complements
+from suffice.families.smoothing import Smoothing
+from suffice.generative.fitted import Generative
+from suffice.naive_bayes.discrete import DiscreteNB, alpha_constraints
 from suffice.prior import Dirichlet
-from suffice.scoring.discrete import NOTHING, TableScorer, log_ratio_table
-from suffice.scoring.scorer import Scorer, joint_log_proba
+from suffice.scoring import scorer as scoring
 from suffice.tally import Counts, Groups
-from suffice.tally.tally import Floats, Index
+from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
 
 @with_one_blas_thread
-class ComplementNB(CountRows):
+class ComplementNB(DiscreteNB):
     """Rennie and others' complement rule on the multinomial tally.
 
     The rule decides; it is no model of the rows. What only a model can answer (`score_samples`,
@@ -61,12 +62,7 @@ in scikit-learn
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
-        "alpha": [
-            Interval(Real, 0, None, closed="left"),
-            "array-like",
-            Dirichlet,
-            StrOptions({EVIDENCE}),
-        ],
+        "alpha": alpha_constraints(Dirichlet),
         "norm": ["boolean"],
         "estimate": [StrOptions({"mean", "mle", "map"})],
     }
@@ -90,58 +86,51 @@ in scikit-learn
         self.estimate = estimate
         self.calibrate = calibrate
 
-    def _read(self, groups: Groups[Counts]) -> None:
-        self._read_counts(groups)
-        self.feature_all_ = self.feature_count_.sum(axis=0)
-        pseudo = self._pseudocounts(self._concentration())
-        table = log_ratio_table(self.feature_count_, pseudo, of_others=True)
-        if self.norm:
-            for c in range(table.shape[1]):
-                table[:, c] = _normalised(table[:, c])
-        else:
-            np.negative(table, out=table)
-        self.feature_log_prob_ = table.T
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
 
-    def _linear_form(self) -> LinearForm:
-        return LinearForm(np.ascontiguousarray(self.feature_log_prob_), self._decision_prior())
+    def _counter(self) -> CountWords:
+        return CountWords()
 
-    def _scorer(self) -> Scorer:
-        table = np.ascontiguousarray(self.feature_log_prob_.T)
-        return TableScorer(table, np.zeros(table.shape[1]), NOTHING)
+    def _features(self, groups: Groups[Counts], smoothing: Smoothing) -> Complements:
+        return Complements(groups, smoothing, self.norm)
 
-    def _word_parts(
-        self, columns: Index, counts: Floats, seen: NDArray[np.bool_] | None = None
-    ) -> Floats:
-        return times(counts, self.feature_log_prob_[:, columns].T)
+    def _posterior(self, groups: Groups[Counts], columns: Columns) -> Generative:
+        model = super()._posterior(groups, columns)
+        if len(groups.classes) == 1:
+            return model
+        # The rule has no prior: every class starts from 0.
+        nothing = ClassPrior.fixed(np.ones(len(groups.classes)), groups.weights)
+        return replace(model, decision=nothing)
 
-    def _left_out_scores(self, rows: Rows) -> Floats:
-        scores = joint_log_proba(self._scorer(), rows.X, np.zeros(len(self.classes_)))
-        pseudo = self._pseudocounts(self._concentration())
-        return complements_left_out(rows, self.feature_count_, pseudo, scores, norm=self.norm)
+    def _alpha_by_evidence(self, groups: Groups[Counts]) -> float:
+        return pseudocount_by_evidence(groups.parts.counts)
 
-    def _left_out_log_prior(self, rows: Rows) -> Floats:
-        """Return 0, for the rule has no prior, and -inf for a class that is gone."""
-        prior = np.zeros((rows.shape[0], len(self.classes_)))
-        if not self.classes_closed_:
-            gone = np.flatnonzero(self._alone(rows))
-            prior[gone, rows.codes[gone]] = -np.inf
-        return prior
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return the scores of the rule, (n_samples, n_classes)."""
+        joint: Floats = self._answer(scoring.joint_log_proba, self._check_ready(), X)
+        return joint
 
-    def _decision_prior(self) -> Floats:
-        """Return zeros: the rule has no prior, except that one class alone is sure."""
-        if len(self.classes_) == 1:
-            return self._log_prior()
-        return np.zeros(len(self.classes_))
+    @property
+    def alpha_(self) -> Any:
+        """The pseudocounts that were used."""
+        return self._learned("alpha_").features.smoothing.concentration
 
+    @property
+    def feature_count_(self) -> Floats:
+        """How often each class has each word, (n_classes, n_features)."""
+        counts: Floats = self._known("feature_count_").tally.parts.counts
+        return counts
 
-def _normalised(logged: Floats) -> Floats:
-    """Return the weights of one class, (V,), that add up to 1.
+    @property
+    def feature_all_(self) -> Floats:
+        """How often all classes have each word, (n_features,)."""
+        return np.asarray(self.feature_count_.sum(axis=0))
 
-    Words that the others never had outweigh the rest without bound as alpha falls to 0, and in
-    the limit share all the weight.
-    """
-    never = np.isinf(logged)
-    if never.any():
-        return np.asarray(never / never.sum())
-    total = logged.sum()
-    return np.asarray(logged / (total if total != 0 else 1.0))
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """What each word adds to the score of each class, (n_classes, n_features)."""
+        weights: Floats = self._learned("feature_log_prob_").features.weights
+        return weights

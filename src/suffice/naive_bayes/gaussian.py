@@ -1,39 +1,26 @@
-"""Gaussian naive Bayes: features that are normal and independent given the class."""
+"""Gaussian naive Bayes: columns that are normal and independent given the class."""
 
 from __future__ import annotations
 
-import warnings
-from copy import copy
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.count import count_moments
-from suffice.data.rows import Rows
-from suffice.empirical_bayes.moments import spreads
-from suffice.errors import SufficeWarning, warn_caller
-from suffice.estimators.class_prior import check_prior_shape, given_prior, learned_prior
-from suffice.estimators.explains import ColumnScores
-from suffice.families.gaussian_laws import (
-    DiagonalLaw,
-    diagonal_law,
-    diagonal_mle,
-    diagonal_prior,
-    law_form,
-)
-from suffice.families.left_out_moments import MomentsLeftOut, moments_without
-from suffice.generative.to_logistic import LinearForm, over_normals
-from suffice.naive_bayes.left_out import LeavesRowsOut
-from suffice.prior import NormalInverseGamma
-from suffice.scoring.scorer import Scorer, joint_log_proba
+from suffice._sklearn import Interval, StrOptions
+from suffice.count.counters import CountMoments
+from suffice.estimators.class_prior import check_prior_shape
+from suffice.estimators.features import Columns
+from suffice.families.class_prior import class_prior
+from suffice.families.independent_normal import IndependentNormals, NormalSettings
+from suffice.generative.classifier import TallyClassifier
+from suffice.generative.fitted import Generative
+from suffice.prior import Dirichlet, NormalInverseGamma
 from suffice.tally import Groups, Moments
-from suffice.tally.tally import Floats, Index
+from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
-# The axes of the (class, feature) tally along which one variance is shared.
+# The axes of the (class, column) tally along which one variance is shared.
 SHARED: dict[str | None, tuple[int, ...]] = {
     None: (),
     "class": (0,),
@@ -43,13 +30,14 @@ SHARED: dict[str | None, tuple[int, ...]] = {
 
 
 @with_one_blas_thread
-class GaussianNB(LeavesRowsOut):
+class GaussianNB(TallyClassifier):
     """Gaussian naive Bayes (docs: mathematics, sections 2 and 4).
 
     Parameters
     ----------
-    priors : array-like of shape (n_classes,), optional
-        Class probabilities; learned if not given.
+    priors : array-like of shape (n_classes,) or Dirichlet, optional
+        Class probabilities, or their prior; the shares of the rows if not given, and for
+        estimate="predictive" those under Dir(1, ..., 1).
     var_smoothing : float, default=1e-9
         Part of the largest variance of all features that `estimate="mle"` adds to variances.
     estimate : {"mle", "map", "predictive"}, default="mle"
@@ -67,6 +55,8 @@ class GaussianNB(LeavesRowsOut):
     Attributes
     ----------
     classes_, class_count_, class_prior_, theta_, var_, epsilon_ : as in scikit-learn
+    prior_ : NormalInverseGamma
+        The prior that was used; None for "mle".
     tally_ : Groups of Moments
         All that was learned.
     new_classes_ : ndarray
@@ -84,7 +74,7 @@ class GaussianNB(LeavesRowsOut):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "priors": ["array-like", None],
+        "priors": ["array-like", Dirichlet, None],
         "var_smoothing": [Interval(Real, 0, None, closed="left")],
         "estimate": [StrOptions({"mle", "map", "predictive"})],
         "tie": [StrOptions({"class", "feature", "both"}), None],
@@ -115,150 +105,48 @@ class GaussianNB(LeavesRowsOut):
         tags.input_tags.sparse = True
         return tags
 
-    def _count(self, rows: Rows) -> tuple[Floats, Moments]:
-        return count_moments(rows)
+    def _counter(self) -> CountMoments:
+        return CountMoments()
 
-    def _read(self, groups: Groups[Moments]) -> None:
-        self.class_count_ = groups.weights
-        if self.priors is None:
-            self.class_prior_ = learned_prior(groups.weights)
-        else:
-            self.class_prior_ = given_prior(self.priors, len(groups.classes))
-        cells = groups.parts
-        self.epsilon_ = self._floor(cells)
-        self._chosen = None if self.estimate == "mle" else self._feature_prior(cells)
-        self._law = self._law_of(cells, self._chosen)
-        self.theta_, self.var_ = self._law.location, self._law.squared_scale
-        degrees = self._law.degrees
-        if degrees is not None:
-            # The spread of a t is shown: its variance where it has one (degrees above 2).
-            with np.errstate(divide="ignore"):
-                inflation = np.where(degrees > 2, degrees / np.maximum(degrees - 2, 0.0), np.inf)
-            self.var_ = self.var_ * inflation
-
-    def _floor(self, cells: Moments) -> float:
-        """Return what is added to every variance."""
-        return self.var_smoothing * float(np.max(np.nan_to_num(cells.pooled().variance())))
-
-    def _law_of(self, cells: Moments, prior: NormalInverseGamma | None) -> DiagonalLaw:
-        """Return what moments (C, d) say of rows, given the prior, or none for "mle"."""
-        if prior is None:
-            mean, variance = diagonal_mle(cells, SHARED[self.tie])
-            return diagonal_law(mean, self._positive(mean, variance + self._floor(cells)))
-        believed = prior.posterior(cells)
-        if self.estimate == "map":
-            return diagonal_law(*believed.mode())
-        t = believed.predictive()
-        joint = 1 in SHARED[self.tie]
-        return diagonal_law(t.location, t.squared_scale, t.degrees, joint=joint)
-
-    def _positive(self, mean: Floats, variance: Floats) -> Floats:
-        """Return the variances, with a spread of our own and a warning where there is none."""
-        flat = np.argwhere(np.broadcast_to(variance == 0, mean.shape))
-        if not flat.size:
-            return variance
-        c, j = (int(i) for i in flat[0])
-        warn_caller(
-            f"Feature {j} does not vary in class {self.classes_.tolist()[c]!r}, so its "
-            "likelihood has no maximum; a millionth of its size is taken as its spread. Use "
-            "var_smoothing > 0 or estimate='predictive'.",
-            SufficeWarning,
-        )
-        return np.where(variance > 0, variance, spreads(np.zeros_like(mean), mean))
-
-    def _feature_prior(self, cells: Moments) -> NormalInverseGamma:
-        given = None
+    def _posterior(self, groups: Groups[Moments], columns: Columns) -> Generative:
+        prior = None
         if isinstance(self.prior, NormalInverseGamma):
-            check_prior_shape(self.prior, cells.weight.shape)
-            given = self.prior
-        return diagonal_prior(given, cells, SHARED[self.tie])
+            check_prior_shape(self.prior, groups.parts.weight.shape)
+            prior = self.prior
+        settings = NormalSettings(self.estimate, SHARED[self.tie], self.var_smoothing)
+        classes = class_prior(groups.weights, self.priors, self.estimate)
+        return Generative(classes, IndependentNormals.fit(groups, settings, prior))
 
-    def _scorer(self) -> Scorer:
-        return self._law.scorer()
+    @property
+    def class_count_(self) -> Floats:
+        """Weight of the rows of each class, (n_classes,)."""
+        return self._known("class_count_").tally.weights
 
-    def _split(self, cells: Floats) -> ColumnScores:
-        return ColumnScores(np.arange(len(cells)), self._law.split(cells))
+    @property
+    def class_prior_(self) -> Floats:
+        """Probability of each class, (n_classes,)."""
+        return np.asarray(np.exp(self._learned("class_prior_").prior.log_prob))
 
-    def _linear_form(self) -> LinearForm:
-        weights, bias = law_form(self._law)
-        return over_normals(weights, bias + self._log_prior(), self.n_features_in_)
+    @property
+    def theta_(self) -> Floats:
+        """Mean of each column in each class, (n_classes, n_features)."""
+        mean: Floats = self._learned("theta_").features.mean
+        return mean
 
-    def _left_out_scores(self, rows: Rows) -> Floats:
-        cells = self.tally_.parts
-        smoothing = self.var_smoothing if self.estimate == "mle" else 0.0
-        shared = SHARED[self.tie]
-        left_out = MomentsLeftOut(cells, self._law, shared, self._chosen, smoothing)
-        scores, doubtful = left_out.scores(rows)
-        unseen = (cells.weight == 0).any(axis=1)
-        if self.estimate == "mle" and unseen.any():
-            # What a class shows nothing of is taken from the others, so from every row.
-            doubtful |= (self._left_out_log_prior(rows)[:, unseen] > -np.inf).any(axis=1)
-        doubtful |= self._alone(rows)
-        if not doubtful.any():
-            return scores
-        order = np.argsort(rows.codes, kind="stable")
-        starts = np.searchsorted(rows.codes[order], np.arange(rows.classes + 1))
-        for row in np.flatnonzero(doubtful).tolist():
-            c = int(rows.codes[row])
-            mine = order[starts[c] : starts[c + 1]]
-            scores[row] = self._scores_anew(rows, row, mine[mine != row])
-        return scores
+    @property
+    def var_(self) -> Floats:
+        """Variance of each column in each class, (n_classes, n_features)."""
+        variance: Floats = self._learned("var_").features.variance
+        return variance
 
-    def _with_held_prior(self, kept: Index) -> Self:
-        held = copy(self)
-        held.priors = None
-        if self._chosen is not None:
-            held.prior = _of_classes(self._chosen, kept)
-        return held
+    @property
+    def epsilon_(self) -> float:
+        """What estimate="mle" adds to every variance."""
+        floor: float = self._learned("epsilon_").features.variance_floor
+        return floor
 
-    def _scores_anew(self, rows: Rows, row: int, fellows: NDArray[np.intp]) -> Floats:
-        """Return log p(x | class), (C,), by reading the tally without the row."""
-        cells = moments_without(self.tally_.parts, rows, row, fellows)
-        gone = not self.classes_closed_ and self._alone(rows.some(np.array([row])))[0]
-        kept = np.arange(len(cells.weight))
-        if gone:
-            kept = kept[kept != rows.codes[row]]
-        scores = np.full(len(cells.weight), -np.inf)
-        if kept.size:
-            prior = None if self._chosen is None else _of_classes(self._chosen, kept)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SufficeWarning)
-                law = self._law_of(cells.take(kept), prior)
-            one = rows.some(np.array([row])).X
-            scores[kept] = joint_log_proba(law.scorer(), one, np.zeros(len(kept)))[0]
-        return scores
-
-    def _log_prior(self) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.log(self.class_prior_)
-
-    def _class_prior_is_given(self) -> bool:
-        return self.priors is not None
-
-    def _feature_parameters(self) -> int:
-        classes, features = self.theta_.shape
-        variances = {None: classes * features, "class": features, "feature": classes, "both": 1}
-        return int(classes * features + variances[self.tie])
-
-    def _features_log_evidence(self) -> float:
-        cells = self.tally_.parts
-        prior = self._feature_prior(cells) if self._chosen is None else self._chosen
-        return float(np.sum(prior.log_evidence(cells)))
-
-    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Floats:
-        return self._law.sample(codes, rng)
-
-
-def _of_classes(prior: NormalInverseGamma, kept: NDArray[np.intp]) -> NormalInverseGamma:
-    """Return the prior of some of the classes, the first of two axes."""
-
-    def part(field: Floats) -> Floats:
-        return field[kept] if field.ndim == 2 and len(field) > 1 else field
-
-    return NormalInverseGamma(
-        part(prior.location),
-        part(prior.pseudo_rows),
-        part(prior.shape),
-        part(prior.scale),
-        prior.shared,
-    )
+    @property
+    def prior_(self) -> NormalInverseGamma | None:
+        """The prior of means and variances that was used; None for "mle"."""
+        prior: NormalInverseGamma | None = self._learned("prior_").features.prior
+        return prior

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from suffice.estimators.folds import MOST_SUMS, NEVER, Experiment
-from suffice.naive_bayes.discrete import LOWEST_ALPHA
+from suffice.naive_bayes.discrete import MIN_ALPHA
+from suffice.prior import Dirichlet
 from suffice.scoring.alphas import alpha_scores, whole_numbers
 from suffice.tally.tally import Floats
 from suffice.validation.leave_one_out import binned_error
 
 
-def scores_at_once(
+def score_many_alphas(
     models: list[Any], experiment: Experiment
 ) -> tuple[Floats, Floats, Floats] | None:
     """Return log-loss, accuracy and calibration error (S, F), or None if there is no such way.
@@ -29,9 +30,10 @@ def scores_at_once(
     if not (
         alike
         and models[0].estimate == "mean"
-        and not models[0]._finishes()
+        and not isinstance(models[0].class_prior, Dirichlet)
+        and models[0].calibrate is None
         and np.all(alphas > 0)
-        and (models[0].force_alpha or alphas.min() > LOWEST_ALPHA)
+        and (models[0].force_alpha or alphas.min() > MIN_ALPHA)
         and rows.sparse
         and not rows.weights.size
         and not np.any(numbers == NEVER)
@@ -39,7 +41,7 @@ def scores_at_once(
         and whole_numbers(rows.X)
     ):
         return None
-    weights, tally = experiment.counted_by_fold(models[0])
+    weights, tally = experiment.counted_by_fold(models[0]._counter().count)
     counts = tally.counts.reshape(folds, classes, -1)
     by_fold = weights.reshape(folds, classes)
     learned = by_fold.sum(axis=0) - by_fold
@@ -62,7 +64,7 @@ def scores_at_once(
         out[1, :, fold] = right[part].mean(axis=0)
         ones = np.ones(len(part))
         for at in range(len(models)):
-            out[2, at, fold] = binned_error(found.sure[part, at], right[part, at], ones)
+            out[2, at, fold] = binned_error(found.confidence[part, at], right[part, at], ones)
     return out[0], out[1], out[2]
 
 

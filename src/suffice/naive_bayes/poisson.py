@@ -5,24 +5,14 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-from scipy.special import xlogy
-from sklearn.utils._param_validation import Interval, StrOptions
-
-from suffice.count import count_events
-from suffice.data.rows import Rows
+from suffice._sklearn import Interval
+from suffice.count.counters import CountEvents
 from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
-from suffice.errors import PriorError
-from suffice.estimators.explains import ColumnScores
-from suffice.families.left_out_counts import events_left_out
-from suffice.generative.to_logistic import LinearForm
-from suffice.naive_bayes.discrete import EVIDENCE, DiscreteNB, refuse_predictive
+from suffice.families.independent_poisson import IndependentPoissons
+from suffice.families.smoothing import Smoothing
+from suffice.naive_bayes.discrete import DiscreteNB, alpha_constraints
 from suffice.prior import Gamma
-from suffice.prior.predictive import draw_events
-from suffice.prior.special import log_gamma_step
-from suffice.scoring import scorer as scoring
-from suffice.scoring.discrete import RisingScorer, TableScorer, row_log_factorials
+from suffice.scoring.discrete import row_log_factorials
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
@@ -70,12 +60,7 @@ class PoissonNB(DiscreteNB):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,
-        "alpha": [
-            Interval(Real, 0, None, closed="left"),
-            "array-like",
-            Gamma,
-            StrOptions({EVIDENCE}),
-        ],
+        "alpha": alpha_constraints(Gamma),
         "prior_rows": [Interval(Real, 0, None, closed="left")],
     }
 
@@ -103,92 +88,17 @@ class PoissonNB(DiscreteNB):
         tags.input_tags.positive_only = True
         return tags
 
-    def _count(self, rows: Rows) -> tuple[Floats, Events]:
-        return count_events(rows)
+    def _counter(self) -> CountEvents:
+        return CountEvents()
 
-    def _read(self, groups: Groups[Events]) -> None:
-        self._read_classes(groups)
-        shape, rate = self._supposed()
-        events, rows = groups.parts.sum_x + shape, groups.parts.weight + rate
-        # A class that shows nothing of a feature, with no prior to go by, is like the others.
-        everyone = groups.parts.pooled()
-        fallback = everyone.sum_x / np.where(everyone.weight > 0, everyone.weight, 1.0)
-        self.rate_ = np.where(rows > 0, events / np.where(rows > 0, rows, 1.0), fallback)
-
-    def _linear_form(self) -> LinearForm:
-        refuse_predictive(self.estimate, "negative binomial")
-        with np.errstate(divide="ignore"):
-            weights = np.log(self.rate_)
-        return LinearForm(weights, self._log_prior() - self.rate_.sum(axis=1))
-
-    def _supposed(self) -> tuple[Any, Any]:
-        """Return the events and rows that `estimate` adds to those seen."""
-        shape, rate = self._gamma()
-        if self.estimate == "mle":
-            return np.zeros_like(shape), 0.0
-        return (self._pseudocounts(shape) if self.estimate == "map" else shape), rate
+    def _features(self, groups: Groups[Events], smoothing: Smoothing) -> IndependentPoissons:
+        by_evidence = isinstance(self.alpha, str)
+        return IndependentPoissons(groups, smoothing, self.prior_rows, by_evidence)
 
     def _alpha_by_evidence(self, groups: Groups[Events]) -> Gamma:
         evidence = CentredEvidence.of(groups.parts)
         rows = best_pseudocount(evidence.slope, evidence.log_evidence)
         return Gamma(shape=rows * evidence.centre, rate=rows)
-
-    def _pseudocounts_used(self) -> Any:
-        shape, rate = self._gamma()
-        # Evidence has chosen one number for all features.
-        self.prior_rows_ = float(rate[0]) if isinstance(self.alpha, str) else rate
-        return shape
-
-    def _own_scores(self, rows: Rows) -> Floats:
-        tally, pseudo = self.tally_.parts, self._supposed()
-        unseen = (tally.weight + pseudo[1] == 0).any(axis=1)
-        if (self._left_out_log_prior(rows)[:, unseen] > -np.inf).any():
-            # What a class shows nothing of is taken from the others, so from every row.
-            return np.full(rows.shape[0], np.nan)
-        integrated = self.estimate == "predictive"
-        return events_left_out(rows, tally.weight, tally.sum_x, pseudo, integrated=integrated)
-
-    def _left_out_scores(self, rows: Rows) -> Floats:
-        return super()._left_out_scores(rows) - row_log_factorials(rows.X)[1][:, None]
-
-    def _gamma(self) -> tuple[Any, Any]:
-        """Return the pseudo-events and the rows they were seen in."""
-        if isinstance(self._smoothing, Gamma):
-            return self._smoothing.shape, self._smoothing.rate
-        return self._smoothing, float(self.prior_rows)
-
-    def _believed(self) -> tuple[Floats, Floats]:
-        """Return shape and rate of the rates' posterior, (V, C)."""
-        shape, rate = self._gamma()
-        events = np.ascontiguousarray((self.tally_.parts.sum_x + shape).T)
-        rows = np.ascontiguousarray((self.tally_.parts.weight + rate).T)
-        if np.any(events <= 0) or np.any(rows <= 0):
-            raise PriorError(
-                "estimate='predictive' needs alpha > 0 and prior_rows > 0 where nothing was "
-                "seen. Raise them, or use estimate='mean'."
-            )
-        return events, rows
-
-    def _scorer(self) -> scoring.Scorer:
-        if self.estimate == "predictive":
-            # Negative binomial: r = events, p = rows / (rows + 1), both posterior.
-            events, rows = self._believed()
-            silent = -events * np.log1p(1.0 / rows)
-            slope = -np.log1p(rows)
-            return RisingScorer(events, slope, np.empty(0), silent.sum(axis=0), silent)
-        rate = np.ascontiguousarray(self.rate_.T)
-        with np.errstate(divide="ignore"):
-            return TableScorer(np.log(rate), -rate.sum(axis=0), -rate, lowest=0.0)
-
-    def _split(self, cells: Floats) -> ColumnScores:
-        x = np.where(np.isnan(cells), 0.0, cells)[:, None]
-        if self.estimate == "predictive":
-            events, rows = self._believed()
-            parts = log_gamma_step(events, x) - events * np.log1p(1.0 / rows) - x * np.log1p(rows)
-        else:
-            rate = self.rate_.T
-            parts = xlogy(x, rate) - rate
-        return ColumnScores(np.arange(len(cells)), np.where(np.isnan(cells)[:, None], 0.0, parts))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""
@@ -199,18 +109,20 @@ class PoissonNB(DiscreteNB):
         return super().score_samples(X) - self._log_factorials(X)
 
     def _log_factorials(self, X: Any) -> Floats:
-        array = self._take_features(X, reset=False)
-        return row_log_factorials(array)[1]
+        return row_log_factorials(self._read(self._check_ready(), X))[1]
 
-    def _feature_parameters(self) -> int:
-        return int(self.rate_.size)
+    @property
+    def rate_(self) -> Floats:
+        """Events a row, (n_classes, n_features)."""
+        rate: Floats = self._learned("rate_").features.rate
+        return rate
 
-    def _features_log_evidence(self) -> float:
-        shape, rate = self._gamma()
-        return float(np.sum(Gamma(shape=shape, rate=rate).log_evidence(self.tally_.parts)))
+    @property
+    def alpha_(self) -> Any:
+        """The pseudo-events that were used."""
+        return self._learned("alpha_").features.prior_events
 
-    def _sample_features(self, codes: NDArray[np.intp], rng: np.random.Generator) -> Any:
-        if self.estimate != "predictive":
-            return draw_events(rng, self.rate_[codes])
-        events, rows = self._believed()
-        return draw_events(rng, rng.standard_gamma(events.T[codes]) / rows.T[codes])
+    @property
+    def prior_rows_(self) -> Any:
+        """The rows that the pseudo-events were seen in."""
+        return self._learned("prior_rows_").features.prior_rows

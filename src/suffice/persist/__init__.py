@@ -1,4 +1,4 @@
-"""Saved models: one file a model, which is checked before anything is believed of it."""
+"""Saved models: one file a model, which is checked before anything in it is used."""
 
 from suffice.persist.loading import describe, load
 from suffice.persist.provenance import Provenance

@@ -12,11 +12,11 @@ from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Qua
 
 # How large numbers may be, far beyond any of rows: the square of the largest cell is a float, and
 # so are sums of squares, of weights and of products of both.
-MOST_WEIGHT = 1e100
-MOST_CELL = 1e150
-MOST_SQUARE = 1e300
-MOST_FOURTH_ROOT = 1e70
-SIZES = {"weight": MOST_WEIGHT, "counts": MOST_WEIGHT, "origin": MOST_CELL}
+MAX_WEIGHT = 1e100
+MAX_CELL = 1e150
+MAX_SQUARE = 1e300
+MAX_FOURTH_ROOT = 1e70
+SIZES = {"weight": MAX_WEIGHT, "counts": MAX_WEIGHT, "origin": MAX_CELL}
 
 
 def check_kinds(state: Mapping[str, Any], **kinds: type | tuple[type, ...]) -> None:
@@ -65,7 +65,7 @@ def check_groups(groups: Any, columns: int) -> None:
         refuse(f"Its tally is of type {type(groups).__name__}, where Groups are due.")
     if not groups.weights.any() or not np.isfinite(groups.weights).all():
         refuse("Its classes have no rows, or endless ones.")
-    check_sizes({"weights": groups.weights}, MOST_WEIGHT)
+    check_sizes({"weights": groups.weights}, MAX_WEIGHT)
     if columns > numbers_in(groups.parts):
         refuse(f"It has {columns} columns, and a tally of fewer numbers.")
 
@@ -92,8 +92,8 @@ def check_alike(tally: Any, like: Tally, classes: int, *, any_levels: bool = Fal
     if isinstance(tally, Patterns) and isinstance(like, Patterns):
         if tally.features != like.features:
             refuse(f"Its tally is of {tally.features} columns, where {like.features} are due.")
-        if tally.everything not in tally.parts:
-            refuse("Its tally has no place for rows without gaps.")
+        if tally.all_features not in tally.parts:
+            refuse("Its tally has no place for complete rows.")
         for part in tally.parts.values():
             if part.weight.shape != (classes,):
                 refuse(f"Its tally is of {part.weight.shape} classes, where {classes} are due.")
@@ -115,17 +115,17 @@ def check_finite(tally: Any) -> None:
     for name, array in vars(tally).items():
         if not np.isfinite(array).all() or (name == "weight" and np.any(array < 0)):
             refuse(f"Its tally has {name} that are no finite numbers, or below 0.")
-        check_sizes({name: array}, SIZES.get(name, MOST_SQUARE))
+        check_sizes({name: array}, SIZES.get(name, MAX_SQUARE))
     with np.errstate(all="ignore"):  # what overflows is refused
         if isinstance(tally, Quartics):
-            check_sizes({"origin": tally.origin, "sum_z": tally.sum_z}, MOST_FOURTH_ROOT)
+            check_sizes({"origin": tally.origin, "sum_z": tally.sum_z}, MAX_FOURTH_ROOT)
             tally = tally.moments()
         if isinstance(tally, Moments):
             weight = tally.weight[..., None, None] if tally.full else tally.weight
-            check_sizes({"mean": tally.mean()}, MOST_CELL)
-            check_sizes({"variance": np.where(weight > 0, tally.variance(), 0.0)}, MOST_SQUARE)
+            check_sizes({"mean": tally.mean()}, MAX_CELL)
+            check_sizes({"variance": np.where(weight > 0, tally.variance(), 0.0)}, MAX_SQUARE)
         if isinstance(tally, Events):
-            check_sizes({"mean": np.where(tally.weight > 0, tally.mean(), 0.0)}, MOST_WEIGHT)
+            check_sizes({"mean": np.where(tally.weight > 0, tally.mean(), 0.0)}, MAX_WEIGHT)
 
 
 def check_sizes(arrays: Mapping[str, Any], most: float) -> None:
@@ -133,7 +133,7 @@ def check_sizes(arrays: Mapping[str, Any], most: float) -> None:
 
     Examples
     --------
-    >>> check_sizes({"offsets": np.array([0.5, -1e200])}, MOST_WEIGHT)
+    >>> check_sizes({"offsets": np.array([0.5, -1e200])}, MAX_WEIGHT)
     Traceback (most recent call last):
         ...
     suffice.errors.ModelFileError: It has 1e+200 in its offsets, where 1e+100 is the most.

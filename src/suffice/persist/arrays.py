@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.persist.container import MOST_AXES, NAMES, is_shape
-from suffice.persist.kinds import KINDS, kind_of, made
+from suffice.persist.container import MAX_AXES, NAMES, is_shape
+from suffice.persist.kinds import KINDS, construct, kind_of
 from suffice.persist.refusal import entries, refuse
 
 Array = NDArray[Any]
@@ -22,7 +22,7 @@ Take = Callable[[Any], Array]
 
 # numpy makes every text as wide as the widest. So many times its own bytes an array may take;
 # one that takes more is stored as wide as it is, so that no file asks for more than it brings.
-MOST_PADDING = 64
+MAX_PADDING = 64
 LETTER = np.dtype("<u4")
 
 
@@ -56,11 +56,11 @@ def text_node(array: Array, path: str, tensors: dict[str, Array]) -> Node | None
 
 def _too_wide(width: int, ends: Array, letters: Array) -> bool:
     made = width * LETTER.itemsize * len(ends)
-    return made > MOST_PADDING * (ends.nbytes + letters.nbytes)
+    return made > MAX_PADDING * (ends.nbytes + letters.nbytes)
 
 
 def text_of(node: Node, take: Take) -> Array:
-    """Return the texts that a node tells of: of fixed width, or (width None) as objects."""
+    """Return the texts that a node describes: of fixed width, or (width None) as objects."""
     keys = ("is", "shape", "width", "letters", "ends")
     _, shape, width, *names = entries(node, *keys, what="An array of text")
     letters, ends = (take(name) for name in names)
@@ -101,7 +101,7 @@ _TIME = re.compile(r"(datetime64|timedelta64)(\[(\d{1,4})?(Y|M|W|D|h|m|s|ms|us|n
 
 
 def array_node(array: Array, path: str, tensors: Tensors) -> Node | None:
-    """Put an array among the tensors and return what tells it; None for what is no such array.
+    """Put an array among the tensors and return its description; None for what is no such array.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def axes_of(array: Array) -> list[int]:
 
 
 def array_of(node: Node, take: Take) -> Array:
-    """Return the array that a node tells of; `take` gives each tensor once."""
+    """Return the array that a node describes; `take` gives each tensor once."""
     if node["is"] in OTHERS:
         return OTHERS[node["is"]](node, take)
     _, tensor, axes = entries(node, "is", "tensor", "axes", what="An array")
@@ -176,8 +176,9 @@ OTHERS: dict[str, Callable[[Node, Take], Array]] = {
 }
 
 
-# Columns of levels, or patterns of gaps. A part takes some 600 bytes of Python beside its numbers.
-MOST_PARTS = 100_000
+# Columns of levels, or missing-value patterns. A part takes some 600 bytes of Python beside its
+# numbers.
+MAX_PARTS = 100_000
 
 
 def many_node(parts: Sequence[Any], path: str, tensors: Tensors) -> Node | None:
@@ -210,7 +211,7 @@ def many_node(parts: Sequence[Any], path: str, tensors: Tensors) -> Node | None:
 
 
 def many_of(node: Any, take: Take) -> list[Any]:
-    """Return the tallies that a node tells of."""
+    """Return the tallies that a node describes."""
     _, name, path = entries(node, "is", "of", "at", what="A list of tallies")
     if type(name) is not str or name not in KINDS or type(path) is not str:
         refuse(f"A list is of {name!r:.80}, which is no kind of tally.")
@@ -219,17 +220,18 @@ def many_of(node: Any, take: Take) -> list[Any]:
     if len({len(column) for column in columns}) > 1:
         refuse(f"A list of {name} has fields of different lengths.")
     return [
-        made(name, dict(zip(fields, parts, strict=True))) for parts in zip(*columns, strict=True)
+        construct(name, dict(zip(fields, parts, strict=True)))
+        for parts in zip(*columns, strict=True)
     ]
 
 
 def _column(flat: NDArray[Any], shapes: NDArray[Any]) -> list[NDArray[Any]]:
     if flat.ndim != 1 or shapes.ndim != 2 or shapes.dtype != np.int64 or np.any(shapes < 0):
         refuse("A list of tallies has numbers or shapes of another type.")
-    if shapes.shape[1] > MOST_AXES:
-        refuse(f"A list of tallies of {shapes.shape[1]} axes, where {MOST_AXES} are the most.")
-    if len(shapes) > MOST_PARTS:
-        refuse(f"A list of {len(shapes)} tallies, where {MOST_PARTS} are the most.")
+    if shapes.shape[1] > MAX_AXES:
+        refuse(f"A list of tallies of {shapes.shape[1]} axes, where {MAX_AXES} are the most.")
+    if len(shapes) > MAX_PARTS:
+        refuse(f"A list of {len(shapes)} tallies, where {MAX_PARTS} are the most.")
     flat.flags.writeable = False
     rows = shapes.tolist()
     ends = [0]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.persist.refusal import entries, refuse
-from suffice.persist.strict_json import MOST_BYTES, strict_json
+from suffice.persist.strict_json import MAX_BYTES, strict_json
 
 
 def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
@@ -100,9 +100,9 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "F64": np.dtype("<f8"),
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
-MOST_TENSORS = 10_000
+MAX_TENSORS = 10_000
 # As many as numpy has had at any time; the product of more lengths takes more than linear time.
-MOST_AXES = 32
+MAX_AXES = 32
 # Eight bytes that say how long the header is.
 PREAMBLE = 8
 METADATA = "__metadata__"
@@ -133,16 +133,16 @@ class Header:
         length = int.from_bytes(file.read(PREAMBLE), "little")
         if size < PREAMBLE or not 2 <= length <= size - PREAMBLE:
             refuse(f"It is cut off, or no safetensors file: {size} bytes, a header of {length}.")
-        if length > MOST_BYTES:
-            refuse(f"Its header has {length} bytes, where {MOST_BYTES} are the most.")
+        if length > MAX_BYTES:
+            refuse(f"Its header has {length} bytes, where {MAX_BYTES} are the most.")
         table = strict_json(file.read(length), "Its header")
         if type(table) is not dict or type(table.get(METADATA)) is not dict:
             refuse("It has no metadata, so it is no model of suffice.")
         metadata = table.pop(METADATA)
         if metadata.keys() != {FORMAT} or type(metadata[FORMAT]) is not str:
             refuse(f"Its metadata are those of something else: {sorted(metadata)[:8]}.")
-        if len(table) > MOST_TENSORS:
-            refuse(f"It has {len(table)} tensors, where {MOST_TENSORS} are the most.")
+        if len(table) > MAX_TENSORS:
+            refuse(f"It has {len(table)} tensors, where {MAX_TENSORS} are the most.")
         first = PREAMBLE + length
         slots = {name: _slot(name, entry, first) for name, entry in table.items()}
         _check_places(slots, first, size)
@@ -170,7 +170,7 @@ def is_shape(lengths: Any) -> bool:
     >>> is_shape([2, 3]), is_shape([2, -3]), is_shape([1] * 100)
     (True, False, False)
     """
-    if type(lengths) is not list or len(lengths) > MOST_AXES:
+    if type(lengths) is not list or len(lengths) > MAX_AXES:
         return False
     return all(type(length) is int and 0 <= length < 1 << 63 for length in lengths)
 
@@ -198,7 +198,7 @@ def write(path: Path, document: str, tensors: Mapping[str, Array]) -> None:
     from safetensors.numpy import save
 
     strict_json(document.encode(), "Its document")  # which refuses what would not be loaded
-    digest = _begun(document)
+    digest = _start_digest(document)
     for name in sorted(tensors):
         array = tensors[name]
         _add(digest, name, NAMES[array.dtype], array)
@@ -216,7 +216,7 @@ def write(path: Path, document: str, tensors: Mapping[str, Array]) -> None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[tuple[BinaryIO, Header]]:
+def open_checked(path: Path) -> Iterator[tuple[BinaryIO, Header]]:
     """Open a file and check its header."""
     # A pipe would have us wait for a writer.
     if not stat.S_ISREG(os.stat(path).st_mode) and not os.path.isdir(path):
@@ -234,7 +234,7 @@ def tensors_of(file: BinaryIO, header: Header) -> Iterator[tuple[str, Array]]:
     kept = slots.pop(CHECKSUM, None)
     if kept is None:
         refuse("It has no checksum.")
-    digest = _begun(header.document)
+    digest = _start_digest(header.document)
     for name in sorted(slots):
         array = _tensor(file, slots[name])
         _add(digest, name, slots[name].dtype, array)
@@ -255,7 +255,7 @@ def _tensor(file: BinaryIO, slot: Slot) -> Array:
     return array
 
 
-def _begun(document: str) -> Any:
+def _start_digest(document: str) -> Any:
     raw = document.encode("utf-8")
     return hashlib.sha256(f"{len(raw)}\n".encode() + raw)
 

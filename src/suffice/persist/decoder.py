@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from suffice.persist.arrays import OTHERS, Node, Tensors, array_of, many_of
 from suffice.persist.encoder import NUMBER_TYPES, PLAIN
-from suffice.persist.kinds import KINDS, Census, made, normal_of
+from suffice.persist.kinds import KINDS, Census, construct, normal_of
 from suffice.persist.refusal import WholeFileError, entries, refuse
 from suffice.persist.savable import class_of
 
 # Keys of a dict that may have the hash of another, as -1 has that of -2, and "" that of 0.
-MOST_CLASHES = 8
+MAX_CLASHES = 8
 FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
@@ -84,7 +84,7 @@ class Decoder:
             refuse(f"Its tensor {min(self._tensors)[:80]!r} belongs to nothing.")
 
     def value(self, node: Any) -> Any:
-        """Return the value that a node tells of."""
+        """Return the value that a node describes."""
         if type(node) in (*PLAIN, float):
             return node
         if type(node) is list:
@@ -117,7 +117,7 @@ class Decoder:
         for value in fields.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False  # nobody else has it, so it need not be copied
-        return normal_of(fields) if name == "MultivariateNormal" else made(name, fields)
+        return normal_of(fields) if name == "MultivariateNormal" else construct(name, fields)
 
     def _float(self, node: Node) -> float:
         _, text = entries(node, "is", "text", what="A number")
@@ -144,7 +144,7 @@ class Decoder:
     def _dict(self, node: Node) -> dict[Any, Any]:
         items = self._items(node)
         # Asked of their hashes, since making a dict of keys of one hash takes quadratic time.
-        if len({hash(key) for key, _ in items}) < len(items) - MOST_CLASHES:
+        if len({hash(key) for key, _ in items}) < len(items) - MAX_CLASHES:
             refuse("A dict has keys that are there twice, or have one hash.")
         found = dict(items)
         if len(found) < len(items):
@@ -171,10 +171,10 @@ class Decoder:
         _, inner, parts = entries(node, "is", "seen", "parts", what="Patterns")
         seen, tallies = self.value(inner), self.value(parts)
         if getattr(seen, "dtype", None) != np.bool_ or seen.ndim != 2:
-            refuse("Patterns of gaps are no table of truth values.")
+            refuse("Missing-value patterns are no table of truth values.")
         keys = [tuple(np.flatnonzero(row).tolist()) for row in seen]
         if len(set(keys)) < len(keys) or () in keys:
-            refuse("A pattern of gaps is there twice, or has nothing but gaps.")
+            refuse("A missing-value pattern is there twice, or has no values at all.")
         return Patterns(seen.shape[1], dict(zip(keys, tallies, strict=True)))
 
     def _model(self, node: Node) -> Any:

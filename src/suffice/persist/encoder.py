@@ -38,8 +38,8 @@ class Encoder:
         self.tensors: Tensors = {}
         self.census = Census()
 
-    def model(self, model: Savable, path: str = "") -> Node:
-        """Return the class, the settings and the state of a model."""
+    def model(self, model: Savable, path: str = "", state: dict[str, Any] | None = None) -> Node:
+        """Return the class, the settings and the state of a model, its own if none is given."""
         self.census.models += 1
         settings: dict[str, Any] = model.get_params(deep=False)  # type: ignore[attr-defined]
         owner = type(model).__name__
@@ -47,7 +47,7 @@ class Encoder:
             name: self._part(value, f"{path}settings.{name}", owner, f"parameter {name!r}")
             for name, value in sorted(settings.items())
         }
-        state = _checked_state(model)
+        state = _check_state(model, state)
         return {
             "model": owner,
             "settings": given,
@@ -93,7 +93,7 @@ class Encoder:
 
     def _thing(self, value: Any, path: str) -> Node:
         """Return the node of a value of a class that is on the list."""
-        from suffice.persist.savable import Savable, is_ours
+        from suffice.persist.savable import is_ours, is_savable
 
         name = kind_of(value)
         if name is not None:
@@ -118,7 +118,7 @@ class Encoder:
             return {"is": name, "seen": patterns, "parts": parts}
         if home.startswith("suffice.gaussian") and name == "MultivariateNormal":
             return self._fields(name, normal_fields(value), path)
-        if isinstance(value, Savable) and is_ours(type(value)):
+        if is_savable(type(value)) and is_ours(type(value)):
             return {"is": "model", "holds": self.model(value, f"{path}.")}
         raise _NoValueError(name)
 
@@ -132,9 +132,9 @@ class Encoder:
         return self.node(list(parts), path) if node is None else node
 
 
-def _checked_state(model: Savable) -> dict[str, Any]:
+def _check_state(model: Savable, given: dict[str, Any] | None) -> dict[str, Any]:
     """Return what a model learned, if a file with it could be loaded."""
-    state = model._saved_state()
+    state = model._saved_state() if given is None else given
     if state:
         try:
             model._check_saved(state)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from suffice.persist.agreement import MOST_WEIGHT, check_sizes
+from suffice.persist.agreement import MAX_WEIGHT, check_sizes
 from suffice.persist.refusal import refuse
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def normal_fields(normal: MultivariateNormal) -> dict[str, Any]:
     (['mean', 'names', 'variances'], MultivariateNormal(mean=[0.], structure='diagonal', \
 names=('age',)))
     """
-    spread: Any = normal._spread
+    spread: Any = normal._structure
     kept = {"mean": normal.mean, "names": normal.names}
     if normal.structure == "diagonal":
         return {**kept, "variances": spread.variances}
@@ -62,9 +62,9 @@ class Kind(NamedTuple):
 
 
 # A model may hold another, which it chose with or cuts words with.
-MOST_MODELS = 100
+MAX_MODELS = 100
 # Tallies, priors and the like, each by itself. A tally brings a tensor, of which there are as many.
-MOST_VALUES = 10_000
+MAX_VALUES = 10_000
 
 
 @dataclass
@@ -76,10 +76,10 @@ class Census:
 
     def check(self) -> None:
         """Refuse more than there may be."""
-        if self.models > MOST_MODELS:
-            refuse(f"It holds more than {MOST_MODELS} models.")
-        if self.values > MOST_VALUES:
-            refuse(f"It holds more than {MOST_VALUES} tallies and priors.")
+        if self.models > MAX_MODELS:
+            refuse(f"It holds more than {MAX_MODELS} models.")
+        if self.values > MAX_VALUES:
+            refuse(f"It holds more than {MAX_VALUES} tallies and priors.")
 
 
 TALLY, PRIOR = "suffice.tally", "suffice.prior"
@@ -133,10 +133,10 @@ most.
             for field, value in fields.items()
             if isinstance(value, np.ndarray | float | int)
         }
-        check_sizes(numbers, MOST_WEIGHT)
+        check_sizes(numbers, MAX_WEIGHT)
 
 
-def made(name: str, fields: dict[str, Any]) -> Any:
+def construct(name: str, fields: dict[str, Any]) -> Any:
     """Return the value of a kind that has these fields, checked by its own constructor."""
     kind = KINDS[name]
     if fields.keys() != set(kind.fields):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from suffice.persist.container import Path, opened, tensors_of
+from suffice.persist.container import Path, open_checked, tensors_of
 from suffice.persist.decoder import Decoder
-from suffice.persist.provenance import Provenance, checked_document, provenance_of
+from suffice.persist.provenance import Provenance, check_document, provenance_of
 from suffice.persist.refusal import refusals, refuse
 from suffice.persist.strict_json import strict_json
 from suffice.threads import one_blas_thread
@@ -29,8 +29,8 @@ def load(path: Path, *, trust_patterns: bool = False) -> Any:
     """
     with refusals(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with opened(path) as (file, header):
-            document = checked_document(strict_json(header.document.encode(), "Its document"))
+        with open_checked(path) as (file, header):
+            document = check_document(strict_json(header.document.encode(), "Its document"))
             tensors = dict(tensors_of(file, header))
         provenance_of(document)
         decoder = Decoder(tensors, trust_patterns=trust_patterns)
@@ -48,8 +48,8 @@ def describe(path: Path) -> Provenance:
     ----------
     path : str or PathLike
     """
-    with refusals(path), opened(path) as (file, header):
-        document = checked_document(strict_json(header.document.encode(), "Its document"))
+    with refusals(path), open_checked(path) as (file, header):
+        document = check_document(strict_json(header.document.encode(), "Its document"))
         for _ in tensors_of(file, header):
             pass  # one tensor at a time, for the checksum
         return provenance_of(document)

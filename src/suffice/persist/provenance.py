@@ -29,7 +29,7 @@ class Provenance:
     rows : float, optional
         Weight of the rows that it had learned.
     source : str, optional
-        Where they came from, as `save` was told.
+        Where they came from, as `save` was given it.
     """
 
     model: str
@@ -60,7 +60,7 @@ def provenance_node(rows: float | None, source: str | None, when: datetime | Non
     }
 
 
-def checked_document(document: Any) -> dict[str, Any]:
+def check_document(document: Any) -> dict[str, Any]:
     """Return a document of a format that is known, or say which formats are."""
     version = document.get("format") if type(document) is dict else None
     if type(version) is int and version > FORMAT_VERSION:

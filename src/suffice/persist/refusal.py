@@ -34,9 +34,9 @@ def refusals(path: str | os.PathLike[str]) -> Iterator[None]:
     except ModelFileError as error:
         raise ModelFileError(f"Cannot load {name!r}: {error} {CURE}") from error
     except Exception as error:  # values that pass for ones, until a tally or a model reads them
-        told = f"{type(error).__name__}: {error}"
+        shown = f"{type(error).__name__}: {error}"
         raise ModelFileError(
-            f"Cannot load {name!r}: what it holds is no model ({told[:300]}). {CURE}"
+            f"Cannot load {name!r}: what it holds is no model ({shown[:300]}). {CURE}"
         ) from error
 
 
@@ -53,6 +53,6 @@ def entries(node: Any, *names: str, what: str) -> list[Any]:
     [1, 2]
     """
     if type(node) is not dict or node.keys() != set(names):
-        told = sorted(node)[:8] if type(node) is dict else type(node).__name__
-        refuse(f"{what} should have the entries {sorted(names)}, but has {told}.")
+        shown = sorted(node)[:8] if type(node) is dict else type(node).__name__
+        refuse(f"{what} should have the entries {sorted(names)}, but has {shown}.")
     return [node[name] for name in names]

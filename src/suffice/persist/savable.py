@@ -75,48 +75,14 @@ class Savable:
             The time of the record; now if not given. The rest of the file depends on nothing but
             the model.
         """
-        owner = type(self)
-        if not is_ours(owner):
-            raise ModelFileError(
-                f"Cannot save this {owner.__name__}: it is no public class of suffice, so no file "
-                "can name it. Save the model of suffice that it is made of."
-            )
-        if owner._saved[0] not in self._saved_state():
-            raise ModelFileError(
-                f"Cannot save this {owner.__name__}: it has learned nothing yet. Fit it first."
-            )
-        encoder = Encoder()
-        model = encoder.model(self)
-        document = {
-            "format": FORMAT_VERSION,
-            "provenance": provenance_node(self._rows_learned(), source, when),
-            **model,
-        }
-        try:
-            encoder.census.check()
-            write(path, plain_json(document), encoder.tensors)
-        except ModelFileError as error:
-            raise ModelFileError(
-                f"Cannot save this {owner.__name__}: {error} Give arrays for long lists, "
-                "or learn fewer columns or patterns of gaps; nothing was written."
-            ) from error
-        except FileNotFoundError as error:
-            # The folder is not there; the temporary file in it is no concern of the caller's.
-            raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from None
-        except OSError as error:
-            fact, where = error.strerror or str(error), os.fspath(path)
-            text = (
-                f"Cannot save this {owner.__name__} to {where!r}: {fact}; "
-                f"{CURES.get(error.errno or 0, ELSEWHERE)} (what was there before is as it was)."
-            )
-            raise SaveError(error.errno, text, where) from error
+        write_model(self, path, None, source=source, when=when)
 
     def _saved_state(self) -> dict[str, Any]:
         """Return what was learned, by name, as far as it is there."""
         return {name: vars(self)[name] for name in type(self)._saved if name in vars(self)}
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        """Refuse what does not go together, or with the settings, before it is believed."""
+        """Refuse what does not go together, or with the settings, before it is used."""
 
     def _restore(self, state: dict[str, Any]) -> None:
         """Take what was saved as all that was learned."""
@@ -135,6 +101,63 @@ class Savable:
         return None
 
 
+def write_model(
+    model: Any,
+    path: str | os.PathLike[str],
+    state: dict[str, Any] | None,
+    *,
+    source: str | None,
+    when: datetime | None,
+) -> None:
+    """Write a model to a file, with another state than its own if one is given."""
+    owner = type(model)
+    if not is_ours(owner):
+        raise ModelFileError(
+            f"Cannot save this {owner.__name__}: it is no public class of suffice, so no file "
+            "can name it. Save the model of suffice that it is made of."
+        )
+    if not _has_learned(model):
+        raise ModelFileError(
+            f"Cannot save this {owner.__name__}: it has learned nothing yet. Fit it first."
+        )
+    encoder = Encoder()
+    node = encoder.model(model, state=state)
+    document = {
+        "format": FORMAT_VERSION,
+        "provenance": provenance_node(model._rows_learned(), source, when),
+        **node,
+    }
+    try:
+        encoder.census.check()
+        write(path, plain_json(document), encoder.tensors)
+    except ModelFileError as error:
+        raise ModelFileError(
+            f"Cannot save this {owner.__name__}: {error} Give arrays for long lists, "
+            "or learn fewer columns or missing-value patterns; nothing was written."
+        ) from error
+    except FileNotFoundError as error:
+        # The folder is not there; the temporary file in it is no concern of the caller's.
+        raise FileNotFoundError(error.errno, error.strerror, os.fspath(path)) from None
+    except OSError as error:
+        fact, where = error.strerror or str(error), os.fspath(path)
+        text = (
+            f"Cannot save this {owner.__name__} to {where!r}: {fact}; "
+            f"{CURES.get(error.errno or 0, ELSEWHERE)} (what was there before is as it was)."
+        )
+        raise SaveError(error.errno, text, where) from error
+
+
+def _has_learned(model: Any) -> bool:
+    """Say whether there is anything to save."""
+    is_fitted = getattr(model, "__sklearn_is_fitted__", None)
+    return type(model)._saved[0] in vars(model) if is_fitted is None else bool(is_fitted())
+
+
+def is_savable(cls: Any) -> bool:
+    """Say whether a class has what `Savable` has, as its own or inherited."""
+    return isinstance(cls, type) and hasattr(cls, "_saved") and hasattr(cls, "_restore")
+
+
 def is_ours(cls: type) -> bool:
     """Say whether a class is public in this library, so that a file may name it."""
     return cls.__name__ in suffice.__all__ and getattr(suffice, cls.__name__) is cls
@@ -144,6 +167,6 @@ def class_of(name: Any) -> Any:
     """Return the class that a file names: a public one of this library that can be saved."""
     if type(name) is str and name in suffice.__all__ and name[:1].isupper():
         cls = getattr(suffice, name)
-        if isinstance(cls, type) and issubclass(cls, Savable):
+        if is_savable(cls):
             return cls
     refuse(f"It names {name!r:.80}, which is no model of suffice {suffice.__version__}.")

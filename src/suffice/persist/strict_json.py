@@ -13,14 +13,14 @@ from suffice.persist.refusal import refuse
 
 # A header of a model has a few hundred entries a tensor; these bounds keep what a hostile one
 # makes Python build below some 50 MB.
-MOST_BYTES = 8 << 20
-MOST_ENTRIES = 200_000
+MAX_BYTES = 8 << 20
+MAX_ENTRIES = 200_000
 DEEPEST = 64
 # Digits of a whole number, so that it is a float, too.
-MOST_DIGITS = 300
+MAX_DIGITS = 300
 # Whole numbers of more than 64 bits (a seed may be one). Many may be made that have one hash, and a
 # dict or set of such takes time that grows with the square of their number.
-MOST_LONG = 100
+MAX_LONG = 100
 
 _QUOTE = ord('"')
 _STEPS = np.zeros(256, np.int32)
@@ -43,11 +43,11 @@ def strict_json(raw: bytes, what: str) -> Any:
         ...
     suffice.errors.ModelFileError: The header has the key 'a' twice in one object.
     """
-    if len(raw) > MOST_BYTES:
-        refuse(f"{what} has {len(raw)} bytes, where {MOST_BYTES} are the most.")
+    if len(raw) > MAX_BYTES:
+        refuse(f"{what} has {len(raw)} bytes, where {MAX_BYTES} are the most.")
     signs = _signs(raw)
-    if len(signs) > MOST_ENTRIES:
-        refuse(f"{what} has {len(signs)} entries, where {MOST_ENTRIES} are the most.")
+    if len(signs) > MAX_ENTRIES:
+        refuse(f"{what} has {len(signs)} entries, where {MAX_ENTRIES} are the most.")
     depth = int(np.cumsum(_STEPS[signs]).max(initial=0))
     if depth > DEEPEST:
         refuse(f"{what} is nested {depth} deep, where {DEEPEST} is the most.")
@@ -66,13 +66,13 @@ def strict_json(raw: bytes, what: str) -> Any:
 
     def whole(text: str) -> int:
         nonlocal long_numbers
-        if len(text) > MOST_DIGITS:
+        if len(text) > MAX_DIGITS:
             refuse(f"{what} has a whole number of {len(text)} digits: {text[:80]}...")
         number = int(text)
         if number.bit_length() > 64:
             long_numbers += 1
-            if long_numbers > MOST_LONG:
-                refuse(f"{what} has more than {MOST_LONG} whole numbers of more than 64 bits.")
+            if long_numbers > MAX_LONG:
+                refuse(f"{what} has more than {MAX_LONG} whole numbers of more than 64 bits.")
         return number
 
     def finite(text: str) -> float:

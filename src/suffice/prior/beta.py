@@ -13,18 +13,18 @@ from scipy.special import betaincinv, betaln, xlog1py, xlogy
 from suffice.display.beliefs import draw_densities
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.estimates import check_seen
-from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
+from suffice.prior.picture import TAILS, check_single, densities, plot_points, summary_marks
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import (
     Interval,
     Prior,
     Size,
     broadcast,
+    broadcast_array,
     check_generator,
     positive,
-    sizes,
-    spread_to,
-    tails,
+    sample_shape,
+    tail_probabilities,
 )
 from suffice.prior.special import log_gamma_step
 from suffice.tally.counts import Counts
@@ -60,8 +60,8 @@ class Beta(Prior):
         a = positive("Beta", "successes", successes)
         b = positive("Beta", "failures", failures)
         shape = broadcast("Beta", a.shape, b.shape)
-        object.__setattr__(self, "successes", spread_to(a, shape))
-        object.__setattr__(self, "failures", spread_to(b, shape))
+        object.__setattr__(self, "successes", broadcast_array(a, shape))
+        object.__setattr__(self, "failures", broadcast_array(b, shape))
 
     def _tally_of(self, data: ArrayLike) -> Counts:
         return Counts.of(data, levels=2)
@@ -77,7 +77,7 @@ class Beta(Prior):
 
     def posterior(self, data: Counts | ArrayLike) -> Self:
         """Return Beta(a + successes, b + failures) after counts, or zeros and ones (n,)."""
-        successes, failures = self._seen(self.tallied(data))
+        successes, failures = self._seen(self.as_tally(data))
         return type(self)(self.successes + successes, self.failures + failures)
 
     def mean(self) -> Floats:
@@ -101,14 +101,15 @@ class Beta(Prior):
 
     def mle(self, data: Counts | ArrayLike) -> Floats:
         """Return successes / n."""
-        successes, failures = self._seen(self.tallied(data))
+        successes, failures = self._seen(self.as_tally(data))
         check_seen(successes + failures)
         return np.asarray(successes / (successes + failures))
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of θ."""
         lower, upper = (
-            np.asarray(betaincinv(self.successes, self.failures, tail)) for tail in tails(level)
+            np.asarray(betaincinv(self.successes, self.failures, tail))
+            for tail in tail_probabilities(level)
         )
         return Interval(lower, upper)
 
@@ -118,7 +119,7 @@ class Beta(Prior):
 
     def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln B(a', b') - ln B(a, b), plus the orders that rows of counts stand for."""
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         successes, failures = self._seen(tally)
         a, b = self.successes, self.failures
         gain = log_gamma_step(a, successes) + log_gamma_step(b, failures)
@@ -138,7 +139,7 @@ class Beta(Prior):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw probabilities, shape (*size, ...)."""
         check_generator(rng)
-        shape = sizes(size, self.successes.shape)
+        shape = sample_shape(size, self.successes.shape)
         return np.asarray(rng.beta(self.successes, self.failures, size=shape))
 
     def plot(self, data: Counts | ArrayLike | None = None, ax: Any = None) -> Any:
@@ -148,17 +149,17 @@ class Beta(Prior):
         """
         beliefs = {"prior": self}
         if data is not None:
-            tally = self.tallied(data)
+            tally = self.as_tally(data)
             beliefs["likelihood"] = Beta(1.0, 1.0).posterior(tally)
             beliefs["posterior"] = self.posterior(tally)
-        believed = list(beliefs.values())[-1]
-        check_single("Beta", believed.successes.shape)
+        posterior = list(beliefs.values())[-1]
+        check_single("Beta", posterior.successes.shape)
         at = probabilities(beliefs.values())
         drawn = densities(beliefs, at)
-        return draw_densities(at, drawn, marks_of(believed), "probability of success θ", ax)
+        return draw_densities(at, drawn, summary_marks(posterior), "probability of success θ", ax)
 
 
 def probabilities(beliefs: Iterable[Beta]) -> Floats:
-    """Return points from 0 to 1 that lie close together where a belief is dense."""
+    """Return points from 0 to 1 that lie close together where a density is high."""
     dense = [betaincinv(belief.successes, belief.failures, TAILS) for belief in beliefs]
-    return close_points(0.0, 1.0, dense)
+    return plot_points(0.0, 1.0, dense)

@@ -15,49 +15,49 @@ from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.prior import (
     Interval,
     Size,
+    broadcast_array,
     check_generator,
     finite,
     positive,
-    sizes,
-    spread_to,
-    tails,
+    sample_shape,
+    tail_probabilities,
 )
 from suffice.prior.student_t import LOG_TWO_PI, MultivariateStudentT, Normal, StudentT
 from suffice.tally.moments import Moments
-from suffice.tally.tally import ROUNDING, Floats, given
+from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
 # The least eigenvalue of a precision, in units of its diagonal, that is told apart from 0, for
 # each coefficient: what rounding leaves of none.
 SINGULAR = 1e-13
 
 
-def checked_precision(
-    owner: str, location: ArrayLike, precision: ArrayLike
+def check_precision(
+    class_name: str, location: ArrayLike, precision: ArrayLike
 ) -> tuple[Floats, Floats]:
     """Return locations (t, d) and a precision (d, d) that fit together, read-only."""
-    m = finite(owner, "location", location)
-    P = symmetric(owner, "precision", finite(owner, "precision", precision))
+    m = finite(class_name, "location", location)
+    P = symmetric(class_name, "precision", finite(class_name, "precision", precision))
     if P.ndim != 2 or m.ndim != 2 or m.shape[1:] != P.shape[1:]:
         raise ShapeError(
-            f"{owner} have location {m.shape} and precision {P.shape}. Give (t, d) and (d, d)."
+            f"{class_name} have location {m.shape} and precision {P.shape}. Give (t, d) and (d, d)."
         )
-    believed = proper(P)
-    if believed.any():
-        cholesky(owner, "precision", P[np.ix_(believed, believed)])
-    return m, given(P)
+    proper_at = is_proper(P)
+    if proper_at.any():
+        cholesky(class_name, "precision", P[np.ix_(proper_at, proper_at)])
+    return m, as_readonly(P)
 
 
-def proper(precision: Floats) -> NDArray[np.bool_]:
+def is_proper(precision: Floats) -> NDArray[np.bool_]:
     """Say of which coefficients the prior is proper: those whose row is not all zeros."""
     return np.asarray(precision.any(axis=0))
 
 
 def half_log_determinant_of_proper(precision: Floats) -> float:
     """Return half the log determinant, flat coefficients left out."""
-    believed = proper(precision)
-    if not believed.any():
+    proper_at = is_proper(precision)
+    if not proper_at.any():
         return 0.0
-    block = precision[np.ix_(believed, believed)]
+    block = precision[np.ix_(proper_at, proper_at)]
     return float(half_log_determinant(cholesky("Coefficients", "precision", block)))
 
 
@@ -78,7 +78,7 @@ def precision_root(precision: Floats) -> Floats:
         # L_jj^2 is what is left of column j given those before it.
         left = np.diagonal(root) ** 2
     except np.linalg.LinAlgError:
-        left = _left_by_elimination(scaled)
+        left = _elimination_pivots(scaled)
     least = int(np.argmin(left))
     if not left[least] > SINGULAR * len(size):
         raise PriorError(
@@ -89,7 +89,7 @@ def precision_root(precision: Floats) -> Floats:
     return np.asarray(size[:, None] * root)
 
 
-def _left_by_elimination(matrix: Floats) -> Floats:
+def _elimination_pivots(matrix: Floats) -> Floats:
     """Return what each column has left after those before it, up to the first with nothing."""
     left = np.ones(len(matrix))
     rest = matrix.copy()
@@ -101,7 +101,7 @@ def _left_by_elimination(matrix: Floats) -> Floats:
     return left
 
 
-def solved_by(root: Floats, right: Floats) -> Floats:
+def solve_with_root(root: Floats, right: Floats) -> Floats:
     """Return P^-1 right for right (t, d), a system a row, given the lower factor of P."""
     if right.size == 0:
         return np.zeros(right.shape)
@@ -110,7 +110,7 @@ def solved_by(root: Floats, right: Floats) -> Floats:
 
 
 def leverage(root: Floats, rows: Floats) -> Floats:
-    """Return x P^-1 x of each row x (n, d), given the lower factor of P; NaN of rows with gaps."""
+    """Return x P^-1 x of each row x (n, d), given the lower factor of P; NaN of incomplete rows."""
     if rows.shape[1] == 0:
         return np.zeros(len(rows))
     whitened = solve_triangular(root, rows.T, lower=True, check_finite=False)
@@ -118,7 +118,7 @@ def leverage(root: Floats, rows: Floats) -> Floats:
 
 
 # Numbers are known to about this part of their size: targets that differ by less do not vary.
-KNOWN_TO = 1e-12
+RELATIVE_PRECISION = 1e-12
 
 
 class Products(NamedTuple):
@@ -155,11 +155,11 @@ class Products(NamedTuple):
                 "Count features and targets together, in full moments (d + t, d + t)."
             )
         weight = float(tally.weight)
-        sums = tally.scatter() if intercept else tally.rebased(0.0).sum_xx
+        sums = tally.scatter() if intercept else tally.rebase(0.0).sum_xx
         yy = np.diagonal(sums)[features:].copy()
         spread = np.sqrt(np.maximum(yy, 0.0) / max(weight, 1.0))
         level = np.hypot(tally.mean()[features:], spread)
-        size = np.where(level > 0, level, 1.0) * KNOWN_TO
+        size = np.where(level > 0, level, 1.0) * RELATIVE_PRECISION
         return cls(
             weight - 1.0 if intercept else weight,
             sums[:features, :features],
@@ -233,7 +233,7 @@ class Coefficients:
         noise_shape: ArrayLike,
         noise_scale: ArrayLike,
     ) -> None:
-        m, P = checked_precision("Coefficients", location, precision)
+        m, P = check_precision("Coefficients", location, precision)
         a = finite("Coefficients", "noise_shape", noise_shape)
         b = finite("Coefficients", "noise_scale", noise_scale)
         if not (a.ndim == 0 and ((a > 0 and np.all(b > 0)) or (a == 0 and np.all(b == 0)))):
@@ -244,11 +244,11 @@ class Coefficients:
         object.__setattr__(self, "location", m)
         object.__setattr__(self, "precision", P)
         object.__setattr__(self, "noise_shape", a)
-        object.__setattr__(self, "noise_scale", spread_to(b, m.shape[:1]))
+        object.__setattr__(self, "noise_scale", broadcast_array(b, m.shape[:1]))
 
     def posterior(self, products: Products) -> Self:
-        """Return the coefficients believed in after the rows of `products`."""
-        free = products.rows - int((~proper(self.precision)).sum())
+        """Return the posterior of the coefficients given `products`."""
+        free = products.rows - int((~is_proper(self.precision)).sum())
         shape = float(self.noise_shape) + free / 2
         if shape <= 0:
             raise PriorError(
@@ -258,9 +258,9 @@ class Coefficients:
         P = self.precision + products.xx
         root = precision_root(P)
         rest = products.about(self.location)
-        shift = solved_by(root, rest.xy)
-        lost = not_below_rounding(rest.yy - (rest.xy * shift).sum(axis=-1), products)
-        believed = object.__new__(type(self))
+        shift = solve_with_root(root, rest.xy)
+        lost = clip_to_rounding(rest.yy - (rest.xy * shift).sum(axis=-1), products)
+        proper_at = object.__new__(type(self))
         fields = {
             "location": self.location + shift,
             "precision": P,
@@ -268,16 +268,16 @@ class Coefficients:
             "noise_scale": self.noise_scale + lost / 2,
         }
         for name, value in fields.items():
-            object.__setattr__(believed, name, given(value))
-        return believed
+            object.__setattr__(proper_at, name, as_readonly(value))
+        return proper_at
 
-    def log_evidence(self, products: Products, believed: Self | None = None) -> Floats:
+    def log_evidence(self, products: Products, proper_at: Self | None = None) -> Floats:
         """Return the log evidence of each target, (t,); flat priors count as densities of 1.
 
-        `believed` is the posterior, if the caller has it.
+        `proper_at` is the posterior, if the caller has it.
         """
-        after = self.posterior(products) if believed is None else believed
-        flat = int((~proper(self.precision)).sum())
+        after = self.posterior(products) if proper_at is None else proper_at
+        flat = int((~is_proper(self.precision)).sum())
         a, b = float(self.noise_shape), self.noise_scale
         gain = -(products.rows - flat) / 2 * LOG_TWO_PI + products.log_volume
         gain += half_log_determinant_of_proper(self.precision)
@@ -286,7 +286,7 @@ class Coefficients:
         return np.asarray(gain if a == 0 else gain + a * np.log(b) - gammaln(a))
 
     def _refuse_flat(self) -> None:
-        if self.noise_shape == 0 or not proper(self.precision).all():
+        if self.noise_shape == 0 or not is_proper(self.precision).all():
             raise PriorError("A flat prior has no density, draws or predictive. Learn rows first.")
 
     def predictive(self, x: ArrayLike, spread: ArrayLike = 0.0) -> StudentT:
@@ -304,7 +304,7 @@ class Coefficients:
         """Return the multivariate t of each target's coefficients, the noise integrated out."""
         self._refuse_flat()
         root = precision_root(self.precision)
-        covariance = solved_by(root, np.eye(len(root)))
+        covariance = solve_with_root(root, np.eye(len(root)))
         unit = self.noise_scale / self.noise_shape
         return MultivariateStudentT(
             2 * self.noise_shape, self.location, unit[:, None, None] * covariance
@@ -331,7 +331,7 @@ class Coefficients:
         marginal = self.marginal()
         spread = np.sqrt(np.diagonal(marginal.scale_matrix, axis1=-2, axis2=-1))
         coefficients, variances = [], []
-        for tail in tails(level):
+        for tail in tail_probabilities(level):
             coefficients.append(self.location + spread * stdtrit(2 * self.noise_shape, tail))
             variances.append(self.noise_scale / gammainccinv(self.noise_shape, tail))
         return CoefficientsAndNoiseInterval(Interval(*coefficients), Interval(*variances))
@@ -353,7 +353,7 @@ class Coefficients:
         check_generator(rng)
         self._refuse_flat()
         root = precision_root(self.precision)
-        shape = sizes(size, self.location.shape)
+        shape = sample_shape(size, self.location.shape)
         s2 = self.noise_scale / rng.standard_gamma(self.noise_shape, shape[:-1])
         noise = rng.standard_normal(shape) * np.sqrt(s2)[..., None]
         # With P = L L^T, L^-T z has covariance P^-1.
@@ -362,7 +362,7 @@ class Coefficients:
         )
 
 
-def not_below_rounding(lost: Floats, products: Products) -> Floats:
+def clip_to_rounding(lost: Floats, products: Products) -> Floats:
     """Return what the coefficients leave of each target, which is never known to be nothing."""
     least = np.broadcast_to(products.rounding, lost.shape)
     below = np.argwhere(lost < least)
@@ -406,7 +406,7 @@ class CoefficientsKnownNoise:
     def __init__(
         self, location: ArrayLike, precision: ArrayLike, noise_variance: ArrayLike
     ) -> None:
-        m, P = checked_precision("CoefficientsKnownNoise", location, precision)
+        m, P = check_precision("CoefficientsKnownNoise", location, precision)
         s2 = positive("CoefficientsKnownNoise", "noise_variance", noise_variance)
         if s2.ndim:
             raise ShapeError(
@@ -417,24 +417,24 @@ class CoefficientsKnownNoise:
         object.__setattr__(self, "noise_variance", s2)
 
     def posterior(self, products: Products) -> Self:
-        """Return the coefficients believed in after the rows of `products`."""
+        """Return the posterior of the coefficients given `products`."""
         P = self.precision + products.xx / self.noise_variance
         rest = products.about(self.location)
-        shift = solved_by(precision_root(P), rest.xy / self.noise_variance)
-        believed = object.__new__(type(self))
-        object.__setattr__(believed, "location", given(self.location + shift))
-        object.__setattr__(believed, "precision", given(P))
-        object.__setattr__(believed, "noise_variance", self.noise_variance)
-        return believed
+        shift = solve_with_root(precision_root(P), rest.xy / self.noise_variance)
+        proper_at = object.__new__(type(self))
+        object.__setattr__(proper_at, "location", as_readonly(self.location + shift))
+        object.__setattr__(proper_at, "precision", as_readonly(P))
+        object.__setattr__(proper_at, "noise_variance", self.noise_variance)
+        return proper_at
 
-    def log_evidence(self, products: Products, believed: Self | None = None) -> Floats:
+    def log_evidence(self, products: Products, proper_at: Self | None = None) -> Floats:
         """Return the log evidence of each target, (t,); flat priors count as densities of 1.
 
-        `believed` is the posterior, if the caller has it.
+        `proper_at` is the posterior, if the caller has it.
         """
-        after = self.posterior(products) if believed is None else believed
+        after = self.posterior(products) if proper_at is None else proper_at
         rest = products.about(self.location)
-        flat = int((~proper(self.precision)).sum())
+        flat = int((~is_proper(self.precision)).sum())
         lost = rest.yy - (rest.xy * (after.location - self.location)).sum(axis=-1)
         gain = (flat * LOG_TWO_PI - products.rows * np.log(2 * np.pi * self.noise_variance)) / 2
         gain += half_log_determinant_of_proper(self.precision)
@@ -462,17 +462,17 @@ class CoefficientsKnownNoise:
     def covariance(self) -> Floats:
         """Return P^-1, (d, d)."""
         root = precision_root(self.precision)
-        return solved_by(root, np.eye(len(root)))
+        return solve_with_root(root, np.eye(len(root)))
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed interval of each coefficient."""
         spread = np.sqrt(np.diagonal(self.covariance()))
-        lower, upper = (self.location + spread * ndtri(tail) for tail in tails(level))
+        lower, upper = (self.location + spread * ndtri(tail) for tail in tail_probabilities(level))
         return Interval(lower, upper)
 
     def log_density(self, parameter: ArrayLike) -> Floats:
         """Return the log density (..., t) at coefficients (..., t, d)."""
-        if not proper(self.precision).all():
+        if not is_proper(self.precision).all():
             raise PriorError("A flat prior has no density. Learn rows first.")
         away = np.asarray(parameter, dtype=np.float64) - self.location
         square = np.einsum("...i,ij,...j->...", away, self.precision, away)
@@ -483,6 +483,6 @@ class CoefficientsKnownNoise:
         """Draw coefficients, (*size, t, d)."""
         check_generator(rng)
         root = precision_root(self.precision)
-        noise = rng.standard_normal(sizes(size, self.location.shape))
+        noise = rng.standard_normal(sample_shape(size, self.location.shape))
         # With P = L L^T, L^-T z has covariance P^-1.
         return np.asarray(self.location + np.linalg.solve(root.T, noise[..., None])[..., 0])

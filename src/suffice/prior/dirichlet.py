@@ -13,7 +13,7 @@ from suffice.display.beliefs import draw_levels
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.beta import Beta, probabilities
 from suffice.prior.estimates import check_seen
-from suffice.prior.picture import check_single, densities, marks_of
+from suffice.prior.picture import check_single, densities, summary_marks
 from suffice.prior.predictive import Predictive
 from suffice.prior.prior import (
     Interval,
@@ -22,8 +22,8 @@ from suffice.prior.prior import (
     broadcast,
     check_generator,
     positive,
-    sizes,
-    tails,
+    sample_shape,
+    tail_probabilities,
 )
 from suffice.prior.special import log_gamma_step
 from suffice.tally.counts import Counts
@@ -85,7 +85,7 @@ def simplex_sample(rng: np.random.Generator, alpha: Floats, size: Size) -> Float
 
     A gamma draw of shape α is one of shape α + 1 times U^(1/α); for small α it would be 0.
     """
-    shape = sizes(size, alpha.shape)
+    shape = sample_shape(size, alpha.shape)
     log_gamma = np.log(rng.standard_gamma(alpha + 1, size=shape))
     log_gamma -= rng.standard_exponential(size=shape) / alpha
     return np.asarray(softmax(log_gamma, axis=-1))
@@ -147,7 +147,7 @@ class Dirichlet(Prior):
 
     def posterior(self, data: Counts | ArrayLike) -> Self:
         """Return Dirichlet(α + counts) after counts, or level numbers (n,)."""
-        return type(self)(self.concentration + self._seen(self.tallied(data)))
+        return type(self)(self.concentration + self._seen(self.as_tally(data)))
 
     def mean(self) -> Floats:
         """Return α_k / sum(α), which is the predictive probability of one event too."""
@@ -171,7 +171,7 @@ class Dirichlet(Prior):
 
     def mle(self, data: Counts | ArrayLike) -> Floats:
         """Return n_k / n."""
-        counts = self._seen(self.tallied(data))
+        counts = self._seen(self.as_tally(data))
         total = counts.sum(axis=-1, keepdims=True)
         check_seen(total)
         return np.asarray(counts / total)
@@ -182,7 +182,9 @@ class Dirichlet(Prior):
         if alpha.shape[-1] == 1:  # the only level has probability 1
             return Interval(np.ones_like(alpha), np.ones_like(alpha))
         rest = alpha.sum(axis=-1, keepdims=True) - alpha
-        lower, upper = (np.asarray(betaincinv(alpha, rest, tail)) for tail in tails(level))
+        lower, upper = (
+            np.asarray(betaincinv(alpha, rest, tail)) for tail in tail_probabilities(level)
+        )
         return Interval(lower, upper)
 
     def predictive(self) -> Polya:
@@ -191,7 +193,7 @@ class Dirichlet(Prior):
 
     def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln B(α') - ln B(α), plus the orders that rows of counts stand for."""
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         counts, alpha = self._seen(tally), self.concentration
         # Level by level, so that levels never seen cancel exactly.
         gain = log_gamma_step(alpha, counts).sum(axis=-1)
@@ -223,17 +225,19 @@ class Dirichlet(Prior):
             raise PriorError("A Dirichlet over 1 level is certain of it. Plot one over several.")
         beliefs = {"prior": self}
         if data is not None:
-            tally = self.tallied(data)
+            tally = self.as_tally(data)
             beliefs["likelihood"] = Dirichlet.symmetric(1.0, levels).posterior(tally)
             beliefs["posterior"] = self.posterior(tally)
-        believed = list(beliefs.values())[-1]
-        check_single("Dirichlet", believed.concentration.shape[:-1])
+        posterior = list(beliefs.values())[-1]
+        check_single("Dirichlet", posterior.concentration.shape[:-1])
         points, drawn = [], []
         for level in range(levels):
             here = {name: belief._marginal(level) for name, belief in beliefs.items()}
             points.append(probabilities(here.values()))
             drawn.append(densities(here, points[-1]))
-        return draw_levels(points, drawn, marks_of(believed), "probability of the level θ", ax)
+        return draw_levels(
+            points, drawn, summary_marks(posterior), "probability of the level θ", ax
+        )
 
     def _marginal(self, level: int) -> Beta:
         alpha = self.concentration

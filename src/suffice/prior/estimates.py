@@ -1,4 +1,4 @@
-"""Three readings of one posterior side by side: maximum likelihood, MAP and mean."""
+"""Three summaries of one posterior side by side: maximum likelihood, MAP and mean."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from suffice.tally.tally import Floats
 
 
 class Estimates(NamedTuple):
-    """What three questions answer; one without an answer is None, and `missing` tells why.
+    """What three questions answer; one without an answer is None, and `missing` says why.
 
     Examples
     --------
@@ -50,16 +50,16 @@ class Estimates(NamedTuple):
         return "\n".join(
             f"{shown:<5} none: {self.missing[name]}"
             if name in self.missing
-            else f"{shown:<5} {_told(getattr(self, name))}"
+            else f"{shown:<5} {_format_value(getattr(self, name))}"
             for name, shown in names.items()
         )
 
 
-def _told(value: Any) -> str:
+def _format_value(value: Any) -> str:
     """Write a parameter on one line, to four digits."""
     if isinstance(value, tuple):
         parts = zip(value._fields, value, strict=True)  # type: ignore[attr-defined]
-        return ", ".join(f"{name} {_told(part)}" for name, part in parts)
+        return ", ".join(f"{name} {_format_value(part)}" for name, part in parts)
     array = np.asarray(value)
     if array.size == 1:
         return f"{array.item():.4g}"

@@ -11,24 +11,24 @@ from scipy.special import gammaincinv, gammaln, xlogy
 
 from suffice.display.beliefs import draw_densities
 from suffice.prior.estimates import check_seen
-from suffice.prior.picture import TAILS, check_single, close_points, densities, marks_of
+from suffice.prior.picture import TAILS, check_single, densities, plot_points, summary_marks
 from suffice.prior.predictive import NegativeBinomial
 from suffice.prior.prior import (
     Interval,
     Prior,
     Size,
     broadcast,
+    broadcast_array,
     check_generator,
     positive,
-    sizes,
-    spread_to,
-    tails,
+    sample_shape,
+    tail_probabilities,
 )
 from suffice.prior.special import log_gamma_step
 from suffice.tally.events import Events
 from suffice.tally.tally import Floats
 
-# How much of a belief in a rate, which has no upper end, is drawn.
+# How much of the distribution of a rate, which has no upper end, is drawn.
 SHOWN_MASS = 0.998
 
 
@@ -58,15 +58,15 @@ class Gamma(Prior):
     def __init__(self, shape: ArrayLike, rate: ArrayLike) -> None:
         a, b = positive("Gamma", "shape", shape), positive("Gamma", "rate", rate)
         common = broadcast("Gamma", a.shape, b.shape)
-        object.__setattr__(self, "shape", spread_to(a, common))
-        object.__setattr__(self, "rate", spread_to(b, common))
+        object.__setattr__(self, "shape", broadcast_array(a, common))
+        object.__setattr__(self, "rate", broadcast_array(b, common))
 
     def _tally_of(self, data: ArrayLike) -> Events:
         return Events.of(data)
 
     def posterior(self, data: Events | ArrayLike) -> Self:
         """Return Gamma(a + events, b + rows) after a tally, or numbers of events (n,)."""
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         broadcast("Gamma", self.shape.shape, tally.weight.shape)
         return type(self)(self.shape + tally.sum_x, self.rate + tally.weight)
 
@@ -80,14 +80,15 @@ class Gamma(Prior):
 
     def mle(self, data: Events | ArrayLike) -> Floats:
         """Return events / rows."""
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         check_seen(tally.weight)
         return np.asarray(tally.mean())
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of the rate."""
         lower, upper = (
-            np.asarray(gammaincinv(self.shape, tail) / self.rate) for tail in tails(level)
+            np.asarray(gammaincinv(self.shape, tail) / self.rate)
+            for tail in tail_probabilities(level)
         )
         return Interval(lower, upper)
 
@@ -97,7 +98,7 @@ class Gamma(Prior):
 
     def log_evidence(self, data: Events | ArrayLike) -> Floats:
         """Return a ln b - ln G(a) + ln G(a') - a' ln b' - sum ln x!."""
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         broadcast("Gamma", self.shape.shape, tally.weight.shape)
         gain = log_gamma_step(self.shape, tally.sum_x)
         # a ln b - a' ln b', with the part that cancels left out
@@ -117,7 +118,7 @@ class Gamma(Prior):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw rates, shape (*size, ...)."""
         check_generator(rng)
-        shape = sizes(size, self.shape.shape)
+        shape = sample_shape(size, self.shape.shape)
         return np.asarray(rng.standard_gamma(self.shape, size=shape) / self.rate)
 
     def plot(self, data: Events | ArrayLike | None = None, ax: Any = None) -> Any:
@@ -127,15 +128,15 @@ class Gamma(Prior):
         """
         beliefs = {"prior": self}
         if data is not None:
-            tally = self.tallied(data)
+            tally = self.as_tally(data)
             if np.all(tally.weight > 0):  # the likelihood of no rows has no finite area
                 beliefs["likelihood"] = Gamma(1.0 + tally.sum_x, tally.weight)
             beliefs["posterior"] = self.posterior(tally)
-        believed = list(beliefs.values())[-1]
-        check_single("Gamma", believed.shape.shape)
+        posterior = list(beliefs.values())[-1]
+        check_single("Gamma", posterior.shape.shape)
         at = self._rates(list(beliefs.values()))
         drawn = densities(beliefs, at)
-        return draw_densities(at, drawn, marks_of(believed), "rate λ", ax)
+        return draw_densities(at, drawn, summary_marks(posterior), "rate λ", ax)
 
     def _rates(self, beliefs: list[Gamma]) -> Floats:
         """Return the rates to draw at: what the data allow, and what the prior expects."""
@@ -144,4 +145,4 @@ class Gamma(Prior):
         start = min(float(self.mean()), *(float(end.lower) for end in ends))
         stop = max(float(self.mean()), *(float(end.upper) for end in ends))
         # Rates are read from 0, unless the lower half of the picture would be empty.
-        return close_points(0.0 if start < stop / 2 else start, stop, dense)
+        return plot_points(0.0 if start < stop / 2 else start, stop, dense)

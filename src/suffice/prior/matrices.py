@@ -12,27 +12,28 @@ from suffice.tally.tally import Floats
 ASYMMETRY = 1e-9
 
 
-def symmetric(owner: str, name: str, matrix: Floats) -> Floats:
+def symmetric(class_name: str, name: str, matrix: Floats) -> Floats:
     """Return the matrices (..., d, d) with the rounding between their halves removed."""
     if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
-        raise ShapeError(f"{owner} has {name} of shape {matrix.shape}. Give (..., d, d).")
+        raise ShapeError(f"{class_name} has {name} of shape {matrix.shape}. Give (..., d, d).")
     turned = np.swapaxes(matrix, -1, -2)
     off = np.abs(matrix - turned).max(initial=0.0, axis=(-2, -1))
     if np.any(off > ASYMMETRY * np.abs(matrix).max(initial=0.0, axis=(-2, -1))):
         raise PriorError(
-            f"{owner} has a {name} whose halves differ by {off.max():g}. Give a symmetric matrix."
+            f"{class_name} has a {name} whose halves differ by {off.max():g}. Give a symmetric "
+            "matrix."
         )
     return np.asarray((matrix + turned) / 2)
 
 
-def cholesky(owner: str, name: str, matrix: Floats) -> Floats:
+def cholesky(class_name: str, name: str, matrix: Floats) -> Floats:
     """Return the lower factors of the matrices, or name the eigenvalue that has none."""
     try:
         return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         least = np.linalg.eigvalsh(matrix).min()
         raise PriorError(
-            f"{owner} has a {name} with eigenvalue {least:g}, so it is not positive definite. "
+            f"{class_name} has a {name} with eigenvalue {least:g}, so it is not positive definite. "
             "Leave out features that repeat others, or add a multiple of the identity."
         ) from None
 

@@ -20,12 +20,12 @@ from suffice.prior.prior import (
     check_generator,
     finite,
     positive,
-    sizes,
-    tails,
+    sample_shape,
+    tail_probabilities,
 )
 from suffice.prior.special import log_gamma_step
 from suffice.prior.student_t import StudentT
-from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
+from suffice.prior.tied import Axes, n_sharing, sum_shared, tied_shapes
 from suffice.tally.moments import Moments
 from suffice.tally.tally import Floats
 
@@ -89,29 +89,29 @@ class NormalInverseGamma(Prior):
         scale: ArrayLike,
         shared: Iterable[int] = (),
     ) -> None:
-        owner = type(self).__name__
+        class_name = type(self).__name__
         fields = {
-            "location": finite(owner, "location", location),
-            "pseudo_rows": positive(owner, "pseudo_rows", pseudo_rows),
-            "shape": positive(owner, "shape", shape),
-            "scale": positive(owner, "scale", scale),
+            "location": finite(class_name, "location", location),
+            "pseudo_rows": positive(class_name, "pseudo_rows", pseudo_rows),
+            "shape": positive(class_name, "shape", shape),
+            "scale": positive(class_name, "scale", scale),
         }
-        broadcast(owner, *(array.shape for array in fields.values()))
+        broadcast(class_name, *(array.shape for array in fields.values()))
         for name, array in fields.items():
             object.__setattr__(self, name, array)
         object.__setattr__(self, "shared", tuple(shared))
 
     def _shapes(self, met: Axes = (), axes: int | None = None) -> tuple[Axes, Axes, Axes]:
         """Return the shapes of the means and of the variances, and the shared axes."""
-        owner = type(self).__name__
-        spreads = broadcast(owner, self.shape.shape, self.scale.shape)
-        means = broadcast(owner, self.location.shape, self.pseudo_rows.shape)
-        return tied_shapes(owner, spreads, means, met, self.shared, axes)
+        class_name = type(self).__name__
+        spreads = broadcast(class_name, self.shape.shape, self.scale.shape)
+        means = broadcast(class_name, self.location.shape, self.pseudo_rows.shape)
+        return tied_shapes(class_name, spreads, means, met, self.shared, axes)
 
     def _tally_of(self, data: ArrayLike) -> Moments:
         return Moments.of(data)
 
-    def _met(self, tally: Moments) -> tuple[Axes, Axes, Axes]:
+    def _shapes_with(self, tally: Moments) -> tuple[Axes, Axes, Axes]:
         """Return the shapes of `_shapes` with those of a tally, which must be diagonal."""
         if tally.full:
             raise ShapeError(
@@ -121,32 +121,32 @@ class NormalInverseGamma(Prior):
         return self._shapes(tally.weight.shape, axes=tally.weight.ndim)
 
     def _shared_in(self, tally: Moments) -> Axes:
-        return self._met(tally)[2]
+        return self._shapes_with(tally)[2]
 
-    def _updated(self, tally: Moments) -> tuple[Self, Floats, Floats, Axes]:
+    def _update(self, tally: Moments) -> tuple[Self, Floats, Floats, Axes]:
         """Return the posterior, the rows, what was added to the scale, and the shared axes."""
-        full, kept, shared = self._met(tally)
+        full, kept, shared = self._shapes_with(tally)
         rows = np.broadcast_to(tally.weight, full)
         pseudo_rows = self.pseudo_rows + rows
         shift = (tally.mean() - self.location) * rows / pseudo_rows
         away = (tally.mean() - self.location) * self.pseudo_rows * shift
         squares = np.broadcast_to(tally.scatter() + away, full)
-        added = gathered(squares, shared) / 2
-        believed = type(self)(
+        added = sum_shared(squares, shared) / 2
+        posterior = type(self)(
             np.broadcast_to(self.location + shift, full),
             pseudo_rows,
-            np.broadcast_to(self.shape + gathered(rows, shared) / 2, kept),
+            np.broadcast_to(self.shape + sum_shared(rows, shared) / 2, kept),
             np.broadcast_to(self.scale + added, kept),
             shared,
         )
-        return believed, rows, added, shared
+        return posterior, rows, added, shared
 
     def posterior(self, data: Moments | ArrayLike) -> Self:
         """Return NIG(m', k', a', b'); its `shared` axes are counted from the end.
 
         Raw numbers (n,) are those of one feature, with an axis of its own: fields become (1,).
         """
-        return self._updated(self.tallied(data))[0]
+        return self._update(self.as_tally(data))[0]
 
     def mean(self) -> MeanVariance:
         """Return m and b / (a - 1)."""
@@ -162,21 +162,21 @@ class NormalInverseGamma(Prior):
     def mode(self) -> MeanVariance:
         """Return m and b / (a + 3/2), the joint MAP; b / (a + 1 + E/2) if E entries share it."""
         full, kept, shared = self._shapes()
-        variance = self.scale / (self.shape + 1 + sharers(full, shared) / 2)
+        variance = self.scale / (self.shape + 1 + n_sharing(full, shared) / 2)
         return MeanVariance(np.broadcast_to(self.location, full), np.broadcast_to(variance, kept))
 
     def mle(self, data: Moments | ArrayLike) -> MeanVariance:
         """Return the mean and the variance over n (of all entries that share it)."""
-        tally = self.tallied(data)
-        full, _, shared = self._met(tally)
+        tally = self.as_tally(data)
+        full, _, shared = self._shapes_with(tally)
         check_seen(tally.weight)
-        scatter = gathered(np.broadcast_to(tally.scatter(), full), shared)
+        scatter = sum_shared(np.broadcast_to(tally.scatter(), full), shared)
         if np.any(scatter == 0):
             raise InputError(
                 "What was seen does not vary, so it is the more likely the smaller the variance, "
                 "and none is most likely. Give more rows, or use the mode."
             )
-        variance = scatter / gathered(np.broadcast_to(tally.weight, full), shared)
+        variance = scatter / sum_shared(np.broadcast_to(tally.weight, full), shared)
         return MeanVariance(np.broadcast_to(tally.mean(), full), np.asarray(variance))
 
     def interval(self, level: float = 0.95) -> MeanVarianceInterval:
@@ -185,7 +185,7 @@ class NormalInverseGamma(Prior):
         width = np.sqrt(self.scale / (self.shape * self.pseudo_rows))
         means, variances = [], []
         with np.errstate(divide="ignore"):  # an upper end beyond all floats is inf
-            for tail in tails(level):
+            for tail in tail_probabilities(level):
                 mean = self.location + width * stdtrit(2 * self.shape, tail)
                 means.append(np.broadcast_to(mean, full))
                 variance = self.scale / gammainccinv(self.shape, tail)
@@ -199,13 +199,13 @@ class NormalInverseGamma(Prior):
 
     def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log evidence of each variance, in its shape (length 1 if shared)."""
-        after, rows, added, shared = self._updated(self.tallied(data))
+        after, rows, added, shared = self._update(self.as_tally(data))
         means = np.log1p(rows / self.pseudo_rows) + rows * LOG_TWO_PI
         # Differences with a prior of a billion rows are taken before its size is added to them:
         # ln G(a') - ln G(a), and a ln b - a' ln b' = -a ln(b'/b) - (a' - a) ln b'.
-        half = gathered(rows, shared) / 2
+        half = sum_shared(rows, shared) / 2
         gain = log_gamma_step(self.shape, half) - self.shape * np.log1p(added / self.scale)
-        return np.asarray(gain - half * np.log(after.scale) - gathered(means, shared) / 2)
+        return np.asarray(gain - half * np.log(after.scale) - sum_shared(means, shared) / 2)
 
     def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return the joint log density at (mean, variance); -inf where a variance is not > 0."""
@@ -217,13 +217,13 @@ class NormalInverseGamma(Prior):
         normal = (np.log(precision) - LOG_TWO_PI - precision * (mean - self.location) ** 2) / 2
         log_density = self.shape * np.log(self.scale) - gammaln(self.shape)
         log_density = log_density - (self.shape + 1) * np.log(safe) - self.scale / safe
-        return np.asarray(np.where(inside, log_density + gathered(normal, shared), -np.inf))
+        return np.asarray(np.where(inside, log_density + sum_shared(normal, shared), -np.inf))
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> MeanVariance:
         """Draw means (*size, ...) and variances (the same, length 1 along shared axes)."""
         check_generator(rng)
         full, kept, _ = self._shapes()
-        variance = self.scale / rng.standard_gamma(self.shape, size=sizes(size, kept))
-        noise = rng.standard_normal(sizes(size, full))
+        variance = self.scale / rng.standard_gamma(self.shape, size=sample_shape(size, kept))
+        noise = rng.standard_normal(sample_shape(size, full))
         mean = self.location + np.sqrt(variance / self.pseudo_rows) * noise
         return MeanVariance(np.asarray(mean), np.asarray(variance))

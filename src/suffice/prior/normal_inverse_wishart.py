@@ -22,12 +22,12 @@ from suffice.prior.prior import (
     check_generator,
     finite,
     positive,
-    sizes,
-    tails,
+    sample_shape,
+    tail_probabilities,
 )
 from suffice.prior.special import log_gamma_step
 from suffice.prior.student_t import MultivariateStudentT
-from suffice.prior.tied import Axes, gathered, sharers, tied_shapes
+from suffice.prior.tied import Axes, n_sharing, sum_shared, tied_shapes
 from suffice.tally.moments import Moments
 from suffice.tally.tally import ROUNDING, Floats
 from suffice.threads import with_one_blas_thread
@@ -116,23 +116,25 @@ class NormalInverseWishart(Prior):
         scale_matrix: ArrayLike,
         shared: Iterable[int] = (),
     ) -> None:
-        owner = type(self).__name__
-        m = finite(owner, "location", location)
-        k = positive(owner, "pseudo_rows", pseudo_rows)
-        v = positive(owner, "degrees", degrees)
-        matrix = symmetric(owner, "scale_matrix", finite(owner, "scale_matrix", scale_matrix))
+        class_name = type(self).__name__
+        m = finite(class_name, "location", location)
+        k = positive(class_name, "pseudo_rows", pseudo_rows)
+        v = positive(class_name, "degrees", degrees)
+        matrix = symmetric(
+            class_name, "scale_matrix", finite(class_name, "scale_matrix", scale_matrix)
+        )
         d = matrix.shape[-1]
         if m.shape[-1:] != (d,):
             raise ShapeError(
-                f"{owner} has location {m.shape} and scale_matrix {matrix.shape}. Give (..., d) "
-                "and (..., d, d)."
+                f"{class_name} has location {m.shape} and scale_matrix {matrix.shape}. Give (..., "
+                "d) and (..., d, d)."
             )
         if np.any(v <= d - 1):
             raise PriorError(
-                f"{owner} has degrees {v.min():g} for {d} features. Use degrees above {d - 1}."
+                f"{class_name} has degrees {v.min():g} for {d} features. Use degrees above {d - 1}."
             )
-        cholesky(owner, "scale_matrix", matrix)  # which refuses what is not positive definite
-        broadcast(owner, m.shape[:-1], k.shape, v.shape, matrix.shape[:-2])
+        cholesky(class_name, "scale_matrix", matrix)  # which refuses what is not positive definite
+        broadcast(class_name, m.shape[:-1], k.shape, v.shape, matrix.shape[:-2])
         fields = (("location", m), ("pseudo_rows", k), ("degrees", v), ("scale_matrix", matrix))
         for name, array in fields:
             array.flags.writeable = False
@@ -145,10 +147,10 @@ class NormalInverseWishart(Prior):
 
     def _shapes(self, met: Axes = (), axes: int | None = None) -> tuple[Axes, Axes, Axes]:
         """Return the leading shapes of the means and covariances, and the shared axes."""
-        owner = type(self).__name__
-        spreads = broadcast(owner, self.degrees.shape, self.scale_matrix.shape[:-2])
-        means = broadcast(owner, self.location.shape[:-1], self.pseudo_rows.shape)
-        return tied_shapes(owner, spreads, means, met, self.shared, axes)
+        class_name = type(self).__name__
+        spreads = broadcast(class_name, self.degrees.shape, self.scale_matrix.shape[:-2])
+        means = broadcast(class_name, self.location.shape[:-1], self.pseudo_rows.shape)
+        return tied_shapes(class_name, spreads, means, met, self.shared, axes)
 
     def _root(self) -> Floats:
         return cholesky(type(self).__name__, "scale_matrix", self.scale_matrix)
@@ -158,7 +160,7 @@ class NormalInverseWishart(Prior):
         # An empty list has no features of its own, so it has ours.
         return tally if np.size(data) else Moments.of(np.empty((0, self._features)), full=True)
 
-    def _met(self, tally: Moments) -> tuple[Axes, Axes, Axes]:
+    def _shapes_with(self, tally: Moments) -> tuple[Axes, Axes, Axes]:
         """Return the shapes of `_shapes` with those of a tally, which must be full."""
         d = self._features
         if not tally.full or tally.sum_x.shape[-1] != d:
@@ -170,11 +172,11 @@ class NormalInverseWishart(Prior):
         return self._shapes(tally.weight.shape, axes=tally.weight.ndim)
 
     def _shared_in(self, tally: Moments) -> Axes:
-        return self._met(tally)[2]
+        return self._shapes_with(tally)[2]
 
-    def _updated(self, tally: Moments) -> tuple[Self, Floats, Floats, Axes]:
+    def _update(self, tally: Moments) -> tuple[Self, Floats, Floats, Axes]:
         """Return the posterior, the rows, what was added to the scale matrix, the shared axes."""
-        full, kept, shared = self._met(tally)
+        full, kept, shared = self._shapes_with(tally)
         d = self._features
         rows = np.broadcast_to(tally.weight, full)
         pseudo_rows = self.pseudo_rows + rows
@@ -183,23 +185,23 @@ class NormalInverseWishart(Prior):
         pull = away * np.broadcast_to(self.pseudo_rows, full)[..., None]
         squares = tally.scatter() + pull[..., :, None] * shift[..., None, :]
         over_features = tuple(axis - 2 for axis in shared)
-        added = gathered(squares, over_features)
+        added = sum_shared(squares, over_features)
         matrix = self.scale_matrix + added
-        believed = type(self)(
+        posterior = type(self)(
             np.broadcast_to(self.location + shift, (*full, d)),
             pseudo_rows,
-            np.broadcast_to(self.degrees + gathered(rows, shared), kept),
+            np.broadcast_to(self.degrees + sum_shared(rows, shared), kept),
             np.broadcast_to(matrix, (*kept, d, d)),
             shared,
         )
-        return believed, rows, added, shared
+        return posterior, rows, added, shared
 
     def posterior(self, data: Moments | ArrayLike) -> Self:
         """Return NIW(m', k', v', S') after full moments, or rows (n, d).
 
         The `shared` axes of the posterior are counted from the end.
         """
-        return self._updated(self.tallied(data))[0]
+        return self._update(self.as_tally(data))[0]
 
     def _parameter(self, divisor: Floats) -> MeanCovariance:
         full, kept, _ = self._shapes()
@@ -222,16 +224,16 @@ class NormalInverseWishart(Prior):
     def mode(self) -> MeanCovariance:
         """Return m and S / (v + d + 2), the joint MAP; S / (v + d + 1 + E) if E entries share."""
         full, _, shared = self._shapes()
-        return self._parameter(self.degrees + self._features + 1 + sharers(full, shared))
+        return self._parameter(self.degrees + self._features + 1 + n_sharing(full, shared))
 
     def mle(self, data: Moments | ArrayLike) -> MeanCovariance:
         """Return the mean and the covariance over n (of all entries that share it)."""
-        tally = self.tallied(data)
-        full, _, shared = self._met(tally)
+        tally = self.as_tally(data)
+        full, _, shared = self._shapes_with(tally)
         d = self._features
         check_seen(tally.weight)
         over_features = tuple(axis - 2 for axis in shared)
-        scatter = gathered(np.broadcast_to(tally.scatter(), (*full, d, d)), over_features)
+        scatter = sum_shared(np.broadcast_to(tally.scatter(), (*full, d, d)), over_features)
         size = np.sqrt(np.diagonal(scatter, axis1=-2, axis2=-1))
         # Of features that do not vary the correlation is none, and so is the least eigenvalue.
         safe = np.where(size > 0, size, 1.0)
@@ -242,7 +244,7 @@ class NormalInverseWishart(Prior):
                 "smaller the covariance, and none is most likely. Give more rows, leave out "
                 "features that repeat others, or use the mode."
             )
-        rows = gathered(np.broadcast_to(tally.weight, full), shared)
+        rows = sum_shared(np.broadcast_to(tally.weight, full), shared)
         covariance = scatter / rows[..., None, None]
         return MeanCovariance(np.broadcast_to(tally.mean(), (*full, d)), np.asarray(covariance))
 
@@ -255,7 +257,7 @@ class NormalInverseWishart(Prior):
         width = np.sqrt(squares / (self.pseudo_rows[..., None] * degrees))
         means, variances = [], []
         with np.errstate(divide="ignore"):  # an upper end beyond all floats is inf
-            for tail in tails(level):
+            for tail in tail_probabilities(level):
                 mean = self.location + width * stdtrit(degrees, tail)
                 means.append(np.broadcast_to(mean, (*full, d)))
                 variance = squares / (2 * gammainccinv(degrees / 2, tail))
@@ -271,16 +273,16 @@ class NormalInverseWishart(Prior):
 
     def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log evidence of each covariance, in its shape (length 1 if shared)."""
-        after, rows, added, shared = self._updated(self.tallied(data))
+        after, rows, added, shared = self._update(self.as_tally(data))
         d = self._features
         means = d * (np.log1p(rows / self.pseudo_rows) + rows * np.log(np.pi)) / 2
-        learned = gathered(rows, shared)
+        learned = sum_shared(rows, shared)
         halves = (self.degrees[..., None] - np.arange(d)) / 2
         gain = log_gamma_step(halves, learned[..., None] / 2).sum(axis=-1)
         now = half_log_determinant(after._root())
         # v/2 ln|S| - v'/2 ln|S'|, from half the log determinants
         gain = gain - self.degrees * half_log_growth(self._root(), added, now) - learned * now
-        return np.asarray(gain - gathered(means, shared))
+        return np.asarray(gain - sum_shared(means, shared))
 
     def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return the joint log density at (mean, covariance)."""
@@ -292,14 +294,14 @@ class NormalInverseWishart(Prior):
         normal = d * (np.log(self.pseudo_rows) - LOG_TWO_PI) / 2 - half_log_determinant(root)
         normal = np.asarray(normal - self.pseudo_rows * np.square(away).sum(axis=-1) / 2)
         log_spread = log_inverse_wishart(root, self._root(), self.degrees)
-        return np.asarray(log_spread + gathered(normal, shared))
+        return np.asarray(log_spread + sum_shared(normal, shared))
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> MeanCovariance:
         """Draw means (*size, ..., d) and covariances (*size, ..., d, d; length 1 if shared)."""
         check_generator(rng)
         full, kept, _ = self._shapes()
-        halves = sample_halves(rng, self._root(), self.degrees, sizes(size, kept))
-        noise = rng.standard_normal((*sizes(size, full), self._features))
+        halves = sample_halves(rng, self._root(), self.degrees, sample_shape(size, kept))
+        noise = rng.standard_normal((*sample_shape(size, full), self._features))
         noise /= np.sqrt(self.pseudo_rows)[..., None]
         mean = self.location + np.einsum("...kj,...k->...j", halves, noise)
         return MeanCovariance(mean, np.swapaxes(halves, -1, -2) @ halves)

@@ -16,16 +16,16 @@ TAILS = np.concatenate([[1e-5, 1e-4], np.linspace(0.001, 0.999, 333), [1 - 1e-4,
 POINTS_ACROSS = 501
 
 
-def check_single(owner: str, shape: tuple[int, ...]) -> None:
-    """Refuse to draw several beliefs on one axes."""
+def check_single(class_name: str, shape: tuple[int, ...]) -> None:
+    """Refuse to draw several distributions on one axes."""
     if shape != ():
         raise ShapeError(
-            f"A {owner} of shape {shape} holds several beliefs. Plot one: a prior with the entries "
-            "at one index, after the tally.take(index) of the same."
+            f"A {class_name} of shape {shape} holds several distributions. Plot one: a prior with "
+            "the entries at one index, after the tally.take(index) of the same."
         )
 
 
-def marks_of(belief: Any) -> Marks:
+def summary_marks(belief: Any) -> Marks:
     """Return the mode (None where there is none), the mean and the 95 % interval."""
     try:
         mode = belief.mode()
@@ -35,12 +35,12 @@ def marks_of(belief: Any) -> Marks:
 
 
 def densities(beliefs: Mapping[str, Any], at: Floats) -> dict[str, Floats]:
-    """Return the densities of beliefs at points (P,); at an end they may be beyond all floats."""
+    """Return densities at points (P,); at an end they may be beyond all floats."""
     with np.errstate(over="ignore"):
         return {name: np.exp(belief.log_density(at)) for name, belief in beliefs.items()}
 
 
-def close_points(start: float, stop: float, dense: Iterable[Floats]) -> Floats:
+def plot_points(start: float, stop: float, dense: Iterable[Floats]) -> Floats:
     """Return the points to draw at, from start to stop, with those of `dense` between."""
     points = np.unique(np.concatenate([np.linspace(start, stop, POINTS_ACROSS), *dense]))
     return np.asarray(points[(points >= start) & (points <= stop)])

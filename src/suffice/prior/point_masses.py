@@ -1,4 +1,4 @@
-"""A prior that believes in a few probabilities of success only."""
+"""A prior on a few probabilities of success only."""
 
 from __future__ import annotations
 
@@ -12,11 +12,19 @@ from scipy.special import logsumexp, xlog1py, xlogy
 from suffice.display.beliefs import draw_masses
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.estimates import check_seen
-from suffice.prior.picture import check_single, marks_of
+from suffice.prior.picture import check_single, summary_marks
 from suffice.prior.predictive import Bernoulli
-from suffice.prior.prior import Interval, Prior, Size, broadcast, check_generator, sizes, tails
+from suffice.prior.prior import (
+    Interval,
+    Prior,
+    Size,
+    broadcast,
+    check_generator,
+    sample_shape,
+    tail_probabilities,
+)
 from suffice.tally.counts import Counts
-from suffice.tally.tally import Floats, frozen, given
+from suffice.tally.tally import Floats, as_readonly, readonly_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,9 +36,9 @@ class PointMasses(Prior):
     Parameters
     ----------
     points : (S,)
-        The probabilities believed in, each once; 0 and 1 are allowed.
+        The probabilities that have weight, each once; 0 and 1 are allowed.
     weights : (..., S)
-        How much each is believed in; scaled to sum to 1.
+        The prior weight of each; scaled to sum to 1.
 
     Examples
     --------
@@ -66,12 +74,12 @@ class PointMasses(Prior):
 
     def _hold(self, points: Floats, log_weights: Floats) -> None:
         total = logsumexp(log_weights, axis=-1, keepdims=True)
-        object.__setattr__(self, "points", frozen(points))
-        object.__setattr__(self, "log_weights", given(np.asarray(log_weights - total)))
+        object.__setattr__(self, "points", readonly_copy(points))
+        object.__setattr__(self, "log_weights", as_readonly(np.asarray(log_weights - total)))
 
     @property
     def weights(self) -> Floats:
-        """How much each point is believed in, shape (..., S)."""
+        """The weight of each point, shape (..., S)."""
         return np.asarray(np.exp(self.log_weights))
 
     def _tally_of(self, data: ArrayLike) -> Counts:
@@ -90,27 +98,27 @@ class PointMasses(Prior):
 
     def posterior(self, data: Counts | ArrayLike) -> Self:
         """Return the same points, weighted by how well they foretold the data."""
-        joint = self.log_weights + self._log_likelihood(self.tallied(data))
+        joint = self.log_weights + self._log_likelihood(self.as_tally(data))
         if np.any(np.all(joint == -np.inf, axis=-1)):
             raise PriorError(
                 f"No point of {self.points.tolist()} can have produced what was seen. Add a point "
                 "between 0 and 1."
             )
-        believed = object.__new__(type(self))
-        believed._hold(self.points, joint)
-        return believed
+        posterior = object.__new__(type(self))
+        posterior._hold(self.points, joint)
+        return posterior
 
     def mean(self) -> Floats:
         """Return sum_s w_s θ_s, which is the predictive probability too."""
         return np.asarray(self.weights @ self.points)
 
     def mode(self) -> Floats:
-        """Return the point believed in most (the lower of two alike)."""
+        """Return the point of highest weight (the lower of two alike)."""
         return np.asarray(self.points[np.argmax(self.log_weights, axis=-1)])
 
     def mle(self, data: Counts | ArrayLike) -> Floats:
         """Return the point that foretold the data best (the lower of two alike)."""
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         log_likelihood = self._log_likelihood(tally)
         check_seen(tally.total)
         return np.asarray(self.points[np.argmax(log_likelihood, axis=-1)])
@@ -118,7 +126,7 @@ class PointMasses(Prior):
     def interval(self, level: float = 0.95) -> Interval:
         """Return the points at the two tails; between them lies `level` or more."""
         below = np.cumsum(self.weights, axis=-1)
-        lower, upper = tails(level)
+        lower, upper = tail_probabilities(level)
         last = self.points.size - 1
         first = np.minimum((below <= lower).sum(axis=-1), last)
         final = np.minimum((below < upper).sum(axis=-1), last)
@@ -131,7 +139,7 @@ class PointMasses(Prior):
 
     def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln sum_s w_s θ_s^n1 (1-θ_s)^n0, plus the orders rows of counts stand for."""
-        tally = self.tallied(data)
+        tally = self.as_tally(data)
         joint = self.log_weights + self._log_likelihood(tally)
         # The weights sum to 1 but for rounding, which no rows at all must not be taxed with.
         gain = logsumexp(joint, axis=-1) - logsumexp(self.log_weights, axis=-1)
@@ -145,7 +153,7 @@ class PointMasses(Prior):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw points, shape (*size, ...)."""
         check_generator(rng)
-        shape = sizes(size, self.log_weights.shape[:-1])
+        shape = sample_shape(size, self.log_weights.shape[:-1])
         # The largest of ln w_s + Gumbel noise is s with probability w_s.
         noisy = self.log_weights + rng.gumbel(size=(*shape, self.points.size))
         return np.asarray(self.points[np.argmax(noisy, axis=-1)])
@@ -157,11 +165,13 @@ class PointMasses(Prior):
         """
         beliefs = {"prior": self}
         if data is not None:
-            tally = self.tallied(data)
+            tally = self.as_tally(data)
             alike = PointMasses(self.points, np.ones(self.points.shape))
             beliefs["likelihood"] = alike.posterior(tally)
             beliefs["posterior"] = self.posterior(tally)
-        believed = list(beliefs.values())[-1]
-        check_single("PointMasses", believed.log_weights.shape[:-1])
+        posterior = list(beliefs.values())[-1]
+        check_single("PointMasses", posterior.log_weights.shape[:-1])
         masses = {name: belief.weights for name, belief in beliefs.items()}
-        return draw_masses(self.points, masses, marks_of(believed), "probability of success θ", ax)
+        return draw_masses(
+            self.points, masses, summary_marks(posterior), "probability of success θ", ax
+        )

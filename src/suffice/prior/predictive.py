@@ -11,12 +11,19 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
 from suffice.errors import InputError, PriorError
-from suffice.prior.prior import Size, broadcast, check_generator, positive, sizes, spread_to
+from suffice.prior.prior import (
+    Size,
+    broadcast,
+    broadcast_array,
+    check_generator,
+    positive,
+    sample_shape,
+)
 from suffice.prior.special import log_gamma_step
-from suffice.tally.tally import Floats, frozen, given
+from suffice.tally.tally import Floats, as_readonly, readonly_copy
 
 # numpy draws Poisson numbers up to 9.2e18, the largest that 64 bits hold.
-MOST_EVENTS = 1e18
+MAX_EVENTS = 1e18
 
 
 class Predictive(ABC):
@@ -37,7 +44,7 @@ class Predictive(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays are writeable, whatever they were before.
         for name, value in state.items():
-            object.__setattr__(self, name, given(value))
+            object.__setattr__(self, name, as_readonly(value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +64,7 @@ class Bernoulli(Predictive):
     probability: Floats
 
     def __init__(self, probability: ArrayLike) -> None:
-        chance = frozen(probability)
+        chance = readonly_copy(probability)
         wrong = ~((chance >= 0) & (chance <= 1))
         if np.any(wrong):
             raise PriorError(
@@ -96,7 +103,7 @@ class Bernoulli(Predictive):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw zeros and ones, shape (*size, ...)."""
         check_generator(rng)
-        shape = sizes(size, self.probability.shape)
+        shape = sample_shape(size, self.probability.shape)
         return np.asarray(rng.random(shape) < self.probability, dtype=np.float64)
 
 
@@ -123,8 +130,8 @@ class NegativeBinomial(Predictive):
         a = positive("NegativeBinomial", "shape", shape)
         b = positive("NegativeBinomial", "rate", rate)
         common = broadcast("NegativeBinomial", a.shape, b.shape)
-        object.__setattr__(self, "shape", spread_to(a, common))
-        object.__setattr__(self, "rate", spread_to(b, common))
+        object.__setattr__(self, "shape", broadcast_array(a, common))
+        object.__setattr__(self, "rate", broadcast_array(b, common))
 
     def log_density(self, x: ArrayLike) -> Floats:
         """Return the log probability of a number of events; -inf where it is no number of any."""
@@ -142,7 +149,9 @@ class NegativeBinomial(Predictive):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw numbers of events, shape (*size, ...)."""
         check_generator(rng)
-        rates = rng.standard_gamma(self.shape, size=sizes(size, self.shape.shape)) / self.rate
+        rates = (
+            rng.standard_gamma(self.shape, size=sample_shape(size, self.shape.shape)) / self.rate
+        )
         return np.asarray(draw_events(rng, rates), dtype=np.float64)
 
 
@@ -158,9 +167,9 @@ def draw_events(rng: np.random.Generator, rates: Floats) -> NDArray[np.int64]:
 Measure the events in a larger unit.
     """
     largest = float(np.max(rates, initial=0.0))
-    if not largest <= MOST_EVENTS:
+    if not largest <= MAX_EVENTS:
         raise InputError(
-            f"A rate of {largest:g} events a row is beyond what can be drawn, {MOST_EVENTS:g}. "
+            f"A rate of {largest:g} events a row is beyond what can be drawn, {MAX_EVENTS:g}. "
             "Measure the events in a larger unit."
         )
     return np.asarray(rng.poisson(rates))

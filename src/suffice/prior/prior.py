@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.estimates import Estimates
-from suffice.tally.tally import Floats, Tally, frozen, given
+from suffice.tally.tally import Floats, Tally, as_readonly, readonly_copy
 
 Size = int | Sequence[int] | None
 
@@ -34,7 +34,7 @@ class Prior(ABC):
 
     _learns_from: ClassVar[type[Tally]] = Tally
 
-    def tallied(self, data: Any) -> Any:
+    def as_tally(self, data: Any) -> Any:
         """Return `data` if it is a tally, or else the tally of a raw sequence (n, ...)."""
         if not isinstance(data, Tally):
             return self._tally_of(data)
@@ -54,7 +54,7 @@ class Prior(ABC):
 
     @abstractmethod
     def posterior(self, data: Any) -> Self:
-        """Return what is believed after `data`."""
+        """Return the posterior given `data`."""
 
     @abstractmethod
     def predictive(self) -> Any:
@@ -88,17 +88,17 @@ class Prior(ABC):
 
     def estimates(self, data: Any) -> Estimates:
         """Return what maximum likelihood, MAP and posterior mean say, side by side."""
-        tally = self.tallied(data)
-        believed = self.posterior(tally)
-        return Estimates.asked(lambda: self.mle(tally), believed.mode, believed.mean)
+        tally = self.as_tally(data)
+        posterior = self.posterior(tally)
+        return Estimates.asked(lambda: self.mle(tally), posterior.mode, posterior.mean)
 
     def log_bayes_factor(self, other: Prior, data: Any) -> Floats:
         """Return the log evidence of `data` under this prior less that under `other`.
 
         Both are evidences of the sequence, not of its totals, so that nothing is left to cancel.
         """
-        tally = self.tallied(data)
-        mine, theirs = self.log_evidence(tally), other.log_evidence(other.tallied(tally))
+        tally = self.as_tally(data)
+        mine, theirs = self.log_evidence(tally), other.log_evidence(other.as_tally(tally))
         if self._shared_in(tally) != other._shared_in(tally):
             raise InputError(
                 f"The priors share variances along the axes {self._shared_in(tally)} and "
@@ -115,7 +115,7 @@ class Prior(ABC):
     def bayes_factor(self, other: Prior, data: Any) -> Floats:
         """Return how many times as probable `data` are under this prior as under `other`.
 
-        Beyond 1e308 it is inf, and `log_bayes_factor` still tells the size.
+        Beyond 1e308 it is inf, and `log_bayes_factor` still gives the size.
         """
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_bayes_factor(other, data)))
@@ -138,48 +138,50 @@ class Prior(ABC):
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Unpickled arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
 
-def positive(owner: str, name: str, values: ArrayLike) -> Floats:
+def positive(class_name: str, name: str, values: ArrayLike) -> Floats:
     """Return `values` as a read-only array, all finite and above 0."""
-    array = frozen(values)
+    array = readonly_copy(values)
     wrong = ~(np.isfinite(array) & (array > 0))
     if np.any(wrong):
-        raise PriorError(f"{owner} has {name} {array[wrong].flat[0]:g}. Use finite values above 0.")
+        raise PriorError(
+            f"{class_name} has {name} {array[wrong].flat[0]:g}. Use finite values above 0."
+        )
     return array
 
 
-def finite(owner: str, name: str, values: ArrayLike) -> Floats:
+def finite(class_name: str, name: str, values: ArrayLike) -> Floats:
     """Return `values` as a read-only array of finite numbers."""
-    array = frozen(values)
+    array = readonly_copy(values)
     wrong = ~np.isfinite(array)
     if np.any(wrong):
-        raise PriorError(f"{owner} has {name} {array[wrong].flat[0]:g}. Use finite values.")
+        raise PriorError(f"{class_name} has {name} {array[wrong].flat[0]:g}. Use finite values.")
     return array
 
 
-def broadcast(owner: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast(class_name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape that several shapes spread to, or say that they do not fit."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
-        told = ", ".join(str(shape) for shape in shapes)
+        shown = ", ".join(str(shape) for shape in shapes)
         raise ShapeError(
-            f"The shapes {told} of a {owner} and of what it meets do not fit together. Give the "
-            "prior no axes, or those of the tally."
+            f"The shapes {shown} of a {class_name} and of what it meets do not fit together. Give "
+            "the prior no axes, or those of the tally."
         ) from None
 
 
-def spread_to(values: Floats, shape: tuple[int, ...]) -> Floats:
+def broadcast_array(values: Floats, shape: tuple[int, ...]) -> Floats:
     """Return `values` repeated to `shape`, as a read-only array of its own."""
     if values.shape == shape:
-        return frozen(values)
-    return given(np.broadcast_to(values, shape).copy())
+        return readonly_copy(values)
+    return as_readonly(np.broadcast_to(values, shape).copy())
 
 
-def tails(level: float) -> tuple[float, float]:
+def tail_probabilities(level: float) -> tuple[float, float]:
     """Return the probabilities below the lower and the upper end of an interval."""
     if not 0 < level < 1:
         raise PriorError(f"A credible interval of level {level:g}. Use a level between 0 and 1.")
@@ -195,7 +197,7 @@ def check_generator(rng: Any) -> None:
         )
 
 
-def sizes(size: Size, shape: tuple[int, ...]) -> tuple[int, ...]:
+def sample_shape(size: Size, shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of `size` draws of something that has `shape`."""
     if size is None:
         return shape

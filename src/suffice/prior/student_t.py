@@ -16,12 +16,12 @@ from suffice.prior.prior import (
     Interval,
     Size,
     broadcast,
+    broadcast_array,
     check_generator,
     finite,
     positive,
-    sizes,
-    spread_to,
-    tails,
+    sample_shape,
+    tail_probabilities,
 )
 from suffice.prior.special import log_gamma_step
 from suffice.tally.tally import Floats
@@ -51,8 +51,8 @@ class Normal(Predictive):
         at = finite("Normal", "location", location)
         spread = positive("Normal", "variance", variance)
         shape = broadcast("Normal", at.shape, spread.shape)
-        object.__setattr__(self, "location", spread_to(at, shape))
-        object.__setattr__(self, "variance", spread_to(spread, shape))
+        object.__setattr__(self, "location", broadcast_array(at, shape))
+        object.__setattr__(self, "variance", broadcast_array(spread, shape))
 
     def log_density(self, x: ArrayLike) -> Floats:
         """Return the log density of each entry."""
@@ -70,13 +70,15 @@ class Normal(Predictive):
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed interval that holds a new value with probability `level`."""
         spread = self.standard_deviation()
-        lower, upper = (np.asarray(self.location + spread * ndtri(tail)) for tail in tails(level))
+        lower, upper = (
+            np.asarray(self.location + spread * ndtri(tail)) for tail in tail_probabilities(level)
+        )
         return Interval(lower, upper)
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw entries, shape (*size, ...)."""
         check_generator(rng)
-        noise = rng.standard_normal(sizes(size, self.location.shape))
+        noise = rng.standard_normal(sample_shape(size, self.location.shape))
         return np.asarray(self.location + self.standard_deviation() * noise)
 
 
@@ -111,7 +113,7 @@ class StudentT(Predictive):
         }
         shape = broadcast("StudentT", *(array.shape for array in fields.values()))
         for name, array in fields.items():
-            object.__setattr__(self, name, spread_to(array, shape))
+            object.__setattr__(self, name, broadcast_array(array, shape))
 
     def log_density(self, x: ArrayLike) -> Floats:
         """Return the log density of each entry."""
@@ -135,14 +137,15 @@ class StudentT(Predictive):
         """Return the equal-tailed interval that holds a new value with probability `level`."""
         scale = np.sqrt(self.squared_scale)
         lower, upper = (
-            np.asarray(self.location + scale * stdtrit(self.degrees, tail)) for tail in tails(level)
+            np.asarray(self.location + scale * stdtrit(self.degrees, tail))
+            for tail in tail_probabilities(level)
         )
         return Interval(lower, upper)
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw entries, shape (*size, ...)."""
         check_generator(rng)
-        draws = rng.standard_t(self.degrees, size=sizes(size, self.degrees.shape))
+        draws = rng.standard_t(self.degrees, size=sample_shape(size, self.degrees.shape))
         return np.asarray(self.location + np.sqrt(self.squared_scale) * draws)
 
 
@@ -180,9 +183,9 @@ class MultivariateStudentT(Predictive):
             )
         lead = broadcast("MultivariateStudentT", v.shape, m.shape[:-1], matrix.shape[:-2])
         d = m.shape[-1]
-        object.__setattr__(self, "degrees", spread_to(v, lead))
-        object.__setattr__(self, "location", spread_to(m, (*lead, d)))
-        object.__setattr__(self, "scale_matrix", spread_to(matrix, (*lead, d, d)))
+        object.__setattr__(self, "degrees", broadcast_array(v, lead))
+        object.__setattr__(self, "location", broadcast_array(m, (*lead, d)))
+        object.__setattr__(self, "scale_matrix", broadcast_array(matrix, (*lead, d, d)))
 
     def log_density(self, x: ArrayLike) -> Floats:
         """Return the log density of rows (..., d)."""
@@ -212,7 +215,7 @@ class MultivariateStudentT(Predictive):
         """Draw rows, shape (*size, ..., d)."""
         check_generator(rng)
         root = cholesky("MultivariateStudentT", "scale_matrix", self.scale_matrix)
-        shape = sizes(size, self.location.shape)
+        shape = sample_shape(size, self.location.shape)
         normal = np.einsum("...jk,...k->...j", root, rng.standard_normal(shape))
         stretch = np.sqrt(self.degrees / rng.chisquare(self.degrees, size=shape[:-1]))
         return np.asarray(self.location + normal * stretch[..., None])

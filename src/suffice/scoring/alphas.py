@@ -1,4 +1,4 @@
-"""Cross-validation of multinomial pseudocounts: all of them in one pass over the left-out rows."""
+"""Cross-validation of multinomial pseudocounts: all of them in one pass over the held-out rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suffice.kernels.score.alphas import score_alphas, turned_difference
 from suffice.tally.tally import Floats
 
 # Numbers that the table of logarithms may hold (128 MB).
-MOST_LOGARITHMS = 1 << 24
+MAX_LOGARITHMS = 1 << 24
 # Rows that a core scores before it takes the next range.
 ROWS_AT_ONCE = 512
 
@@ -26,12 +26,12 @@ class AlphaScores:
     """(n, A)"""
     best: Floats
     """(n, A)"""
-    sure: Floats
+    confidence: Floats
     """(n, A)"""
 
 
 def whole_numbers(X: Any) -> bool:
-    """Say whether a CSR matrix holds counts: whole numbers, none below 0, and no gaps."""
+    """Say whether a CSR matrix holds counts: whole numbers, none below 0, and no missing values."""
     data = X.data
     return data.dtype.kind in "iub" or bool(np.all((data == np.floor(data)) & (data >= 0)))
 
@@ -64,7 +64,7 @@ def alpha_scores(
     whole = counts.sum(axis=0)
     totals = counts.sum(axis=2)
     highest = int(whole.max(initial=0.0))
-    if highest * alphas.size > MOST_LOGARITHMS:
+    if highest * alphas.size > MAX_LOGARITHMS:
         return None
     log_counts = np.log(np.arange(highest + 1)[:, None] + alphas)
     log_totals = np.log((totals.sum(axis=0) - totals)[..., None] + alphas * whole.shape[1])

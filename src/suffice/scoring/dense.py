@@ -1,4 +1,4 @@
-"""Scoring rows with gaps exactly: by the marginal of what was seen, a pattern of gaps at a time."""
+"""Scoring incomplete rows exactly, by the marginal of what was seen, pattern by pattern."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from suffice.tally.tally import Floats, Index
 
 
 class MarginalScorer(ABC):
-    """A scorer whose kernel takes whole rows, and that knows the law of any subset of features."""
+    """A scorer of complete rows that knows the marginal of any subset of features."""
 
     @abstractmethod
     def add(self, block: NDArray[Any], odd: NDArray[np.bool_], out: Floats) -> None:
@@ -45,25 +45,25 @@ class MarginalScorer(ABC):
         block = dense_block(X, start, stop)
         odd = np.zeros(len(block), np.bool_)
         self.add(block, odd, out)
-        gappy = np.flatnonzero(odd)
-        if gappy.size == 0:
+        incomplete = np.flatnonzero(odd)
+        if incomplete.size == 0:
             return -1
-        rows = np.asarray(block[gappy], dtype=np.float64)
+        rows = np.asarray(block[incomplete], dtype=np.float64)
         infinite = np.isinf(rows).any(axis=1)
         if infinite.any():
-            return int(gappy[np.argmax(infinite)])
+            return int(incomplete[np.argmax(infinite)])
         for numbers, seen in by_pattern(~np.isnan(rows)):
             if seen.size == 0:
                 continue  # nothing was seen, and the density of nothing is 1
             scores = np.zeros((len(numbers), out.shape[1]))
             cells = np.ascontiguousarray(rows[numbers][:, seen])
             self.marginal(seen).add(cells, np.zeros(len(numbers), np.bool_), scores)
-            out[gappy[numbers]] += scores
+            out[incomplete[numbers]] += scores
         return -1
 
 
 def by_pattern(seen: NDArray[np.bool_]) -> list[tuple[Index, Index]]:
-    """Return, for each pattern of gaps, the rows that have it and the features they show."""
+    """Return, for each missing-value pattern, the rows that have it and the features they show."""
     packed = np.ascontiguousarray(np.packbits(seen, axis=1))
     keys = packed.view([("", packed.dtype, packed.shape[1])]).ravel()
     _, firsts, which = np.unique(keys, return_index=True, return_inverse=True)
@@ -99,13 +99,13 @@ class LinearScorer(MarginalScorer):
         add_centred_linear(block, chunk, self.centre, weights, self.bias, odd, out)
 
     def marginal(self, seen: Index) -> LinearScorer:
-        """Return the scorer of some features, solved anew from their part of the covariance."""
+        """Return the scorer of some features, solved again from their part of the covariance."""
         return self.part(seen)
 
 
 @dataclass(frozen=True)
 class Projection:
-    """(x - centre) directions, directions (d, k): where rows lie, gaps where one has a gap."""
+    """(x - centre) directions, directions (d, k): where rows lie; NaN if any is missing."""
 
     centre: Floats
     directions: Floats
@@ -126,7 +126,7 @@ class Projection:
 
 # Least part of a feature's variance that is its own: without it the likelihood may have no
 # maximum (a Heywood case).
-LEAST_UNIQUENESS = 1e-3
+MIN_UNIQUENESS = 1e-3
 
 
 class Factors(NamedTuple):
@@ -148,8 +148,8 @@ def factor_analysis(covariance: Floats, rank: int, max_iter: int, tol: float) ->
     some dozens of steps. Rescaled features give rescaled loadings.
     """
     variance = np.diagonal(covariance)
-    spread = np.sqrt(variance)
-    correlation = covariance / np.outer(spread, spread)
+    mean_variance = np.sqrt(variance)
+    correlation = covariance / np.outer(mean_variance, mean_variance)
 
     def loadings(psi: Floats) -> tuple[Floats, Floats]:
         root = np.sqrt(psi)
@@ -171,13 +171,15 @@ def factor_analysis(covariance: Floats, rank: int, max_iter: int, tol: float) ->
         np.full(len(variance), np.log(0.5)),
         jac=True,
         method="L-BFGS-B",
-        bounds=[(np.log(LEAST_UNIQUENESS), 0.0)] * len(variance),
+        bounds=[(np.log(MIN_UNIQUENESS), 0.0)] * len(variance),
         options={"maxiter": max_iter, "gtol": tol, "ftol": 0.0, "maxfun": 20 * max_iter},
     )
     psi = np.exp(found.x)
     # A line search that finds nothing lower is at the bottom, as far as rounding lets it see.
     settled = found.success or (found.status == 2 and found.nit < max_iter)
-    return Factors(spread[:, None] * loadings(psi)[0], variance * psi, int(found.nit), settled)
+    return Factors(
+        mean_variance[:, None] * loadings(psi)[0], variance * psi, int(found.nit), settled
+    )
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ class LowRankScorer(MarginalScorer):
 # Rows of wide data multiplied at once.
 WIDE_ROWS = 1024
 # Rows for which preparing single precision pays.
-FEWEST_ROUGH_ROWS = 1000
+MIN_SINGLE_PRECISION_ROWS = 1000
 NORMAL = np.empty(0)
 
 
@@ -240,13 +242,13 @@ class WhitenedScorer(MarginalScorer):
     location: Floats
     matrix: Floats
     degrees: Floats = field(default_factory=lambda: NORMAL)
-    stretch: Floats | None = None
+    scale_factor: Floats | None = None
     root: Floats | None = None
 
     def __post_init__(self) -> None:
         root = np.linalg.cholesky(self.matrix) if self.root is None else self.root
         classes, d = self.location.shape
-        stretch = np.ones(classes) if self.stretch is None else self.stretch
+        stretch = np.ones(classes) if self.scale_factor is None else self.scale_factor
         half_log = np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1)
         half_log = half_log + d / 2 * np.log(stretch)
         if self.degrees.size:
@@ -327,14 +329,14 @@ class WhitenedScorer(MarginalScorer):
         return out
 
     def best(self, X: Any, log_prior: Floats) -> NDArray[np.int64] | None:
-        """Return each row's best class in single precision, -1 where that leaves a doubt.
+        """Return each row's best class in single precision, -1 where that is not certain.
 
         None where it does not pay: a shared factor, wide rows, few of them.
         """
         t = self._terms  # type: ignore[attr-defined]
         classes, d = self.location.shape
         chunk = chunk_rows(d, d)
-        small = not isinstance(X, np.ndarray) or len(X) < FEWEST_ROUGH_ROWS
+        small = not isinstance(X, np.ndarray) or len(X) < MIN_SINGLE_PRECISION_ROWS
         if small or not chunk or len(t["factors"]) < classes or classes < 2:
             return None
         with np.errstate(over="ignore"):  # what is beyond single precision is found below
@@ -355,7 +357,7 @@ class WhitenedScorer(MarginalScorer):
     def marginal(self, seen: Index) -> Self:
         """Return the scorer of some features: a marginal t keeps its degrees."""
         block = self.matrix[:, seen[:, None], seen]
-        return type(self)(self.location[:, seen], block, self.degrees, self.stretch)
+        return type(self)(self.location[:, seen], block, self.degrees, self.scale_factor)
 
 
 def _inverse_root(root: Floats) -> Floats:
@@ -365,7 +367,7 @@ def _inverse_root(root: Floats) -> Floats:
     return np.asarray(inverse)
 
 
-NO_GAPS = np.empty((0, 0))
+NO_MISSING_BIAS = np.empty((0, 0))
 
 
 @dataclass(frozen=True)
@@ -391,5 +393,5 @@ class SoftmaxScorer:
             return int(np.searchsorted(X.indptr, at, side="right")) - 1 - start
         table = np.ascontiguousarray(self.weights.T)
         lowest = -np.inf
-        terms = table, True, NO_GAPS, lowest, False, out
+        terms = table, True, NO_MISSING_BIAS, lowest, False, out
         return int(add_sparse_linear(X.data, X.indices, X.indptr, start, stop, *terms))

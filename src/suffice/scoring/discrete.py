@@ -25,16 +25,16 @@ from suffice.kernels.score.tables import (
 )
 from suffice.tally.tally import Floats
 
-NOTHING = np.empty((0, 0))
+EMPTY_TABLE = np.empty((0, 0))
 # With fewer classes the whole table is as quick to read as its roundings.
 SCREENED_CLASSES = 8
 # Rows of bytes are padded to whole vector registers.
 REGISTER = 32
 # A word that all classes have alike needs a step too.
-SMALLEST_STEP = 1e-300
+MIN_STEP = 1e-300
 
 
-def sure_to_be_finite(block: NDArray[Any]) -> bool:
+def is_finite(block: NDArray[Any]) -> bool:
     """Say whether no cell is NaN or infinite; a sum that overflows is only a false alarm."""
     if block.dtype.kind != "f":
         return True
@@ -50,17 +50,18 @@ class TableScorer:
     ----------
     table : (V, C)
     bias : (C,)
-    gap_bias : (V, C) or empty
-        What a gap leaves out of the bias.
+    missing_bias : (V, C) or empty
+        What a missing value leaves out of the bias.
     lowest : float
         Cells below it are refused.
     one_total : bool
-        Whether exp(table) adds up to 1 over the columns: a gap then takes its share with it.
+        Whether exp(table) adds up to 1 over the columns: a missing value then takes its share with
+        it.
     """
 
     table: Floats
     bias: Floats
-    gap_bias: Floats
+    missing_bias: Floats
     lowest: float = -np.inf
     one_total: bool = False
     reads_sparse: ClassVar[bool] = True
@@ -74,33 +75,33 @@ class TableScorer:
         out += self.bias
         if not isinstance(X, np.ndarray):
             arrays = X.data, X.indices, X.indptr, start, stop
-            rules = self.gap_bias, self.lowest, self.one_total
+            rules = self.missing_bias, self.lowest, self.one_total
             sound = self._finite  # type: ignore[attr-defined]
             return int(add_sparse_linear(*arrays, self.table, sound, *rules, out))
         block = kernel_ready(X[start:stop])
         if self.lowest > -np.inf and (block < self.lowest).any():
             return int(np.argmax((block < self.lowest).any(axis=1)))
-        if not sure_to_be_finite(block):
+        if not is_finite(block):
             infinite = np.isinf(block).any(axis=1)
             if infinite.any():
                 return int(np.argmax(infinite))
-            gaps = np.isnan(block)
-            if self.gap_bias.size:
-                add_gap_bias(block, self.gap_bias, out)
-            block = np.where(gaps, 0.0, block)
-            self._renormalise(gaps, block.sum(axis=1), out)
+            missing = np.isnan(block)
+            if self.missing_bias.size:
+                add_gap_bias(block, self.missing_bias, out)
+            block = np.where(missing, 0.0, block)
+            self._renormalise(missing, block.sum(axis=1), out)
         if self._finite:  # type: ignore[attr-defined]
             out += block @ self.table
         else:
             add_linear_skipping_zeros(block, self.table, out)
         return -1
 
-    def _renormalise(self, gaps: NDArray[np.bool_], length: Floats, out: Floats) -> None:
+    def _renormalise(self, missing: NDArray[np.bool_], length: Floats, out: Floats) -> None:
         """Score by the seen columns' shares of their own total (docs: mathematics, section 8)."""
-        rows = np.flatnonzero(gaps.any(axis=1))
+        rows = np.flatnonzero(missing.any(axis=1))
         if not self.one_total or not rows.size:
             return
-        seen = (~gaps[rows]).astype(np.float64) @ np.exp(self.table)
+        seen = (~missing[rows]).astype(np.float64) @ np.exp(self.table)
         with np.errstate(divide="ignore"):
             out[rows] -= length[rows, None] * np.where(seen > 0, np.log(seen), 0.0)
 
@@ -114,7 +115,7 @@ class TableScorer:
             return None
         if not self._finite:  # type: ignore[attr-defined]
             return None
-        rounded = rounded_table(self.table)
+        rounded = quantize_table(self.table)
         best = np.empty(X.shape[0], np.int64)
         prior = log_prior + self.bias
 
@@ -123,12 +124,12 @@ class TableScorer:
             terms = self.table, self.lowest, *rounded, prior
             return bool(best_screened(*arrays, *terms, best[start:stop]))
 
-        # Rows with gaps, or to be refused, are left to the plain way.
+        # Incomplete rows, and rows to be refused, are left to the plain way.
         plain = all(on_all_cores(work, row_ranges(X.shape[0], classes)))
         return best if plain else None
 
 
-def rounded_table(table: Floats) -> tuple[float, NDArray[Any], Floats]:
+def quantize_table(table: Floats) -> tuple[float, NDArray[Any], Floats]:
     """Return (room, codes, steps): the table in whole numbers of steps from each row's middle.
 
     A row of few classes fills one line of cache in two bytes each, and all rows have one step, so
@@ -146,7 +147,7 @@ def rounded_table(table: Floats) -> tuple[float, NDArray[Any], Floats]:
     middles, ranges = np.empty(words), np.empty(words)
     tasks = row_ranges(words, classes)
     on_all_cores(lambda start, stop: row_ranges_of(table, start, stop, middles, ranges), tasks)
-    steps = np.maximum((ranges.max(keepdims=True) if few else ranges) / (2 * room), SMALLEST_STEP)
+    steps = np.maximum((ranges.max(keepdims=True) if few else ranges) / (2 * room), MIN_STEP)
     on_all_cores(
         lambda start, stop: round_to_steps(table, start, stop, middles, steps, codes), tasks
     )
@@ -208,7 +209,7 @@ class BinaryScorer:
                 add_binary_linear(*arrays, start, stop, self.threshold, odds, self.log_zero, out)
             )
         block = kernel_ready(X[start:stop])
-        if not sure_to_be_finite(block):
+        if not is_finite(block):
             infinite = np.isinf(block).any(axis=1)
             if infinite.any():
                 return int(np.argmax(infinite))
@@ -233,7 +234,7 @@ class LevelScorer:
 
 
 @dataclass(frozen=True)
-class RisingScorer:
+class IntegratedCountScorer:
     """Scores counts with their rates integrated out: Polya or negative binomial.
 
     pseudo (V, C); slope (V, C) or empty; totals (C,) for Polya, or empty; bias (C,);
@@ -244,7 +245,7 @@ class RisingScorer:
     slope: Floats
     totals: Floats
     bias: Floats
-    gap_bias: Floats
+    missing_bias: Floats
     reads_sparse: ClassVar[bool] = True
 
     def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
@@ -253,21 +254,23 @@ class RisingScorer:
         terms = self.pseudo, self.slope, self.totals, out
         if not isinstance(X, np.ndarray):
             arrays = X.data, X.indices, X.indptr
-            if self.gap_bias.size:
-                _subtract_sparse_gaps(X, start, stop, self.gap_bias, out)
+            if self.missing_bias.size:
+                _subtract_sparse_missing(X, start, stop, self.missing_bias, out)
             return int(add_sparse_rising(*arrays, start, stop, *terms))
         block = kernel_ready(X[start:stop])
-        if self.gap_bias.size:
-            add_gap_bias(block, self.gap_bias, out)
+        if self.missing_bias.size:
+            add_gap_bias(block, self.missing_bias, out)
         return int(add_rising(block, *terms))
 
 
-def _subtract_sparse_gaps(X: Any, start: int, stop: int, gap_bias: Floats, out: Floats) -> None:
+def _subtract_sparse_missing(
+    X: Any, start: int, stop: int, missing_bias: Floats, out: Floats
+) -> None:
     for row in range(start, stop):
         cells = slice(X.indptr[row], X.indptr[row + 1])
-        gaps = X.indices[cells][np.isnan(X.data[cells])]
-        if gaps.size:
-            out[row - start] -= gap_bias[gaps].sum(axis=0)
+        missing = X.indices[cells][np.isnan(X.data[cells])]
+        if missing.size:
+            out[row - start] -= missing_bias[missing].sum(axis=0)
 
 
 def row_log_factorials(X: Any) -> tuple[Floats, Floats]:

@@ -14,15 +14,17 @@ from scipy.special import expit, logsumexp
 from suffice.display.bars import draw_bars
 from suffice.display.tables import Bar, PrintedTable, Section, Tabular
 from suffice.errors import InputError, ShapeError
-from suffice.tally.tally import Floats, Index, frozen
+from suffice.tally.tally import Floats, Index, readonly_copy
 
 # Absolute error of the mean slope (which lies between -1 and 1), and the most pieces its path may
 # be cut into: where scores are in the thousands it turns sharply, but at few places.
 SLOPE_ERROR = 1e-13
-MOST_INTERVALS = 2000
+MAX_INTERVALS = 2000
 
 
-def log_odds(scores: Floats, target: int, against: NDArray[np.intp], lapse: float = 0.0) -> float:
+def log_odds(
+    scores: Floats, target: int, against: NDArray[np.intp], noise_rate: float = 0.0
+) -> float:
     """Return log p(target) - log p(any of `against`) (docs: mathematics, section 10).
 
     Parameters
@@ -32,7 +34,7 @@ def log_odds(scores: Floats, target: int, against: NDArray[np.intp], lapse: floa
     target : int
     against : (A,)
         Numbers of other classes.
-    lapse : float
+    noise_rate : float
         Share of the uniform distribution that the probabilities are mixed with.
 
     Examples
@@ -40,21 +42,20 @@ def log_odds(scores: Floats, target: int, against: NDArray[np.intp], lapse: floa
     >>> log_odds(np.log([0.5, 0.25, 0.25]), 0, np.array([1, 2]))
     0.0
     """
-    log_proba = _log_proba(scores, lapse)
+    log_proba = _log_proba(scores, noise_rate)
     return float(log_proba[target] - logsumexp(log_proba[against]))
 
 
-def attributed(
-    base: Floats, parts: Floats, target: int, against: NDArray[np.intp], lapse: float = 0.0
+def attribute_log_odds(
+    base: Floats, parts: Floats, target: int, against: NDArray[np.intp], noise_rate: float = 0.0
 ) -> Floats:
     """Return what each part adds to the log-odds, (J,), on the way from `base` to all parts.
 
-    Log-odds are no sums of the parts' scores where there are several other classes, or a lapse. All
-    parts are put on together, along base + t * (sum of parts), t from 0 to 1, and each is given
-    its share of the slope at every t (Aumann and Shapley):
-    part_j . integral of the gradient of the log-odds along the way.
-    The contributions add up to the change of the log-odds, whatever the order of the parts. Of two
-    classes and without lapse they are plain differences of scores.
+    Log-odds are no sums of the parts' scores where there are several other classes, or a noise
+    rate. All parts are put on together, along base + t * (sum of parts), t from 0 to 1, and each is
+    given its share of the slope at every t (Aumann and Shapley): part_j . integral of the gradient
+    of the log-odds along the way. The contributions add up to the change of the log-odds, whatever
+    the order of the parts. Of two classes and without noise they are plain differences of scores.
 
     Parameters
     ----------
@@ -62,12 +63,12 @@ def attributed(
         Scores before any part, such as the log prior.
     parts : (J, C)
         What each part adds to the scores.
-    target, against, lapse : as for `log_odds`
+    target, against, noise_rate : as for `log_odds`
 
     Examples
     --------
     >>> base, parts = np.log([0.5, 0.5]), np.array([[1.0, 0.0], [0.0, 3.0]])
-    >>> attributed(base, parts, 0, np.array([1])).tolist()
+    >>> attribute_log_odds(base, parts, 0, np.array([1])).tolist()
     [1.0, -3.0]
     """
     total = parts.sum(axis=0)
@@ -76,39 +77,41 @@ def attributed(
             f"Scores {base.tolist()} and {total.tolist()} are not all finite, so their log-odds "
             "have no parts. Leave out classes of which nothing was learned."
         )
-    if len(against) == 1 and lapse == 0:
+    if len(against) == 1 and noise_rate == 0:
         return np.asarray(parts[:, target] - parts[:, against[0]])
     slope = quad_vec(
-        lambda t: _gradient(base + t * total, target, against, lapse),
+        lambda t: _gradient(base + t * total, target, against, noise_rate),
         0.0,
         1.0,
         epsabs=SLOPE_ERROR,
         epsrel=SLOPE_ERROR,
         norm="max",
-        limit=MOST_INTERVALS,
+        limit=MAX_INTERVALS,
         points=_turns(base, total),
     )[0]
     return np.asarray(parts @ slope)
 
 
-def _log_proba(scores: Floats, lapse: float) -> Floats:
+def _log_proba(scores: Floats, noise_rate: float) -> Floats:
     found = np.asarray(scores - logsumexp(scores))
-    if lapse > 0:
-        found = np.logaddexp(found + np.log1p(-lapse), np.log(lapse / len(scores)))
+    if noise_rate > 0:
+        found = np.logaddexp(found + np.log1p(-noise_rate), np.log(noise_rate / len(scores)))
     return found
 
 
-def _gradient(scores: Floats, target: int, against: NDArray[np.intp], lapse: float) -> Floats:
+def _gradient(scores: Floats, target: int, against: NDArray[np.intp], noise_rate: float) -> Floats:
     """Return the derivatives of the log-odds by the scores, (C,)."""
     log_shares = scores - logsumexp(scores)
-    shares, log_proba = np.exp(log_shares), _log_proba(scores, lapse)
-    # What part of a class's probability is softmax's, not the lapse's.
-    known = (1 - lapse) * np.exp(log_shares - log_proba) if lapse else np.ones(len(scores))
+    shares, log_proba = np.exp(log_shares), _log_proba(scores, noise_rate)
+    # What part of a class's probability is softmax's, not the uniform part's.
+    known = (
+        (1 - noise_rate) * np.exp(log_shares - log_proba) if noise_rate else np.ones(len(scores))
+    )
     others = np.zeros(len(scores))
     others[against] = np.exp(log_proba[against] - logsumexp(log_proba[against]))
     slope = -others * known
     slope[target] += known[target]
-    # Softmax takes from all classes what it gives to one; without lapse this cancels.
+    # Softmax takes from all classes what it gives to one; without noise this cancels.
     return np.asarray(slope - shares * (known[target] - (others * known).sum()))
 
 
@@ -173,7 +176,7 @@ class Explanation(Tabular):
         log_odds: float,
     ) -> Self:
         """Return the explanation; what the pieces do not add up to is its base."""
-        shares = frozen(contributions)
+        shares = readonly_copy(contributions)
         if not shares.shape == (len(names),) == (len(values),):
             raise ShapeError(
                 f"{len(names)} names, {len(values)} values and contributions of shape "
@@ -245,7 +248,7 @@ class Explanation(Tabular):
     def _printed(self) -> PrintedTable:
         names, amounts = self.lines()
         rows = [
-            (_clipped(name), f"{amount:+.3f}", bar)
+            (_clip_name(name), f"{amount:+.3f}", bar)
             for name, amount, bar in zip(names, amounts, _bars(amounts), strict=True)
         ]
         return PrintedTable(("", "", ""), [Section(rows)], above=(self.title,), left=(0, 2))
@@ -281,7 +284,7 @@ def _bars(amounts: list[float]) -> list[Bar]:
     return [Bar(amount / longest if longest else 0.0) for amount in amounts]
 
 
-def _clipped(name: str) -> str:
+def _clip_name(name: str) -> str:
     return name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1] + "…"
 
 
@@ -323,7 +326,7 @@ def explain_scores(
     ('ham', [1.5], 0.0)
     """
     total = scores.base + scores.parts.sum(axis=0)
-    at, others = compared(classes, total, target, against)
+    at, others = find_classes(classes, total, target, against)
     possible = np.isfinite(total)
     others = others[possible[others]]
     if not possible[at] or not others.size:
@@ -335,13 +338,13 @@ def explain_scores(
     place = np.cumsum(possible) - 1
     base, parts = scores.base[possible], scores.parts[:, possible]
     sides = int(place[at]), place[others]
-    shares = attributed(base, parts, *sides, scores.noise_rate)
+    shares = attribute_log_odds(base, parts, *sides, scores.noise_rate)
     odds = log_odds(total[possible], *sides, scores.noise_rate)
     other = None if against is None else classes.tolist()[int(others[0])]
     return Explanation.of(classes.tolist()[at], other, scores.names, scores.values, shares, odds)
 
 
-def compared(classes: Classes, total: Floats, target: Any, against: Any) -> tuple[int, Index]:
+def find_classes(classes: Classes, total: Floats, target: Any, against: Any) -> tuple[int, Index]:
     """Return the number of the class that is explained, and of those it is held against."""
     if len(classes) == 1:
         raise InputError(

@@ -1,4 +1,4 @@
-"""What a linear regression believes of new targets, and of the rows it was fitted to."""
+"""The predictive distribution of a linear regression, and its leave-one-out form."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from suffice.prior.coefficients import (
     Coefficients,
     CoefficientsKnownNoise,
     Products,
+    clip_to_rounding,
     leverage,
-    not_below_rounding,
     precision_root,
-    solved_by,
+    solve_with_root,
 )
 from suffice.prior.student_t import Normal, StudentT
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
-Belief = Coefficients | CoefficientsKnownNoise
+CoefficientPosterior = Coefficients | CoefficientsKnownNoise
 
 # A row that has this much of a coefficient's information to itself: without it there is none.
-ALL_BUT_NOTHING = 1e-10
+MIN_REMAINING_LEVERAGE = 1e-10
 
 
-class LeftOut(NamedTuple):
+class LeaveOneOut(NamedTuple):
     """What the others say of each row: (n,) leverages, (n, t) predictions and log densities."""
 
     leverage: Floats
@@ -39,14 +39,14 @@ class LeftOut(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Line:
-    """Coefficients believed in, and the intercept that goes with them.
+class RegressionPosterior:
+    """The posterior of the coefficients, and the intercept that goes with them.
 
     An intercept b of flat prior is, given the coefficients w, N(mean y - mean x.w, s2 / n).
 
     Parameters
     ----------
-    belief : the posterior of the coefficients
+    posterior : the posterior of the coefficients
     products : what it was learned from
     centre : (d,)
         The mean row; 0 without an intercept.
@@ -56,15 +56,17 @@ class Line:
         n, or inf without an intercept.
     """
 
-    belief: Belief
+    posterior: CoefficientPosterior
     products: Products
     centre: Floats
-    level: Floats
+    mean_target: Floats
     weight: float
 
     @classmethod
-    def of(cls, prior: Belief, products: Products, tally: Moments, *, intercept: bool) -> Line:
-        """Return what is believed after the rows of a tally."""
+    def of(
+        cls, prior: CoefficientPosterior, products: Products, tally: Moments, *, intercept: bool
+    ) -> RegressionPosterior:
+        """Return the posterior given the rows of a tally."""
         d = len(products.xx)
         mean = tally.mean() if intercept else np.zeros(tally.origin.shape)
         weight = float(tally.weight) if intercept else np.inf
@@ -73,24 +75,26 @@ class Line:
     @property
     def coefficients(self) -> Floats:
         """(t, d)."""
-        return self.belief.location
+        return self.posterior.location
 
     @property
     def intercepts(self) -> Floats:
         """(t,)."""
-        return np.asarray(self.level - self.belief.location @ self.centre)
+        return np.asarray(self.mean_target - self.posterior.location @ self.centre)
 
     @property
     def _unit(self) -> Floats | float:
-        """The unit in which the belief's precision is not measured: the noise, if it is known."""
+        """The noise variance if known, else 1: the unit of the posterior's precision."""
         return (
-            self.belief.noise_variance if isinstance(self.belief, CoefficientsKnownNoise) else 1.0
+            self.posterior.noise_variance
+            if isinstance(self.posterior, CoefficientsKnownNoise)
+            else 1.0
         )
 
     def joint_covariance(self) -> Floats:
         """Return the covariance of (intercept, w), (d + 1, d + 1), in units of the noise."""
-        root = precision_root(self.belief.precision)
-        inner = solved_by(root, np.eye(len(root))) / self._unit
+        root = precision_root(self.posterior.precision)
+        inner = solve_with_root(root, np.eye(len(root))) / self._unit
         d = len(root)
         whole = np.empty((d + 1, d + 1))
         across = -(inner @ self.centre)
@@ -99,9 +103,9 @@ class Line:
         whole[1:, 1:] = inner
         return whole
 
-    def spread(self, rows: Rows) -> Floats:
+    def mean_variance(self, rows: Rows) -> Floats:
         """Return x V x of each row (n,), the variance of its mean target in units of the noise."""
-        root = precision_root(self.belief.precision)
+        root = precision_root(self.posterior.precision)
         out = np.empty(rows.shape[0])
         d = len(self.centre)
         for start, stop in row_ranges(*rows.shape):
@@ -112,26 +116,26 @@ class Line:
     def predictive(self, rows: Rows) -> StudentT | Normal:
         """Return the distribution of the targets (n, t) of new rows."""
         location = np.asarray(rows.X @ self.coefficients.T) + self.intercepts
-        return self._around(location, 1.0 + self.spread(rows)[:, None])
+        return self._predictive_at(location, 1.0 + self.mean_variance(rows)[:, None])
 
-    def _around(self, location: Floats, factor: Floats) -> StudentT | Normal:
-        if isinstance(self.belief, CoefficientsKnownNoise):
-            return Normal(location, self.belief.noise_variance * factor)
-        unit = self.belief.noise_scale / self.belief.noise_shape
-        return StudentT(2 * self.belief.noise_shape, location, unit * factor)
+    def _predictive_at(self, location: Floats, factor: Floats) -> StudentT | Normal:
+        if isinstance(self.posterior, CoefficientsKnownNoise):
+            return Normal(location, self.posterior.noise_variance * factor)
+        unit = self.posterior.noise_scale / self.posterior.noise_shape
+        return StudentT(2 * self.posterior.noise_shape, location, unit * factor)
 
-    def left_out(self, rows: PairedRows) -> LeftOut:
+    def leave_one_out(self, rows: PairedRows) -> LeaveOneOut:
         """Return what would be predicted of each row by all the others, the prior unchanged.
 
         With h = w x V x the row's leverage and r its residual, the others miss it by r / (1 - h)
-        (docs: mathematics, section 7). Rows with gaps were never learned, and get NaN.
+        (docs: mathematics, section 7). Incomplete rows were never learned, and get NaN.
         """
         w = rows.weights if rows.weights.size else np.ones(rows.shape[0])
-        gappy = np.isnan(rows.targets).any(axis=1)
-        spread = self.spread(rows)
-        gappy |= np.isnan(spread)
-        h = w * spread
-        alone = np.flatnonzero(~gappy & ~(1 - h > ALL_BUT_NOTHING))
+        incomplete = np.isnan(rows.targets).any(axis=1)
+        mean_variance = self.mean_variance(rows)
+        incomplete |= np.isnan(mean_variance)
+        h = w * mean_variance
+        alone = np.flatnonzero(~incomplete & ~(1 - h > MIN_REMAINING_LEVERAGE))
         if alone.size:
             raise InputError(
                 f"Row {alone[0]} alone decides a coefficient (leverage {h[alone[0]]:g}): the other "
@@ -139,23 +143,23 @@ class Line:
             )
         predicted = np.asarray(rows.X @ self.coefficients.T) + self.intercepts
         residual = (rows.targets - predicted) / (1 - h)[:, None]
-        location = np.where(gappy[:, None], np.nan, rows.targets - residual)
+        location = np.where(incomplete[:, None], np.nan, rows.targets - residual)
         log_density = np.full(location.shape, np.nan)
-        seen = ~gappy
-        factor = 1 + (spread / (1 - h))[seen, None]
+        seen = ~incomplete
+        factor = 1 + (mean_variance / (1 - h))[seen, None]
         others: StudentT | Normal
-        if isinstance(self.belief, CoefficientsKnownNoise):
-            others = Normal(location[seen], self.belief.noise_variance * factor)
+        if isinstance(self.posterior, CoefficientsKnownNoise):
+            others = Normal(location[seen], self.posterior.noise_variance * factor)
         else:
-            shape = self.belief.noise_shape - w[seen, None] / 2
+            shape = self.posterior.noise_shape - w[seen, None] / 2
             if np.any(shape <= 0):
                 raise InputError(
                     "One row less leaves the noise unknown. Learn more rows, or give a prior of "
                     "the noise (noise_shape, noise_scale)."
                 )
             taken = (w * (1 - h))[seen, None] * np.square(residual[seen])
-            lost = 2 * self.belief.noise_scale - taken
-            scale = not_below_rounding(lost, self.products) / 2
+            lost = 2 * self.posterior.noise_scale - taken
+            scale = clip_to_rounding(lost, self.products) / 2
             others = StudentT(2 * shape, location[seen], scale / shape * factor)
         log_density[seen] = others.log_density(rows.targets[seen])
-        return LeftOut(np.where(gappy, np.nan, h), location, log_density)
+        return LeaveOneOut(np.where(incomplete, np.nan, h), location, log_density)

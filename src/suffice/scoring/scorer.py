@@ -98,18 +98,18 @@ def best_class(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
     shortcut = getattr(scorer, "best", None)
     found = None if shortcut is None else shortcut(X, log_prior)
     if found is None:
-        return _scored_best(scorer, X, log_prior)
+        return _best_by_scores(scorer, X, log_prior)
     best: NDArray[np.int64] = found
     doubtful = np.flatnonzero(best < 0)
     if doubtful.size:
         try:
-            best[doubtful] = _scored_best(scorer, X[doubtful], log_prior)
+            best[doubtful] = _best_by_scores(scorer, X[doubtful], log_prior)
         except Refused as refusal:
             raise Refused(int(doubtful[refusal.row])) from None
     return best
 
 
-def _scored_best(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
+def _best_by_scores(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
     best = np.empty(X.shape[0], np.int64)
     _warn(
         _run(

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.data.columns import GAP, Column
+from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.estimators.answers import generator
@@ -81,7 +81,7 @@ class TableAnswers(Decides, Combines):
         for name in self.gaps_:
             if name + GAP_OF in cells and name in cells:
                 missing = cells.pop(name + GAP_OF) > 0
-                cells[name][missing] = np.nan if cells[name].dtype.kind == "f" else GAP
+                cells[name][missing] = np.nan if cells[name].dtype.kind == "f" else MISSING_CODE
         return as_given(cells, self.schema_, n_samples, self.frame_kind_), self.classes_[codes]
 
     def impute(self, X: Any, draw: bool = False, random_state: Any = None) -> Any:
@@ -102,7 +102,7 @@ class TableAnswers(Decides, Combines):
         log_proba = self._log_proba_of(sheet)
         cells: Cells = {}
         for family, reading in zip(self.blocks_, self.readings_, strict=True):
-            if any(sheet.table[name].any_gap for name in family.columns):
+            if any(sheet.table[name].any_missing for name in family.columns):
                 cells |= reading.impute(sheet.table, log_proba, rng)
         return filled(X, cells, self.schema_)
 
@@ -198,7 +198,7 @@ def pieces_of(reading: Any, table: Table) -> Pieces:
 
 def shown(column: Column) -> str:
     """Return how the cell of a column of one row is shown in an explanation."""
-    if column.any_gap:
+    if column.any_missing:
         return f"{column.name} missing"
     value = column.values[0]
     if column.kind == "category":

@@ -13,7 +13,7 @@ from suffice.combine.combination import Combination
 from suffice.combine.fit import Weighing
 from suffice.combine.rows import HeldOutRows, apart
 from suffice.data.table import Table
-from suffice.families import Reading
+from suffice.families import Posterior
 from suffice.logistic.binary import Contrast, scores_of
 from suffice.table.features import Features
 from suffice.table.held_out import HeldOut
@@ -58,7 +58,7 @@ class HeldOutBlock:
     at : int
     """
 
-    reading: Reading[Any]
+    reading: Posterior[Any]
     held_out: HeldOut
     numbers: Index
     scores: HeldOutRows
@@ -91,7 +91,7 @@ class HeldOutBlock:
 class NewBlock:
     """What a block says of the rows of a table."""
 
-    reading: Reading[Any]
+    reading: Posterior[Any]
     table: Table
 
     @property
@@ -102,12 +102,12 @@ class NewBlock:
 
     def all_columns(self) -> Floats:
         """Return the scores, (n, C), up to a number for each row."""
-        return apart(self.reading.odds(self.table))
+        return apart(self.reading.relative_scores(self.table))
 
     def without_each(self) -> Iterator[tuple[Index, Floats]]:
         """Yield numbers of rows, (m,), and their scores without each column, (m, C, d)."""
         own = self.table.select(self.columns)
-        classes = self.reading.odds(own.take(np.arange(1))).shape[1]
+        classes = self.reading.relative_scores(own.take(np.arange(1))).shape[1]
         step = max(1, MOST_HELD // (classes * len(self.columns)))
         for start in range(0, len(own), step):
             some = np.arange(start, min(start + step, len(own)))
@@ -117,7 +117,7 @@ class NewBlock:
 def held_out_increase(
     held_out: HeldOut,
     rows: HeldOutRows,
-    readings: Sequence[Reading[Any]],
+    readings: Sequence[Posterior[Any]],
     features: Features,
     found: Weighing,
 ) -> LossIncrease | None:
@@ -142,7 +142,7 @@ def held_out_increase(
 def new_increase(
     table: Table,
     base: Floats,
-    readings: Sequence[Reading[Any]],
+    readings: Sequence[Posterior[Any]],
     features: Features,
     found: Combination,
     codes: NDArray[np.int32],

@@ -24,10 +24,10 @@ from suffice.table.held_out import HeldOut, cell_hashes, row_hashes, with_group_
 from suffice.table.learner import AtHand, TableLearner
 from suffice.table.sheet import Sheet
 from suffice.tally.tally import ROUNDING, Floats
-from suffice.validation.folds import DistinctRows, deal_folds
+from suffice.validation.folds import DistinctRows, assign_folds
 from suffice.validation.importance import LossIncrease
-from suffice.validation.leave_one_out import ClassesLeftOut
-from suffice.validation.row_sample import KEPT_ROWS, RowSample
+from suffice.validation.leave_one_out import LeaveOneOutResult
+from suffice.validation.row_sample import MAX_ROWS, RowSample
 
 # Rows that weights and offsets are fitted to: so many for each of them, and no fewer than these; of
 # more, those of the lowest content hashes are taken. A weight that is fitted to n rows costs
@@ -143,11 +143,11 @@ class Combines(TableLearner):
 
     def _keep_answers_of(self, held_out: HeldOut, found: Weighing) -> None:
         """Keep what is said of held-out rows by weights that are fitted to the others."""
-        kept = held_out.kept[:KEPT_ROWS]
+        kept = held_out.kept[:MAX_ROWS]
         answers = np.full((len(kept), len(self.classes_)), -np.inf)
         if found.scores.size:
-            answers[:, held_out.classes] = found.combination.finished(found.scores[:KEPT_ROWS])
-        codes, weights = held_out.folds.rows.codes[kept], held_out.weights[:KEPT_ROWS]
+            answers[:, held_out.classes] = found.combination.finished(found.scores[:MAX_ROWS])
+        codes, weights = held_out.folds.rows.codes[kept], held_out.weights[:MAX_ROWS]
         self._keep_answers(answers, codes, weights, held_out.folds, kept)
 
     def _held_out(
@@ -161,7 +161,7 @@ class Combines(TableLearner):
             hashes = cell_hashes(rows.X.table, self._columns())
         hashes = with_group_hashes(hashes, rows)
         distinct = DistinctRows.of(rows, hashes, self._most_held_out(), complete=complete)
-        return HeldOut(deal_folds(distinct), self.tally_.weights)
+        return HeldOut(assign_folds(distinct), self.tally_.weights)
 
     def _most_held_out(self) -> int:
         """Return how many distinct rows weights are fitted to at most."""
@@ -194,18 +194,18 @@ class Combines(TableLearner):
         """Return the log prior (n, C) without so much (n,) of each row's weight; (0,): 1."""
         return left_out_prior(self.tally_.weights, rows.codes, out if out.size else 1.0)
 
-    def _left_out(self, rows: Rows) -> ClassesLeftOut:
+    def _left_out(self, rows: Rows) -> LeaveOneOutResult:
         prior = self._left_out_base(rows, rows.weights)
         scores = prior + self.combination_.offsets
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
-            scores += weight * apart(reading.left_out(rows.X.table, rows.codes, rows.weights))
+            scores += weight * apart(reading.leave_one_out(rows.X.table, rows.codes, rows.weights))
         scores = self._corrected(scores, rows.X.table)
         if not self.weights_stale_:
             self._take_weights_out(rows, scores, prior)
         if not self.classes_closed_:
             # A class of which the row was the only one is no class any more.
             scores[self._only_one(rows)] = -np.inf
-        return ClassesLeftOut(
+        return LeaveOneOutResult(
             self.combination_.finished(scores), rows.codes, weights_of(rows), self.classes_
         )
 
@@ -254,7 +254,7 @@ class Combines(TableLearner):
         prior = self._log_prior() + self.combination_.offsets
         scores = np.repeat(prior[None], len(X), axis=0)
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
-            said = reading.odds(X.table)
+            said = reading.relative_scores(X.table)
             said *= weight
             scores += said
         return self.combination_.finished(self._corrected(scores, X.table))

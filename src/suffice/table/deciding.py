@@ -121,7 +121,7 @@ class DecidesFamilies(TableAnswers):
     def _decide(self, sample: RowSample, now: Undecided) -> None:
         """Choose families and count all rows anew, as a first fit of them would."""
         known, closed, kind = self.classes_, self.classes_closed_, self.frame_kind_
-        rows = sample.expanded()
+        rows = sample.expand()
         readings = string_readings(self.families)
         table = read_again(rows.X.table, readings, now.declared)
         for name in ("tally_", "_gross", "_undecided"):
@@ -157,7 +157,7 @@ class DecidesFamilies(TableAnswers):
     def _kept_rows(self, sample: RowSample) -> Rows:
         if not hasattr(self, "_undecided"):
             return super()._kept_rows(sample)
-        return self._by_schema(sample.coded_by(self.classes_))
+        return self._by_schema(sample.with_codes_of(self.classes_))
 
     def _sample_rows(self, classes: Any, rows: Rows, *, first: bool, forget: bool) -> None:
         if first or not hasattr(self, "_undecided"):

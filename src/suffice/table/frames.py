@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import GAP
+from suffice.data.columns import MISSING_CODE
+from suffice.data.conversion import as_table, is_columns
 from suffice.data.frames import is_frame
-from suffice.data.given import as_table, is_columns
 from suffice.data.objects import DAY, Kind
 from suffice.data.schema import Field, Schema
 from suffice.data.table import Table, has_names
@@ -144,7 +144,7 @@ def plain(field: Field, values: NDArray[Any]) -> NDArray[Any]:
     if field.kind == "category":
         levels = np.empty(len(field.levels) + 1, dtype=object)
         levels[: len(field.levels)] = field.levels
-        return np.asarray(levels[np.where(values == GAP, len(field.levels), values)])
+        return np.asarray(levels[np.where(values == MISSING_CODE, len(field.levels), values)])
     if field.kind == "text":
         return values
     gaps = np.isnan(values)

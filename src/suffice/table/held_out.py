@@ -15,17 +15,17 @@ from suffice.combine.rows import HeldOutRows, held_out_rows, told_apart
 from suffice.data.hashes import Hashes, table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.families import Reading
+from suffice.families import Posterior
 from suffice.logistic.binary import FeatureRows
 from suffice.table.class_prior import class_log_prior, left_out_prior
 from suffice.table.features import Features
 from suffice.tally.tally import Floats, Index
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 def folds_of_table(rows: Rows, columns: Iterable[str]) -> Folds:
     """Return the rows of a `Sheet` in folds, dealt by what some columns hold."""
-    return deal_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
+    return assign_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
 
 
 def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
@@ -93,12 +93,12 @@ class HeldOut:
         """The weight of each of these rows, (n',)."""
         return np.asarray(self.folds.rows.row_weights[self.kept])
 
-    def scores(self, reading: Reading[Any]) -> Floats:
+    def scores(self, reading: Posterior[Any]) -> Floats:
         """Return what a block says of the rows by other folds (see `told_apart`).
 
         It is computed once for a family: all its readings must be of the same rows.
         """
-        key = reading.family, bool(getattr(reading, "plugged", False))
+        key = reading.family, bool(getattr(reading, "plug_in", False))
         if key not in self._said:
             found = reading.held_out(self.table, self.folds)
             if len(self.classes) < found.shape[1]:
@@ -126,7 +126,7 @@ class HeldOut:
         return found if len(self.kept) == len(found) else found.some(self.kept)
 
     def combined(
-        self, readings: Iterable[Reading[Any]], features: Features, found: Combination
+        self, readings: Iterable[Posterior[Any]], features: Features, found: Combination
     ) -> Floats:
         """Return the scores, (n', C'), under weights, offsets and corrections of all rows."""
         rows = self.rows([self.scores(reading) for reading in readings])

@@ -22,7 +22,7 @@ from suffice.estimators.intake import labelled_rows
 from suffice.estimators.keeps_rows import KeepsRows
 from suffice.estimators.learner import named_alike
 from suffice.estimators.undo import all_or_nothing
-from suffice.families import Family, Reading
+from suffice.families import Family, Posterior
 from suffice.families.family import Mask
 from suffice.persist.refusal import refuse
 from suffice.table.choices import Choices
@@ -94,7 +94,7 @@ class TableLearner(KeepsRows):
             warn_unreadable(sheet.table)
         sheet = sheet.with_gaps(self.gaps_)
         if grow:
-            self.blocks_ = tuple(family.grown(sheet.table) for family in self.blocks_)
+            self.blocks_ = tuple(family.with_levels_of(sheet.table) for family in self.blocks_)
         return sheet
 
     def _columns_with_gaps(self, sheet: Sheet) -> tuple[str, ...]:
@@ -107,7 +107,7 @@ class TableLearner(KeepsRows):
         return tuple(
             c.name
             for c in sheet.table
-            if c.name in given and (c.any_gap or c.name + GAP_OF in names)
+            if c.name in given and (c.any_missing or c.name + GAP_OF in names)
         )
 
     def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> Rows:
@@ -230,10 +230,10 @@ class TableLearner(KeepsRows):
 
     def _read(self, groups: Groups[Any]) -> None:
         pairs = zip(self.blocks_, groups.parts.parts, strict=True)
-        found = (family.read(t) for family, t in pairs)
+        found = (family.posterior(t) for family, t in pairs)
         plug = self.estimate == "mean"
-        self.readings_: tuple[Reading[Any], ...] = tuple(
-            reading.plugged_in() if plug else reading for reading in found
+        self.readings_: tuple[Posterior[Any], ...] = tuple(
+            reading.as_plug_in() if plug else reading for reading in found
         )
 
     def _name_of_sum(self, path: tuple[int, ...], at: tuple[int, ...]) -> str:
@@ -273,13 +273,13 @@ class TableLearner(KeepsRows):
 
     def _merge(self, other: Self) -> None:
         try:
-            schema = self.schema_.merged(other.schema_)
+            schema = self.schema_.merge(other.schema_)
             places = other.schema_.translations(schema)
             pairs = list(zip(self.blocks_, other.blocks_, strict=True))
             both = []
             for tally in (other.tally_, other._scale_with()):
                 blocks = zip(pairs, tally.parts.parts, strict=True)
-                found = [mine.merged(theirs, part, places) for (mine, theirs), part in blocks]
+                found = [mine.merge(theirs, part, places) for (mine, theirs), part in blocks]
                 parts = Blocks(tuple(part for _, part in found))
                 both.append(Groups(tally.classes, tally.weights, parts))
         except ShapeError as error:

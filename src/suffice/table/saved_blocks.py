@@ -10,7 +10,7 @@ import numpy as np
 
 from suffice.combine.choice import HOW, UNFITTED
 from suffice.combine.combination import Combination
-from suffice.data.columns import GAP, NUMERIC, Column
+from suffice.data.columns import MISSING_CODE, NUMERIC, Column
 from suffice.data.objects import Kind
 from suffice.data.parsing.format import StringFormat
 from suffice.data.schema import Field, Schema
@@ -18,7 +18,7 @@ from suffice.data.table import Table
 from suffice.errors import InputError, ShapeError
 from suffice.families import Family
 from suffice.families.settings import check_settings
-from suffice.persist.agreement import MOST_WEIGHT, check_alike, check_shapes, check_sizes
+from suffice.persist.agreement import MAX_WEIGHT, check_alike, check_shapes, check_sizes
 from suffice.persist.refusal import refuse
 from suffice.table.choices import Choice, Choices, Trial
 from suffice.table.families import TEXTS, family_of
@@ -169,7 +169,7 @@ def _check_documents(counts: Any) -> None:
 
 def _empty(field: Field) -> Column:
     if field.kind == "category":
-        return Column(field.name, field.kind, np.full(1, GAP, np.int32), field.levels)
+        return Column(field.name, field.kind, np.full(1, MISSING_CODE, np.int32), field.levels)
     if field.kind == "text":
         import pyarrow
 
@@ -234,7 +234,7 @@ def check_combination(saved: dict[str, Any], blocks: int, classes: int, features
     if found.how not in (*HOW, *UNFITTED) or not 0 <= found.lapse < 1:
         refuse(f"It combines by {found.how!r:.80}, with a lapse of {found.lapse!r:.80}.")
     # They are of the size of 1; products of such large ones would be beyond all floats.
-    check_sizes({name: getattr(found, name) for name in FITTED}, MOST_WEIGHT)
+    check_sizes({name: getattr(found, name) for name in FITTED}, MAX_WEIGHT)
     if not min(found.spread, found.correction_spread) >= 0:
         refuse("It combines with a spread that is out of range.")
     if not isinstance(found.held_out_log_loss, float):

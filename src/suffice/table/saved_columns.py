@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data.columns import GAP, Column
+from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.schema import Field
-from suffice.persist.agreement import MOST_CELL, check_sizes
+from suffice.persist.agreement import MAX_CELL, check_sizes
 from suffice.persist.refusal import refuse
 
 
@@ -17,7 +17,7 @@ def plain_column(column: Column) -> Any:
     if column.kind != "text":
         return column.values
     texts = np.array([text or "" for text in column.values.to_pylist()], dtype=object)
-    return [texts, column.gaps]
+    return [texts, column.missing]
 
 
 def column_from(saved: Any, name: str, field: Field | None, size: int) -> Column:
@@ -36,11 +36,11 @@ def column_from(saved: Any, name: str, field: Field | None, size: int) -> Column
         return Column(name, "text", pa.array(texts, pa.large_string(), mask=gaps))
     if field is not None and kind == "category":
         _check(saved, "i", size, name)
-        if np.any((saved < GAP) | (saved >= len(field.levels))):
+        if np.any((saved < MISSING_CODE) | (saved >= len(field.levels))):
             refuse(f"Its kept rows have levels of {name!r:.80} that there are none of.")
         return Column(name, "category", saved.astype(np.int32), field.levels)
     _check(saved, "f", size, name)
-    check_sizes({f"cells of {name!r:.80}": saved[~np.isnan(saved)]}, MOST_CELL)
+    check_sizes({f"cells of {name!r:.80}": saved[~np.isnan(saved)]}, MAX_CELL)
     return Column(name, kind, saved.astype(np.float64))
 
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from suffice.data.columns import Column
+from suffice.data.conversion import as_table, check_unique_names, is_columns
 from suffice.data.frames import column_names, is_frame, with_names
-from suffice.data.given import as_table, is_columns, refuse_repeated_names
 from suffice.data.schema import Schema, with_own_levels
 from suffice.data.table import Table, has_names, stack_tables
 from suffice.errors import InputError, SufficeWarning, warn_caller
@@ -60,7 +60,7 @@ class Sheet:
         if not names:
             return self
         found = tuple(
-            Column(name + GAP_OF, "boolean", self.table[name].gaps.astype(np.float64))
+            Column(name + GAP_OF, "boolean", self.table[name].missing.astype(np.float64))
             for name in names
         )
         return replace(self, table=replace(self.table, columns=(*self.table.columns, *found)))
@@ -79,7 +79,7 @@ def checked(estimator: Any, X: Any, schema: Schema | None = None) -> Any:
     X = as_rows(X, schema)
     if is_frame(X):
         X = with_names(X)
-        refuse_repeated_names(column_names(X))
+        check_unique_names(column_names(X))
         _refuse_nothing(estimator, X.shape, reset=reset)
         if reset:
             validate_data(estimator, X, reset=True, skip_check_array=True)
@@ -154,7 +154,7 @@ def later_sheet(
     given = checked(estimator, X, schema)
     if not grow:
         return schema, Sheet(schema.take(given, unused))
-    wider, table = schema.grown(given, grow, unused)
+    wider, table = schema.with_levels_of(given, grow, unused)
     return wider, Sheet(table)
 
 

@@ -180,7 +180,7 @@ class Streams(DecidesFamilies):
         while over > 0:
             classes, rows = kept[0]
             leaving = min(over, rows.shape[0])
-            gone = _weighty(rows.some(np.arange(leaving)))
+            gone = _weighty(rows.take(np.arange(leaving)))
             if len(gone.codes):
                 leaving_rows = self._by_schema(gone)
                 if hasattr(self, "_undecided"):
@@ -191,13 +191,13 @@ class Streams(DecidesFamilies):
                 taken = named_alike(counted, self.classes_)
                 self._gross = gross_scale(getattr(self, "_gross", None), groups, taken)
                 groups = groups.subtract(taken, self._gross)
-            rest = rows.some(np.arange(leaving, rows.shape[0]))
+            rest = rows.take(np.arange(leaving, rows.shape[0]))
             kept = (_batch(classes, rest), *kept[1:]) if len(rest.codes) else kept[1:]
             over -= leaving
         self.__dict__.pop("_at_hand", None)
         self._kept = kept
         if groups is not before and not self.classes_closed_:
-            groups = groups.without_empty()
+            groups = groups.drop_empty()
         groups = self._keep_learned(groups)
         if groups is not before:
             self._settle(groups)
@@ -212,7 +212,7 @@ class Streams(DecidesFamilies):
 
 def _weighty(rows: Rows) -> Rows:
     """Return the rows that were learned: those of weight 0 were not."""
-    return rows.some(np.flatnonzero(rows.weights > 0)) if rows.weights.size else rows
+    return rows.take(np.flatnonzero(rows.weights > 0)) if rows.weights.size else rows
 
 
 def _batch(classes: Any, rows: Rows) -> tuple[Any, Rows]:

@@ -25,7 +25,7 @@ class Blocks(Tally, Generic[T]):
 
     parts: tuple[T, ...]
 
-    def _paired(self, other: Self) -> list[tuple[T, T]]:
+    def _pair(self, other: Self) -> list[tuple[T, T]]:
         self._same_kind(other)
         if len(self.parts) != len(other.parts):
             raise ShapeError(
@@ -35,11 +35,11 @@ class Blocks(Tally, Generic[T]):
         return list(zip(self.parts, other.parts, strict=True))
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(tuple(a + b for a, b in self._paired(other)))
+        return type(self)(tuple(a + b for a, b in self._pair(other)))
 
     def subtract(self, other: Self, gross: Any = None) -> Self:
         """Return the tally without the rows of another one, block by block."""
-        pairs = self._paired(other)
+        pairs = self._pair(other)
         scales = (None,) * len(pairs) if gross is None else gross.parts
         return type(self)(
             tuple(a.subtract(b, scale) for (a, b), scale in zip(pairs, scales, strict=True))
@@ -56,11 +56,11 @@ class Blocks(Tally, Generic[T]):
 
     def is_hidden_by(self, total: Self) -> bool:
         """Say whether any block is."""
-        return any(a.is_hidden_by(b) for a, b in self._paired(total))
+        return any(a.is_hidden_by(b) for a, b in self._pair(total))
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, block by block."""
-        return type(self)(tuple(a.maximum(b) for a, b in self._paired(other)))
+        return type(self)(tuple(a.maximum(b) for a, b in self._pair(other)))
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""
@@ -70,14 +70,14 @@ class Blocks(Tally, Generic[T]):
         """Return the tally at `index` of the first axis of every block."""
         return type(self)(tuple(part.take(index) for part in self.parts))
 
-    def spread(self, index: Index, size: int) -> Self:
+    def expand(self, index: Index, size: int) -> Self:
         """Place our entries at `index` of a first axis of `size`, in every block."""
-        return type(self)(tuple(part.spread(index, size) for part in self.parts))
+        return type(self)(tuple(part.expand(index, size) for part in self.parts))
 
     def pooled(self) -> Self:
         """Return the sum over the first axis of every block."""
         return type(self)(tuple(part.pooled() for part in self.parts))
 
-    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+    def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether two tallies are equal up to rounding."""
-        return all(a.agrees(b, relative) for a, b in self._paired(other))
+        return all(a.allclose(b, relative) for a, b in self._pair(other))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import InputError
 from suffice.tally.sequence import sequence
-from suffice.tally.tally import Floats, Tally, frozen, given
+from suffice.tally.tally import Floats, Tally, as_readonly, readonly_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +45,14 @@ nothing was changed.
     _sums: ClassVar[tuple[str, ...]] = ("counts", "log_orderings")
 
     def __init__(self, counts: ArrayLike, log_orderings: ArrayLike | None = None) -> None:
-        values = frozen(counts)
+        values = readonly_copy(counts)
         if not np.all(values >= 0):
             at = tuple(int(i) for i in np.argwhere(~(values >= 0))[0])
             raise InputError(f"Count {list(at)} is {values[at]:g}. Counts are 0 or more.")
         if log_orderings is None:
-            log_orderings = given(np.zeros(values.shape[:-1]))
+            log_orderings = as_readonly(np.zeros(values.shape[:-1]))
         object.__setattr__(self, "counts", values)
-        object.__setattr__(self, "log_orderings", frozen(log_orderings))
+        object.__setattr__(self, "log_orderings", readonly_copy(log_orderings))
 
     @classmethod
     def coin(cls, *, heads: ArrayLike, tails: ArrayLike) -> Self:
@@ -107,7 +107,7 @@ nothing was changed.
         at = np.asarray(levels, dtype=np.intp)
         wide = self.with_levels(int(at.max(initial=-1)) + 1)
         counts = np.take(wide.counts, at, axis=-1)
-        return self._rebuilt({"counts": counts, "log_orderings": self.log_orderings})
+        return self._rebuild({"counts": counts, "log_orderings": self.log_orderings})
 
     def with_levels(self, levels: int) -> Self:
         """Return the same counts over at least `levels` levels."""
@@ -115,6 +115,6 @@ nothing was changed.
         if missing <= 0:
             return self
         edge = [(0, 0)] * (self.counts.ndim - 1) + [(0, missing)]
-        return self._rebuilt(
+        return self._rebuild(
             {"counts": np.pad(self.counts, edge), "log_orderings": self.log_orderings}
         )

@@ -42,7 +42,7 @@ def scale_of_sum(gross: Any, total: Any, *parts: Any) -> Any:
     return gross
 
 
-def of_classes(gross: Groups[Any], classes: Any) -> Groups[Any]:
+def select_classes(gross: Groups[Any], classes: Any) -> Groups[Any]:
     """Return the gross scale of some classes; those that it does not know are not in it."""
     if np.array_equal(gross.classes, classes):
         return gross
@@ -63,7 +63,7 @@ class Shortfall(NamedTuple):
     ----------
     kind : "rows", "times", "seen", "squares" or "pattern"
         Rows of a class; how often something was counted; rows in which a column was seen; a sum of
-        squares about the mean; rows with the same gaps.
+        squares about the mean; rows with the same missing values.
     path : numbers of the blocks that lead to it
     at : place in the tally, the class first
     held, asked : float
@@ -99,7 +99,7 @@ def shortfalls(whole: Any, part: Any, gross: Any) -> Iterator[Shortfall]:
 @shortfalls.register(Groups)
 def _groups(whole: Groups[Any], part: Any, gross: Any) -> Iterator[Shortfall]:
     union = np.union1d(whole.classes, part.classes)
-    a, b, scale = (tally.aligned(union) for tally in (whole, part, gross))
+    a, b, scale = (tally.align(union) for tally in (whole, part, gross))
     yield _worst("rows", a.weights, b.weights, scale.weights)
     yield from shortfalls(a.parts, b.parts, scale.parts)
 
@@ -128,7 +128,7 @@ def _events(whole: Events, part: Events, gross: Events) -> Iterator[Shortfall]:
 def _moments(whole: Moments, part: Moments, gross: Moments) -> Iterator[Shortfall]:
     a = whole.diagonal()
     origin = np.where(a.weight > 0, a.origin, part.origin)
-    a, b = a.rebased(origin), part.diagonal().rebased(origin)
+    a, b = a.rebase(origin), part.diagonal().rebase(origin)
     yield _worst("seen", a.weight, b.weight, gross.weight)
     left = a.weight - b.weight
     some = left > ROUNDING * gross.weight
@@ -154,7 +154,7 @@ def _patterns(whole: Patterns, part: Patterns, gross: Moments) -> Iterator[Short
         a = b.zero() if known is None else known
         scale = features_at(gross, pattern)
         rows = _worst("pattern", a.weight, b.weight, scale.weight.max(axis=-1, initial=0.0))
-        yield rows._replace(path=tuple(sorted({*whole.everything} - {*pattern})))
+        yield rows._replace(path=tuple(sorted({*whole.all_features} - {*pattern})))
         for one in shortfalls(a, b, scale):
             if one.kind == "squares":
                 yield one._replace(at=(one.at[0], pattern[one.at[1]]))
@@ -168,7 +168,7 @@ def _worst(kind: str, have: Floats, asked: Floats, gross: Floats) -> Shortfall:
     return Shortfall(kind, (), place, float(have[at]), float(asked[at]), float(size[at]))
 
 
-def describe_shortfall(found: Shortfall, what: str, label: Any = None, gaps: str = "") -> str:
+def describe_shortfall(found: Shortfall, what: str, label: Any = None, missing: str = "") -> str:
     """Return the shortfall in words: of `what`, in the class `label` if there are classes.
 
     >>> found = Shortfall("times", (), (0, 3), 1.0, 2.0, 0.5)
@@ -181,7 +181,7 @@ def describe_shortfall(found: Shortfall, what: str, label: Any = None, gaps: str
     if found.kind == "rows":
         fact = f"Class {label!r} has {found.held:g} rows, {asked}"
     elif found.kind == "pattern":
-        fact = f"There are {found.held:g} rows {gaps}{place}, {asked}"
+        fact = f"There are {found.held:g} rows {missing}{place}, {asked}"
     elif found.kind == "seen":
         fact = f"{what} was seen in {found.held:g} rows{place}, {asked}"
     elif found.kind == "times":

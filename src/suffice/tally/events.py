@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from suffice.errors import InputError
 from suffice.tally.sequence import sequence
-from suffice.tally.tally import Floats, Tally, frozen
+from suffice.tally.tally import Floats, Tally, readonly_copy
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,11 +43,11 @@ class Events(Tally):
 
     def __init__(self, weight: ArrayLike, sum_x: ArrayLike, sum_log_factorial: ArrayLike) -> None:
         for name, value in (("weight", weight), ("sum_x", sum_x)):
-            array = frozen(value)
+            array = readonly_copy(value)
             if not np.all(array >= 0):
                 raise InputError(f"Events.{name} holds {array.min():g}. It must be 0 or more.")
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "sum_log_factorial", frozen(sum_log_factorial))
+        object.__setattr__(self, "sum_log_factorial", readonly_copy(sum_log_factorial))
 
     @classmethod
     def of(cls, numbers: ArrayLike) -> Self:

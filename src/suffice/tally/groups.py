@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from suffice.errors import DebtError, InputError, ShapeError
-from suffice.tally.tally import Floats, Tally, frozen, given, paid, power_of_two
+from suffice.tally.tally import (
+    Floats,
+    Tally,
+    as_readonly,
+    power_of_two,
+    readonly_copy,
+    subtract_checked,
+)
 
 T = TypeVar("T", bound=Tally)
 Labels = NDArray[Any]
@@ -47,7 +54,7 @@ class Groups(Tally, Generic[T]):
         if names.flags.writeable:
             names = names.copy()
             names.flags.writeable = False
-        total = frozen(weights)
+        total = readonly_copy(weights)
         if names.ndim != 1 or total.shape != names.shape:
             raise ShapeError(
                 f"{names.shape} classes and {total.shape} weights. Give one weight a class."
@@ -67,16 +74,16 @@ class Groups(Tally, Generic[T]):
             raise KeyError(f"No class {label!r}; the classes are {self.classes.tolist()}.")
         return self.parts.take(int(at[0]))
 
-    def aligned(self, classes: Labels) -> Self:
+    def align(self, classes: Labels) -> Self:
         """Return the same tally over `classes`, a sorted superset of ours."""
         if np.array_equal(classes, self.classes):
             return self
         index = np.searchsorted(classes, self.classes)
         weights = np.zeros(len(classes))
         weights[index] = self.weights
-        return type(self)(classes, given(weights), self.parts.spread(index, len(classes)))
+        return type(self)(classes, as_readonly(weights), self.parts.expand(index, len(classes)))
 
-    def without_empty(self) -> Self:
+    def drop_empty(self) -> Self:
         """Leave out the classes of which no row is left."""
         kept = np.flatnonzero(self.weights > 0)
         return type(self)(self.classes[kept], self.weights[kept], self.parts.take(kept))
@@ -90,30 +97,30 @@ class Groups(Tally, Generic[T]):
                 "different types. Name the classes in one type."
             )
         union = np.union1d(self.classes, other.classes)
-        return self.aligned(union), other.aligned(union)
+        return self.align(union), other.align(union)
 
     def __add__(self, other: Self) -> Self:
         a, b = self._together(self._same_kind(other))
-        return type(self)(a.classes, given(a.weights + b.weights), a.parts + b.parts)
+        return type(self)(a.classes, as_readonly(a.weights + b.weights), a.parts + b.parts)
 
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Groups[Tally]:
         """Return how large the sums of each class are, and no smaller than its weight."""
         weights = np.maximum(self.weights, least)
         sizes = np.zeros(len(weights)) if hidden else power_of_two(weights)
         parts = self.parts.magnitude(weights, hidden=hidden)
-        return Groups(self.classes, given(sizes), parts)
+        return Groups(self.classes, as_readonly(sizes), parts)
 
     def is_hidden_by(self, total: Self) -> bool:
         """Say whether any class is."""
         if not self.parts.may_be_hidden:
             return False
-        return self.aligned(total.classes).parts.is_hidden_by(total.parts)
+        return self.align(total.classes).parts.is_hidden_by(total.parts)
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, class by class."""
         a, b = self._together(self._same_kind(other))
         return type(self)(
-            a.classes, given(np.maximum(a.weights, b.weights)), a.parts.maximum(b.parts)
+            a.classes, as_readonly(np.maximum(a.weights, b.weights)), a.parts.maximum(b.parts)
         )
 
     def subtract(self, other: Self, gross: Any = None) -> Self:
@@ -128,31 +135,33 @@ class Groups(Tally, Generic[T]):
             )
         a, b = self._together(other)
         if gross is None:
-            weights = paid("Groups", "weights", a.weights, b.weights)
-            return type(self)(a.classes, given(weights), a.parts - b.parts)
-        scale = gross.aligned(a.classes)
-        weights = paid("Groups", "weights", a.weights, b.weights, scale.weights)
-        return type(self)(a.classes, given(weights), a.parts.subtract(b.parts, scale.parts))
+            weights = subtract_checked("Groups", "weights", a.weights, b.weights)
+            return type(self)(a.classes, as_readonly(weights), a.parts - b.parts)
+        scale = gross.align(a.classes)
+        weights = subtract_checked("Groups", "weights", a.weights, b.weights, scale.weights)
+        return type(self)(a.classes, as_readonly(weights), a.parts.subtract(b.parts, scale.parts))
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""
-        return type(self)(self.classes, given(self.weights * factor), self.parts.scale(factor))
+        return type(self)(
+            self.classes, as_readonly(self.weights * factor), self.parts.scale(factor)
+        )
 
     def take(self, index: Any) -> Self:
         """Return the tally of the classes at `index`."""
         at = np.atleast_1d(np.arange(len(self.classes))[index])
         return type(self)(self.classes[at], self.weights[at], self.parts.take(at))
 
-    def spread(self, index: Any, size: int) -> Self:
-        """Refuse: classes have names, and `aligned` places them by name."""
+    def expand(self, index: Any, size: int) -> Self:
+        """Refuse: classes have names, and `align` places them by name."""
         raise TypeError("Groups are placed by the names of their classes: use aligned(classes).")
 
     def pooled(self) -> T:  # type: ignore[override]
         """Return the tally of all classes as one."""
         return self.parts.pooled()
 
-    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+    def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether two tallies are equal up to rounding; empty classes do not count."""
         a, b = self._together(self._same_kind(other))
         near = np.allclose(a.weights, b.weights, rtol=relative, atol=0)
-        return bool(near) and a.parts.agrees(b.parts, relative)
+        return bool(near) and a.parts.allclose(b.parts, relative)

@@ -13,7 +13,7 @@ from suffice.tally.events import Events
 from suffice.tally.moments import Moments
 from suffice.tally.patterns import Patterns
 from suffice.tally.quartics import Quartics
-from suffice.tally.tally import ROUNDING, Floats, Tally, given
+from suffice.tally.tally import ROUNDING, Floats, Tally, as_readonly
 
 T = TypeVar("T", bound=Tally)
 
@@ -44,7 +44,7 @@ def training_tallies(folds: T, whole: T, size: int, *, complete: bool) -> T:
         return replace(folds, parts=parts)
     everything = whole.take(np.tile(np.arange(_classes(whole)), size))
     if isinstance(folds, Moments) and isinstance(everything, Moments):
-        folds = folds.rebased(everything.origin)
+        folds = folds.rebase(everything.origin)
     if isinstance(folds, Counts) and isinstance(everything, Counts):
         levels = max(folds.counts.shape[-1], everything.counts.shape[-1])
         folds, everything = folds.with_levels(levels), everything.with_levels(levels)
@@ -58,7 +58,7 @@ def training_tallies(folds: T, whole: T, size: int, *, complete: bool) -> T:
             gone = sums["weight"] == 0
             gone = gone.reshape(gone.shape + (1,) * (sums[name].ndim - gone.ndim))
             sums[name] = np.where(gone, 0.0, sums[name])
-    return everything._rebuilt(sums)
+    return everything._rebuild(sums)
 
 
 def with_weight_of(part: T, whole: T) -> T:
@@ -78,9 +78,9 @@ def with_weight_of(part: T, whole: T) -> T:
         return replace(part, parts=tuple(with_weight_of(a, b) for a, b in pairs))
     if isinstance(part, Patterns) and isinstance(whole, Patterns):
         factor = _ratio(_pattern_weight(whole), _pattern_weight(part))
-        parts = {seen: _scaled(moments, factor) for seen, moments in part.parts.items()}
+        parts = {seen: _scale(moments, factor) for seen, moments in part.parts.items()}
         return type(part)(part.features, parts)
-    return _scaled(part, _ratio(_weight(whole), _weight(part)))
+    return _scale(part, _ratio(_weight(whole), _weight(part)))
 
 
 def _classes(tally: Tally) -> int:
@@ -103,7 +103,7 @@ def _ratio(over: Floats, under: Floats) -> Floats:
     return np.divide(over, under, out=np.ones_like(under), where=under > 0)
 
 
-def _scaled(tally: T, factor: Floats) -> T:
+def _scale(tally: T, factor: Floats) -> T:
     """Return a tally with its sums multiplied by factors along their first axes."""
 
     def times(array: Floats) -> Floats:
@@ -112,7 +112,7 @@ def _scaled(tally: T, factor: Floats) -> T:
             return array
         return np.asarray(array * factor.reshape(factor.shape + (1,) * missing))
 
-    return tally._rebuilt({name: times(getattr(tally, name)) for name in tally._sums})
+    return tally._rebuild({name: times(getattr(tally, name)) for name in tally._sums})
 
 
 def _sum_of_others(array: Floats, size: int) -> Floats:
@@ -122,11 +122,11 @@ def _sum_of_others(array: Floats, size: int) -> Floats:
     np.cumsum(folds[:-1], axis=0, out=before[1:])
     after = np.zeros_like(folds)
     after[:-1] = np.cumsum(folds[:0:-1], axis=0)[::-1]
-    return given((before + after).reshape(array.shape))
+    return as_readonly((before + after).reshape(array.shape))
 
 
 def _difference(total: Floats, part: Floats) -> Floats:
     """Return what is left of sums, 0 where it is rounding."""
     left = total - part
     left[np.abs(left) <= ROUNDING * np.maximum(np.abs(total), np.abs(part))] = 0.0
-    return given(left)
+    return as_readonly(left)

@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 from suffice.errors import InputError, ShapeError
 from suffice.tally.scatter import Scales, check_scatter
 from suffice.tally.sequence import sequence
-from suffice.tally.tally import Floats, Tally, along, frozen, given, paid, power_of_two
+from suffice.tally.tally import (
+    Floats,
+    Tally,
+    as_readonly,
+    broadcast_along,
+    power_of_two,
+    readonly_copy,
+    subtract_checked,
+)
 
 # The origin is moved to the mean when it lies further than this many standard deviations away:
 # sums about it would then spend more than six of their sixteen digits on the distance.
@@ -30,7 +38,7 @@ class Moments(Tally):
     Parameters
     ----------
     weight : (..., d) if diagonal, (...) if full
-        Weight seen of each feature; features may have gaps, full rows may not.
+        Weight seen of each feature; features may have missing values, full rows may not.
     origin : (..., d)
     sum_x : (..., d)
         Sum of x - origin.
@@ -57,10 +65,10 @@ class Moments(Tally):
         self, weight: ArrayLike, origin: ArrayLike, sum_x: ArrayLike, sum_xx: ArrayLike
     ) -> None:
         arrays = {
-            "weight": frozen(weight),
-            "origin": frozen(origin),
-            "sum_x": frozen(sum_x),
-            "sum_xx": frozen(sum_xx),
+            "weight": readonly_copy(weight),
+            "origin": readonly_copy(origin),
+            "sum_x": readonly_copy(sum_x),
+            "sum_xx": readonly_copy(sum_xx),
         }
         shape = arrays["sum_x"].shape
         diagonal = arrays["sum_xx"].shape == shape
@@ -145,11 +153,15 @@ class Moments(Tally):
         if not self.full:
             return self
         squares = np.diagonal(self.sum_xx, axis1=-2, axis2=-1).copy()
-        return Moments(given(self.weights.copy()), self.origin, self.sum_x, given(squares))
+        return Moments(
+            as_readonly(self.weights.copy()), self.origin, self.sum_x, as_readonly(squares)
+        )
 
-    def rebased(self, origin: ArrayLike) -> Self:
+    def rebase(self, origin: ArrayLike) -> Self:
         """Return the same rows about another origin: (d + s) and (d + s)^2, summed."""
-        target = frozen(np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape))
+        target = readonly_copy(
+            np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape)
+        )
         shift = self.origin - target
         if not np.any(shift):
             return self
@@ -161,13 +173,13 @@ class Moments(Tally):
             sum_xx = self.sum_xx + cross + sum_x[..., :, None] * shift[..., None, :]
         else:
             sum_xx = self.sum_xx + shift * (self.sum_x + sum_x)
-        return type(self)(self.weight, target, given(sum_x), given(sum_xx))
+        return type(self)(self.weight, target, as_readonly(sum_x), as_readonly(sum_xx))
 
     def __add__(self, other: Self) -> Self:
         Tally._common(self, self._same_kind(other))
         origin = self._origin_with(other)
-        a, b = self.rebased(origin), other.rebased(origin)
-        return a._rebuilt({name: getattr(a, name) + getattr(b, name) for name in self._sums})
+        a, b = self.rebase(origin), other.rebase(origin)
+        return a._rebuild({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
     def subtract(self, other: Self, gross: Moments | None = None) -> Self:
         """Return the tally without the rows of another one; debt is judged by the gross scale."""
@@ -175,11 +187,11 @@ class Moments(Tally):
         step = Scales.of(a, b, other)
         scale = step if gross is None else Scales.of(a, b, other, gross)
         own = scale.weight.max(axis=-1, initial=0.0) if self.full else scale.weight
-        weight = paid(type(self).__name__, "weight", a.weight, b.weight, own)
+        weight = subtract_checked(type(self).__name__, "weight", a.weight, b.weight, own)
         gone = weight == 0
         feature_gone = gone[..., None] if self.full else gone
         square_gone = gone[..., None, None] if self.full else gone
-        left = a._rebuilt(
+        left = a._rebuild(
             {
                 "weight": weight,
                 "sum_x": np.where(feature_gone, 0.0, a.sum_x - b.sum_x),
@@ -190,16 +202,18 @@ class Moments(Tally):
 
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
         """Return how large weights and squares are, as diagonal moments about 0."""
-        weight = power_of_two(self.weights, along(least, self.weights))
-        nothing = given(np.zeros(self.sum_x.shape))
-        return Moments(given(weight), nothing, nothing, given(power_of_two(self.squares)))
+        weight = power_of_two(self.weights, broadcast_along(least, self.weights))
+        nothing = as_readonly(np.zeros(self.sum_x.shape))
+        return Moments(
+            as_readonly(weight), nothing, nothing, as_readonly(power_of_two(self.squares))
+        )
 
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, which are about 0."""
         Tally._common(self, self._same_kind(other))
         weight = np.maximum(self.weight, other.weight)
         squares = np.maximum(self.sum_xx, other.sum_xx)
-        return type(self)(given(weight), self.origin, self.sum_x, given(squares))
+        return type(self)(as_readonly(weight), self.origin, self.sum_x, as_readonly(squares))
 
     @property
     def may_be_hidden(self) -> bool:
@@ -222,20 +236,20 @@ class Moments(Tally):
         total = weights.sum(axis=0)
         safe = np.where(total > 0, total, 1.0)
         centre = (weights * self.mean()).sum(axis=0) / safe
-        moved = self.rebased(centre)
-        sums = (given(np.asarray(getattr(moved, name).sum(axis=0))) for name in self._sums)
+        moved = self.rebase(centre)
+        sums = (as_readonly(np.asarray(getattr(moved, name).sum(axis=0))) for name in self._sums)
         weight, sum_x, sum_xx = sums
-        return type(self)(weight, given(centre), sum_x, sum_xx)
+        return type(self)(weight, as_readonly(centre), sum_x, sum_xx)
 
-    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+    def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether weights, means and scatters are equal up to rounding.
 
         A mean is compared on the scale of its feature's spread and size, a scatter on that of
         the sums it was taken from.
         """
         a, b = self._common(self._same_kind(other))
-        spread = np.sqrt(np.maximum(a.squares, b.squares) / np.maximum(a.weights, 1e-300))
-        size = spread + np.maximum(np.abs(a.mean()), np.abs(b.mean()))
+        expand = np.sqrt(np.maximum(a.squares, b.squares) / np.maximum(a.weights, 1e-300))
+        size = expand + np.maximum(np.abs(a.mean()), np.abs(b.mean()))
         seen = a.weights > 0
         squares = np.maximum(a.squares, b.squares)
         root = np.sqrt(squares)
@@ -251,11 +265,11 @@ class Moments(Tally):
         weights = self.weights
         return np.asarray(self.sum_x / np.where(weights > 0, weights, 1.0))
 
-    def _rebuilt(self, sums: dict[str, Floats]) -> Self:  # type: ignore[override]
-        named = {name: given(np.asarray(value)) for name, value in sums.items()}
+    def _rebuild(self, sums: dict[str, Floats]) -> Self:  # type: ignore[override]
+        named = {name: as_readonly(np.asarray(value)) for name, value in sums.items()}
         return type(self)(named["weight"], self.origin, named["sum_x"], named["sum_xx"])
 
-    def spread(self, index: np.ndarray, size: int) -> Self:
+    def expand(self, index: np.ndarray, size: int) -> Self:
         """Return a tally of `size` entries that holds ours at `index` and is empty elsewhere."""
         wide = np.zeros((size, *self.origin.shape[1:]))
         wide[index] = self.origin
@@ -264,14 +278,14 @@ class Moments(Tally):
             array = getattr(self, name)
             out = np.zeros((size, *array.shape[1:]))
             out[index] = array
-            sums[name] = given(out)
-        return type(self)(sums["weight"], given(wide), sums["sum_x"], sums["sum_xx"])
+            sums[name] = as_readonly(out)
+        return type(self)(sums["weight"], as_readonly(wide), sums["sum_x"], sums["sum_xx"])
 
     def _common(self, other: Self) -> tuple[Self, Self]:
         Tally._common(self, other)
         # An empty side has no origin of its own to defend.
         origin = np.where(self.weights > 0, self.origin, other.origin)
-        return self.rebased(origin), other.rebased(origin)
+        return self.rebase(origin), other.rebase(origin)
 
     def _origin_with(self, other: Self) -> Floats:
         """Return the origin of a sum: ours, or the mean of both where ours is far from it.
@@ -285,10 +299,10 @@ class Moments(Tally):
         total = np.where(both, mine + theirs, 1.0)
         apart = np.where(both, other.mean() - self.mean(), 0.0)
         shift = np.where(both, self.mean() - origin + theirs / total * apart, 0.0)
-        spread = mine * (theirs / total) * apart**2
+        expand = mine * (theirs / total) * apart**2
         for one in (self, other):
-            spread = spread + np.maximum(one.squares - one._shift() * one.sum_x, 0.0)
-        far = (total * shift**2 > FAR_ORIGIN**2 * spread) & (shift != 0)
+            expand = expand + np.maximum(one.squares - one._shift() * one.sum_x, 0.0)
+        far = (total * shift**2 > FAR_ORIGIN**2 * expand) & (shift != 0)
         return np.where(far, origin + shift, origin)
 
     def _without_scatter(self, flat: np.ndarray) -> Self:
@@ -301,4 +315,4 @@ class Moments(Tally):
             level = (level + np.swapaxes(level, -1, -2)) / 2
             where = flat[..., :, None] | flat[..., None, :]
         sums = {"weight": self.weight, "sum_x": self.sum_x}
-        return self._rebuilt({**sums, "sum_xx": np.where(where, level, self.sum_xx)})
+        return self._rebuild({**sums, "sum_xx": np.where(where, level, self.sum_xx)})

@@ -1,4 +1,4 @@
-"""Moments of rows with gaps: one for each pattern of what was seen."""
+"""Moments of incomplete rows: one for each pattern of what was seen."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Mask = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Patterns(Tally):
-    """Full moments of the seen features, a pattern of gaps at a time (docs: mathematics, 8).
+    """Full moments of the seen features, a missing-value pattern at a time (docs: mathematics, 8).
 
-    The EM of a Gaussian with gaps needs nothing else of the rows, so learning from gappy data
-    adds, merges and forgets as exactly as learning from whole rows.
+    The EM of a Gaussian with missing values needs nothing else of the rows, so learning from
+    incomplete data adds, merges and forgets as exactly as learning from whole rows.
 
     Parameters
     ----------
@@ -58,28 +58,28 @@ class Patterns(Tally):
         return type(self), (self.features, dict(self.parts))
 
     @property
-    def everything(self) -> tuple[int, ...]:
-        """The pattern of a row without gaps."""
+    def all_features(self) -> tuple[int, ...]:
+        """The pattern of a complete row."""
         return tuple(range(self.features))
 
     @property
-    def gaps(self) -> bool:
-        """Whether any row with a gap is held."""
+    def has_missing(self) -> bool:
+        """Whether any incomplete row is held."""
         return any(
             len(pattern) < self.features and bool(np.any(part.weight > 0))
             for pattern, part in self.parts.items()
         )
 
     def whole(self) -> Moments:
-        """Return the moments of the rows without gaps; an error where there are no others."""
-        return self.parts[self.everything]
+        """Return the moments of the complete rows; an error where there are no others."""
+        return self.parts[self.all_features]
 
     def diagonal(self) -> Moments:
         """Return diagonal moments of every feature over the rows where it was seen."""
-        parts = (_embedded(part, seen, self.features) for seen, part in self.parts.items())
+        parts = (_embed(part, seen, self.features) for seen, part in self.parts.items())
         return reduce(Moments.__add__, parts)
 
-    def _matched(self, other: Self) -> Iterator[tuple[tuple[int, ...], Moments, Moments]]:
+    def _match(self, other: Self) -> Iterator[tuple[tuple[int, ...], Moments, Moments]]:
         self._same_kind(other)
         if self.features != other.features:
             raise ShapeError(
@@ -94,26 +94,26 @@ class Patterns(Tally):
             yield pattern, mine if mine is not None else empty, theirs or empty
 
     def __add__(self, other: Self) -> Self:
-        return self._made({pattern: a + b for pattern, a, b in self._matched(other)})
+        return self._with_parts({pattern: a + b for pattern, a, b in self._match(other)})
 
     def subtract(self, other: Self, gross: Moments | None = None) -> Self:
         """Return the tally without the rows of another one, pattern by pattern."""
         left = {}
-        for pattern, mine, theirs in self._matched(other):
+        for pattern, mine, theirs in self._match(other):
             if pattern not in self.parts and np.any(theirs.weight > 0):
-                missing = sorted(set(self.everything) - set(pattern))
+                missing = sorted(set(self.all_features) - set(pattern))
                 raise DebtError(
-                    f"Cannot forget a row with gaps in the features {missing}, of which none "
-                    "was learned. Forget only rows that were learned; nothing was changed."
+                    f"Cannot forget a row with missing values in the features {missing}, of which "
+                    "none was learned. Forget only rows that were learned; nothing was changed."
                 )
             scale = None if gross is None else features_at(gross, pattern)
             left[pattern] = mine.subtract(theirs, scale)
-        return self._made(left)
+        return self._with_parts(left)
 
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
         """Return how large the sums of the features are in the patterns that have most of them."""
         sizes = [
-            _embedded(part.magnitude(least), pattern, self.features)
+            _embed(part.magnitude(least), pattern, self.features)
             for pattern, part in self.parts.items()
         ]
         return reduce(Moments.maximum, sizes)
@@ -127,36 +127,36 @@ class Patterns(Tally):
         """Say whether any pattern is."""
         return any(part.is_hidden_by(total.parts[seen]) for seen, part in self.parts.items())
 
-    def _made(self, parts: Mapping[tuple[int, ...], Moments]) -> Self:
+    def _with_parts(self, parts: Mapping[tuple[int, ...], Moments]) -> Self:
         kept = {
             pattern: part
             for pattern, part in parts.items()
-            if pattern == self.everything or np.any(part.weight > 0)
+            if pattern == self.all_features or np.any(part.weight > 0)
         }
         return type(self)(self.features, kept)
 
-    def _mapped(self, change: Any) -> Self:
-        return self._made({pattern: change(part) for pattern, part in self.parts.items()})
+    def _map(self, change: Any) -> Self:
+        return self._with_parts({pattern: change(part) for pattern, part in self.parts.items()})
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""
-        return self._mapped(lambda part: part.scale(factor))
+        return self._map(lambda part: part.scale(factor))
 
     def take(self, index: Any) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""
-        return self._mapped(lambda part: part.take(index))
+        return self._map(lambda part: part.take(index))
 
-    def spread(self, index: Index, size: int) -> Self:
+    def expand(self, index: Index, size: int) -> Self:
         """Place our entries at `index` of a first axis of `size`."""
-        return self._mapped(lambda part: part.spread(index, size))
+        return self._map(lambda part: part.expand(index, size))
 
     def pooled(self) -> Self:
         """Return the sum over the first axis."""
-        return self._mapped(lambda part: part.pooled())
+        return self._map(lambda part: part.pooled())
 
-    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+    def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether two tallies are equal up to rounding."""
-        return all(a.agrees(b, relative) for _, a, b in self._matched(other))
+        return all(a.allclose(b, relative) for _, a, b in self._match(other))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Patterns):
@@ -164,7 +164,7 @@ class Patterns(Tally):
         return self.features == other.features and dict(self.parts) == dict(other.parts)
 
 
-def _embedded(part: Moments, pattern: tuple[int, ...], features: int) -> Moments:
+def _embed(part: Moments, pattern: tuple[int, ...], features: int) -> Moments:
     """Return the diagonal of one pattern's moments, over all features."""
     seen, diagonal = list(pattern), part.diagonal()
     arrays = []

@@ -11,7 +11,15 @@ from numpy.typing import ArrayLike
 from suffice.errors import ShapeError
 from suffice.tally.moments import Moments
 from suffice.tally.scatter import Scales, check_scatter
-from suffice.tally.tally import Floats, Index, Tally, frozen, given, paid, spread_array
+from suffice.tally.tally import (
+    Floats,
+    Index,
+    Tally,
+    as_readonly,
+    expand_array,
+    readonly_copy,
+    subtract_checked,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +39,7 @@ class Quartics(Tally):
     Examples
     --------
     >>> row = Quartics(1.0, [5.0], [0.0, 0.0], [[0.0, 0.0], [0.0, 0.0]])  # x = 5
-    >>> (row + row.rebased([4.0])).moments().mean()
+    >>> (row + row.rebase([4.0])).moments().mean()
     array([5.])
     """
 
@@ -45,7 +53,12 @@ class Quartics(Tally):
     def __init__(
         self, weight: ArrayLike, origin: ArrayLike, sum_z: ArrayLike, sum_zz: ArrayLike
     ) -> None:
-        arrays = [frozen(weight), frozen(origin), frozen(sum_z), frozen(sum_zz)]
+        arrays = [
+            readonly_copy(weight),
+            readonly_copy(origin),
+            readonly_copy(sum_z),
+            readonly_copy(sum_zz),
+        ]
         twice = 2 * arrays[1].shape[-1]
         lead = arrays[0].shape
         if arrays[2].shape != (*lead, twice) or arrays[3].shape != (*lead, twice, twice):
@@ -64,15 +77,17 @@ class Quartics(Tally):
 
     def sum_fourth_powers(self, scale: ArrayLike) -> Floats:
         """Return the sum over rows of |(x - mean) / scale|^4, shape (...)."""
-        centred = self.rebased(self.moments().mean())
+        centred = self.rebase(self.moments().mean())
         d = self.origin.shape[-1]
         weights = 1.0 / np.square(np.broadcast_to(np.asarray(scale, float), self.origin.shape))
         squares = centred.sum_zz[..., d:, d:]
         return np.asarray(np.einsum("...j,...jk,...k->...", weights, squares, weights))
 
-    def rebased(self, origin: ArrayLike) -> Self:
+    def rebase(self, origin: ArrayLike) -> Self:
         """Return the same rows about another origin: (d + s)^2 = d^2 + 2 s d + s^2."""
-        target = frozen(np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape))
+        target = readonly_copy(
+            np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape)
+        )
         s = self.origin - target
         if not np.any(s):
             return self
@@ -89,12 +104,12 @@ class Quartics(Tally):
         sum_zz = linear @ self.sum_zz @ np.swapaxes(linear, -1, -2)
         sum_zz += moved[..., :, None] * constant[..., None, :]
         sum_zz += constant[..., :, None] * sum_z[..., None, :]
-        return type(self)(self.weight, target, given(sum_z), given(sum_zz))
+        return type(self)(self.weight, target, as_readonly(sum_z), as_readonly(sum_zz))
 
     def _common(self, other: Self) -> tuple[Self, Self]:
         Tally._common(self, other)
         origin = np.where(self.weight[..., None] > 0, self.origin, other.origin)
-        return self.rebased(origin), other.rebased(origin)
+        return self.rebase(origin), other.rebase(origin)
 
     def subtract(self, other: Self, gross: Moments | None = None) -> Self:
         """Return the tally without the rows of another one; debt is judged by the gross scale."""
@@ -102,9 +117,11 @@ class Quartics(Tally):
         pieces = a.moments(), b.moments(), other.moments()
         step = Scales.of(*pieces)
         scale = step if gross is None else Scales.of(*pieces, gross)
-        weight = paid(type(self).__name__, "weight", a.weight, b.weight, scale.weight.max(axis=-1))
+        weight = subtract_checked(
+            type(self).__name__, "weight", a.weight, b.weight, scale.weight.max(axis=-1)
+        )
         gone = weight == 0
-        left = a._rebuilt(
+        left = a._rebuild(
             {
                 "weight": weight,
                 "sum_z": np.where(gone[..., None], 0.0, a.sum_z - b.sum_z),
@@ -134,23 +151,23 @@ class Quartics(Tally):
             self.weight[index], self.origin[index], self.sum_z[index], self.sum_zz[index]
         )
 
-    def spread(self, index: Index, size: int) -> Self:
+    def expand(self, index: Index, size: int) -> Self:
         """Place our entries at `index` of a first axis of `size`."""
         arrays = (self.weight, self.origin, self.sum_z, self.sum_zz)
-        return type(self)(*(given(spread_array(array, index, size)) for array in arrays))
+        return type(self)(*(as_readonly(expand_array(array, index, size)) for array in arrays))
 
     def pooled(self) -> Self:
         """Return the sum over the first axis, about the mean of the means."""
         centre = self.moments().pooled().mean()
-        moved = self.rebased(centre)
+        moved = self.rebase(centre)
         return type(self)(
-            given(np.asarray(moved.weight.sum(axis=0))),
-            frozen(centre),
-            given(moved.sum_z.sum(axis=0)),
-            given(moved.sum_zz.sum(axis=0)),
+            as_readonly(np.asarray(moved.weight.sum(axis=0))),
+            readonly_copy(centre),
+            as_readonly(moved.sum_z.sum(axis=0)),
+            as_readonly(moved.sum_zz.sum(axis=0)),
         )
 
-    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+    def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether two tallies are equal up to rounding of the sums they were taken from."""
         a, b = self._common(self._same_kind(other))
         size = np.sqrt(np.diagonal(np.maximum(a.sum_zz, b.sum_zz), axis1=-2, axis2=-1))
@@ -162,6 +179,6 @@ class Quartics(Tally):
             and bool(np.all(np.abs(a.sum_zz - b.sum_zz) <= relative * bound))
         )
 
-    def _rebuilt(self, sums: Any) -> Self:
-        named = {name: given(np.asarray(value)) for name, value in sums.items()}
+    def _rebuild(self, sums: Any) -> Self:
+        named = {name: as_readonly(np.asarray(value)) for name, value in sums.items()}
         return type(self)(named["weight"], self.origin, named["sum_z"], named["sum_zz"])

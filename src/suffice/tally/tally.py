@@ -16,10 +16,10 @@ Index = NDArray[np.intp]
 # What two orders of the same float64 additions may differ by, relative to the numbers added:
 # 2^-52 times the few thousand terms that a block of sums holds.
 ROUNDING = 2.0**-40
-LARGEST_FLOAT = np.finfo(np.float64).max
+MAX_FLOAT = np.finfo(np.float64).max
 
 
-def frozen(values: ArrayLike) -> Floats:
+def readonly_copy(values: ArrayLike) -> Floats:
     """Return `values` as a read-only float64 array, copied unless it is one already."""
     array = np.asarray(values, dtype=np.float64)
     if array.flags.writeable:
@@ -28,7 +28,7 @@ def frozen(values: ArrayLike) -> Floats:
     return array
 
 
-def given(values: Floats) -> Floats:
+def as_readonly(values: Floats) -> Floats:
     """Make an array that nobody else holds read-only, without a copy."""
     array = np.asarray(values)
     array.flags.writeable = False
@@ -51,9 +51,9 @@ class Tally:
         """Whether a sum may be smaller than its parts, since it is about another origin."""
         return False
 
-    def _rebuilt(self, sums: Mapping[str, Floats]) -> Self:
+    def _rebuild(self, sums: Mapping[str, Floats]) -> Self:
         """Return a tally like this one with other sums, which are nobody else's."""
-        return type(self)(**{name: given(value) for name, value in sums.items()})
+        return type(self)(**{name: as_readonly(value) for name, value in sums.items()})
 
     def _common(self, other: Self) -> tuple[Self, Self]:
         """Bring two tallies to the same shape (and origin), or say why that cannot be."""
@@ -76,7 +76,7 @@ class Tally:
 
     def __add__(self, other: Self) -> Self:
         a, b = self._common(self._same_kind(other))
-        return a._rebuilt({name: getattr(a, name) + getattr(b, name) for name in self._sums})
+        return a._rebuild({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
     def __sub__(self, other: Self) -> Self:
         return self.subtract(other)
@@ -108,10 +108,10 @@ class Tally:
             scales = {name: getattr(scale, name) for name in self._sums}
         left = {}
         for name in self._sums:
-            change = difference if name in self._signed else paid
+            change = difference if name in self._signed else subtract_checked
             have, owed = getattr(a, name), getattr(b, name)
             left[name] = change(type(self).__name__, name, have, owed, scales[name])
-        return a._rebuilt(left)
+        return a._rebuild(left)
 
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Tally:
         """Return how large the sums are, as powers of two: what their rounding is measured by.
@@ -136,8 +136,8 @@ class Tally:
         if hidden:
             return self.zero()
         sizes = {name: np.abs(getattr(self, name)) for name in self._sums}
-        return self._rebuilt(
-            {name: power_of_two(size, along(least, size)) for name, size in sizes.items()}
+        return self._rebuild(
+            {name: power_of_two(size, broadcast_along(least, size)) for name, size in sizes.items()}
         )
 
     def is_hidden_by(self, total: Self) -> bool:
@@ -147,14 +147,14 @@ class Tally:
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, sum by sum."""
         a, b = self._common(self._same_kind(other))
-        return a._rebuilt(
+        return a._rebuild(
             {name: np.maximum(getattr(a, name), getattr(b, name)) for name in self._sums}
         )
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""
         check_factor(factor)
-        return self._rebuilt({name: getattr(self, name) * factor for name in self._sums})
+        return self._rebuild({name: getattr(self, name) * factor for name in self._sums})
 
     def zero(self) -> Self:
         """Return the tally of no rows, in the shape of this one."""
@@ -162,19 +162,19 @@ class Tally:
 
     def take(self, index: Any) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""
-        return self._rebuilt({name: np.array(getattr(self, name)[index]) for name in self._sums})
+        return self._rebuild({name: np.array(getattr(self, name)[index]) for name in self._sums})
 
-    def spread(self, index: Index, size: int) -> Self:
+    def expand(self, index: Index, size: int) -> Self:
         """Return a tally of `size` entries that holds ours at `index` and is empty elsewhere."""
-        return self._rebuilt(
-            {name: spread_array(getattr(self, name), index, size) for name in self._sums}
+        return self._rebuild(
+            {name: expand_array(getattr(self, name), index, size) for name in self._sums}
         )
 
     def pooled(self) -> Self:
         """Return the sum over the first axis: all classes as one."""
-        return self._rebuilt({name: np.sum(getattr(self, name), axis=0) for name in self._sums})
+        return self._rebuild({name: np.sum(getattr(self, name), axis=0) for name in self._sums})
 
-    def agrees(self, other: Self, relative: float = 1e-9) -> bool:
+    def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether two tallies are equal up to rounding."""
         a, b = self._common(self._same_kind(other))
         return all(
@@ -192,7 +192,7 @@ class Tally:
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         # Unpickled and copied arrays are writeable, whatever they were before.
         for name, value in state.items():
-            kept = given(value) if isinstance(value, np.ndarray) else value
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
             object.__setattr__(self, name, kept)
 
 
@@ -202,7 +202,9 @@ def check_factor(factor: float) -> None:
         raise DebtError(f"Cannot scale a tally by {factor}. Use a finite factor of 0 or more.")
 
 
-def paid(kind: str, name: str, have: Floats, owed: Floats, gross: Floats | float = 0.0) -> Floats:
+def subtract_checked(
+    kind: str, name: str, have: Floats, owed: Floats, gross: Floats | float = 0.0
+) -> Floats:
     """Subtract where every sum is one of non-negative terms, and refuse debt."""
     left = difference(kind, name, have, owed, gross)
     short = (left < 0) & (owed != 0)
@@ -237,16 +239,16 @@ def power_of_two(sizes: Floats, least: Floats | float = 0.0) -> Floats:
     larger = np.maximum(sizes, least)
     with np.errstate(over="ignore"):
         above = np.ldexp(1.0, np.frexp(larger)[1])
-    return np.asarray(np.where(larger > 0, np.minimum(above, LARGEST_FLOAT), 0.0))
+    return np.asarray(np.where(larger > 0, np.minimum(above, MAX_FLOAT), 0.0))
 
 
-def along(first: Floats | float, like: Floats) -> Floats:
+def broadcast_along(first: Floats | float, like: Floats) -> Floats:
     """Return numbers of the first axes of an array so that they broadcast over its others."""
     array = np.asarray(first, dtype=np.float64)
     return array.reshape(array.shape + (1,) * (like.ndim - array.ndim))
 
 
-def spread_array(values: Floats, index: Index, size: int) -> Floats:
+def expand_array(values: Floats, index: Index, size: int) -> Floats:
     """Place the entries of the first axis at `index` of a longer one, zeros elsewhere."""
     out = np.zeros((size, *values.shape[1:]))
     out[index] = values

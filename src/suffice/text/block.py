@@ -14,12 +14,12 @@ from suffice.data.hashes import Hashes, table_hashes
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.families import Family, Reading
-from suffice.families.family import MOST_READ_ANEW, Mask
-from suffice.families.levels import left_of
+from suffice.families import Family, Posterior
+from suffice.families.family import MAX_ROWS_REFIT_PRIOR, Mask
+from suffice.families.levels import subtract_or_zero
 from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
-from suffice.tally.tally import Floats, Index, given
+from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.text.classify.draws import drawn_documents
 from suffice.text.classify.event_model import event_model
 from suffice.text.classify.fading import Fading, fades
@@ -28,7 +28,7 @@ from suffice.text.term_rows import presences, row_sums
 from suffice.text.vectorize.names import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 from suffice.text.vectorize.vocabulary import Vocabulary
-from suffice.validation.folds import DistinctRows, Folds, deal_folds
+from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 class Pieces(NamedTuple):
@@ -42,7 +42,7 @@ class Pieces(NamedTuple):
     """(C,): what is added whatever terms there are"""
 
 
-class TextReading(Reading[Counts]):
+class TextReading(Posterior[Counts]):
     """An event model of documents: its tally, its pseudocount, and its scores."""
 
     def __init__(self, family: Text, tally: Counts, model: Any) -> None:
@@ -90,7 +90,7 @@ class TextReading(Reading[Counts]):
         found = scoring.joint_log_proba(self.model._scorer(), matrix, nothing)
         return self._told(found, matrix, table)
 
-    def left_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
+    def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the `scores` of documents had each not been learned; the terms are held."""
         matrix = self.family.matrix(table)
         rows = Rows(matrix, codes, len(self.tally.counts), weights)
@@ -101,7 +101,7 @@ class TextReading(Reading[Counts]):
 
         Terms that only the fold has are unknown.
         """
-        matrix, missing = self.family.matrix(table), table[self.family.column].gaps
+        matrix, missing = self.family.matrix(table), table[self.family.column].missing
         scores, lengths = self.held_out_scores(matrix, missing, folds)
         return self._faded(scores, lengths, table)
 
@@ -112,12 +112,15 @@ class TextReading(Reading[Counts]):
         """
         documents, counts = self.tally.counts[:, 0], self.tally.counts[:, 1:]
         classes, by_words = len(counts), self.family.event != "bernoulli"
-        alpha = float(self.model.alpha_) if matrix.shape[0] > MOST_READ_ANEW else "evidence"
+        alpha = float(self.model.alpha_) if matrix.shape[0] > MAX_ROWS_REFIT_PRIOR else "evidence"
         scores, lengths = np.empty((matrix.shape[0], classes)), np.empty(matrix.shape[0])
         for members in folds.members:
-            rows = replace(folds.rows.some(members), X=matrix[members])
+            rows = replace(folds.rows.take(members), X=matrix[members])
             held = np.bincount(rows.codes, rows.row_weights * ~missing[members], classes)
-            left, words = left_of(documents, held), left_of(counts, count_words(rows)[1].counts)
+            left, words = (
+                subtract_or_zero(documents, held),
+                subtract_or_zero(counts, count_words(rows)[1].counts),
+            )
             # As heavy as all documents are: by their words, or by their number.
             factor = _ratio(documents, left)
             if by_words:
@@ -145,13 +148,13 @@ class TextReading(Reading[Counts]):
 
     def _faded(self, scores: Floats, lengths: Floats, table: Table) -> Floats:
         faded = scores * fades(lengths, self.family.fading)[:, None]
-        faded[table[self.family.column].gaps] = 0.0
+        faded[table[self.family.column].missing] = 0.0
         return np.asarray(faded)
 
     def pieces(self, table: Table) -> Pieces:
         """Return what each term of the first document adds to the scores."""
         matrix = self.family.matrix(table)[[0]]
-        missing = bool(table[self.family.column].gaps[0])
+        missing = bool(table[self.family.column].missing[0])
         fade = float(fades(row_sums(matrix), self.family.fading)[0])
         found = term_scores(self.model, matrix)
         names = [self.family.terms[int(term)] for term in found.terms]
@@ -175,8 +178,8 @@ class TextReading(Reading[Counts]):
         """Return the documents as they are, drawn where missing if `rng` is given."""
         column = table[self.family.column]
         filled = np.array(column.values.to_pylist(), object)
-        if rng is not None and column.any_gap:
-            gaps = np.flatnonzero(column.gaps)
+        if rng is not None and column.any_missing:
+            gaps = np.flatnonzero(column.missing)
             chances = np.exp(log_proba[gaps])
             codes = np.array([rng.choice(len(p), p=p / p.sum()) for p in chances], np.int32)
             filled[gaps] = self.sample(codes, rng)[self.family.column]
@@ -211,10 +214,10 @@ class Text(Family[Counts]):
     >>> import pyarrow as pa
     >>> notes = pa.table({"note": ["late and rude staff", "kind and quick staff", None]})
     >>> table, own = Table.of(notes, {"note": "text"}), np.array([0, 1, 1], np.int32)
-    >>> family = Text(("note",)).fitted(table, own, 2, np.empty(0))
+    >>> family = Text(("note",)).fit_settings(table, own, 2, np.empty(0))
     >>> family.count(table, own, 2, np.empty(0)).counts[:, 0]  # documents
     array([1., 1.])
-    >>> family.read(family.count(table, own, 2, np.empty(0))).scores(table)[2]
+    >>> family.posterior(family.count(table, own, 2, np.empty(0))).scores(table)[2]
     array([0., 0.])
     """
 
@@ -247,27 +250,27 @@ class Text(Family[Counts]):
             return None
         return f"Column {self.column!r} holds no texts. Give strings, or use another family for it."
 
-    def fitted(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
+    def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with the terms of these documents."""
         self.check(table)
-        return self.grown(table)
+        return self.with_levels_of(table)
 
-    def refined(
+    def refine_settings(
         self, table: Table, codes: Codes, classes: int, weights: Floats, groups: Hashes
     ) -> Self:
         """Return the family with the fading that suits held-out documents best."""
         if self.event == "bernoulli":
             return self  # absent words speak as well: no document is longer than another
-        reading = self.read(self.count(table, codes, classes, weights))
+        reading = self.posterior(self.count(table, codes, classes, weights))
         rows = Rows(self.matrix(table), codes, classes, weights, groups=groups)
         hashes = table_hashes([table[self.column]], len(table))
         if groups.size:
             hashes = hashes ^ groups
         distinct = DistinctRows.of(rows, hashes, MOST_TRIED)
-        folds = deal_folds(distinct)
+        folds = assign_folds(distinct)
         at = folds.find(hashes, codes)
         missing = np.zeros(len(folds.hashes), np.bool_)
-        missing[at[at >= 0]] = table[self.column].gaps[at >= 0]
+        missing[at[at >= 0]] = table[self.column].missing[at >= 0]
         held_out, lengths = reading.held_out_scores(folds.rows.X, missing, folds)
         shares = np.bincount(folds.rows.codes, folds.rows.row_weights, classes) + 1.0
         prior = np.log(shares / shares.sum())
@@ -276,7 +279,7 @@ class Text(Family[Counts]):
         object.__setattr__(found, "_known", self._known)
         return found
 
-    def grown(self, table: Table) -> Self:
+    def with_levels_of(self, table: Table) -> Self:
         """Return the family with the terms that are new."""
         vocabulary, _ = self._known.learned(CountVectorizer(), table[self.column].values)
         grown = replace(self, terms=vocabulary.terms)
@@ -291,26 +294,26 @@ class Text(Family[Counts]):
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
         """Return the documents of each class and the counts of their terms, (C, 1 + V)."""
-        seen = ~table[self.column].gaps
+        seen = ~table[self.column].missing
         rows = Rows(self.matrix(table), codes, classes, weights)
         _, counts = count_words(rows)
         documents = csr_array(seen.astype(np.float64)[:, None])
         _, held = count_words(Rows(documents, codes, classes, weights))
         together = np.concatenate([held.counts, counts.counts], axis=1)
-        return Counts(given(together), counts.log_orderings)
+        return Counts(as_readonly(together), counts.log_orderings)
 
-    def merged(
+    def merge(
         self, other: Self, tally: Counts, translations: Mapping[str, Index]
     ) -> tuple[Self, Counts]:
         """Return the family with the terms of both, and the other's tally by its columns."""
         if self.name != other.name:
-            return super().merged(other, tally, translations)
+            return super().merge(other, tally, translations)
         vocabulary, where = self._known.united(other._known)
         wide = np.zeros((len(tally.counts), 1 + len(vocabulary)))
         wide[:, 0] = tally.counts[:, 0]
         wide[:, 1 + where] = tally.counts[:, 1:]
         merged = replace(self, terms=vocabulary.terms)
-        return merged, Counts(given(wide), tally.log_orderings)
+        return merged, Counts(as_readonly(wide), tally.log_orderings)
 
     def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
         """Say which terms are in a document."""
@@ -325,6 +328,6 @@ class Text(Family[Counts]):
         kept = np.flatnonzero(mask)
         return replace(self, terms=self.terms.some(kept)), np.append(0, 1 + kept)
 
-    def read(self, tally: Counts) -> TextReading:
+    def posterior(self, tally: Counts) -> TextReading:
         """Return the terms' shares in each class, the pseudocount by evidence."""
         return TextReading.of(self, tally.with_levels(1 + len(self._known)), "evidence")

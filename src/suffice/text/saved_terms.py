@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from suffice.combine.calibration import Calibration
 from suffice.persist.agreement import (
-    MOST_WEIGHT,
+    MAX_WEIGHT,
     check_gross_scale,
     check_groups,
     check_kinds,
@@ -124,7 +124,7 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
     given : whether the vocabulary was given, so that terms may be in no document
     """
     alpha = settings.alpha
-    if not isinstance(alpha, str) and not 1 / MOST_WEIGHT <= alpha <= MOST_WEIGHT:
+    if not isinstance(alpha, str) and not 1 / MAX_WEIGHT <= alpha <= MAX_WEIGHT:
         refuse(f"Its alpha is {alpha:g}.")
     groups, terms = state["tally_"], state.get("terms")
     check_terms(terms)
@@ -146,7 +146,7 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
         refuse("It has terms in more documents than there are.")
     classes = len(groups.classes)
     check_shapes(state, refined_weights=(classes, width), refined_bias=(classes,))
-    check_sizes({name: state[name] for name in state if name in REFINED}, MOST_WEIGHT)
+    check_sizes({name: state[name] for name in state if name in REFINED}, MAX_WEIGHT)
     if ("refined_weights" in state) != ("refined_bias" in state):
         refuse("Its refinement has weights without a bias, or a bias without weights.")
     factor, fading = state.get("_alpha_factor", 1.0), state.get("_fading", 0.0)
@@ -157,4 +157,4 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
         check_shapes(vars(found), offsets=(classes,))
         if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
             refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
-        check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MOST_WEIGHT)
+        check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MAX_WEIGHT)

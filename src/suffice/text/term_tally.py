@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from suffice.persist.agreement import check_finite, check_sizes
 from suffice.persist.refusal import refuse
 from suffice.tally import Blocks, Counts, Groups
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
 
 TermTally = Groups[Any]
 # Words of a class's documents, in the mean: one that is drawn has about as many.
@@ -43,7 +43,7 @@ def spread_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> Te
     def spread(part: Counts) -> Counts:
         wide = np.zeros((len(part.counts), width))
         wide[:, columns] = part.counts
-        return Counts(given(wide), part.log_orderings)
+        return Counts(as_readonly(wide), part.log_orderings)
 
     return _changed(groups, spread)
 
@@ -52,7 +52,7 @@ def without_terms(groups: TermTally, gone: NDArray[np.bool_]) -> TermTally:
     """Return the tally as if no document had had some of the terms."""
 
     def emptied(part: Counts) -> Counts:
-        return Counts(given(np.where(gone, 0.0, part.counts)), part.log_orderings)
+        return Counts(as_readonly(np.where(gone, 0.0, part.counts)), part.log_orderings)
 
     return _changed(groups, emptied)
 

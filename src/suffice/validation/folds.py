@@ -19,7 +19,7 @@ Codes = NDArray[np.int32]
 # How many folds rows are dealt to (docs: mathematics, section 10).
 FOLDS = 10
 # How many more hashes than rows are wanted are looked at, since some may be equal.
-SPARE = 1.25
+HASH_MARGIN = 1.25
 ALL_HASHES = 2.0**64
 
 
@@ -66,12 +66,12 @@ class DistinctRows:
         """
         size = len(hashes)
         most = size if most is None else most
-        share = SPARE * most / max(size, 1)
+        share = HASH_MARGIN * most / max(size, 1)
         while True:
             some = None
             if share < 1:
                 some = np.flatnonzero(hashes <= np.uint64(share * ALL_HASHES))
-            found, totals = _grouped(rows, hashes, some)
+            found, totals = _group_rows(rows, hashes, some)
             own = hashes[found]
             order = np.lexsort((rows.codes[found], own))
             own = own[order]
@@ -79,12 +79,12 @@ class DistinctRows:
             distinct = int(contents[-1]) + 1 if len(own) else 0
             if some is None or distinct >= most:
                 break
-            share *= max(2.0, SPARE * most / max(distinct, 1))
+            share *= max(2.0, HASH_MARGIN * most / max(distinct, 1))
         kept = order[: int(np.searchsorted(contents, most))]
         places, weights = found[kept], totals[kept]
         if not rows.weights.size and len(found) == (size if some is None else len(some)):
             weights = rows.weights  # no two are equal, and every row weighs 1
-        taken = replace(rows.some(places), weights=weights)
+        taken = replace(rows.take(places), weights=weights)
         complete = complete and some is None and len(kept) == len(found)
         return cls(taken, hashes[places], places, complete)
 
@@ -92,7 +92,7 @@ class DistinctRows:
         return len(self.hashes)
 
 
-def _grouped(rows: Rows, hashes: Hashes, some: Index | None) -> tuple[Index, Floats]:
+def _group_rows(rows: Rows, hashes: Hashes, some: Index | None) -> tuple[Index, Floats]:
     """Return the first row and the weight of equal rows, of all or of some."""
     codes, weights = rows.codes, rows.weights
     if some is not None:
@@ -164,7 +164,7 @@ class Folds:
         return np.asarray((self.weights > 0).sum(axis=0) > 1)
 
 
-def deal_folds(distinct: DistinctRows) -> Folds:
+def assign_folds(distinct: DistinctRows) -> Folds:
     """Return the rows in folds of about the same number of distinct rows of each class.
 
     The distinct rows of a class are put in the order of their hashes and cut into `FOLDS` runs.
@@ -176,21 +176,21 @@ def deal_folds(distinct: DistinctRows) -> Folds:
     Examples
     --------
     >>> rows = Rows(np.arange(5.0)[:, None], np.array([0, 0, 1, 1, 1], np.int32), 2)
-    >>> folds = deal_folds(DistinctRows.of(rows, np.array([5, 3, 2, 9, 7], np.uint64)))
+    >>> folds = assign_folds(DistinctRows.of(rows, np.array([5, 3, 2, 9, 7], np.uint64)))
     >>> folds.rows.X[:, 0], folds.numbers
     (array([2., 1., 0., 4., 3.]), array([0, 0, 5, 3, 6], dtype=int32))
     """
     rows, hashes = distinct.rows, distinct.hashes
     weights = rows.row_weights
-    if not rows.groups.size and _are_draws(hashes, weights):
-        at, numbers, weights = _deal_one_by_one(rows.codes, weights, rows.classes)
-        dealt = replace(rows.some(at), weights=weights)
+    if not rows.groups.size and _repeats_are_draws(hashes, weights):
+        at, numbers, weights = _assign_one_by_one(rows.codes, weights, rows.classes)
+        dealt = replace(rows.take(at), weights=weights)
         return Folds(dealt, numbers, hashes[at], distinct.complete)
     unit = rows.groups if rows.groups.size else hashes
-    return Folds(rows, _deal_units(unit, rows), hashes, distinct.complete)
+    return Folds(rows, _assign_units(unit, rows), hashes, distinct.complete)
 
 
-def _are_draws(hashes: Hashes, weights: Floats) -> bool:
+def _repeats_are_draws(hashes: Hashes, weights: Floats) -> bool:
     """Say whether repeats of rows, which stand together, are draws of their own.
 
     A copy of a row has its label. Rows that occur with several labels are therefore no copies; what
@@ -203,7 +203,7 @@ def _are_draws(hashes: Hashes, weights: Floats) -> bool:
     return bool(weights[mixed].sum() > weights[~mixed & (weights > 1)].sum())
 
 
-def _deal_units(unit: Hashes, rows: Rows) -> Codes:
+def _assign_units(unit: Hashes, rows: Rows) -> Codes:
     """Return the fold of each row, (n,), one for all rows of a unit: runs of units of a class.
 
     A unit is of the class that most of its weight has, of several the first.
@@ -222,7 +222,7 @@ def _deal_units(unit: Hashes, rows: Rows) -> Codes:
     return np.asarray(fold[member])
 
 
-def _deal_one_by_one(codes: Codes, weights: Floats, classes: int) -> tuple[Any, Codes, Floats]:
+def _assign_one_by_one(codes: Codes, weights: Floats, classes: int) -> tuple[Any, Codes, Floats]:
     """Return entries (row, fold, weight): a row of weight w is w rows, dealt in turn by class."""
     at: list[Index] = []
     numbers: list[Index] = []

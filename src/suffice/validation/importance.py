@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.display.bars import draw_bars
 from suffice.display.tables import PrintedTable, Section, Tabular
-from suffice.tally.tally import Floats, Index, frozen, given
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.validation.information import Dependence
 
 
@@ -46,8 +46,8 @@ class LossIncrease:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", np.asarray(self.features, np.int64))
-        object.__setattr__(self, "mean", frozen(self.mean))
-        object.__setattr__(self, "error", frozen(self.error))
+        object.__setattr__(self, "mean", readonly_copy(self.mean))
+        object.__setattr__(self, "error", readonly_copy(self.error))
 
     @classmethod
     def of(cls, before: Floats, without: Iterable[Floats], weights: Floats) -> Self:
@@ -179,10 +179,10 @@ class Importance(Tabular):
         return cls(
             kind,
             names,
-            given(mean),
-            given(error),
-            given(found.mutual_information),
-            given(found.log_bayes_factor),
+            as_readonly(mean),
+            as_readonly(error),
+            as_readonly(found.mutual_information),
+            as_readonly(found.log_bayes_factor),
             losses.log_loss,
             losses.weight,
             note,
@@ -225,7 +225,7 @@ class Importance(Tabular):
         shown = self.order[:SHOWN].tolist()
         rows = [
             (
-                _clipped(str(self.names[at])),
+                _clip_name(str(self.names[at])),
                 self._shown_increase(at),
                 f"{self.mutual_information[at]:.4f}",
                 f"{self.log_bayes_factor[at]:.2f}",
@@ -252,5 +252,5 @@ class Importance(Tabular):
 NUMBERS = ("log_loss_increase", "standard_error", "mutual_information", "log_bayes_factor")
 
 
-def _clipped(name: str) -> str:
+def _clip_name(name: str) -> str:
     return name if len(name) <= MAX_LETTERS else name[: MAX_LETTERS - 1] + "…"

@@ -16,11 +16,11 @@ from suffice.tally.tally import Floats
 # Panels of the integral end at so many standard deviations of each class from its mean: a normal
 # has 1e-19 of its mass beyond the last, and where classes cross the logarithm of the mixture bends
 # within a standard deviation of the narrower one.
-ENDS = np.arange(-9.0, 10.0)
+PANEL_ENDS = np.arange(-9.0, 10.0)
 # Points of Gauss and Legendre in a panel; tests hold what they leave of the integral to 1e-9.
 POINTS, POINT_WEIGHTS = np.polynomial.legendre.leggauss(6)
 # Points times classes looked at together: arrays of some megabytes.
-CELLS = 1 << 20
+MAX_CELLS = 1 << 20
 # A Poisson has less than 1e-15 of its mass further than this from its rate.
 POISSON_DEVIATIONS, POISSON_MORE = 9.0, 20.0
 
@@ -63,28 +63,30 @@ def normal_information(weights: Floats, mean: Floats, variance: Floats) -> Float
     total = weights.sum(axis=0)
     share = weights / np.where(total > 0, total, 1.0)
     centre = (share * mean).sum(axis=0)
-    step = max(1, CELLS // (classes**2 * len(ENDS) * len(POINTS)))
+    step = max(1, MAX_CELLS // (classes**2 * len(PANEL_ENDS) * len(POINTS)))
     doubt = np.zeros(features)
     for start in range(0, features, step):
         some = slice(start, start + step)
-        doubt[some] = _doubt(share[:, some], (mean - centre)[:, some], np.sqrt(variance[:, some]))
+        doubt[some] = _conditional_entropy(
+            share[:, some], (mean - centre)[:, some], np.sqrt(variance[:, some])
+        )
     return _nats(entr(share).sum(axis=0) - doubt)
 
 
-def _doubt(share: Floats, mean: Floats, deviation: Floats) -> Floats:
+def _conditional_entropy(share: Floats, mean: Floats, deviation: Floats) -> Floats:
     """Return the expected entropy (d,) of the label given a feature."""
     features = mean.shape[1]
-    ends = np.sort((mean + deviation * ENDS[:, None, None]).reshape(-1, features), axis=0)
+    ends = np.sort((mean + deviation * PANEL_ENDS[:, None, None]).reshape(-1, features), axis=0)
     half = np.diff(ends, axis=0)[:, None] / 2
     x = ends[:-1, None] + half * (1 + POINTS[:, None])  # (panels, points, d)
     away = (x - mean[:, None, None]) / deviation[:, None, None]
     with np.errstate(divide="ignore"):
         scale = np.log(share) - np.log(deviation) - np.log(2 * np.pi) / 2
-    doubt = _weighed_entropy(scale[:, None, None] - away**2 / 2)
+    doubt = _weighted_entropy(scale[:, None, None] - away**2 / 2)
     return np.asarray((half * POINT_WEIGHTS[:, None] * doubt).sum(axis=(0, 1)))
 
 
-def _weighed_entropy(joint: Floats) -> Floats:
+def _weighted_entropy(joint: Floats) -> Floats:
     """Return p(x) H(y | x), (...), from log p(x, y), (C, ...)."""
     log_density = logsumexp(joint, axis=0)
     seen = np.isfinite(log_density)
@@ -111,7 +113,7 @@ def poisson_information(weights: Floats, rate: Floats) -> Floats:
         with np.errstate(divide="ignore"):
             log_share = np.log(share[:, j, None])
         joint = log_share + poisson.logpmf(_numbers(rate[:, j]), rate[:, j, None])
-        doubt[j] = _weighed_entropy(joint).sum()
+        doubt[j] = _weighted_entropy(joint).sum()
     return _nats(entr(share).sum(axis=0) - doubt)
 
 
@@ -153,7 +155,7 @@ def counts_dependence(tally: Counts, model: Any) -> Dependence:
 def _coins(tally: Counts, successes: Any, failures: Any) -> Dependence:
     """Read counts (C, d, 2) under a Beta a feature."""
     classes, features = tally.counts.shape[:2]
-    heads, tails = (a_feature(pseudo, classes, features) for pseudo in (successes, failures))
+    heads, tails = (describe_feature(pseudo, classes, features) for pseudo in (successes, failures))
     beta = Beta(successes=heads, failures=tails)
     information = table_information(np.moveaxis(tally.counts, 0, 1))
     apart, together = beta.log_evidence(tally), beta.log_evidence(tally.pooled())
@@ -169,12 +171,12 @@ def _words(tally: Counts, concentration: Any) -> Dependence:
     classes, words = tally.counts.shape
     if words == 1:  # the only word is always the next one
         return Dependence(np.zeros(1), np.zeros(1))
-    alpha = a_feature(concentration, classes, words)
+    alpha = describe_feature(concentration, classes, words)
     others = tally.total[:, None] - tally.counts
     return _coins(Counts(np.stack([others, tally.counts], axis=-1)), alpha, alpha.sum() - alpha)
 
 
-def a_feature(field: Any, classes: int, features: int) -> Floats:
+def describe_feature(field: Any, classes: int, features: int) -> Floats:
     """Return a field of a prior as one value a feature, (d,), the same in all classes."""
     wide = np.broadcast_to(np.asarray(field, dtype=np.float64), (classes, features))
     if np.any(wide != wide[0]):

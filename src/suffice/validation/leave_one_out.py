@@ -20,7 +20,7 @@ MAX_CLASSES = 20
 
 
 @dataclass(frozen=True)
-class ClassesLeftOut(Tabular):
+class LeaveOneOutResult(Tabular):
     """Exact leave-one-out answers (docs: mathematics, section 3); prints as a table of the classes.
 
     The prior, where evidence chose it, and all settings are those that all rows gave; only the

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suffice.data.hashes import Hashes
-from suffice.data.labels import codes_within
+from suffice.data.labels import translate_codes
 from suffice.data.rows import NO_GROUPS, Rows
 from suffice.tally.tally import ROUNDING, Index
 from suffice.validation.folds import DistinctRows
 
 # Distinct rows that are kept.
-KEPT_ROWS = 5_000
+MAX_ROWS = 5_000
 # As many as there are.
-BOUNDLESS = 2**62
+UNLIMITED = 2**62
 # The limit of a sample that has all rows.
-HIGHEST = np.uint64(2**64 - 1)
+MAX_HASH = np.uint64(2**64 - 1)
 
 Labels = NDArray[Any]
 
@@ -39,7 +39,7 @@ class RowSample:
     ----------
     rows : Rows
         In the order of their hashes, with their weights. X is an array, a CSR matrix, or anything
-        that has a shape and rows by number, and methods `stacked(other)` and `own()`; the latter
+        that has a shape and rows by number, and methods `stack_rows(other)` and `own()`; the latter
         returns it without names that none of its rows has.
     labels : (C,)
         The classes that these rows have, sorted.
@@ -57,7 +57,7 @@ class RowSample:
     >>> sample = RowSample.of(rows, np.array(["ham", "spam"]), np.array([30, 30, 20], np.uint64))
     >>> sample.rows.X[:, 0], sample.labels[sample.rows.codes], sample.rows.weights
     (array([7., 5.]), array(['spam', 'ham'], dtype='<U4'), array([1., 2.]))
-    >>> one = RowSample.of(rows.some([0]), np.array(["ham"]), np.array([30], np.uint64))
+    >>> one = RowSample.of(rows.take([0]), np.array(["ham"]), np.array([30], np.uint64))
     >>> sample.forget(one).rows.weights, sample.merge(one).rows.weights
     (array([1., 1.]), array([1., 3.]))
     """
@@ -66,28 +66,28 @@ class RowSample:
     labels: Labels
     hashes: Hashes
     counts: Index
-    limit: np.uint64 = HIGHEST
-    most: int = KEPT_ROWS
+    limit: np.uint64 = MAX_HASH
+    most: int = MAX_ROWS
 
     @classmethod
-    def of(cls, rows: Rows, labels: Labels, hashes: Hashes, most: int | None = KEPT_ROWS) -> Self:
+    def of(cls, rows: Rows, labels: Labels, hashes: Hashes, most: int | None = MAX_ROWS) -> Self:
         """Return the sample of some rows, coded by `labels`; all of them if `most` is None.
 
         Rows that weigh nothing are not there.
         """
-        most = BOUNDLESS if most is None else most
-        limit = HIGHEST
+        most = UNLIMITED if most is None else most
+        limit = MAX_HASH
         if len(hashes) > most:
             found = DistinctRows.of(replace(rows, groups=NO_GROUPS), hashes, most)
-            limit = HIGHEST if found.complete else found.hashes[-1]
+            limit = MAX_HASH if found.complete else found.hashes[-1]
         some = hashes <= limit
         if rows.weights.size:
             some &= rows.weights > 0
         at = np.flatnonzero(some)
-        taken = rows.some(at)
+        taken = rows.take(at)
         taken = replace(taken, weights=taken.row_weights)
         ones = np.ones(len(at), np.intp)
-        return cls(taken, labels, hashes[at], ones, limit, most).in_order()
+        return cls(taken, labels, hashes[at], ones, limit, most).sort_rows()
 
     def __len__(self) -> int:
         return len(self.hashes)
@@ -95,7 +95,7 @@ class RowSample:
     @property
     def complete(self) -> bool:
         """Whether these are all rows that were learned."""
-        return bool(self.limit == HIGHEST)
+        return bool(self.limit == MAX_HASH)
 
     def learn(self, rows: Rows, labels: Labels, hashes: Hashes) -> Self:
         """Return the sample of these rows, coded by `labels`, and of those before."""
@@ -104,15 +104,17 @@ class RowSample:
     def merge(self, other: RowSample) -> Self:
         """Return the sample of the rows of both."""
         limit = min(self.limit, other.limit)
-        first, second = self._below(limit), other._below(limit)
+        first, second = self._up_to(limit), other._up_to(limit)
         if not len(second):
             return replace(first, limit=limit)
         labels = np.union1d(first.labels, second.labels)
-        mine, theirs = (codes_within(one.labels, labels, one.rows.codes) for one in (first, second))
+        mine, theirs = (
+            translate_codes(one.labels, labels, one.rows.codes) for one in (first, second)
+        )
         pair = first.rows, second.rows
         rows = replace(
             first.rows,
-            X=stacked(first.rows.X, second.rows.X),
+            X=stack_rows(first.rows.X, second.rows.X),
             codes=np.concatenate([mine, theirs]),
             classes=len(labels),
             weights=np.concatenate([one.weights for one in pair]),
@@ -126,7 +128,7 @@ class RowSample:
             counts=np.concatenate([first.counts, second.counts]),
             limit=limit,
         )
-        return both.in_order()._bounded()
+        return both.sort_rows()._trim()
 
     def forget(self, other: RowSample) -> Self:
         """Return the sample without the rows of another; those that are not in it do not count."""
@@ -140,7 +142,7 @@ class RowSample:
         # What rounding leaves of a row is no row.
         left = weights > ROUNDING * before
         rows = replace(self.rows, weights=weights)
-        return replace(self, rows=rows, counts=np.maximum(counts, 1))._some(left)
+        return replace(self, rows=rows, counts=np.maximum(counts, 1))._take(left)
 
     def holds(self, other: RowSample) -> bool:
         """Say whether all rows of another sample that this one would have taken are in it."""
@@ -152,22 +154,22 @@ class RowSample:
 
     def with_rows(self, X: Any, hashes: Hashes) -> Self:
         """Return the sample with what the rows hold now: some columns or terms may be gone."""
-        return replace(self, rows=replace(self.rows, X=X), hashes=hashes).in_order()
+        return replace(self, rows=replace(self.rows, X=X), hashes=hashes).sort_rows()
 
-    def of_classes(self, classes: Labels) -> Self:
+    def select_classes(self, classes: Labels) -> Self:
         """Return the rows of these classes alone."""
         known = np.isin(self.labels, classes)
-        return self if known.all() else self._some(known[self.rows.codes])
+        return self if known.all() else self._take(known[self.rows.codes])
 
-    def coded_by(self, classes: Labels) -> Rows:
+    def with_codes_of(self, classes: Labels) -> Rows:
         """Return the rows, coded by a superset of the classes."""
-        codes = codes_within(self.labels, classes, self.rows.codes)
+        codes = translate_codes(self.labels, classes, self.rows.codes)
         return replace(self.rows, codes=codes, classes=len(classes))
 
-    def expanded(self) -> Rows:
+    def expand(self) -> Rows:
         """Return each row as many times as it was learned, with an equal part of its weight."""
         at = np.repeat(np.arange(len(self)), self.counts)
-        rows = self.rows.some(at)
+        rows = self.rows.take(at)
         return replace(rows, weights=rows.weights / self.counts[at])
 
     def _find(self, other: RowSample) -> Index:
@@ -185,14 +187,14 @@ class RowSample:
             at[near[same]] = start[near[same]] + step
         return at
 
-    def _below(self, limit: np.uint64) -> Self:
-        return self if self.limit <= limit else self._some(self.hashes <= limit)
+    def _up_to(self, limit: np.uint64) -> Self:
+        return self if self.limit <= limit else self._take(self.hashes <= limit)
 
-    def _some(self, kept: NDArray[np.bool_]) -> Self:
+    def _take(self, kept: NDArray[np.bool_]) -> Self:
         """Return some of the rows, with no names but theirs."""
         if kept.all():
             return self
-        rows = self.rows.some(np.flatnonzero(kept))
+        rows = self.rows.take(np.flatnonzero(kept))
         present, codes = np.unique(rows.codes, return_inverse=True)
         own = getattr(rows.X, "own", None)
         rows = replace(
@@ -209,18 +211,18 @@ class RowSample:
             counts=self.counts[kept],
         )
 
-    def in_order(self) -> Self:
+    def sort_rows(self) -> Self:
         """Return the rows in order, equal ones of a class as one."""
         codes, hashes = self.rows.codes, self.hashes
         order = np.lexsort((codes, hashes))
         if not len(order):
-            return self._some(np.zeros(0, np.bool_))
+            return self._take(np.zeros(0, np.bool_))
         hashes, codes = hashes[order], codes[order]
         new = np.ones(len(order), np.bool_)
         new[1:] = (hashes[1:] != hashes[:-1]) | (codes[1:] != codes[:-1])
         begins = np.flatnonzero(new)
         present, own_codes = np.unique(codes[begins], return_inverse=True)
-        taken = self.rows.some(order[begins])
+        taken = self.rows.take(order[begins])
         own: Callable[[], Any] | None = getattr(taken.X, "own", None)
         groups = self.rows.groups
         rows = replace(
@@ -236,13 +238,13 @@ class RowSample:
             self, rows=rows, labels=self.labels[present], hashes=hashes[begins], counts=counts
         )
 
-    def _bounded(self) -> Self:
+    def _trim(self) -> Self:
         """Return no more distinct rows than are kept."""
         contents = np.cumsum(np.diff(self.hashes, prepend=self.hashes[:1]) != 0)
         if not len(contents) or contents[-1] < self.most:
             return self
         limit = self.hashes[np.searchsorted(contents, self.most) - 1]
-        return replace(self._some(self.hashes <= limit), limit=limit)
+        return replace(self._take(self.hashes <= limit), limit=limit)
 
 
 SIDES: tuple[Any, Any] = ("left", "right")
@@ -256,14 +258,14 @@ def _groups(first: RowSample, second: RowSample) -> Hashes:
     return np.concatenate(list(pair))
 
 
-def stacked(first: Any, second: Any) -> Any:
+def stack_rows(first: Any, second: Any) -> Any:
     """Return the rows of two arrays, two CSR matrices or two tables, one below the other.
 
     CSR matrices may differ in their number of columns: those that one lacks are zeros in it.
 
     Examples
     --------
-    >>> stacked(csr_array([[1.0]]), csr_array([[0.0, 2.0]])).toarray()
+    >>> stack_rows(csr_array([[1.0]]), csr_array([[0.0, 2.0]])).toarray()
     array([[1., 0.],
            [0., 2.]])
     """

@@ -124,7 +124,7 @@ class StringFormat:
         order = {None: "", True: ", the day before the month", False: ", the month before the day"}
         return f"read as dates{order[self.day_first]}"
 
-    def merged(self, other: StringFormat | None, name: str) -> StringFormat:
+    def merge(self, other: StringFormat | None, name: str) -> StringFormat:
         """Return the format that reads what both read; name the column if there is none."""
         if other is None or other == self:
             return self

@@ -79,7 +79,7 @@ def arranged(
     told = sorted((_told(one, block_of) for one in choices), key=lambda one: order[one.column])
     if few is not rows:
         # Edges of bins stay those of the few; levels are to be known all.
-        blocks, held_out = [family.grown(table) for family in blocks], None
+        blocks, held_out = [family.with_levels_of(table) for family in blocks], None
     return tuple(blocks), Choices(tuple(told), tuple(trials)), held_out
 
 
@@ -104,7 +104,7 @@ def _some(rows: Rows) -> Rows:
     """
     heavy = np.flatnonzero(rows.weights) if rows.weights.size else np.arange(rows.shape[0])
     if len(heavy) <= CHOOSING_ROWS:
-        return rows if len(heavy) == rows.shape[0] else rows.some(heavy)
+        return rows if len(heavy) == rows.shape[0] else rows.take(heavy)
     return DistinctRows.of(rows, row_hashes(rows, rows.X.table.names), CHOOSING_ROWS).rows
 
 
@@ -139,7 +139,9 @@ def _given(families: Mapping[Any, Any], rows: Rows) -> tuple[list[Candidate], li
         family.check(table)
         if settings and name not in TEXTS:
             check_settings(family, table)
-        blocks.append(read_by(family.grown(table), rows) if settings else read_from(family, rows))
+        blocks.append(
+            read_by(family.with_levels_of(table), rows) if settings else read_from(family, rows)
+        )
     return blocks, choices
 
 
@@ -180,9 +182,9 @@ def _best(found: dict[str, Candidate]) -> str:
 def _why_not(few: Column, column: Column) -> str | None:
     """Say why a column, of which few cells are looked at first, is left out, or None."""
     if column.kind == "text":
-        return EMPTY if column.gaps.all() else None
+        return EMPTY if column.missing.all() else None
     seen = few.seen
-    if not len(seen) and column.gaps.all():
+    if not len(seen) and column.missing.all():
         return EMPTY
     if bool(np.all(seen == seen[:1])) and bool(np.all(column.seen == column.seen[:1])):
         return CONSTANT

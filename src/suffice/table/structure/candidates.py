@@ -10,7 +10,7 @@ import numpy as np
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.families import Family, Reading
+from suffice.families import Family, Posterior
 from suffice.table.families import family_of
 
 # Distinct numbers up to which they may be names of levels.
@@ -24,19 +24,19 @@ class Candidate(NamedTuple):
     """A family with settings taken from rows, and what their tally says."""
 
     family: Family[Any]
-    reading: Reading[Any]
+    reading: Posterior[Any]
 
 
 def read_from(family: Family[Any], rows: Rows) -> Candidate:
     """Return a family with settings taken from these rows, and their tally read."""
     own = rows.X.table, rows.codes, rows.classes, rows.weights
-    return read_by(family.fitted(*own).refined(*own, rows.groups), rows)
+    return read_by(family.fit_settings(*own).refine_settings(*own, rows.groups), rows)
 
 
 def read_by(family: Family[Any], rows: Rows) -> Candidate:
     """Return a family that has its settings, and the rows' tally read by it."""
     tally = family.count(rows.X.table, rows.codes, rows.classes, rows.weights)
-    return Candidate(family, family.read(tally))
+    return Candidate(family, family.posterior(tally))
 
 
 def candidates_for(column: Column, rows: Rows) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def is_narrow(column: Column, rows: Rows) -> bool:
     values = column.distinct
     if len(values) < 2:
         return True
-    seen = ~column.gaps
+    seen = ~column.missing
     numbers, codes = column.values[seen], rows.codes[seen]
     mass = rows.weights[seen] if rows.weights.size else np.ones(len(numbers))
     counts = np.bincount(codes, mass, rows.classes)

@@ -46,7 +46,7 @@ def coded(column: Column) -> tuple[Codes, int]:
         ordered = column.ordered
         edges = np.unique(ordered[len(ordered) * np.arange(1, PARTS) // PARTS])
     codes = 1 + np.searchsorted(edges, column.values, side="right")
-    return np.where(column.gaps, 0, codes), len(edges) + 2
+    return np.where(column.missing, 0, codes), len(edges) + 2
 
 
 def worth_joining(columns: list[Column], rows: Rows, mass: Floats) -> list[Pair]:

@@ -19,7 +19,7 @@ from suffice.estimators.importance import (
     note_on_rows,
     rows_to_measure,
 )
-from suffice.scoring.explanation import Explanation, compared
+from suffice.scoring.explanation import Explanation, find_classes
 from suffice.tally.tally import Floats
 from suffice.text.classify.event_model import EVENTS
 from suffice.text.classify.fading import FadedCounts, fades, offset_shares
@@ -245,7 +245,7 @@ class TextClassifier(LearnsDocuments):
         ('cheap', 'pills')
         """
         table = self.term_probabilities()
-        at, others = compared(self.classes_, np.zeros(len(self.classes_)), target, None)
+        at, others = find_classes(self.classes_, np.zeros(len(self.classes_)), target, None)
         counts, documents = self._model.feature_count_, self._model.class_count_
         pooled = counts[others].sum(axis=0)[None], documents[others].sum()[None]
         elsewhere = self._smoothed(*pooled)[0, : len(table.terms)]

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from suffice.tally import Counts, Groups
-from suffice.tally.tally import Floats, given
+from suffice.tally.tally import Floats, as_readonly
+from suffice.text.legacy_nb.bernoulli import BernoulliNB
+from suffice.text.legacy_nb.complement import ComplementNB
+from suffice.text.legacy_nb.multinomial import MultinomialNB
 
 EVENTS: dict[str, Callable[..., Any]] = {
     "multinomial": MultinomialNB,
@@ -49,11 +51,11 @@ def event_model(
     array([0])
     """
     model = EVENTS[event](**settings)
-    parts = Counts(given(np.ascontiguousarray(counts)))
+    parts = Counts(as_readonly(np.ascontiguousarray(counts)))
     if event == "bernoulli":
         # Weights that are fractions may leave rounding of a term that all documents have.
         absent = np.maximum(documents[:, None] - counts, 0.0)
-        parts = Counts(given(np.stack([absent, counts], axis=-1)))
+        parts = Counts(as_readonly(np.stack([absent, counts], axis=-1)))
     model.n_features_in_ = counts.shape[1]
     model.classes_closed_ = closed
     model.classes_ = classes

@@ -19,7 +19,7 @@ from suffice.estimators.answers import GenerativeAnswers
 from suffice.estimators.explains import ColumnScores
 from suffice.estimators.held_out import folds_of_rows
 from suffice.estimators.saved_rows import cells_of
-from suffice.generative.to_logistic import BecomesLogistic, LinearForm
+from suffice.generative.legacy_bridge import BecomesLogistic, LinearForm
 from suffice.persist.refusal import refuse
 from suffice.scoring import scorer as scoring
 from suffice.tally import Blocks, Counts
@@ -44,7 +44,7 @@ from suffice.text.term_tally import TermTally, document_counts, some_terms, term
 from suffice.text.vectorize.names import Names
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.validation.importance import LossIncrease
-from suffice.validation.row_sample import KEPT_ROWS, RowSample
+from suffice.validation.row_sample import MAX_ROWS, RowSample
 
 SMOOTH = "smooth"
 # What evidence's pseudocount is multiplied by, if held-out documents are then told better.
@@ -295,7 +295,7 @@ class ReadsTerms(BecomesLogistic, GenerativeAnswers):
         increase = loss_without_words(said, faded, self.calibration_)
         if increase is not None:
             self._loss_increase = increase
-        some = slice(KEPT_ROWS)
+        some = slice(MAX_ROWS)
         answers = faded.log_proba(
             said.likelihoods[some], said.prior, said.lengths[some], self.calibration_
         )

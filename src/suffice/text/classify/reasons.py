@@ -13,8 +13,8 @@ from suffice.scoring.explanation import (
     SLOPE_ERROR,
     Explanation,
     RowScores,
-    compared,
     explain_scores,
+    find_classes,
 )
 from suffice.tally.tally import Floats
 
@@ -57,7 +57,7 @@ def explained(
         row = RowScores(shown, values, scores.parts, scores.base, scores.lapse)
         return explain_scores(row, classes, target, against)
     total = scores.base + scores.parts.sum(axis=0)
-    at, rest = compared(classes, total, target, against)
+    at, rest = find_classes(classes, total, target, against)
     shares, odds = _of_one_against_all(scores, at, rest)
     other = None if against is None else classes[rest[0]]
     return Explanation.of(classes[at], other, shown, values, shares, odds)

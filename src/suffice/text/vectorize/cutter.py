@@ -9,7 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import _VectorizerMixin as VectorizerMixin
 
-from suffice.data.documents import Documents, arrow_pieces, as_arrow, is_missing, listed, no_text
+from suffice.data.documents import (
+    Documents,
+    arrow_pieces,
+    as_arrow,
+    as_list,
+    is_missing,
+    not_text_error,
+)
 from suffice.errors import InputError
 from suffice.kernels.text.words import is_ascii, mark_pairs
 from suffice.text.vectorize.lexicon import LOWERED_BY_PYTHON, Cut
@@ -79,7 +86,7 @@ def quick_documents(settings: Any, cut: Cut, source: Any) -> Documents:
         found = np.zeros(len(documents), bool)
         mark_pairs(documents.text, documents.begins, LOWERED_BY_PYTHON, found)
         odd = np.flatnonzero(found).tolist()
-        documents = documents.replaced(odd, [documents[at].lower() for at in odd])
+        documents = documents.with_replacements(odd, [documents[at].lower() for at in odd])
     return documents
 
 
@@ -90,12 +97,12 @@ def listed_documents(settings: Any, source: Any) -> list[Any]:
     if column is not None:
         source = column.to_pylist()
     elif not anything:
-        source = listed(source)
+        source = as_list(source)
     documents = [None if is_missing(document) else document for document in source]
     if settings.input == "content" and not anything:
         for at, document in enumerate(documents):
             if not (document is None or isinstance(document, str | bytes)):
-                raise no_text(document, at)
+                raise not_text_error(document, at)
     return documents
 
 

@@ -203,7 +203,7 @@ class Lexicon:
             letters = letter_table(self.cut.lowercase)
 
         def work(start: int, stop: int) -> _Part:
-            return self._part(documents.some(start, stop), letters, grow=grow)
+            return self._part(documents.take(start, stop), letters, grow=grow)
 
         return on_all_cores(work, ranges)
 
@@ -225,7 +225,7 @@ class Lexicon:
         row_ends = np.empty(len(documents), np.int64)
         unknown = np.empty(len(documents), np.int64)
         for start, stop in documents.ranges(CHUNK):
-            some = documents.some(start, stop)
+            some = documents.take(start, stop)
             ends = np.empty(len(some), np.int64)
             cuts = _room_for_words(len(some.letters), len(some))
             cut_words(some.text, some.begins, letters, cut.word_letters, cuts, ends)

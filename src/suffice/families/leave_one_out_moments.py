@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.count import count_moments
 from suffice.data.rows import Rows
-from suffice.families.gaussian_laws import DiagonalLaw
+from suffice.families.gaussians import DiagonalGaussian
 from suffice.kernels.leave_one_out.cells import KEPT
 from suffice.kernels.leave_one_out.normal import left_out_normal
 from suffice.kernels.leave_one_out.student import left_out_student
@@ -26,13 +26,13 @@ Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class MomentsLeftOut:
+class LeaveOneOutMoments:
     """How a tally of moments (C, d) is read, so that each row can be taken out of it.
 
     Parameters
     ----------
     cells : Moments of shape (C, d), of all rows
-    law : what was read off them
+    distribution : what was read off them
     shared : the axes along which one variance is shared
     prior : NormalInverseGamma in the shape of the cells, or None (maximum likelihood)
     smoothing : float
@@ -40,32 +40,32 @@ class MomentsLeftOut:
     """
 
     cells: Moments
-    law: DiagonalLaw
+    distribution: DiagonalGaussian
     shared: Axes
     prior: NormalInverseGamma | None = None
     smoothing: float = 0.0
 
     def scores(self, rows: Rows) -> tuple[Floats, Bools]:
-        """Return log p(x | class), (n, C), without each row, and the rows in doubt, (n,).
+        """Return log p(x | class), (n, C), without each row, and the rows that need a refit, (n,).
 
-        Too few digits, or nothing, are left of the moments of a class without a row in doubt.
+        Too few digits, or nothing, are left of the moments of a class without such a row.
         """
         out = np.zeros((rows.shape[0], len(self.cells.weight)))
-        doubtful = np.zeros(rows.shape[0], np.bool_)
-        over_classes, normal = 0 in self.shared, self.law.degrees is None
+        needs_refit = np.zeros(rows.shape[0], np.bool_)
+        over_classes, normal = 0 in self.shared, self.distribution.degrees is None
         if not over_classes and not (normal and self.smoothing > 0):
             # The other classes are what they were.
-            out = joint_log_proba(self.law.scorer(), rows.X, np.zeros(out.shape[1]))
+            out = joint_log_proba(self.distribution.scorer(), rows.X, np.zeros(out.shape[1]))
         add = self._normal() if normal else self._student()
 
         def work(start: int, stop: int) -> None:
             some = dense_block(rows.X, start, stop), rows.codes[start:stop]
-            add(*some, rows.weights_of(start, stop), out[start:stop], doubtful[start:stop])
+            add(*some, rows.weights_of(start, stop), out[start:stop], needs_refit[start:stop])
 
         on_all_cores(work, row_ranges(rows.shape[0], max(rows.shape[1], out.shape[1])))
-        return out, doubtful
+        return out, needs_refit
 
-    def _taking(self) -> tuple[Floats, ...]:
+    def _removal_terms(self) -> tuple[Floats, ...]:
         weight = self.cells.weight
         location, pseudo_rows = np.zeros_like(weight), np.zeros_like(weight)
         if self.prior is not None:
@@ -76,12 +76,12 @@ class MomentsLeftOut:
         cells = self.cells
         return weight, cells.origin, cells.sum_x, cells.scatter(), location, pseudo_rows
 
-    def _shares(self, taking: tuple[Floats, ...], extra: float) -> tuple[Any, ...]:
+    def _shares(self, terms: tuple[Floats, ...], extra: float) -> tuple[Any, ...]:
         """Return what `numerators` takes; `extra` is added to the degrees of freedom."""
-        weight, _, _, scatter, location, pseudo_rows = taking
+        weight, _, _, scatter, location, pseudo_rows = terms
         over_classes, over_features = 0 in self.shared, 1 in self.shared
-        believed = pseudo_rows + weight
-        share = weight / np.where(believed > 0, believed, 1.0)
+        posterior_weight = pseudo_rows + weight
+        share = weight / np.where(posterior_weight > 0, posterior_weight, 1.0)
         squares = scatter + (self.cells.mean() - location) ** 2 * pseudo_rows * share
         if over_features:
             squares, weight = (part.sum(axis=1, keepdims=True) for part in (squares, weight))
@@ -98,16 +98,16 @@ class MomentsLeftOut:
         return over_classes, over_features, *laid
 
     def _normal(self) -> Any:
-        taking = self._taking()
+        terms = self._removal_terms()
         shape = self.cells.weight.shape
         sharers = int(np.prod([shape[axis] for axis in self.shared], dtype=int))
-        shares = self._shares(taking, extra=2.0 + sharers)
+        shares = self._shares(terms, extra=2.0 + sharers)
         pooled = self.cells.pooled()
         sums = pooled.weight, pooled.origin, _shift(pooled), pooled.scatter()
         widest = float(np.max(np.nan_to_num(pooled.variance())))
-        variance = np.ascontiguousarray(self.law.squared_scale)
+        variance = np.ascontiguousarray(self.distribution.squared_scale)
         log_norm = -0.5 * (LOG_TWO_PI + np.log(variance))
-        law = self.law.location, 1.0 / variance, log_norm, log_norm.sum(axis=1)
+        distribution = self.distribution.location, 1.0 / variance, log_norm, log_norm.sum(axis=1)
         floors = float(self.smoothing), float(self.smoothing * widest), widest
         only_own = not shares[0] and not self.smoothing > 0
         # Most scatter a row left first; columns of one row have nothing to look at.
@@ -115,25 +115,27 @@ class MomentsLeftOut:
         most = np.where(left > 0, sums[3] / np.where(left > 0, left, 1.0), 0.0)
         order = np.argsort(-most)
 
-        def add(X: Any, codes: Any, weights: Floats, out: Floats, doubtful: Bools) -> None:
-            given = taking, sums, order, shares, law, floors, only_own
-            left_out_normal(X, codes, weights, *given, out, doubtful)
+        def add(X: Any, codes: Any, weights: Floats, out: Floats, needs_refit: Bools) -> None:
+            given = terms, sums, order, shares, distribution, floors, only_own
+            left_out_normal(X, codes, weights, *given, out, needs_refit)
 
         return add
 
     def _student(self) -> Any:
-        taking = self._taking()
-        shares = self._shares(taking, extra=0.0)
-        law = self.law.location, 1.0 + 1.0 / (taking[5] + taking[0])
+        terms = self._removal_terms()
+        shares = self._shares(terms, extra=0.0)
+        distribution = self.distribution.location, 1.0 + 1.0 / (terms[5] + terms[0])
 
-        def add(X: Any, codes: Any, weights: Floats, out: Floats, doubtful: Bools) -> None:
-            left_out_student(X, codes, weights, taking, shares, law, out, doubtful)
+        def add(X: Any, codes: Any, weights: Floats, out: Floats, needs_refit: Bools) -> None:
+            left_out_student(X, codes, weights, terms, shares, distribution, out, needs_refit)
 
         return add
 
 
-def moments_without(cells: Moments, rows: Rows, row: int, fellows: NDArray[np.intp]) -> Moments:
-    """Return the moments (C, d) without a row; `fellows` are the other rows of its class.
+def moments_without(
+    cells: Moments, rows: Rows, row: int, same_class_rows: NDArray[np.intp]
+) -> Moments:
+    """Return the moments (C, d) without a row; `same_class_rows` are the other rows of its class.
 
     Columns of which little is left without the row are counted again.
     """
@@ -150,10 +152,12 @@ def moments_without(cells: Moments, rows: Rows, row: int, fellows: NDArray[np.in
     scatter = m2 - np.where(seen, w / safe * n * (d - shift) ** 2, 0.0)
     sum_x = np.zeros_like(scatter)
     again = np.flatnonzero(seen & ((left < KEPT * n) | (scatter < KEPT * m2)))
-    if again.size and fellows.size:
-        taken = rows.X[fellows][:, again]
-        weights = rows.weights[fellows] if rows.weights.size else rows.weights
-        _, counted = count_moments(Rows(taken, np.zeros(len(fellows), np.int32), 1, weights))
+    if again.size and same_class_rows.size:
+        taken = rows.X[same_class_rows][:, again]
+        weights = rows.weights[same_class_rows] if rows.weights.size else rows.weights
+        _, counted = count_moments(
+            Rows(taken, np.zeros(len(same_class_rows), np.int32), 1, weights)
+        )
         left[again], origin[again] = counted.weight[0], counted.origin[0]
         sum_x[again], scatter[again] = counted.sum_x[0], counted.sum_xx[0]
     gone = left == 0

@@ -12,7 +12,7 @@ from scipy.linalg.lapack import dtrtri
 
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import SINGULAR, mle, standardised
+from suffice.gaussian.covariance import SINGULAR, mle, standardize
 from suffice.kernels.ranges import on_all_cores
 from suffice.kernels.score.whitened import FEWEST_ROWS, SERIAL_PRODUCT
 from suffice.prior import NormalInverseWishart
@@ -22,23 +22,24 @@ from suffice.tally import Moments
 from suffice.tally.tally import ROUNDING, Floats, Index
 
 # The part of a matrix's determinant that must stay without the row: of less, too few digits are
-# left, and the row is read anew.
-SURE = 1e-6
+# left, and the class is refitted.
+MIN_DETERMINANT_RATIO = 1e-6
 # Cells so few that starting threads would take longer than what they do.
-FEW_CELLS = 1 << 16
-Marks = NDArray[np.bool_]
+MIN_PARALLEL_CELLS = 1 << 16
+Mask = NDArray[np.bool_]
 
 
 class Removal(NamedTuple):
     """What taking a row of weight w from `rows` rows does to their mean and scatter.
 
-    The rest weighs `rest`, the scatter loses `pull` u u^T for u = x - mean, and the row lies
-    `stretch` u from the mean of the rest; nothing is lost and moved where no other row is left.
+    The rest weighs `remaining_weight`, the scatter loses `scatter_factor` u u^T for u = x - mean,
+    and the row lies `mean_shift_factor` u from the mean of the rest; nothing is lost and moved
+    where no other row is left.
     """
 
-    rest: Floats
-    pull: Floats
-    stretch: Floats
+    remaining_weight: Floats
+    scatter_factor: Floats
+    mean_shift_factor: Floats
 
     @classmethod
     def of(cls, rows: Floats, weights: Floats) -> Removal:
@@ -47,8 +48,8 @@ class Removal(NamedTuple):
         Examples
         --------
         >>> Removal.of(np.array([4.0, 1.0]), np.ones(2))
-        Removal(rest=array([3., 0.]), pull=array([1.33333333, 0.        ]), \
-stretch=array([1.33333333, 1.        ]))
+        Removal(remaining_weight=array([3., 0.]), scatter_factor=array([1.33333333, 0.        ]), \
+mean_shift_factor=array([1.33333333, 1.        ]))
         """
         left = rows - weights
         gone = left <= ROUNDING * rows
@@ -103,7 +104,7 @@ class Part:
     grow, shed : (b,)
         Without the row, the matrix is grow M - shed u u^T.
     margin : float
-        A row is doubtful where the determinant shrinks to this part of it or less.
+        A row needs a refit where the determinant shrinks to this part of it or less.
     degrees : (b,), empty if normal
         Degrees of freedom of the t without the row.
     """
@@ -112,14 +113,14 @@ class Part:
     numbers: Index
     basis: Basis
     removal: Removal
-    grow: Floats
-    shed: Floats
-    margin: float = SURE
+    matrix_factor: Floats
+    downdate_factor: Floats
+    margin: float = MIN_DETERMINANT_RATIO
     degrees: Floats = field(default_factory=lambda: np.empty(0))
 
 
 @dataclass(frozen=True)
-class LeftOutGaussian:
+class LeaveOneOutGaussian:
     """Log densities of rows under classes that have not learned them (mathematics, 3).
 
     With q = u^T M^-1 u everything follows by Sherman-Morrison and the determinant lemma.
@@ -137,7 +138,7 @@ class LeftOutGaussian:
     added : float
         The matrix is (1 - added) times itself plus this on the diagonal. Needs a basis of axes.
     floor : float
-        A row is doubtful without which a value of the matrix falls to this.
+        A row needs a refit without which a value of the matrix falls to this.
     """
 
     location: Floats
@@ -147,9 +148,9 @@ class LeftOutGaussian:
     added: float = 0.0
     floor: float = 0.0
 
-    def fill(self, rows: Rows, parts: Sequence[Part], out: Floats) -> Marks:
-        """Set the log densities (n, C), or those of own classes; return which are doubtful."""
-        doubtful = np.zeros(rows.shape[0], np.bool_)
+    def fill(self, rows: Rows, parts: Sequence[Part], out: Floats) -> Mask:
+        """Set the log densities (n, C), or those of own classes; return which need a refit."""
+        needs_refit = np.zeros(rows.shape[0], np.bool_)
         d = self.location.shape[1]
         step = max(FEWEST_ROWS, SERIAL_PRODUCT // (d * d))
         away = self.location - self.location.mean(axis=0)
@@ -165,36 +166,36 @@ class LeftOutGaussian:
                 numbers = part.numbers[cut]
                 cells = rows.sample(numbers) - self.location[part.own]
                 at = places.get(id(part.basis))
-                found, doubtful[numbers] = self._block(part, cut, cells, at)
+                found, needs_refit[numbers] = self._block(part, cut, cells, at)
                 if self.tied:
                     out[numbers] = found
                 else:
                     out[numbers, part.own] = found[:, 0]
 
-        if rows.shape[0] * rows.shape[1] < FEW_CELLS:
+        if rows.shape[0] * rows.shape[1] < MIN_PARALLEL_CELLS:
             work(0, len(blocks))
         else:
             on_all_cores(work, [(i, i + 1) for i in range(len(blocks))])
-        return doubtful
+        return needs_refit
 
     def _block(
         self, part: Part, cut: slice, cells: Floats, places: Floats | None
-    ) -> tuple[Floats, Marks]:
+    ) -> tuple[Floats, Mask]:
         """Return log densities (b, C), or (b, 1) if untied, of rows less their own location."""
-        doubtful = ~np.isfinite(cells).all(axis=1)
-        cells[doubtful] = 0.0
+        needs_refit = ~np.isfinite(cells).all(axis=1)
+        cells[needs_refit] = 0.0
         z = cells @ part.basis.turn.T
         squares = z * z
         values, shed = self._shrunk(part, cut, squares)
         low = (values <= self.floor).any(axis=1)
         values[low] = 1.0 + self.floor
         lowered = shed * (squares / (values - self.floor)).sum(axis=1)
-        doubtful |= low | (1.0 - lowered <= part.margin)
+        needs_refit |= low | (1.0 - lowered <= part.margin)
         pulled = z / values
         q = np.einsum("ij,ij->i", z, pulled)
-        left = np.where(doubtful, 1.0, 1.0 - shed * q)
+        left = np.where(needs_refit, 1.0, 1.0 - shed * q)
         log_volume = part.basis.log_volume + np.log(values).sum(axis=1) + np.log(left)
-        own = np.square(part.removal.stretch[cut]) * q / left
+        own = np.square(part.removal.mean_shift_factor[cut]) * q / left
         if places is None:
             distance = own[:, None]
         else:
@@ -207,12 +208,12 @@ class LeftOutGaussian:
             distance[:, part.own] = own
         if not part.degrees.size:
             constant = cells.shape[1] * LOG_TWO_PI + log_volume
-            return -(constant[:, None] + distance) / 2, doubtful
-        return self._student(part, cut, distance, log_volume), doubtful
+            return -(constant[:, None] + distance) / 2, needs_refit
+        return self._student(part, cut, distance, log_volume), needs_refit
 
     def _shrunk(self, part: Part, cut: slice, squares: Floats) -> tuple[Floats, Floats]:
         """Return the values (b, d) of grow M and the factor of u u^T, both shrunk as asked."""
-        grow, shed = part.grow[cut], part.shed[cut]
+        grow, shed = part.matrix_factor[cut], part.downdate_factor[cut]
         values = grow[:, None] * part.basis.values
         if self.shrinkage == 0 and self.added == 0:
             return values, shed
@@ -225,7 +226,7 @@ class LeftOutGaussian:
         """Return log densities of t's whose scale matrix is M (1 + 1 / rows) / degrees."""
         d = self.location.shape[1]
         degrees = part.degrees[cut]
-        own = 1 + 1 / part.removal.rest[cut]
+        own = 1 + 1 / part.removal.remaining_weight[cut]
         if self.tied:
             spread = np.repeat(1 + 1 / self.rows[None], len(degrees), axis=0)
             spread[:, part.own] = own
@@ -272,7 +273,9 @@ def covariance_parts(
     """
     covariances = mle(moments, tied=tied).covariance
     bases = [Basis.axes(one) if axes else Basis.whitening(one) for one in covariances]
-    margins = [SURE if axes else margin(one, least) for one in covariances]
+    margins = [
+        MIN_DETERMINANT_RATIO if axes else determinant_margin(one, least) for one in covariances
+    ]
     total = moments.weight.sum()
     parts = []
     for c, numbers in enumerate(groups):
@@ -280,13 +283,13 @@ def covariance_parts(
         removal = Removal.of(moments.weight[c], w)
         rows, at = (total, 0) if tied else (moments.weight[c], c)
         # Of a class without other rows nothing is left to divide.
-        rest = np.where(removal.rest > 0, rows - w, rows) if not tied else rows - w
-        terms = rows / rest, removal.pull / rest
+        rest = np.where(removal.remaining_weight > 0, rows - w, rows) if not tied else rows - w
+        terms = rows / rest, removal.scatter_factor / rest
         parts.append(Part(c, numbers, bases[at], removal, *terms, margins[at]))
     return parts
 
 
-def weighed_parts(
+def weighted_parts(
     moments: Moments, groups: list[Index], weights: Floats, priors: Floats
 ) -> list[Part]:
     """Return the parts of the classes' covariances weighed by given class probabilities (C,).
@@ -304,15 +307,15 @@ def weighed_parts(
         for number, w in enumerate(sizes):
             mine = numbers[which == number]
             removal = Removal.of(rows[c], np.full(len(mine), w))
-            rest = float(removal.rest[0]) or 1.0
+            rest = float(removal.remaining_weight[0]) or 1.0
             basis = Basis.axes(others + priors[c] / rest * scatter[c])
-            terms = np.ones(len(mine)), priors[c] * removal.pull / rest
-            parts.append(Part(c, mine, basis, removal, *terms, margin(whole)))
+            terms = np.ones(len(mine)), priors[c] * removal.scatter_factor / rest
+            parts.append(Part(c, mine, basis, removal, *terms, determinant_margin(whole)))
     return parts
 
 
 def posterior_parts(
-    believed: NormalInverseWishart,
+    posterior: NormalInverseWishart,
     groups: list[Index],
     weights: Floats,
     sharers: Floats,
@@ -323,36 +326,36 @@ def posterior_parts(
 
     Parameters
     ----------
-    believed : posterior of C classes, which may share one covariance
+    posterior : posterior of C classes, which may share one covariance
     groups : rows of each class
     weights : (n,)
     sharers : (n,)
         How many classes share a covariance without the row.
     """
-    d = believed.location.shape[1]
-    bases = [Basis.whitening(matrix) for matrix in believed.scale_matrix]
+    d = posterior.location.shape[1]
+    bases = [Basis.whitening(matrix) for matrix in posterior.scale_matrix]
     parts = []
     for c, numbers in enumerate(groups):
         w, at = weights[numbers], min(c, len(bases) - 1)
-        removal = Removal.of(believed.pseudo_rows[c], w)
-        degrees = believed.degrees[at] - w
+        removal = Removal.of(posterior.pseudo_rows[c], w)
+        degrees = posterior.degrees[at] - w
         if predictive:
-            terms = np.ones(len(w)), removal.pull
+            terms = np.ones(len(w)), removal.scatter_factor
             parts.append(Part(c, numbers, bases[at], removal, *terms, degrees=degrees - d + 1))
         else:
             divisor = degrees + d + 1 + sharers[numbers]
-            terms = 1 / divisor, removal.pull / divisor
+            terms = 1 / divisor, removal.scatter_factor / divisor
             parts.append(Part(c, numbers, bases[at], removal, *terms))
     return parts
 
 
-def margin(covariance: Floats, least: float = 0.0) -> float:
+def determinant_margin(covariance: Floats, least: float = 0.0) -> float:
     """Return how much a determinant may shrink before a covariance may count as singular.
 
     Taking out a row that shrinks it to the part p leaves no value of the correlation matrix below
     p of the least one; `least` is what such a value must stay above.
     """
     d = len(covariance)
-    smallest = float(np.linalg.eigvalsh(standardised(covariance)[1])[0])
+    smallest = float(np.linalg.eigvalsh(standardize(covariance)[1])[0])
     # Ten times the bound: the value itself is known to a few roundings only.
-    return max(SURE, max(10 * SINGULAR * d, least) / max(smallest, SINGULAR))
+    return max(MIN_DETERMINANT_RATIO, max(10 * SINGULAR * d, least) / max(smallest, SINGULAR))

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.rows import Rows, kernel_ready, sparse_ready
+from suffice.families.class_conditional import ClassConditional, LearnedRows, LeftOut
 from suffice.kernels.leave_one_out.complement import left_out_complement
 from suffice.kernels.leave_one_out.counts import left_out_levels, left_out_ones, left_out_words
 from suffice.kernels.leave_one_out.events import left_out_events
 from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.scoring.scorer import joint_log_proba
 from suffice.tally.tally import Floats
 
 # Ranges that sparse rows are cut into for the cores.
 RANGES = 8
 
 
-def words_left_out(rows: Rows, counts: Floats, pseudo: Any, *, polya: bool) -> Floats:
+def leave_one_out_multinomial(rows: Rows, counts: Floats, pseudo: Any, *, polya: bool) -> Floats:
     """Return the multinomial (or Polya) score of each row under its own class, (n,).
 
     counts are (C, V), pseudo a number or what broadcasts to them.
@@ -33,7 +36,7 @@ def words_left_out(rows: Rows, counts: Floats, pseudo: Any, *, polya: bool) -> F
     return _in_ranges(rows, score)
 
 
-def complements_left_out(
+def leave_one_out_complement(
     rows: Rows, counts: Floats, pseudo: Any, scores: Floats, *, norm: bool
 ) -> Floats:
     """Return the scores of the complement rule (n, C), given those of all rows, `scores`.
@@ -42,9 +45,9 @@ def complements_left_out(
     """
     others = np.ascontiguousarray(np.maximum(counts.sum(axis=0) - counts, 0.0).T)
     wide = _wide(pseudo, counts).T
-    believed = others + wide
-    held = believed > 0
-    logged = np.log(np.where(held, believed, 1.0)).sum(axis=0)
+    posterior_weight = others + wide
+    held = posterior_weight > 0
+    logged = np.log(np.where(held, posterior_weight, 1.0)).sum(axis=0)
     totals = counts.sum() - counts.sum(axis=1)
     sums = others, wide, totals, wide.sum(axis=0), logged, (~held).sum(axis=0), norm
 
@@ -54,7 +57,7 @@ def complements_left_out(
     return _in_ranges(rows, score, scores)
 
 
-def ones_left_out(
+def leave_one_out_bernoulli(
     rows: Rows, counts: Floats, pseudo: tuple[Any, Any], threshold: float | None
 ) -> Floats:
     """Return the Bernoulli score of each row under its own class, (n,).
@@ -67,7 +70,7 @@ def ones_left_out(
     return _by_class_and_weight(rows, left_out_ones, sums)
 
 
-def events_left_out(
+def leave_one_out_poisson(
     rows: Rows, seen: Floats, events: Floats, pseudo: tuple[Any, Any], *, integrated: bool
 ) -> Floats:
     """Return the Poisson score, without log x!, of each row under its own class, (n,).
@@ -78,7 +81,7 @@ def events_left_out(
     return _by_class_and_weight(rows, left_out_events, sums)
 
 
-def levels_left_out(
+def leave_one_out_categorical(
     rows: Rows, counts: list[Floats], pseudo: Floats, fewest: NDArray[np.int64]
 ) -> Floats:
     """Return the categorical score of each row under its own class, (n,).
@@ -143,3 +146,21 @@ def _by_class_and_weight(rows: Rows, kernel: Any, sums: tuple[Any, ...]) -> Floa
         kernel(*cells, np.lexsort(keys), codes, weights, *sums, out)
 
     return _in_ranges(rows, score)
+
+
+def leave_out_of_own_class(
+    features: ClassConditional, learned: LearnedRows, own: Floats
+) -> LeftOut:
+    """Return log p(x | class), (n, C), given that under the own class without the row, (n,).
+
+    Other classes are what they were. Where `own` is NaN, others change too: these rows are scored
+    by the tally without them.
+    """
+    rows, classes = learned.rows, len(learned.tally.classes)
+    scores = joint_log_proba(features.scorer(), rows.X, np.zeros(classes))
+    scores[np.arange(len(own)), rows.codes] = own
+    # Every class stays, with no rows perhaps: the class prior says whether it is possible.
+    staying = replace(learned, closed=True)
+    for row in np.flatnonzero(np.isnan(own)).tolist():
+        scores[row] = features.refit_scores(staying, row)
+    return LeftOut(scores, np.zeros(len(scores), np.bool_))

@@ -111,7 +111,7 @@ def columns_of_rows(rows: Sequence[Mapping[Any, Any]]) -> dict[str, list[Any]]:
     {'age': [31, None], 'city': [None, 'Oslo']}
     """
     names = list(dict.fromkeys(name for row in rows for name in row))
-    refuse_repeated_names([str(name) for name in names])
+    check_unique_names([str(name) for name in names])
     return {str(name): [row.get(name) for row in rows] for name in names}
 
 
@@ -120,7 +120,7 @@ def is_rows_of_mappings(X: Any) -> bool:
     return isinstance(X, list | tuple) and len(X) > 0 and all(isinstance(r, Mapping) for r in X)
 
 
-def refuse_repeated_names(names: Sequence[str]) -> None:
+def check_unique_names(names: Sequence[str]) -> None:
     """Refuse columns of the same name, and name them."""
     if len(set(names)) == len(names):
         return
@@ -147,7 +147,7 @@ def _row_of_series(X: Any, names: Sequence[str] | None, columns: int) -> Any:
 
 def _cells_by_label(X: Any) -> dict[str, Any]:
     labels = [str(label) for label in X.index]
-    refuse_repeated_names(labels)
+    check_unique_names(labels)
     return dict(zip(labels, X.tolist(), strict=True))
 
 

@@ -10,8 +10,8 @@ from scipy.special import logsumexp
 
 from suffice.data.rows import Rows
 from suffice.estimators.answers import GenerativeAnswers
-from suffice.generative.to_logistic import BecomesLogistic
-from suffice.scoring.discrete import sure_to_be_finite
+from suffice.generative.legacy_bridge import BecomesLogistic
+from suffice.scoring.discrete import is_finite
 from suffice.tally.tally import ROUNDING, Floats
 
 
@@ -38,7 +38,7 @@ class LeavesRowsOut(BecomesLogistic, GenerativeAnswers):
         # Rows of one class and of weight 1 leave the same behind: a row of each will do.
         known, first = np.unique(rows.codes, return_index=True)
         table = np.zeros((rows.classes, rows.classes))
-        table[known] = super()._left_out_log_prior(rows.some(first))
+        table[known] = super()._left_out_log_prior(rows.take(first))
         return np.asarray(table[rows.codes])
 
     def _weights_of(self, rows: Rows) -> Floats:
@@ -53,7 +53,7 @@ class LeavesRowsOut(BecomesLogistic, GenerativeAnswers):
 
 def _decided(joint: Floats, prior: Floats) -> Floats:
     """Answer for rows that no class can have had (their prior), or some with infinite odds."""
-    if sure_to_be_finite(joint):
+    if is_finite(joint):
         return joint
     top = joint.max(axis=1)
     never, surely = np.flatnonzero(np.isneginf(top)), np.flatnonzero(np.isposinf(top))

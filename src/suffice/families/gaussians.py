@@ -1,4 +1,4 @@
-"""Gaussian classes as linear forms in the statistics of a normal (docs: mathematics, section 4)."""
+"""Gaussian classes: full, diagonal and low-rank, and their linear forms (docs: mathematics, 4)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.empirical_bayes.moments import feature_prior
 from suffice.errors import InputError
-from suffice.gaussian.covariance import solved
+from suffice.families.class_conditional import Basis
+from suffice.gaussian.covariance import solve
 from suffice.prior import MeanVariance, NormalInverseGamma
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.dense import NORMAL, LinearScorer, LowRankScorer, WhitenedScorer
@@ -27,7 +28,7 @@ def tied_form(location: Floats, covariance: Floats) -> Form:
     """Return weights of x (C, d) and bias (C,) of normals that share a covariance (d, d)."""
     centre = location.mean(axis=0)
     away = location - centre
-    weights = solved(covariance, away.T).T
+    weights = solve(covariance, away.T).T
     bias = -np.einsum("cj,cj->c", away, weights) / 2
     return weights, bias - weights @ centre
 
@@ -72,11 +73,11 @@ def diagonal_form(location: Floats, variance: Floats) -> Form:
 Codes = NDArray[np.intp]
 
 
-class Law(Protocol):
+class GaussianClasses(Protocol):
     """The distribution of a row of each class."""
 
     def scorer(self) -> Scorer:
-        """Return what tells classes apart, as cheaply as may be."""
+        """Return what separates classes, as cheaply as may be."""
         ...
 
     def density(self) -> Scorer:
@@ -90,13 +91,14 @@ class Law(Protocol):
     def split(self, cells: Floats) -> Floats:
         """Return log p(x1 | class), log p(x2 | x1, class), ..., (d, C), of one row (d,).
 
-        Gaps (NaN) are 0. Features that are independent given the class are told each by itself.
+        Missing values (NaN) are 0. Features that are independent given the class are scored each by
+        itself.
         """
         ...
 
 
 @dataclass(frozen=True)
-class DenseLaw:
+class DenseGaussian:
     """Normals or Student-t's with full matrices: location (C, d), matrix (C or 1, d, d).
 
     degrees (C,) are those of the t; stretch (C,) is a class's factor of its matrix; root is the
@@ -106,7 +108,7 @@ class DenseLaw:
     location: Floats
     matrix: Floats
     degrees: Floats = field(default_factory=lambda: NORMAL)
-    stretch: Floats | None = None
+    scale_factor: Floats | None = None
     root: Floats | None = None
 
     def scorer(self) -> Scorer:
@@ -118,7 +120,7 @@ class DenseLaw:
     def density(self) -> Scorer:
         """Return what adds log p(x | class)."""
         return WhitenedScorer(
-            self.location, self.matrix, self.degrees, self.stretch, root=self.root
+            self.location, self.matrix, self.degrees, self.scale_factor, root=self.root
         )
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Floats:
@@ -130,8 +132,8 @@ class DenseLaw:
         for c in np.unique(codes):
             mine = codes == c
             rows[mine] = noise[mine] @ roots[min(c, len(roots) - 1)].T
-        if self.stretch is not None:
-            rows *= np.sqrt(self.stretch[codes])[:, None]
+        if self.scale_factor is not None:
+            rows *= np.sqrt(self.scale_factor[codes])[:, None]
         if self.degrees.size:
             degrees = self.degrees[codes]
             rows *= np.sqrt(degrees / rng.chisquare(degrees))[:, None]
@@ -149,15 +151,15 @@ class DenseLaw:
                 root = np.linalg.cholesky(self.matrix[at][np.ix_(seen, seen)])
             # What a cell adds to those before it is its part of the whitened row.
             whitened = solve_triangular(root, (cells - location)[seen], lower=True)
-            stretch = 1.0 if self.stretch is None else float(self.stretch[c])
+            scale_factor = 1.0 if self.scale_factor is None else float(self.scale_factor[c])
             degrees = float(self.degrees[c]) if self.degrees.size else np.inf
-            scale = np.diagonal(root) * np.sqrt(stretch)
-            out[seen, c] = split_density(np.square(whitened) / stretch, scale, degrees)
+            scale = np.diagonal(root) * np.sqrt(scale_factor)
+            out[seen, c] = split_density(np.square(whitened) / scale_factor, scale, degrees)
         return out
 
 
 @dataclass(frozen=True)
-class DiagonalLaw:
+class DiagonalGaussian:
     """Independent features: location and squared scale (C, d).
 
     degrees (C, d) are those of Student-t's; `joint` if a class's features share one variance, and
@@ -207,7 +209,7 @@ class DiagonalLaw:
 
 
 @dataclass(frozen=True)
-class LowRankLaw:
+class LowRankGaussian:
     """Normals of covariance W W^T + diag(psi): mean (C, d), W (C, d, r), psi (C, d)."""
 
     location: Floats
@@ -233,7 +235,7 @@ class LowRankLaw:
 
     def split(self, cells: Floats) -> Floats:
         """Return log p(x1 | class), log p(x2 | x1, class), ..., (d, C), of one row (d,)."""
-        return DenseLaw(self.location, self.covariance()).split(cells)
+        return DenseGaussian(self.location, self.covariance()).split(cells)
 
     def covariance(self) -> Floats:
         """Return W W^T + diag(psi), (C, d, d)."""
@@ -266,7 +268,7 @@ def linear_scorer(location: Floats, covariance: Floats) -> LinearScorer:
     """Return the linear scorer of normals that share a covariance (docs: mathematics, 4)."""
     centre = location.mean(axis=0)
     away = location - centre
-    weights = solved(covariance, away.T).T
+    weights = solve(covariance, away.T).T
 
     def part(seen: Index) -> LinearScorer:
         return linear_scorer(location[:, seen], covariance[seen[:, None], seen])
@@ -274,21 +276,21 @@ def linear_scorer(location: Floats, covariance: Floats) -> LinearScorer:
     return LinearScorer(centre, weights, -np.einsum("cj,cj->c", away, weights) / 2, part)
 
 
-def law_form(law: Law) -> Form:
+def linear_form(distribution: GaussianClasses) -> Form:
     """Return the weights and bias of the statistics that normals are linear in."""
-    if isinstance(law, LowRankLaw):
-        return quadratic_form(law.location, law.covariance())
-    assert isinstance(law, DenseLaw | DiagonalLaw)
-    if law.degrees is not None and law.degrees.size:
+    if isinstance(distribution, LowRankGaussian):
+        return quadratic_form(distribution.location, distribution.covariance())
+    assert isinstance(distribution, DenseGaussian | DiagonalGaussian)
+    if distribution.degrees is not None and distribution.degrees.size:
         raise InputError(
             "A Student t is linear in no statistics of a row, so estimate='predictive' is no "
             "logistic regression. Use estimate='map' or 'mle'."
         )
-    if isinstance(law, DiagonalLaw):
-        return diagonal_form(law.location, law.squared_scale)
-    if len(law.matrix) == 1:
-        return tied_form(law.location, law.matrix[0])
-    return quadratic_form(law.location, law.matrix)
+    if isinstance(distribution, DiagonalGaussian):
+        return diagonal_form(distribution.location, distribution.squared_scale)
+    if len(distribution.matrix) == 1:
+        return tied_form(distribution.location, distribution.matrix[0])
+    return quadratic_form(distribution.location, distribution.matrix)
 
 
 Axes = tuple[int, ...]
@@ -329,11 +331,18 @@ def diagonal_prior(
     )
 
 
-def diagonal_law(
+def diagonal_gaussian(
     location: Floats, squared_scale: Floats, degrees: Floats | None = None, *, joint: bool = False
-) -> DiagonalLaw:
-    """Return the law of (C, d) independent cells, arrays broadcast to the location."""
+) -> DiagonalGaussian:
+    """Return the distribution of (C, d) independent cells, arrays broadcast to the location."""
     shape = location.shape
     scale = np.array(np.broadcast_to(squared_scale, shape))
     freedom = None if degrees is None else np.array(np.broadcast_to(degrees, shape))
-    return DiagonalLaw(np.array(location), scale, freedom, joint)
+    return DiagonalGaussian(np.array(location), scale, freedom, joint)
+
+
+def normal_basis(weights: Floats, columns: int) -> Basis | None:
+    """Return the statistics that Gaussian classes are linear in: x, (x, x^2), or all products."""
+    if weights.shape[1] == columns:
+        return None
+    return Basis("quadratic", {"products": weights.shape[1] > 2 * columns})

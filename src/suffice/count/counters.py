@@ -1,0 +1,131 @@
+"""What is counted of rows, as a value: two models whose counters are equal can be merged."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from suffice.count.discrete import count_events, count_levels, count_ones, count_words
+from suffice.count.full_moments import count_patterns
+from suffice.count.moments import count_moments, count_quartics
+from suffice.data.rows import Rows
+from suffice.tally import Blocks, Counts, Groups
+from suffice.tally.tally import Floats
+
+# How to speak of a column in an error, by its number.
+Describe = Callable[[int], str]
+
+
+@dataclass(frozen=True)
+class Counter(ABC):
+    """Rows to the weight of each class and a tally; printable, comparable, and without state."""
+
+    takes_sparse: ClassVar[bool] = True
+
+    @abstractmethod
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their tally with first axis C."""
+
+    def trim(self, groups: Groups[Any], like: Groups[Any]) -> Groups[Any]:
+        """Return a tally without the levels that no row of `like` has."""
+        return groups
+
+    def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
+        """Return what a sum of the tally is of, for errors: a column, a level."""
+        return column(at[1])
+
+
+@dataclass(frozen=True)
+class CountMoments(Counter):
+    """Sums and sums of squares of every column: Moments (C, d)."""
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their moments."""
+        return count_moments(rows)
+
+
+@dataclass(frozen=True)
+class CountRowMoments(Counter):
+    """Sums and products of all columns, for each pattern of missing values: Patterns."""
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their moments."""
+        return count_patterns(rows)
+
+
+@dataclass(frozen=True)
+class CountFourthMoments(Counter):
+    """Products of all columns, and their squares, for Ledoit and Wolf's shrinkage: Quartics."""
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their moments."""
+        return count_quartics(rows)
+
+
+@dataclass(frozen=True)
+class CountWords(Counter):
+    """Sums of counts: Counts (C, d)."""
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their counts."""
+        return count_words(rows)
+
+
+@dataclass(frozen=True)
+class CountOnes(Counter):
+    """Cells above a threshold, and the others: Counts (C, d, 2); None: cells are 0 and 1."""
+
+    binarize: float | None = 0.0
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their counts."""
+        return count_ones(rows, self.binarize)
+
+    def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
+        """Return which column is present or absent."""
+        return f"{column(at[1])} {'present' if at[2] else 'absent'}"
+
+
+@dataclass(frozen=True)
+class CountEvents(Counter):
+    """Numbers of events, and of rows that have one: Events (C, d)."""
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their events."""
+        return count_events(rows)
+
+
+@dataclass(frozen=True)
+class CountLevels(Counter):
+    """Levels 0, 1, 2, ... of every column: a block of Counts (C, levels) a column."""
+
+    takes_sparse: ClassVar[bool] = False
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's rows, (C,), and their counts."""
+        return count_levels(rows)
+
+    def trim(self, groups: Groups[Any], like: Groups[Any]) -> Groups[Any]:
+        """Return the counts up to the highest level that any row of `like` has."""
+        levels = [np.arange(highest_level(part) + 1) for part in like.parts.parts]
+        parts = zip(groups.parts.parts, levels, strict=True)
+        blocks = Blocks(tuple(part.levels_at(kept) for part, kept in parts))
+        return Groups(groups.classes, groups.weights, blocks)
+
+    def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
+        """Return the level and its column."""
+        return f"level {at[1]} of {column(path[0])}"
+
+
+def highest_level(part: Counts) -> int:
+    """Return the highest level of which any is left, -1 if there is none.
+
+    >>> highest_level(Counts([[2.0, 0.0, 1.0, 0.0]]))
+    2
+    """
+    seen = np.flatnonzero(part.counts.any(axis=0))
+    return int(seen[-1]) if seen.size else -1

@@ -1,0 +1,150 @@
+"""Columns of levels 0, 1, 2, ..., independent given the class (docs: mathematics, 2 and 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.count.counters import highest_level
+from suffice.families.class_conditional import (
+    Basis,
+    ClassConditional,
+    ColumnScores,
+    LearnedRows,
+    LeftOut,
+    LinearForm,
+)
+from suffice.families.leave_one_out_counts import leave_one_out_categorical, leave_out_of_own_class
+from suffice.families.smoothing import Smoothing, widen
+from suffice.prior import Dirichlet
+from suffice.scoring.discrete import LevelScorer, log_ratio_table
+from suffice.scoring.scorer import Scorer
+from suffice.tally import Blocks, Counts, Groups
+from suffice.tally.tally import Floats, Index
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentCategories(ClassConditional):
+    """Probabilities of levels (C, levels), one array a column.
+
+    Parameters
+    ----------
+    groups : Groups of Blocks of Counts (C, levels), one block a column
+    smoothing : pseudocount of a level, a number or (C, d)
+    min_levels : (d,)
+        How many levels each column has at least.
+
+    Examples
+    --------
+    >>> groups = Groups(["a", "b"], [2.0, 2.0], Blocks((Counts([[2.0, 0.0], [1.0, 1.0]]),)))
+    >>> features = IndependentCategories(groups, Smoothing(1.0, "mean"), np.array([2]))
+    >>> np.exp(features.log_prob[0])
+    array([[0.75, 0.25],
+           [0.5 , 0.5 ]])
+    """
+
+    groups: Groups[Blocks[Counts]]
+    smoothing: Smoothing
+    min_levels: NDArray[np.int64]
+
+    @cached_property
+    def counts(self) -> list[Floats]:
+        """The counts of each column, (C, levels)."""
+        return counts_of_levels(self.groups.parts, self.min_levels)
+
+    @property
+    def n_levels(self) -> NDArray[np.int64]:
+        """How many levels each column has, (d,)."""
+        return np.array([count.shape[1] for count in self.counts])
+
+    @cached_property
+    def _added(self) -> Floats:
+        """What is added to the counts of each class and column, (C, d)."""
+        shape = (len(self.groups.classes), len(self.counts))
+        return widen(self.smoothing.added(self.smoothing.prior), shape)
+
+    @cached_property
+    def log_prob(self) -> list[Floats]:
+        """Log p(level | class), (C, levels), of each column."""
+        columns = enumerate(self.counts)
+        return [log_ratio_table(count, self._added[:, j, None]).T for j, count in columns]
+
+    @cached_property
+    def log_unseen(self) -> Floats:
+        """Log p(a level that was never seen | class), (C, d)."""
+        totals = np.stack([count.sum(axis=1) for count in self.counts], axis=1)
+        totals = totals + self._added * self.n_levels
+        with np.errstate(divide="ignore"):
+            share = np.where(totals > 0, self._added / np.where(totals > 0, totals, 1.0), 0.0)
+            return np.asarray(np.log(share))
+
+    def scorer(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        table = np.concatenate([log_prob.T for log_prob in self.log_prob])
+        levels = self.n_levels
+        unseen = np.ascontiguousarray(self.log_unseen.T)
+        return LevelScorer(np.cumsum(levels) - levels, levels, table, unseen)
+
+    def split(self, cells: Floats) -> ColumnScores:
+        """Return log p(x_j | class) of the columns of one row."""
+        parts = np.zeros((len(cells), len(self.groups.classes)))
+        for j in np.flatnonzero(~np.isnan(cells)).tolist():
+            level, known = int(cells[j]), self.log_prob[j]
+            parts[j] = known[:, level] if level < known.shape[1] else self.log_unseen[:, j]
+        return ColumnScores(np.arange(len(cells)), parts)
+
+    def linear_form(self) -> LinearForm:
+        """Return weights of the levels, and of any other level, of each column."""
+        parts = [
+            np.column_stack([log_prob, self.log_unseen[:, j]])
+            for j, log_prob in enumerate(self.log_prob)
+        ]
+        basis = Basis("levels", {"levels": self.n_levels})
+        return LinearForm(np.hstack(parts), np.zeros(len(self.groups.classes)), basis)
+
+    def sample(self, codes: Index, rng: np.random.Generator) -> Any:
+        """Draw a row of each of these classes."""
+        out = np.empty((len(codes), len(self.log_prob)), np.int64)
+        for j, log_prob in enumerate(self.log_prob):
+            edges = np.cumsum(np.exp(log_prob), axis=1)[codes]
+            draws = rng.random(len(codes))[:, None] * edges[:, -1:]
+            out[:, j] = np.minimum((draws >= edges).sum(axis=1), log_prob.shape[1] - 1)
+        return out
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """Log marginal likelihood of the rows, given their classes."""
+        alpha = widen(self.smoothing.prior, (len(self.groups.classes), len(self.counts)))
+        total = 0.0
+        for j, count in enumerate(self.counts):
+            concentration = np.broadcast_to(alpha[:, j, None], count.shape)
+            total += float(np.sum(Dirichlet(concentration).log_evidence(Counts(count))))
+        return total
+
+    @property
+    def n_parameters(self) -> int:
+        """One probability less than levels, for each class and column."""
+        return int(len(self.groups.classes) * np.sum(self.n_levels - 1))
+
+    def with_tally(self, groups: Groups[Blocks[Counts]], kept: Index) -> Self:
+        """Return the probabilities of another tally under the same prior."""
+        smoothing = self.smoothing.of_classes(kept, len(self.groups.classes))
+        return replace(self, groups=groups, smoothing=smoothing)
+
+    def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
+        """Return log p(x | class) of each row without the row."""
+        own = leave_one_out_categorical(learned.rows, self.counts, self._added, self.min_levels)
+        return leave_out_of_own_class(self, learned, own)
+
+
+def counts_of_levels(tally: Blocks[Counts], min_levels: NDArray[np.int64]) -> list[Floats]:
+    """Return counts (C, levels) of each column, up to the highest level that any row has."""
+    out = []
+    for part, least in zip(tally.parts, min_levels, strict=True):
+        levels = max(int(least), highest_level(part) + 1)
+        out.append(np.ascontiguousarray(part.with_levels(levels).counts[:, :levels]))
+    return out

@@ -1,0 +1,620 @@
+"""TallyClassifier: learning, forgetting, merging and answering, for every generative classifier."""
+
+from __future__ import annotations
+
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from suffice.count.counters import Counter
+from suffice.data.conversion import first_row_as_table
+from suffice.data.hashes import Hashes, array_hashes
+from suffice.data.rows import Rows
+from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
+from suffice.estimators.features import Columns, read_features
+from suffice.estimators.intake import NoRowsError, read_labels, with_groups
+from suffice.generative import cross_validation, learning, persistence
+from suffice.generative.answers import explain_row, generator
+from suffice.generative.fitted import Batch, Fitted, Generative, Labels, score_rows
+from suffice.generative.held_out import calibrate
+from suffice.generative.leave_one_out import leave_one_out
+from suffice.persist.savable import write_model
+from suffice.scoring import scorer as scoring
+from suffice.scoring.decision import decide
+from suffice.scoring.explanation import Explanation
+from suffice.tally import Groups
+from suffice.tally.tally import Floats
+from suffice.validation.cross_validation import CrossValidation
+from suffice.validation.leave_one_out import LeaveOneOutResult
+
+
+class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
+    """A classifier that is a tally plus a prior: p(class) and p(x | class) follow from the tally.
+
+    A subclass says what is counted of rows (`_counter`) and what a tally says of the classes
+    (`_posterior`). Nothing else of it changes: what was learned is one frozen value, `_fitted`,
+    which every method reads once, and which those that learn replace by one assignment, last of
+    all. So whatever goes wrong leaves the model as it was, and who asks while another thread learns
+    is answered by the old model or by the new one.
+    """
+
+    # Parameters that models may differ in and be added: no answer of theirs depends on them.
+    _free_settings: ClassVar[tuple[str, ...]] = ()
+    # Whether rows that do not suffice for a model yet are kept by partial_fit, forget and merge.
+    _waits: ClassVar[bool] = False
+    _saved: ClassVar[tuple[str, ...]] = persistence.FIELDS
+
+    calibrate: str | None = None
+    _fitted: Fitted
+
+    # What a subclass says.
+
+    @abstractmethod
+    def _counter(self) -> Counter:
+        """Return what is counted of rows."""
+
+    @abstractmethod
+    def _posterior(self, groups: Groups[Any], columns: Columns) -> Generative:
+        """Return p(class) and p(x | class), or say why the tally does not suffice."""
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from these rows and nothing else.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Missing values (NaN, null) are left out.
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        groups : array-like of shape (n_samples,), optional
+            Rows of a group (a patient, a thread) are held out together wherever something is
+            fitted to held-out rows; without `calibrate` there is nothing of the kind.
+        """
+        self._validate_params()
+        batch = self._batch(X, y, sample_weight, groups=groups)
+        fitted = learning.learn_first(batch, batch.classes[:0], closed=False)
+        fitted = fitted.replace(new_classes=fitted.classes)
+        return self._become(self._fit_rows(fitted, batch.rows))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further rows: the same as `fit` on all rows so far, in any order.
+
+        No rows change nothing.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+            One row may be a mapping, a Series or a list of its cells, and y its label.
+        classes : array-like, optional
+            At the first call: all the classes there will ever be; another label is then an
+            error. Without it a new label becomes a new class (see `new_classes_`).
+        """
+        self._validate_params()
+        before = self._before()
+        known = learning.known_classes(classes, before)
+        try:
+            given = first_row_as_table(X, y) if before is None else X
+            batch = self._batch(given, y, sample_weight, before=before)
+        except NoRowsError:
+            return self
+        if before is None:
+            fitted = learning.learn_first(batch, known, closed=classes is not None)
+            return self._become(self._fit_rows(fitted, batch.rows, waits=self._waits))
+        fitted = learning.learn(before, batch, self._keep(before, batch, forget=False))
+        return self._become(self._refit(fitted))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows that were learned: the same as `fit` on the others.
+
+        A class of which no row is left is no class any more, unless `classes` closed the set.
+
+        Give rows with the weights they were learned with. More than was learned is refused, but a
+        plausible row that was never learned cannot be noticed.
+        """
+        before = self._check_fitted()
+        try:
+            batch = self._batch(X, y, sample_weight, before=before)
+        except NoRowsError:
+            return self
+        fitted = learning.forget(before, batch, self._keep(before, batch, forget=True))
+        return self._become(self._refit(fitted))
+
+    def merge(self, other: Self) -> Self:
+        """Learn all that another model of the same kind has learned.
+
+        The other model may know other classes. It is left as it was.
+        """
+        mine, theirs = self._check_mergeable(other)
+        return self._become(self._refit(learning.merge(mine, theirs)))
+
+    def __add__(self, other: Self) -> Self:
+        """Return a new model that has learned what both have learned.
+
+        Both must have the same settings.
+        """
+        if not isinstance(other, TallyClassifier):
+            return NotImplemented
+        self._check_mergeable(other)
+        learning.check_same_settings(self, other, self._free_settings)
+        return self._copy().merge(other)
+
+    def __radd__(self, other: Any) -> Self:
+        """Return a copy of this model for `0 + model`, with which `sum` begins."""
+        if not (isinstance(other, int) and other == 0):
+            return NotImplemented
+        self._check_fitted()
+        return self._copy()
+
+    def refresh_calibration(
+        self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
+        """Calibrate anew, on all the rows that were learned or on those that are kept.
+
+        Sets `calibration_`, with a `temperature` and an offset for each class.
+
+        Parameters
+        ----------
+        X, y, sample_weight, groups : as in `fit`, optional
+            All the rows that were learned. Without them the model takes the rows that it keeps
+            itself: up to 5,000 distinct ones, those not forgotten, if `calibrate` is not None.
+        """
+        fitted = self._check_ready()
+        if X is not None:
+            rows = with_groups(self._learned_rows(fitted, X, y, sample_weight), groups)
+            return self._become(calibrate(fitted, rows, self._hashes(rows)))
+        sample = learning.kept_sample(fitted, (y, sample_weight, groups), type(self).__name__)
+        rows = sample.with_codes_of(fitted.classes)
+        found = calibrate(fitted, rows, self._hashes(rows), complete=sample.complete)
+        return self._become(found)
+
+    # Answering.
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, (n_samples,)."""
+        fitted = self._check_ready()
+        if fitted.calibration is not None:
+            best = np.argmax(self._log_proba(fitted, self._read(fitted, X)), axis=1)
+        else:
+            best = self._answer(scoring.best_class, fitted, X)
+        labels: NDArray[Any] = fitted.classes[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
+        fitted = self._check_ready()
+        if fitted.calibration is not None:
+            return np.asarray(np.exp(self._log_proba(fitted, self._read(fitted, X))))
+        proba: Floats = self._answer(scoring.proba, fitted, X)
+        return proba
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return log p(class | x), (n_samples, n_classes)."""
+        fitted = self._check_ready()
+        return self._log_proba(fitted, self._read(fitted, X))
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(x, class), (n_samples, n_classes)."""
+        joint: Floats = self._density(scoring.joint_log_proba, X)
+        return joint
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return log p(x), (n_samples,): low for rows unlike anything learned.
+
+        Missing values are marginalised, so rows with more of them have higher densities.
+        """
+        density: Floats = self._density(scoring.log_density, X)
+        return density
+
+    def decide(self, X: Any, loss: Any = None, reject: float | None = None) -> NDArray[Any]:
+        """Return the action of least expected loss for each row.
+
+        Parameters
+        ----------
+        X : rows
+        loss : (n_actions, n_classes), or mapping from an action to its losses by class, or None
+            None counts 1 for a wrong class. The actions of a square array are the classes.
+        reject : float, optional
+            The cost of deciding nothing; such rows get None.
+        """
+        return decide(self.predict_proba(X), self.classes_, loss, reject)
+
+    def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
+        """Return what each column of one row adds to the log-odds of a class.
+
+        The contributions and the `base`, which stands before any column, add up to the log-odds.
+        Columns that are not independent given the class are told one after the other: each by what
+        it adds to those before it; where scores are linear, by its weight and its distance from
+        the mean.
+
+        Parameters
+        ----------
+        row : as for `predict`; one row
+        target : class, optional
+            The most probable one if not given.
+        against : class, optional
+            All others together if not given.
+        """
+        fitted = self._check_ready()
+        cells = self._read(fitted, row)
+        self._scores(scoring.joint_log_proba, fitted, cells)  # refuses cells that have no score
+        return explain_row(fitted, cells, target, against)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw labelled rows from the model: (n_samples, n_features) and (n_samples,)."""
+        fitted = self._check_ready()
+        if n_samples < 1:
+            raise InputError(f"Cannot draw {n_samples} rows. Ask for one or more.")
+        rng = generator(random_state)
+        prior = np.exp(self._model(fitted).prior.log_prob)
+        codes = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
+        return self._model(fitted).features.sample(codes, rng), fitted.classes[codes]
+
+    # Validating.
+
+    def leave_one_out(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> LeaveOneOutResult:
+        """Return what the others say of each row that this model learned.
+
+        Parameters
+        ----------
+        X, y, sample_weight : the rows that were learned, all of them
+        groups : the groups that `fit` was given, if any
+            Weights are fitted without the row as they were with it, groups kept together. The row
+            alone is left out of what was counted, not its group.
+
+        Temperature, offsets and noise rate of a calibrated model are held: those of all rows.
+        """
+        fitted = self._check_ready()
+        rows = with_groups(self._learned_rows(fitted, X, y, sample_weight), groups)
+        return leave_one_out(fitted, rows, type(self).__name__)
+
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = 5,
+        *,
+        groups: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        sample_weight: Any = None,
+        **settings_to_try: Any,
+    ) -> CrossValidation:
+        """Return how well models that learned the other folds predict each fold.
+
+        The rows are counted once, fold by fold. A training set is a sum of folds' tallies, so every
+        further setting costs reading a tally and scoring rows, but no counting (settings that
+        change what is counted, such as `binarize`, are counted once for each value). The model
+        itself stays as it is.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        folds : int, array-like of shape (n_samples,), or a splitter of scikit-learn's
+            An int is that many stratified folds.
+        groups : array-like of shape (n_samples,), optional
+            Rows of one group stay in one fold, also where a model fits something to held-out rows.
+        shuffle : bool, default=True
+            Whether rows are dealt to that many folds at random. Folds that were given, and those of
+            a splitter, stay as they are.
+        random_state : int, Generator, RandomState or None, default=0
+            Which shuffle; None is another one at each call.
+        **settings_to_try : lists of values of parameters, of which all combinations are tried
+        """
+        settings = cross_validation.all_settings(settings_to_try)
+        models = [clone(self).set_params(**setting) for setting in settings]
+        for model in models:
+            model._validate_params()
+        batch = clone(self)._batch(X, y, sample_weight, groups=groups)
+        dealt = {"groups": groups, "shuffle": shuffle, "random_state": random_state}
+        experiment = cross_validation.deal(batch, folds, **dealt)
+        scores = self._cross_validation_scores(models, batch, experiment)
+        return CrossValidation(settings, *scores, fold_weights=experiment.fold_weights)
+
+    def _cross_validation_scores(
+        self, models: list[Any], batch: Batch, experiment: Any
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return log-loss, accuracy and calibration error of each model on each fold, (S, F)."""
+        candidates = [model._candidate(batch.columns) for model in models]
+        return cross_validation.score_candidates(candidates, experiment)
+
+    def _candidate(self, columns: Columns) -> cross_validation.Candidate:
+        """Return how this model learns a tally and scores rows, for cross-validation."""
+        counter = self._counter()
+
+        def fit(groups: Groups[Any], rows: Callable[[Labels], Rows]) -> Fitted:
+            fitted = Fitted(columns, counter, groups, new_classes=groups.classes)
+            fitted = fitted.replace(model=self._posterior(groups, columns))
+            if self.calibrate is None:
+                return fitted
+            others = rows(groups.classes)
+            return calibrate(fitted, others, self._hashes(others))
+
+        return cross_validation.Candidate(counter, fit, self._log_proba)
+
+    def to_logistic(self) -> Any:
+        """Return the logistic regression that has the same `predict_proba`.
+
+        Models that are linear in other statistics than the columns give a pipeline: the basis,
+        then the regression (docs: mathematics, section 4). Rows with missing values need the model
+        itself.
+        """
+        # What a first fit does without is loaded when it is asked for.
+        from suffice.generative.to_logistic import to_logistic
+
+        return to_logistic(self._check_ready(), type(self).__name__)
+
+    # Saving.
+
+    def save(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        source: str | None = None,
+        when: datetime | None = None,
+        rows: bool = False,
+    ) -> None:
+        """Write the model to a file, from which `suffice.load` makes it again, bit for bit.
+
+        There is the old file or the whole new one at any time, whatever interrupts the writing.
+        What the system does not let us write (a full disk, a folder of others) is a SaveError.
+
+        Parameters
+        ----------
+        path : str or PathLike
+        source : str, optional
+            Where the rows came from, for the record.
+        when : datetime with a time zone, optional
+            The time of the record; now if not given. The rest of the file depends on nothing but
+            the model.
+        rows : bool, default=False
+            Whether the rows that the model keeps are in the file. **They are raw rows**: up to
+            5,000 of those that were learned, cell by cell, with their labels and weights, for
+            whoever has the file to read. A loaded model then refreshes without being given rows.
+            Without it the file has probabilities, labels and weights of rows that were held out,
+            but no cells.
+        """
+        state = self._saved_state() if self._before() is not None else None
+        if rows and state is not None:
+            state["rows"] = persistence.rows_to_save(self._fitted, type(self).__name__)
+        write_model(self, path, state, source=source, when=when)
+
+    def _saved_state(self) -> dict[str, Any]:
+        fitted = self._before()
+        return {} if fitted is None else persistence.state_of(fitted)
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        persistence.check_state(state, self._counter())
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        fitted, rows = persistence.fitted_of(state, self._counter())
+        waits = fitted.not_yet is not None
+        fitted = self._with_model(fitted, waits=waits)
+        if rows is not None:
+            sample = persistence.sample_of_file(rows, fitted, self._hashes)
+            fitted = fitted.replace(sample=sample)
+        self._fitted = fitted
+
+    def _rows_learned(self) -> float:
+        return float(self._fitted.tally.weights.sum())
+
+    def _patterns(self) -> tuple[str, ...]:
+        """Return the regular expressions among the settings that rows are searched with."""
+        return ()
+
+    # What was learned, by the names that scikit-learn's users know.
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
+
+    @property
+    def classes_(self) -> Labels:
+        """The classes, (n_classes,), sorted."""
+        return self._known("classes_").classes
+
+    @property
+    def tally_(self) -> Groups[Any]:
+        """All that was learned of the rows."""
+        return self._known("tally_").tally
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns there are."""
+        return self._known("n_features_in_").columns.count
+
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        """The names of the columns, if they have any."""
+        return self._known("feature_names_in_").columns.feature_names_in()
+
+    @property
+    def classes_closed_(self) -> bool:
+        """Whether `classes` named all classes that there will ever be."""
+        return self._known("classes_closed_").closed
+
+    @property
+    def new_classes_(self) -> Labels:
+        """Classes that the last `fit`, `partial_fit` or `merge` met for the first time."""
+        return self._known("new_classes_").new_classes
+
+    @property
+    def calibration_(self) -> Any:
+        """The calibration, if there is one."""
+        found = self._known("calibration_").calibration
+        if found is None:
+            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
+        return found
+
+    @property
+    def calibration_stale_(self) -> bool:
+        """Whether rows were learned or forgotten since the calibration."""
+        fitted = self._known("calibration_stale_")
+        if fitted.calibration is None:
+            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
+        return fitted.calibration_stale
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many free parameters the model has (docs: mathematics, section 4)."""
+        model = self._model(self._check_ready())
+        return model.prior.n_parameters + model.features.n_parameters
+
+    @property
+    def log_evidence_(self) -> float:
+        """Log marginal likelihood of the learned labels and rows under the prior."""
+        model = self._model(self._check_ready())
+        return model.prior.log_evidence + model.features.log_evidence
+
+    # How it is done.
+
+    def _before(self) -> Fitted | None:
+        """Return what was learned before, if anything was."""
+        return vars(self).get("_fitted")
+
+    def _known(self, name: str) -> Fitted:
+        """Return what was learned; AttributeError before anything was."""
+        fitted = self._before()
+        if fitted is None:
+            raise AttributeError(f"{type(self).__name__} has no {name!r} before it is fitted.")
+        return fitted
+
+    def _learned(self, name: str) -> Any:
+        """Return p(class) and p(x | class) for an attribute; AttributeError if not yet."""
+        fitted = self._known(name)
+        if fitted.model is None:
+            raise AttributeError(f"This {type(self).__name__} has no {name!r} yet.")
+        return fitted.model
+
+    def _check_fitted(self) -> Fitted:
+        """Return what was learned; NotFittedError before anything was."""
+        check_is_fitted(self)
+        return self._fitted
+
+    def _check_ready(self) -> Fitted:
+        """Return what was learned, if it suffices for a model."""
+        fitted = self._check_fitted()
+        if fitted.not_yet is not None:
+            raise InputError(f"This {type(self).__name__} cannot answer yet: {fitted.not_yet}")
+        return fitted
+
+    def _model(self, fitted: Fitted) -> Generative:
+        assert fitted.model is not None
+        return fitted.model
+
+    def _become(self, fitted: Fitted) -> Self:
+        # One line: an interruption comes before the assignment or after the return.
+        return self.__dict__.update(_fitted=fitted) or self
+
+    def _copy(self) -> Self:
+        """Return a model that has learned the same, and goes its own way from here."""
+        copy: Self = clone(self)
+        copy._fitted = self._fitted
+        return copy
+
+    def _batch(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        groups: Any = None,
+        before: Fitted | None = None,
+    ) -> Batch:
+        """Return labelled rows, checked, with what is counted of them."""
+        name = type(self).__name__
+        counter = self._counter() if before is None else before.counter
+        columns = None if before is None else before.columns
+        array, columns = read_features(X, columns, name, sparse=counter.takes_sparse)
+        classes, rows = read_labels(array, y, sample_weight, columns.names, name)
+        return Batch(with_groups(rows, groups), classes, columns, counter)
+
+    def _read(self, fitted: Fitted, X: Any) -> Any:
+        """Return rows of numbers, their columns checked."""
+        sparse = fitted.counter.takes_sparse
+        return read_features(X, fitted.columns, type(self).__name__, sparse=sparse)[0]
+
+    def _learned_rows(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Return the rows, coded by our classes, if they are those that were learned."""
+        batch = self._batch(X, y, sample_weight, before=fitted)
+        return learning.check_learned(fitted, batch, type(self).__name__)
+
+    def _hashes(self, rows: Rows) -> Hashes:
+        """Return a hash of what each row holds, (n,)."""
+        return array_hashes(rows.X)
+
+    def _keep(self, before: Fitted, batch: Batch, *, forget: bool) -> learning.Kept:
+        """Return the kept rows with further rows, or without some."""
+        if before.sample is None:
+            return learning.Kept(None, None if forget else before.held_out)
+        return learning.update_sample(before, batch, self._hashes(batch.rows), forget=forget)
+
+    def _fit_rows(self, fitted: Fitted, rows: Rows, *, waits: bool = False) -> Fitted:
+        """Return the model of a first tally, calibrated on its rows if asked for."""
+        fitted = self._with_model(fitted, waits=waits)
+        if self.calibrate is None:
+            return fitted
+        hashes = self._hashes(rows)
+        fitted = fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
+        return fitted if fitted.model is None else calibrate(fitted, rows, hashes)
+
+    def _refit(self, fitted: Fitted) -> Fitted:
+        """Return the model of a tally that has changed; its calibration is that of before."""
+        return learning.grow_stale(self._with_model(fitted, waits=self._waits))
+
+    def _with_model(self, fitted: Fitted, *, waits: bool) -> Fitted:
+        """Return the fitted value with p(class) and p(x | class) of its tally."""
+        if len(fitted.classes) == 1:
+            warn_caller(
+                f"{type(self).__name__} has seen one class only, {fitted.classes.tolist()[0]!r}, "
+                "and will always answer it. Learn rows of another class too.",
+                OneClassWarning,
+            )
+        try:
+            model = self._posterior(fitted.tally, fitted.columns)
+        except (ValueError, np.linalg.LinAlgError) as reason:
+            if not waits:
+                raise
+            warn_caller(
+                f"What was learned does not suffice for a {type(self).__name__} yet: {reason} "
+                "The rows are kept; learn more of them before asking.",
+                SufficeWarning,
+            )
+            return fitted.replace(model=None, not_yet=str(reason))
+        return fitted.replace(model=model, not_yet=None)
+
+    def _check_mergeable(self, other: Any) -> tuple[Fitted, Fitted]:
+        """Return what both models have learned, if they can be merged."""
+        mine = self._check_fitted()
+        learning.check_same_class(self, other)
+        check_is_fitted(other)
+        learning.check_same_counts(mine, other._fitted, self, other)
+        return mine, other._fitted
+
+    def _answer(self, answer: Any, fitted: Fitted, X: Any) -> Any:
+        return self._scores(answer, fitted, self._read(fitted, X))
+
+    def _density(self, answer: Any, X: Any) -> Any:
+        fitted = self._check_ready()
+        array, model = self._read(fitted, X), self._model(fitted)
+        terms = model.features.density(), array, model.prior.log_prob
+        return score_rows(answer, *terms, fitted, type(self).__name__)
+
+    def _scores(self, answer: Any, fitted: Fitted, array: Any) -> Any:
+        model = self._model(fitted)
+        terms = model.features.scorer(), array, model.log_prior
+        return score_rows(answer, *terms, fitted, type(self).__name__)
+
+    def _log_proba(self, fitted: Fitted, array: Any) -> Floats:
+        """Return calibrated log p(class | x), (n, C), of rows of numbers."""
+        log_proba: Floats = self._scores(scoring.log_proba, fitted, array)
+        return log_proba if fitted.calibration is None else fitted.calibration.apply(log_proba)

@@ -1,0 +1,136 @@
+"""What a generative classifier has learned: one frozen value, replaced as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.combine.calibration import Calibration
+from suffice.count.counters import Counter
+from suffice.count.refusal import refusal_of
+from suffice.data.hashes import Hashes
+from suffice.data.rows import Rows
+from suffice.estimators.features import Columns
+from suffice.estimators.saved_rows import HeldOutSample
+from suffice.families.class_conditional import ClassConditional, LearnedRows
+from suffice.families.class_prior import ClassPrior
+from suffice.scoring import scorer as scoring
+from suffice.tally import Groups
+from suffice.tally.debt import gross_scale
+from suffice.tally.tally import Floats
+from suffice.validation.row_sample import RowSample
+
+Labels = NDArray[Any]
+
+
+class Batch(NamedTuple):
+    """Labelled rows as they were given: checked, and ready to count."""
+
+    rows: Rows
+    """coded by `classes`"""
+    classes: Labels
+    columns: Columns
+    counter: Counter
+
+
+@dataclass(frozen=True, eq=False)
+class Generative:
+    """p(class) and p(x | class).
+
+    Parameters
+    ----------
+    prior : p(class)
+    features : p(x | class)
+    decision : ClassPrior, optional
+        What decisions start from, if not p(class): a rule may have no prior.
+    """
+
+    prior: ClassPrior
+    features: ClassConditional
+    decision: ClassPrior | None = None
+
+    @property
+    def decision_prior(self) -> ClassPrior:
+        """What a class's score starts from when rows are classified."""
+        return self.prior if self.decision is None else self.decision
+
+    @property
+    def log_prior(self) -> Floats:
+        """What a class's score starts from when rows are classified, (C,)."""
+        return self.decision_prior.log_prob
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """All that a classifier has learned.
+
+    Parameters
+    ----------
+    columns : number and names of the columns
+    counter : what is counted of rows
+    tally : Groups
+    closed : bool
+        Whether `classes` named all classes that there will ever be.
+    new_classes : classes that the last rows brought
+    gross : Groups, optional
+        How large the sums have been, where they do not show it (`tally.debt`).
+    model : Generative, or None while the rows do not suffice for one
+    not_yet : why there is no model
+    calibration : Calibration, optional
+    calibration_stale : bool
+        Whether rows were learned or forgotten since.
+    sample : rows that are kept, to calibrate anew
+    held_out : what was said of kept rows when they were held out
+    stale_warned : bool
+        Whether it was said that the calibration is stale.
+    """
+
+    columns: Columns
+    counter: Counter
+    tally: Groups[Any]
+    closed: bool = False
+    new_classes: Labels = None  # type: ignore[assignment]
+    gross: Groups[Any] | None = None
+    model: Generative | None = None
+    not_yet: str | None = None
+    calibration: Calibration | None = None
+    calibration_stale: bool = False
+    sample: RowSample | None = None
+    held_out: HeldOutSample | None = None
+    stale_warned: bool = False
+
+    @property
+    def classes(self) -> Labels:
+        """The classes, (C,), sorted."""
+        return self.tally.classes
+
+    def gross_with(self, *others: Groups[Any]) -> Groups[Any]:
+        """Return how large the sums have been, those of other tallies among them."""
+        found: Groups[Any] = gross_scale(self.gross, self.tally, *others)
+        return found
+
+    def learned(self, rows: Rows) -> LearnedRows:
+        """Return all learned rows, coded by our classes, to be taken out of the tally."""
+        gross = self.gross_with()
+        return LearnedRows(rows, self.tally, self.counter.count, gross, self.closed)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return the same with some fields changed."""
+        return replace(self, **changes)
+
+
+def score_rows(answer: Any, scorer: Any, X: Any, prior: Floats, fitted: Fitted, name: str) -> Any:
+    """Return an answer of `scoring.scorer` for rows; a cell that cannot be scored is named."""
+    try:
+        return answer(scorer, X, prior)
+    except scoring.Refused as refusal:
+        rows = Rows(X, np.empty(0, np.int32), 0, names=fitted.columns.names, estimator_name=name)
+        raise refusal_of(rows, refusal.row) from None
+
+
+def row_hashes(hashes: Hashes, rows: Rows) -> Hashes:
+    """Return hashes of rows (n,) that are the same for rows of one group, if there are any."""
+    return np.asarray(hashes ^ rows.groups) if rows.groups.size else hashes

@@ -1,0 +1,321 @@
+"""Learning, forgetting and merging as arithmetic on fitted values: each returns a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from suffice.data.hashes import Hashes
+from suffice.data.labels import translate_codes
+from suffice.data.rows import Rows
+from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning, warn_caller
+from suffice.estimators.saved_rows import HeldOutSample
+from suffice.estimators.settings import Difference, describe, differences
+from suffice.generative.fitted import Batch, Fitted, Labels
+from suffice.tally import Groups
+from suffice.tally.debt import describe_shortfall, largest_shortfall, scale_of_sum, select_classes
+from suffice.validation.row_sample import RowSample
+
+
+class Kept(NamedTuple):
+    """Rows that are kept, and what was said of them when they were held out."""
+
+    sample: RowSample | None
+    held_out: HeldOutSample | None
+
+
+def known_classes(classes: Any, before: Fitted | None) -> Labels:
+    """Return the classes known before further rows, given what `partial_fit` was given."""
+    if classes is not None:
+        named = np.unique(np.asarray(classes))
+        if before is not None and not np.array_equal(named, before.classes):
+            raise InputError(
+                f"`classes={np.asarray(classes)!r}` is not the same as on last call to "
+                f"partial_fit, was: {before.classes!r}. Leave `classes` out after the first "
+                "call."
+            )
+        return named
+    return np.empty(0, dtype=np.int64) if before is None else before.classes
+
+
+def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
+    """Return what the first rows say; `known` are all classes there will be, if `closed`."""
+    found = _count(batch, known, closed=closed)
+    new = np.setdiff1d(found.classes, known)
+    found = found.align(np.union1d(known, found.classes))
+    tally = batch.counter.trim(found, found)
+    return Fitted(batch.columns, batch.counter, tally, closed=closed, new_classes=new)
+
+
+def learn(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
+    """Return what was learned before, with further rows."""
+    known = before.classes
+    counted = _count(batch, known, closed=before.closed)
+    total = before.tally + counted
+    gross = scale_of_sum(before.gross, total, before.tally, counted)
+    changed = before.replace(new_classes=np.setdiff1d(counted.classes, known))
+    return _with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
+
+
+def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
+    """Return what was learned before, without rows that were learned."""
+    taken = rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), before.classes)
+    gross = before.gross_with(taken)
+    try:
+        rest = before.tally.subtract(taken, gross)
+    except DebtError as debt:
+        missing = _describe_missing(before, taken, gross)
+        if missing is None:
+            raise
+        raise DebtError(missing) from debt
+    if not before.closed:
+        rest = rest.drop_empty()
+    if not rest.weights.any():
+        raise InputError(
+            "Forgetting these rows would leave nothing learned. Make a new model "
+            "instead; nothing was changed."
+        )
+    return _with_tally(before.replace(new_classes=rest.classes[:0]), rest, gross, kept)
+
+
+def merge(mine: Fitted, theirs: Fitted) -> Fitted:
+    """Return what two models have learned."""
+    tally = rename_like(theirs.tally, mine.classes)
+    total = mine.tally + tally
+    if mine.gross is None and theirs.gross is None:
+        gross = scale_of_sum(None, total, mine.tally, tally)
+    else:
+        gross = mine.gross_with() + rename_like(theirs.gross_with(), mine.classes)
+    sample = None
+    if mine.sample is not None and theirs.sample is not None:
+        sample = mine.sample.merge(theirs.sample)
+    changed = mine.replace(
+        closed=mine.closed and theirs.closed,
+        new_classes=np.setdiff1d(total.classes, mine.classes),
+    )
+    return _with_tally(changed, total, gross, Kept(sample, mine.held_out))
+
+
+def _with_tally(before: Fitted, tally: Groups[Any], gross: Any, kept: Kept) -> Fitted:
+    """Return the value with another tally; all that depends on the classes follows."""
+    if gross is not None:
+        gross = select_classes(before.counter.trim(gross, tally), tally.classes)
+    tally = before.counter.trim(tally, tally)
+    sample, held_out = kept
+    if sample is not None:
+        sample = sample.select_classes(tally.classes)
+    if held_out is not None and not np.array_equal(held_out.classes, tally.classes):
+        held_out = None
+    return before.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)
+
+
+def _count(batch: Batch, known: Labels, *, closed: bool) -> Groups[Any]:
+    """Return the tally of a batch; labels that are not known are refused if `closed`."""
+    classes, rows = batch.classes, batch.rows
+    if closed:
+        check_same_type(classes, known)
+        _check_closed(classes, rows, known)
+        codes = translate_codes(classes, known, rows.codes)
+        rows, classes = replace(rows, codes=codes, classes=len(known)), known
+    return rename_like(Groups(classes, *batch.counter.count(rows)), known)
+
+
+def _check_closed(classes: Labels, rows: Rows, known: Labels) -> None:
+    """Refuse labels that are none of the known ones."""
+    outside = np.setdiff1d(classes, known)
+    if outside.size:
+        row = int(np.argmax(np.isin(classes[rows.codes], outside)))
+        raise InputError(
+            f"The target label(s) {outside} in y do not exist in the initial classes "
+            f"{known} (first in row {row}). Correct the label, or name the class in "
+            "`classes` at the first call."
+        )
+
+
+def check_same_type(classes: Labels, known: Labels) -> None:
+    """Refuse names beside numbers, which have no order."""
+    if classes.size and known.size and (classes.dtype.kind in "OU") != (known.dtype.kind in "OU"):
+        raise InputError(
+            f"Classes {known.tolist()[:5]} and {classes.tolist()[:5]} are of different types. "
+            "Name the classes in one type."
+        )
+
+
+def rename_like(groups: Groups[Any], known: Labels) -> Groups[Any]:
+    """Return `groups` with names held as in `known`: as objects (pandas) or of fixed width."""
+    classes = groups.classes
+    check_same_type(classes, known)
+    if not known.size or {classes.dtype.kind, known.dtype.kind} != {"O", "U"}:
+        return groups
+    kind = object if known.dtype.kind == "O" else str
+    return Groups(classes.astype(kind), groups.weights, groups.parts)
+
+
+def _describe_missing(before: Fitted, taken: Groups[Any], gross: Groups[Any]) -> str | None:
+    """Say what is missing of rows that were not learned; None if that cannot be said."""
+    known = np.isin(taken.classes[taken.weights > 0], before.classes).all()
+    found = largest_shortfall(before.tally, taken, gross) if known else None
+    if found is None:
+        return None
+    column = before.columns.describe
+    label = np.union1d(before.classes, taken.classes).tolist()[found.at[0]]
+    if found.kind == "rows":
+        return describe_shortfall(found, "", label)
+    if found.kind != "pattern":
+        what = before.counter.describe_sum(found.path, found.at, column)
+        return describe_shortfall(found, what, label)
+    columns = " and ".join(column(at) for at in found.path)
+    return describe_shortfall(
+        found, "", label, f"with missing values in {columns}" if columns else "whole"
+    )
+
+
+# Rows that are kept.
+
+
+def first_sample(fitted: Fitted, rows: Rows, hashes: Hashes) -> RowSample:
+    """Return the sample of the first rows, coded by the classes."""
+    return RowSample.of(rows, fitted.classes, hashes).select_classes(fitted.classes)
+
+
+def update_sample(before: Fitted, batch: Batch, hashes: Hashes, *, forget: bool) -> Kept:
+    """Return the kept rows with those of a batch, or without them."""
+    assert before.sample is not None
+    classes = batch.classes
+    if before.classes.dtype.kind in "OU":
+        classes = classes.astype(object if before.classes.dtype.kind == "O" else str)
+    if not forget:
+        return Kept(before.sample.learn(batch.rows, classes, hashes), before.held_out)
+    sample = before.sample.forget(RowSample.of(batch.rows, classes, hashes, None))
+    return Kept(sample, _forget_answers(sample, before.held_out))
+
+
+def _forget_answers(sample: RowSample, held_out: HeldOutSample | None) -> HeldOutSample | None:
+    """Return held-out answers for rows that are still kept; none if that cannot be known."""
+    if held_out is None:
+        return None
+    known = np.isin(sample.labels, held_out.classes).all()
+    if len(held_out.hashes) < len(held_out.codes) or not known:
+        return None
+    return held_out.of_kept(sample)
+
+
+def kept_sample(fitted: Fitted, beside: tuple[Any, ...], name: str) -> RowSample:
+    """Return the rows that a model keeps, to be calibrated on."""
+    if not all(part is None for part in beside):
+        raise InputError("Labels, weights or groups without X. Give the rows, too, or nothing.")
+    if fitted.sample is None:
+        raise InputError(
+            f"This {name} keeps no rows: it learned without anything to be "
+            "fitted to them, merged one that did, or comes from a file without rows. Give all "
+            "learned rows (X and y); save(path, rows=True) keeps some in the file."
+        )
+    return fitted.sample
+
+
+def grow_stale(fitted: Fitted) -> Fitted:
+    """Return the fitted value, its calibration stale, or gone if the classes have changed."""
+    if fitted.calibration is None:
+        return fitted
+    if len(fitted.calibration.offsets) != len(fitted.classes):
+        fact = "The classes have changed, so probabilities are not calibrated any more."
+        fitted = fitted.replace(calibration=None, calibration_stale=False)
+    else:
+        fact = "The calibration is that of the rows learned before."
+        fitted = fitted.replace(calibration_stale=True)
+    return warn_stale(fitted, fact, "refresh_calibration")
+
+
+def warn_stale(fitted: Fitted, fact: str, method: str) -> Fitted:
+    """Say once for each model that what was fitted to rows is not that of all rows."""
+    if fitted.stale_warned:
+        return fitted
+    cure = f"{method}() does it anew, with rows that the model keeps"
+    if fitted.sample is None:
+        cure = f"Give {method} all learned rows"
+    warn_caller(f"{fact} {cure}; fit chooses everything anew.", StaleCalibrationWarning)
+    return fitted.replace(stale_warned=True)
+
+
+def check_learned(fitted: Fitted, batch: Batch, name: str) -> Rows:
+    """Return rows coded by our classes, if they are those that were learned."""
+    rows = code_rows(batch, fitted.classes)
+    if rows is not None:
+        counted = Groups(fitted.classes, *fitted.counter.count(rows))
+        if counted.allclose(fitted.tally):
+            return rows
+    raise InputError(
+        f"These are not the rows that this {name} learned. Give all of them, "
+        "with their weights, or fit a model to these."
+    )
+
+
+def code_rows(batch: Batch, classes: Labels) -> Rows | None:
+    """Return the rows of a batch coded by known classes; None if there are others among them."""
+    check_same_type(batch.classes, classes)
+    if np.setdiff1d(batch.classes, classes).size:
+        return None
+    codes = translate_codes(batch.classes, classes, batch.rows.codes)
+    return replace(batch.rows, codes=codes, classes=len(classes))
+
+
+# Two models side by side.
+
+
+def check_same_class(one: Any, other: Any) -> None:
+    """Refuse to merge models of two classes."""
+    if type(other) is not type(one):
+        raise MergeError(
+            f"Cannot merge {type(other).__name__} into {type(one).__name__}. Merge models "
+            "of one class."
+        )
+
+
+def check_same_settings(one: Any, other: Any, free: Collection[str]) -> None:
+    """Refuse to add models with different settings, those named `free` aside."""
+    found = differences(one, other, [n for n in one.get_params(deep=False) if n not in free])
+    if found:
+        raise MergeError(
+            f"Cannot add models with different settings: {describe(found)}. Give both the same "
+            "(set_params), or use merge, which keeps the settings of the model that learns."
+        )
+
+
+def check_same_columns(mine: Any, theirs: Any) -> None:
+    """Refuse to merge models of other columns (`Columns`)."""
+    if mine.count != theirs.count:
+        raise MergeError(
+            f"Cannot merge models of {mine.count} and {theirs.count} "
+            "features. Learn the same columns in both."
+        )
+    if mine.names is not None and theirs.names is not None and mine.names != theirs.names:
+        pairs = zip(mine.names, theirs.names, strict=True)
+        odd = next(i for i, (a, b) in enumerate(pairs) if a != b)
+        raise MergeError(
+            f"Cannot merge: column {odd} is {mine.names[odd]!r} here and {theirs.names[odd]!r} "
+            "there. Learn the same columns in both."
+        )
+
+
+def check_same_counts(mine: Fitted, theirs: Fitted, one: Any, other: Any) -> None:
+    """Refuse to merge models that have counted other columns, or other things of them."""
+    check_same_columns(mine.columns, theirs.columns)
+    if mine.counter == theirs.counter:
+        return
+    if type(mine.counter) is type(theirs.counter):
+        found = differences(mine.counter, theirs.counter, vars(mine.counter))
+    else:
+        names = ("covariance", "shrinkage")
+        found = differences(one, other, [name for name in names if hasattr(one, name)])
+    refuse_different(found or [Difference("what is counted", mine.counter, theirs.counter)])
+
+
+def refuse_different(found: list[Difference]) -> None:
+    """Refuse to merge models with these differences in what they counted."""
+    raise MergeError(
+        f"Cannot merge: {describe(found)}, so different things were counted. Learn both "
+        "with the same settings."
+    )

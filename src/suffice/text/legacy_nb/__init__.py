@@ -1,0 +1,1 @@
+"""Event models of documents as naive Bayes classifiers."""

@@ -1,0 +1,159 @@
+"""Stored values: one file a group of cases, exact, and how they are held against new ones."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+FOLDER = Path(__file__).parent / "golden"
+# A difference counts by the largest finite number of its array, and by no less than this: below
+# 1e-15, rounding of numbers of size one is all there is.
+TOLERANCE, LEAST_SCALE = 1e-12, 1e-3
+# Names that have changed since the values were stored: "old key": "new key".
+RENAMED: dict[str, str] = {}
+# Results are the same to the bit in every process, and for any number of threads of ours or of
+# BLAS. Other kernels of BLAS round otherwise; only where it is not the one that the values were
+# stored with, these are the tolerances. Measured with OpenBLAS's Haswell and Katmai kernels.
+STORED_WITH, ELSEWHERE = "SkylakeX", 1e-10
+SENSITIVE = {
+    # The optimum of factor analysis is flat: 3.4e-7 of the loadings, 4e-8 of the answers.
+    "GaussianDiscriminant low_rank": 1e-5,
+    "gaussian_discriminant_low_rank": 1e-5,
+    "MultivariateNormal fit low rank": 1e-5,
+    # A column that is nearly the sum of two others: 1.6e-9.
+    "LinearDiscriminantAnalysis nearly singular": 1e-7,
+    # L-BFGS stops one step earlier or later: 1.4e-7, and 7.5e-11 without a penalty.
+    "LogisticRegression weights=reference lbfgs": 1e-5,
+    "LogisticRegression C=inf lbfgs": 1e-8,
+}
+
+
+@cache
+def kernel():
+    """Return the kernel of BLAS that numpy uses here."""
+    found = [one.get("architecture") for one in threadpool_info() if one["user_api"] == "blas"]
+    return found[0] if found else "unknown"
+
+
+def tolerance_of(case):
+    """Return how far a number of a case may be off, by the largest one of its array."""
+    if kernel() == STORED_WITH:
+        return TOLERANCE
+    return max(
+        (size for name, size in SENSITIVE.items() if case.startswith(name)), default=ELSEWHERE
+    )
+
+
+def write(group, values):
+    """Write the values of a group: {case: {key: value}}; all floats as they are."""
+    index, numbers = {}, []
+    at = 0
+    for case, found in values.items():
+        index[case] = entries = {}
+        for key, value in found.items():
+            array = np.asarray(value)
+            if array.dtype.kind == "U":
+                entries[key] = ["U", list(array.shape), array.ravel().tolist()]
+                continue
+            flat = array.ravel().astype(np.float64)
+            if array.dtype.kind in "iu" and np.any(flat.astype(array.dtype) != array.ravel()):
+                raise ValueError(f"{case}, {key}: a whole number too large to be stored.")
+            entries[key] = [array.dtype.kind, list(array.shape), at]
+            at += len(flat)
+            numbers.append(flat)
+    FOLDER.mkdir(exist_ok=True)
+    text = np.frombuffer(json.dumps(index, ensure_ascii=True).encode(), dtype=np.uint8)
+    everything = np.concatenate(numbers) if numbers else np.zeros(0)
+    np.savez_compressed(FOLDER / f"{group}.npz", index=text, numbers=everything)
+
+
+def read(group):
+    """Return the stored values of a group, {case: {key: array}}, under today's names."""
+    with np.load(FOLDER / f"{group}.npz") as file:
+        index, numbers = json.loads(file["index"].tobytes()), file["numbers"]
+    values = {}
+    for case, entries in index.items():
+        values[case] = found = {}
+        for key, (kind, shape, what) in entries.items():
+            if kind == "U":
+                array = np.array(what, dtype=str).reshape(shape)
+            else:
+                array = numbers[what : what + int(np.prod(shape))].reshape(shape)
+                array = array.astype({"f": "f8", "b": "?", "i": "i8", "u": "i8"}[kind])
+            found[renamed(key)] = array
+    return values
+
+
+def renamed(key):
+    """Return today's name of a key; a name within it, between dots, may have changed.
+
+    >>> renamed("tally_.weights")
+    'tally_.weights'
+    """
+    return RENAMED.get(key, ".".join(RENAMED.get(part, part) for part in key.split(".")))
+
+
+def differences(case, stored, found):
+    """Return a line for each key that is missing, new, or has another value than the stored one."""
+    lines = [f"{case}: {key} is gone" for key in stored if key not in found]
+    lines += [f"{case}: {key} is new" for key in found if key not in stored]
+    for key in stored:
+        if key in found:
+            told = difference(stored[key], found[key], tolerance_of(case))
+            if told:
+                lines.append(f"{case}: {key} {told}")
+    return lines
+
+
+def difference(stored, found, tolerance=TOLERANCE):
+    """Return how a value differs from the stored one; nothing if it does not.
+
+    >>> difference(np.array([1.0, 2.0]), np.array([1.0, 2.0 + 1e-12]))
+    ''
+    >>> difference(np.array([1.0, 2.0]), np.array([1.0, 2.5]))
+    'differs by 0.5 at [1] (2.0 was stored, 2.5 found); 2e-12 is allowed'
+    """
+    found = np.asarray(found)
+    kinds = {"u": "i"}
+    if kinds.get(stored.dtype.kind, stored.dtype.kind) != kinds.get(
+        found.dtype.kind, found.dtype.kind
+    ):
+        return f"is of type {found.dtype}, where {stored.dtype} was stored: {_shown(found)}"
+    if stored.shape != found.shape:
+        return f"has shape {found.shape}, where {stored.shape} was stored"
+    if stored.dtype.kind != "f":
+        wrong = np.flatnonzero((stored != found).ravel())
+        if not wrong.size:
+            return ""
+        at = wrong[0]
+        return (
+            f"differs in {wrong.size} of {stored.size} places, first {stored.ravel()[at]!r} was "
+            f"stored, {found.ravel()[at]!r} found"
+        )
+    return _float_difference(stored, found.astype(np.float64), tolerance)
+
+
+def _float_difference(stored, found, tolerance):
+    finite = np.isfinite(stored)
+    allowed = tolerance * max(np.max(np.abs(stored[finite]), initial=0.0), LEAST_SCALE)
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(stored - found)
+    same = (stored == found) | (np.isnan(stored) & np.isnan(found))
+    apart = np.where(same, 0.0, np.where(np.isfinite(apart), apart, np.inf))
+    if not stored.size or apart.max() <= allowed:
+        return ""
+    at = np.unravel_index(np.argmax(apart), apart.shape)
+    where = f" at {list(map(int, at))}" if at else ""
+    return (
+        f"differs by {apart[at]:.3g}{where} ({float(stored[at])!r} was stored, "
+        f"{float(found[at])!r} found); {allowed:.3g} is allowed"
+    )
+
+
+def _shown(value):
+    text = str(value)
+    return text if len(text) < 80 else text[:77] + "..."

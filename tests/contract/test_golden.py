@@ -1,0 +1,32 @@
+"""Every public estimator gives what it gave when its values were stored, to rounding."""
+
+from functools import cache
+
+import pytest
+
+import suffice
+from golden_cases import CASES, GROUPS, values
+from golden_store import FOLDER, differences, read
+
+stored = cache(read)
+ROOMS = ("tally", "prior", "naive_bayes", "discriminant_analysis", "gaussian", "linear_model")
+ROOMS += ("basis", "lab", "text", "classifier")
+PUBLIC = set(suffice.__all__)
+
+
+@pytest.mark.parametrize(("group", "name"), CASES, ids=[name for _, name in CASES])
+def test_what_a_case_gives_has_not_changed(group, name):
+    found = differences(name, stored(group)[name], values(group, name))
+    assert not found, f"{len(found)} of its values changed:\n" + "\n".join(found[:20])
+
+
+def test_every_stored_case_is_still_asked():
+    assert {path.stem for path in FOLDER.glob("*.npz")} == set(GROUPS)
+    for group, cases in GROUPS.items():
+        assert set(stored(group)) == set(cases)
+
+
+def test_every_public_class_and_experiment_has_cases():
+    names = {name for room in ROOMS for name in getattr(suffice, room).__all__ if name in PUBLIC}
+    told = " ".join(name for _, name in CASES).split()
+    assert not sorted(names - set(told))
