@@ -112,14 +112,14 @@ class DenseNormals(ClassConditional):
             matrix = _shrink(parts, matrix, settings)
             flat = np.diagonal(matrix, axis1=1, axis2=2) <= 0
             if not (flat.any() if settings.covariance == "low_rank" else is_singular(matrix)):
-                plugged = _plug_in(mean, matrix, settings, groups.classes)
-                return cls._of(groups, settings, prior, completed, None, plugged)
+                plug_in = _plug_in(mean, matrix, settings, groups.classes)
+                return cls._of(groups, settings, prior, completed, None, plug_in)
             warn_singular(settings.covariance)
         completed, chosen = _complete_under_prior(parts, settings, prior)
         posterior = chosen.posterior(completed.moments)
         if settings.estimate != "predictive":
-            plugged = _plug_in(*posterior.mode(), settings, groups.classes)
-            return cls._of(groups, settings, prior, completed, chosen, plugged)
+            plug_in = _plug_in(*posterior.mode(), settings, groups.classes)
+            return cls._of(groups, settings, prior, completed, chosen, plug_in)
         classes, d = posterior.location.shape
         degrees = posterior.degrees - d + 1
         matrix = np.array(posterior.scale_matrix / degrees[..., None, None])
