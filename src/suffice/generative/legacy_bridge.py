@@ -82,8 +82,8 @@ class BecomesLogistic(ABC):
         names = getattr(self, "feature_names_in_", None)
         if form.basis is None:
             return LogisticRegression.from_weights(weights, bias, self.classes_, names)
-        basis = form.basis.fit(np.zeros((1, self.n_features_in_)))
-        if names is not None:
-            basis.feature_names_in_ = names
+        # A row of zeros is enough for a basis that learns nothing but the columns.
+        zeros = np.zeros((1, self.n_features_in_))
+        basis = form.basis.fit(zeros if names is None else dict(zip(names, zeros.T, strict=True)))
         logistic = LogisticRegression.from_weights(weights, bias, self.classes_)
         return Pipeline([("basis", basis), ("logistic", logistic)])
