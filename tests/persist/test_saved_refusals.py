@@ -228,13 +228,19 @@ CASES = {
     ),
     "a calibration of NaN": (
         "gaussian",
-        node("state", "calibration_", "fields", "sharpness", value={"is": "float", "text": "nan"}),
-        "sharpness nan, lapse",
+        node(
+            "state",
+            "calibration_",
+            "fields",
+            "inverse_temperature",
+            value={"is": "float", "text": "nan"},
+        ),
+        "inverse temperature nan, noise rate",
     ),
-    "a calibration of one lapse": (
+    "a calibration of noise alone": (
         "gaussian",
-        node("state", "calibration_", "fields", "lapse", value=1.0),
-        "lapse 1.0",
+        node("state", "calibration_", "fields", "noise_rate", value=1.0),
+        "noise rate 1.0",
     ),
     "stale by a number": (
         "gaussian",

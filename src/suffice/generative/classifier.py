@@ -61,8 +61,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return what is counted of rows."""
 
     @abstractmethod
-    def _posterior(self, groups: Groups[Any], columns: Columns) -> Generative:
-        """Return p(class) and p(x | class), or say why the tally does not suffice."""
+    def _posterior(self, fitted: Fitted) -> Generative:
+        """Return p(class) and p(x | class) of a tally, or say why it does not suffice."""
+
+    def _beside(self, before: Fitted | None, batch: Batch) -> Any:
+        """Return what else is known of the rows, those of a batch included."""
+        return None if before is None else before.beside
 
     # Learning.
 
@@ -82,7 +86,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._validate_params()
         batch = self._batch(X, y, sample_weight, groups=groups)
         fitted = learning.learn_first(batch, batch.classes[:0], closed=False)
-        fitted = fitted.replace(new_classes=fitted.classes)
+        fitted = fitted.replace(new_classes=fitted.classes, beside=self._beside(None, batch))
         return self._become(self._fit_rows(fitted, batch.rows))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -108,8 +112,10 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             return self
         if before is None:
             fitted = learning.learn_first(batch, known, closed=classes is not None)
+            fitted = fitted.replace(beside=self._beside(None, batch))
             return self._become(self._fit_rows(fitted, batch.rows, waits=self._waits))
         fitted = learning.learn(before, batch, self._keep(before, batch, forget=False))
+        fitted = fitted.replace(beside=self._beside(before, batch))
         return self._become(self._refit(fitted))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -126,6 +132,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         except NoRowsError:
             return self
         fitted = learning.forget(before, batch, self._keep(before, batch, forget=True))
+        fitted = fitted.replace(beside=self._beside(before, batch))
         return self._become(self._refit(fitted))
 
     def merge(self, other: Self) -> Self:
@@ -334,7 +341,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         def fit(groups: Groups[Any], rows: Callable[[Labels], Rows]) -> Fitted:
             fitted = Fitted(columns, counter, groups, new_classes=groups.classes)
-            fitted = fitted.replace(model=self._posterior(groups, columns))
+            fitted = fitted.replace(model=self._posterior(fitted))
             if self.calibrate is None:
                 return fitted
             others = rows(groups.classes)
@@ -398,12 +405,17 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _restore(self, state: dict[str, Any]) -> None:
         fitted, rows = persistence.fitted_of(state, self._counter())
+        fitted = fitted.replace(beside=self._restore_beside(state))
         waits = fitted.not_yet is not None
         fitted = self._with_model(fitted, waits=waits)
         if rows is not None:
             sample = persistence.sample_of_file(rows, fitted, self._hashes)
             fitted = fitted.replace(sample=sample)
         self._fitted = fitted
+
+    def _restore_beside(self, state: dict[str, Any]) -> Any:
+        """Return what a file says of the rows beside the tally."""
+        return None
 
     def _rows_learned(self) -> float:
         return float(self._fitted.tally.weights.sum())
@@ -580,7 +592,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
                 OneClassWarning,
             )
         try:
-            model = self._posterior(fitted.tally, fitted.columns)
+            model = self._posterior(fitted)
         except (ValueError, np.linalg.LinAlgError) as reason:
             if not waits:
                 raise

@@ -13,8 +13,8 @@ from suffice.data.rows import Rows
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns
 from suffice.linear_model.softmax import SoftmaxSearch, SoftmaxWeights, refuse_row
-from suffice.logistic.fit import SoftmaxFit, SoftmaxSettings, fit_softmax
-from suffice.logistic.start import first_gap
+from suffice.logistic.regression import SoftmaxFit, SoftmaxSettings, fit_softmax
+from suffice.logistic.start import first_missing_row
 from suffice.tally.tally import Floats
 
 # Every solver that may be named, and the one that finds the same optimum here.
@@ -111,7 +111,7 @@ def fit_weights(
     class_weight : mapping of classes to factors, "balanced" or None
     start : weights to start from, optional
     """
-    row = first_gap(rows)
+    row = first_missing_row(rows)
     if row >= 0:
         refuse_row(rows, row)
     if len(classes) < 2:
@@ -123,8 +123,8 @@ def fit_weights(
     fit = fit_softmax(rows, settings, _starting_point(start, rows))
     search = SoftmaxSearch(
         float(rows.weights.sum()) if rows.weights.size else float(rows.shape[0]),
-        fit.found.losses,
-        np.array([fit.found.iterations], dtype=np.int32),
+        [-value for value in fit.found.values],
+        np.array([fit.found.steps], dtype=np.int32),
         fit.found.converged and not fit.unbounded,
         fit.solver,
     )
@@ -175,7 +175,7 @@ def _warn_of_fit(fit: SoftmaxFit, settings: SoftmaxSettings) -> None:
         largest = np.abs(fit.coefficients).max(initial=0.0)
         warn_caller(
             "The columns separate classes, so the maximum is at infinity: larger weights fit ever "
-            f"better. The largest is {largest:.4g} after {found.iterations} steps; give a finite "
+            f"better. The largest is {largest:.4g} after {found.steps} steps; give a finite "
             "C.",
             SufficeWarning,
         )
@@ -183,7 +183,7 @@ def _warn_of_fit(fit: SoftmaxFit, settings: SoftmaxSettings) -> None:
     if not found.converged:
         what = "step in standard deviations" if fit.solver == "newton" else "mean gradient"
         warn_caller(
-            f"{fit.solver} failed to converge after {found.iterations} iteration(s) "
+            f"{fit.solver} failed to converge after {found.steps} iteration(s) "
             f"(max_iter={settings.max_iter}): the {what} was {found.distance:.3g} for "
             f"tol={settings.tol:g}. Increase max_iter, scale the columns, or use solver='newton'.",
             ConvergenceWarning,

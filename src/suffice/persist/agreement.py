@@ -172,6 +172,19 @@ def numbers_in(tally: Tally) -> int:
     return sum(int(np.size(field)) for field in vars(tally).values())
 
 
+def check_calibration(found: Any, classes: int) -> None:
+    """Refuse a calibration that no held-out rows of so many classes have."""
+    check_shapes(vars(found), weights=(1,), offsets=(classes,))
+    if not (0 <= found.inverse_temperature < np.inf and 0 <= found.noise_rate < 1):
+        refuse(
+            f"Its calibration has inverse temperature {found.inverse_temperature}, noise rate "
+            f"{found.noise_rate}."
+        )
+    check_sizes(
+        {"offsets": found.offsets, "inverse temperature": found.inverse_temperature}, MAX_WEIGHT
+    )
+
+
 def check_gross_scale(gross: Any, tally: Tally) -> None:
     """Refuse what is no gross scale of this tally: a file may say anything."""
     _check_scale_alike(gross, tally.magnitude())
