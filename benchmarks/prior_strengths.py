@@ -121,7 +121,7 @@ def _column(tally: Moments, j: int) -> Moments:
 
 def numbers(X: Any) -> Array:
     """Return the columns of numbers."""
-    return X.select_dtypes("number").to_numpy(np.float64)
+    return np.asarray(X.select_dtypes("number").to_numpy(np.float64))
 
 
 def counts(X: Any) -> Array:
