@@ -114,7 +114,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         if at is not None:
             raise InputError(
                 f"Input X contains infinity: {cells[at]:g} in row {at[0]}, "
-                f"{self._column(at[1])}. Replace it, or make it NaN to mark a gap."
+                f"{self._column(at[1])}. Replace it, or make it NaN to mark it missing."
             )
         return cells
 
@@ -130,7 +130,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
             if not column.size:
                 raise InputError(
                     f"{type(self).__name__} has nothing to learn from: {self._column(at)} holds "
-                    "gaps only. Leave the column out."
+                    "missing values only. Leave the column out."
                 )
             low, high = float(column.min()), float(column.max())
             if np.isinf(high - low):

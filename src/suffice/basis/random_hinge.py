@@ -67,8 +67,8 @@ class RandomHinge(Expansion):
         complete = cells[~np.isnan(cells).any(axis=1)]
         if not len(complete):
             raise InputError(
-                f"All {len(cells)} rows of X have gaps, and kinks are placed by rows without. Give "
-                "a row without gaps, or leave the columns with most of them out."
+                f"All {len(cells)} rows of X have missing values, and kinks are placed by rows "
+                "without. Give a complete row, or leave the columns with most of them out."
             )
         rng = generator(self.random_state)
         self.weights_ = rng.standard_normal((int(self.n_features), cells.shape[1]))

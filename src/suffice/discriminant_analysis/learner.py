@@ -164,8 +164,9 @@ class GaussianLearner(BecomesLogistic, GenerativeAnswers):
         self.n_iter_, self.converged_ = found.iterations, found.converged
         if not found.converged:
             warn_caller(
-                f"EM over the gaps moved by {found.last_change:.1e} standard deviations in its "
-                f"last of {found.iterations} iterations. Raise max_iter or tol, or fill the gaps.",
+                f"EM over the missing values moved by {found.last_change:.1e} standard deviations "
+                f"in its last of {found.iterations} iterations. Raise max_iter or tol, or fill the "
+                "gaps.",
                 ConvergenceWarning,
             )
         return found.moments

@@ -199,7 +199,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, TallyKeeper):
             targets.values,
             weights=take_weights(sample_weight, array.shape[0]),
             names=names_of(self),
-            owner=owner(self),
+            estimator_name=owner(self),
         )
 
     def _settle(self, tally: Moments) -> None:

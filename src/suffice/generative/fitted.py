@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.calibration import Calibration
+from suffice.combine.combination import Calibration
 from suffice.count.counters import Counter
 from suffice.count.refusal import refusal_of
 from suffice.data.hashes import Hashes

@@ -18,8 +18,8 @@ from suffice.estimators.undo import all_or_nothing
 from suffice.linear_model.logistic_answers import SoftmaxAnswers, refuse_row
 from suffice.linear_model.logistic_doubts import check_given, warn_of
 from suffice.linear_model.logistic_settings import SOLVERS, penalty_of, solver_of
-from suffice.logistic.fit import SoftmaxFit, SoftmaxSettings, fit_softmax
-from suffice.logistic.start import first_gap
+from suffice.logistic.regression import SoftmaxFit, SoftmaxSettings, fit_softmax
+from suffice.logistic.start import first_missing_row
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
@@ -212,7 +212,7 @@ class LogisticRegression(SoftmaxAnswers):
             settings = self._settings()
             start = self._warm()
             classes, rows = take_rows(self, X, y, sample_weight, reset=True, sparse=True)
-            gap = first_gap(rows)
+            gap = first_missing_row(rows)
             if gap >= 0:
                 refuse_row(rows, gap)
             if len(classes) < 2:
@@ -261,7 +261,7 @@ class LogisticRegression(SoftmaxAnswers):
     def _class_weighted(self, rows: Rows, classes: Any) -> Rows:
         if self.class_weight is None:
             return rows
-        given = rows.weights if rows.weights.size else np.ones(rows.shape[0])
+        given = rows.row_weights
         held = np.bincount(rows.codes, given, len(classes))
         if self.class_weight == "balanced" and not held.all():
             raise InputError(
@@ -281,8 +281,8 @@ class LogisticRegression(SoftmaxAnswers):
         self.__dict__.pop("_sds", None)
         if fit.sds is not None:
             self._sds = fit.sds
-        self.loss_curve_ = fit.found.losses
-        self.n_iter_ = np.array([fit.found.iterations], dtype=np.int32)
+        self.loss_curve_ = [-value for value in fit.found.values]
+        self.n_iter_ = np.array([fit.found.steps], dtype=np.int32)
         self.converged_ = fit.found.converged and not fit.unbounded
         self.solver_ = fit.solver
         self._total = float(rows.weights.sum()) if rows.weights.size else float(rows.shape[0])

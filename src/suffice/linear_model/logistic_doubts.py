@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
-from suffice.logistic.fit import SoftmaxFit
+from suffice.logistic.regression import SoftmaxFit
 from suffice.tally.tally import Floats
 
 
@@ -18,7 +18,7 @@ def warn_of(fit: SoftmaxFit, max_iter: int, tol: float) -> None:
         largest = np.abs(fit.coefficients).max(initial=0.0)
         warn_caller(
             "The columns separate classes, so the maximum is at infinity: larger weights fit ever "
-            f"better. The largest is {largest:.4g} after {found.iterations} steps; give a finite "
+            f"better. The largest is {largest:.4g} after {found.steps} steps; give a finite "
             "C.",
             SufficeWarning,
         )
@@ -26,7 +26,7 @@ def warn_of(fit: SoftmaxFit, max_iter: int, tol: float) -> None:
     if not found.converged:
         what = "step in standard deviations" if fit.solver == "newton" else "mean gradient"
         warn_caller(
-            f"{fit.solver} failed to converge after {found.iterations} iteration(s) "
+            f"{fit.solver} failed to converge after {found.steps} iteration(s) "
             f"(max_iter={max_iter}): the {what} was {found.distance:.3g} for tol={tol:g}. "
             "Increase max_iter, scale the columns, or use solver='newton'.",
             ConvergenceWarning,

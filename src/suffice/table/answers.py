@@ -136,7 +136,7 @@ class TableAnswers(Decides, Combines):
             names.extend(told.names)
             values.extend(told.values)
         base = self._log_prior() + self.combination_.offsets
-        scores = RowScores(names, values, np.concatenate(parts), base, self.combination_.lapse)
+        scores = RowScores(names, values, np.concatenate(parts), base, self.combination_.noise_rate)
         return explain_scores(scores, self.classes_, target, against)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:

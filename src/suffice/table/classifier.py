@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.combine.choice import HOW
+from suffice.combine.select import COMBINE_METHODS
 from suffice.table.saving import SavesTables
 from suffice.threads import with_one_blas_thread
 
@@ -76,7 +76,7 @@ class GenerativeClassifier(SavesTables):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "families": [StrOptions({"auto"}), Mapping],
-        "combine": [StrOptions(set(HOW))],
+        "combine": [StrOptions(set(COMBINE_METHODS))],
         "missing": [StrOptions({"ignore", "informative"})],
         "budget": [Interval(Integral, 0, None, closed="left")],
         "estimate": [StrOptions({"predictive", "mean"})],

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Combination
-from suffice.combine.fit import Weighing
-from suffice.combine.rows import HeldOutRows, apart
+from suffice.combine.held_out import HeldOutRows, remove_common
+from suffice.combine.weights import WeightFit
 from suffice.data.table import Table
 from suffice.families import Posterior
-from suffice.logistic.binary import Contrast, scores_of
 from suffice.table.features import Features
 from suffice.table.held_out import HeldOut
 from suffice.tally.tally import Floats, Index
@@ -72,9 +71,7 @@ class HeldOutBlock:
 
     def all_columns(self) -> Floats:
         """Return the scores, (n, C), up to a number for each row."""
-        if isinstance(self.scores, Contrast):
-            return scores_of(self.scores.lines[:, self.at])
-        return np.asarray(self.scores.parts[:, :, self.at])
+        return self.scores.block_scores(self.at)
 
     def without_each(self) -> Iterator[tuple[Index, Floats]]:
         """Yield numbers of rows, (m,), and their scores without each column, (m, C, d)."""
@@ -102,7 +99,7 @@ class NewBlock:
 
     def all_columns(self) -> Floats:
         """Return the scores, (n, C), up to a number for each row."""
-        return apart(self.reading.relative_scores(self.table))
+        return remove_common(self.reading.relative_scores(self.table))
 
     def without_each(self) -> Iterator[tuple[Index, Floats]]:
         """Yield numbers of rows, (m,), and their scores without each column, (m, C, d)."""
@@ -119,7 +116,7 @@ def held_out_increase(
     rows: HeldOutRows,
     readings: Sequence[Posterior[Any]],
     features: Features,
-    found: Weighing,
+    found: WeightFit,
 ) -> LossIncrease | None:
     """Return what held-out rows lose without each column, in the order of the blocks.
 
@@ -132,11 +129,11 @@ def held_out_increase(
     folds = held_out.folds.numbers[held_out.kept]
     sizes = np.cumsum(np.bincount(folds, minlength=held_out.folds.size))
     some = np.flatnonzero(folds <= np.searchsorted(sizes, ENOUGH_ROWS))
-    rows, numbers = rows.some(some), held_out.kept[some]
-    added = features.split(held_out.table.take(numbers), found.combination.corrections)
+    rows, numbers = rows.take(some), held_out.kept[some]
+    added = features.split(held_out.table.take(numbers), found.combination.residual_coefficients)
     blocks = [HeldOutBlock(one, held_out, numbers, rows, at) for at, one in enumerate(readings)]
-    weighted = _Weighted(blocks, added, rows.codes, found.combination)
-    return weighted.increase(found.scores[some], rows.mass)
+    weighted = _Weighted(blocks, added, rows.class_index, found.combination)
+    return weighted.increase(found.scores[some], rows.row_weights)
 
 
 def new_increase(
@@ -162,7 +159,7 @@ def new_increase(
     scores = np.repeat((base + found.offsets)[None], len(table), axis=0)
     for weight, block in zip(found.weights.tolist(), blocks, strict=True):
         scores += weight * block.all_columns()
-    added = features.split(table, found.corrections)
+    added = features.split(table, found.residual_coefficients)
     everything = np.asarray(sum(added.values(), scores))
     return _Weighted(blocks, added, codes, found).increase(everything, weights)
 
@@ -186,7 +183,7 @@ class _Weighted:
         return LossIncrease.of(self._losses(scores, self.codes), self._without(scores), weights)
 
     def _losses(self, scores: Floats, codes: NDArray[np.int32]) -> Floats:
-        return np.asarray(-self.found.finished(scores)[np.arange(len(codes)), codes])
+        return np.asarray(-self.found.normalize(scores)[np.arange(len(codes)), codes])
 
     def _without(self, scores: Floats) -> Iterator[Floats]:
         """Yield the losses of rows, (n,), without each column."""
@@ -197,7 +194,7 @@ class _Weighted:
                 continue
             out = np.empty((len(block.columns), len(scores)))
             for rows, said in block.without_each():
-                left = others[rows] + weight * _told_apart(said)
+                left = others[rows] + weight * _remove_common(said)
                 for at, name in enumerate(block.columns):
                     left[at] -= self.added[name][rows] if name in self.added else 0.0
                 codes = np.tile(self.codes[rows], len(left))
@@ -206,7 +203,7 @@ class _Weighted:
             yield from out
 
 
-def _told_apart(said: Floats) -> Floats:
-    """Return scores (m, C, d) column by column, (d, m, C), as `apart` leaves them."""
+def _remove_common(said: Floats) -> Floats:
+    """Return scores (m, C, d) column by column, (d, m, C), as `remove_common` leaves them."""
     turned = np.ascontiguousarray(np.moveaxis(said, 2, 0))
-    return apart(turned.reshape(-1, said.shape[1])).reshape(turned.shape)
+    return remove_common(turned.reshape(-1, said.shape[1])).reshape(turned.shape)

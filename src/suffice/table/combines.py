@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.combine.choice import UNFITTED, chosen
 from suffice.combine.combination import Combination
-from suffice.combine.fit import Weighing
-from suffice.combine.rows import HeldOutRows, apart
+from suffice.combine.held_out import HeldOutRows, remove_common
+from suffice.combine.select import UNFITTED, select_combination
+from suffice.combine.weights import WeightFit
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -86,9 +86,9 @@ class Combines(TableLearner):
         offsets = [old.get(label, 0.0) for label in self.classes_.tolist()]
         places = {label: at for at, label in enumerate(self._combined.tolist())}
         columns = [places.get(label, len(places)) for label in self.classes_.tolist()]
-        wide = np.pad(self.combination_.corrections, ((0, 0), (0, 1)))
+        wide = np.pad(self.combination_.residual_coefficients, ((0, 0), (0, 1)))
         self.combination_ = replace(
-            self.combination_, offsets=np.array(offsets), corrections=wide[:, columns]
+            self.combination_, offsets=np.array(offsets), residual_coefficients=wide[:, columns]
         )
         self._combined = self.classes_
 
@@ -134,19 +134,19 @@ class Combines(TableLearner):
         """Fit features, weights and offsets to held-out rows."""
         self.features_ = self._features(held_out.folds.rows)
         scores = self._scores_of(held_out)
-        found = chosen(scores, self.combine, held_out.features(self.features_))
+        found = select_combination(scores, self.combine, held_out.features(self.features_))
         self._measure(held_out, scores, found)
         self.combination_ = held_out.with_all_classes(found.combination)
         self._combined = self.classes_
         self.weights_stale_ = False
         self._keep_answers_of(held_out, found)
 
-    def _keep_answers_of(self, held_out: HeldOut, found: Weighing) -> None:
+    def _keep_answers_of(self, held_out: HeldOut, found: WeightFit) -> None:
         """Keep what is said of held-out rows by weights that are fitted to the others."""
         kept = held_out.kept[:MAX_ROWS]
         answers = np.full((len(kept), len(self.classes_)), -np.inf)
         if found.scores.size:
-            answers[:, held_out.classes] = found.combination.finished(found.scores[:MAX_ROWS])
+            answers[:, held_out.classes] = found.combination.normalize(found.scores[:MAX_ROWS])
         codes, weights = held_out.folds.rows.codes[kept], held_out.weights[:MAX_ROWS]
         self._keep_answers(answers, codes, weights, held_out.folds, kept)
 
@@ -173,16 +173,16 @@ class Combines(TableLearner):
         """Return what corrections are of: nothing if there are too many of them to be tried."""
         return features_to_correct(self.blocks_, rows, self.combine, self.tally_.weights)
 
-    def _chosen(self, held_out: HeldOut) -> Weighing:
+    def _chosen(self, held_out: HeldOut) -> WeightFit:
         """Return the weights, offsets and corrections that make held-out rows most probable."""
         rows = self._scores_of(held_out)
-        return chosen(rows, self.combine, held_out.features(self.features_))
+        return select_combination(rows, self.combine, held_out.features(self.features_))
 
     def _scores_of(self, held_out: HeldOut) -> HeldOutRows:
         """Return what the blocks say of held-out rows."""
         return held_out.rows([held_out.scores(reading) for reading in self.readings_])
 
-    def _measure(self, held_out: HeldOut, scores: HeldOutRows, found: Weighing) -> None:
+    def _measure(self, held_out: HeldOut, scores: HeldOutRows, found: WeightFit) -> None:
         """Keep what held-out rows lose without each column."""
         self.__dict__.pop("_loss_increase", None)
         given = held_out, scores, self.readings_, self.features_, found
@@ -198,7 +198,9 @@ class Combines(TableLearner):
         prior = self._left_out_base(rows, rows.weights)
         scores = prior + self.combination_.offsets
         for weight, reading in zip(self.combination_.weights.tolist(), self.readings_, strict=True):
-            scores += weight * apart(reading.leave_one_out(rows.X.table, rows.codes, rows.weights))
+            scores += weight * remove_common(
+                reading.leave_one_out(rows.X.table, rows.codes, rows.weights)
+            )
         scores = self._corrected(scores, rows.X.table)
         if not self.weights_stale_:
             self._take_weights_out(rows, scores, prior)
@@ -206,7 +208,7 @@ class Combines(TableLearner):
             # A class of which the row was the only one is no class any more.
             scores[self._only_one(rows)] = -np.inf
         return LeaveOneOutResult(
-            self.combination_.finished(scores), rows.codes, weights_of(rows), self.classes_
+            self.combination_.normalize(scores), rows.codes, rows.row_weights, self.classes_
         )
 
     def _take_weights_out(self, rows: Rows, scores: Floats, prior: Floats) -> None:
@@ -218,7 +220,7 @@ class Combines(TableLearner):
         """
         held_out = self._held_out(rows)
         found = self._chosen(held_out)
-        if found.combination.how in UNFITTED:
+        if found.combination.method in UNFITTED:
             return
         change = np.zeros((len(held_out.folds.hashes), len(self.classes_)))
         fitted = held_out.combined(self.readings_, self.features_, found.combination)
@@ -230,7 +232,7 @@ class Combines(TableLearner):
     def _only_one(self, rows: Rows) -> NDArray[np.bool_]:
         """Say of which class (n, C) nothing is left without a row."""
         left = np.repeat(self.tally_.weights[None], rows.shape[0], axis=0)
-        left[np.arange(rows.shape[0]), rows.codes] -= weights_of(rows)
+        left[np.arange(rows.shape[0]), rows.codes] -= rows.row_weights
         return np.asarray(left <= ROUNDING * self.tally_.weights)
 
     @property
@@ -248,7 +250,7 @@ class Combines(TableLearner):
         without corrections are not there.
         """
         check_is_fitted(self, "tally_")
-        return self.features_.by_column(self.combination_.corrections)
+        return self.features_.by_column(self.combination_.residual_coefficients)
 
     def _log_proba_of(self, X: Sheet) -> Floats:
         prior = self._log_prior() + self.combination_.offsets
@@ -257,18 +259,13 @@ class Combines(TableLearner):
             said = reading.relative_scores(X.table)
             said *= weight
             scores += said
-        return self.combination_.finished(self._corrected(scores, X.table))
+        return self.combination_.normalize(self._corrected(scores, X.table))
 
     def _corrections_of(self, table: Table) -> dict[str, Floats]:
         """Return what is added to the scores of rows, (n, C), by the name of the column."""
-        return self.features_.split(table, self.combination_.corrections)
+        return self.features_.split(table, self.combination_.residual_coefficients)
 
     def _corrected(self, scores: Floats, table: Table) -> Floats:
         for added in self._corrections_of(table).values():
             scores += added
         return scores
-
-
-def weights_of(rows: Rows) -> Floats:
-    """Return the weight of each row, (n,)."""
-    return rows.weights if rows.weights.size else np.ones(rows.shape[0])

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.choice import CHOOSING_ROWS
-from suffice.combine.rows import TWO
+from suffice.combine.combination import TWO
+from suffice.combine.select import SELECTION_ROWS
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -229,7 +229,7 @@ def features_to_correct(
         return Features()
     classes, asked = len(totals), combine == "corrected"
     found = Features.found(tuple(blocks), rows.X.table, rows.weights)
-    few = min(rows.shape[0], CHOOSING_ROWS)
+    few = min(rows.shape[0], SELECTION_ROWS)
     unknown = classes * found.width
     work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
     most = MOST_WORK_OF_A_TRIAL if trial else MOST_WORK

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Combination
-from suffice.combine.rows import HeldOutRows, held_out_rows, told_apart
+from suffice.combine.held_out import HeldOutRows, held_out_rows, log_ratio
 from suffice.data.hashes import Hashes, table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -94,7 +94,7 @@ class HeldOut:
         return np.asarray(self.folds.rows.row_weights[self.kept])
 
     def scores(self, reading: Posterior[Any]) -> Floats:
-        """Return what a block says of the rows by other folds (see `told_apart`).
+        """Return what a block says of the rows by other folds (see `log_ratio`).
 
         It is computed once for a family: all its readings must be of the same rows.
         """
@@ -104,7 +104,7 @@ class HeldOut:
             if len(self.classes) < found.shape[1]:
                 found = np.ascontiguousarray(found[:, self.classes])
             whole = len(self.kept) == len(found)
-            self._said[key] = told_apart(found if whole else found[self.kept])
+            self._said[key] = log_ratio(found if whole else found[self.kept])
         return self._said[key]
 
     def rows(self, scores: Sequence[Floats]) -> HeldOutRows:
@@ -123,21 +123,22 @@ class HeldOut:
         if not features.columns:
             return None
         found = features.of(self.table)
-        return found if len(self.kept) == len(found) else found.some(self.kept)
+        return found if len(self.kept) == len(found) else found.take(self.kept)
 
     def combined(
         self, readings: Iterable[Posterior[Any]], features: Features, found: Combination
     ) -> Floats:
         """Return the scores, (n', C'), under weights, offsets and corrections of all rows."""
         rows = self.rows([self.scores(reading) for reading in readings])
-        scores = rows.scores(np.concatenate([found.offsets, found.weights]))
-        given = self.features(features) if len(found.corrections) else None
-        return scores if given is None else np.asarray(scores + given.dense() @ found.corrections)
+        scores = rows.scores(found.params)
+        coefficients = found.residual_coefficients
+        given = self.features(features) if len(coefficients) else None
+        return scores if given is None else np.asarray(scores + given.dense() @ coefficients)
 
     def with_all_classes(self, found: Combination) -> Combination:
         """Return a combination fitted to the classes that are held out, for all classes."""
         offsets = np.zeros(len(self.totals))
         offsets[self.classes] = found.offsets
-        corrections = np.zeros((len(found.corrections), len(offsets)))
-        corrections[:, self.classes] = found.corrections
-        return replace(found, offsets=offsets, corrections=corrections)
+        coefficients = np.zeros((len(found.residual_coefficients), len(offsets)))
+        coefficients[:, self.classes] = found.residual_coefficients
+        return replace(found, offsets=offsets, residual_coefficients=coefficients)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from suffice.combine.combination import Combination
 from suffice.errors import SufficeWarning, warn_caller
 from suffice.estimators.importance import increase_of, increase_saved
 from suffice.estimators.keeper import TallyKeeper
@@ -20,6 +19,7 @@ from suffice.table.saved_blocks import (
     check_given,
     check_tally,
     choices_of,
+    combination_of,
     features_of,
     format_saved,
     levels_saved,
@@ -87,7 +87,7 @@ class SavesTables(Streams):
         self.blocks_ = blocks_of(state.pop("blocks"))
         told = state.pop("choices"), state.pop("trials"), state.pop("decided_rows", 0)
         self.choices_ = choices_of(*told, self.schema_.names)
-        self.combination_ = Combination(**state.pop("combination"))
+        self.combination_ = combination_of(state.pop("combination"))
         self.features_ = Features(tuple(Feature(*one) for one in state.pop("features")))
         self._combined = state["tally_"].classes
         if "loss_increase" in state:

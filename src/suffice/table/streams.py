@@ -205,9 +205,10 @@ class Streams(DecidesFamilies):
             self._changed()
 
     def _forget_levels(self, used: Mapping[str, Mask]) -> None:
-        features, corrections = self.features_.keep_levels(used, self.combination_.corrections)
+        kept = self.combination_.residual_coefficients
+        features, kept = self.features_.keep_levels(used, kept)
         self.features_ = features
-        self.combination_ = replace(self.combination_, corrections=corrections)
+        self.combination_ = replace(self.combination_, residual_coefficients=kept)
 
 
 def _weighty(rows: Rows) -> Rows:

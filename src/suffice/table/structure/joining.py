@@ -23,8 +23,8 @@ LEAST_GAIN, LEAST_ERRORS = 3.0, 2.0
 # Columns beyond which no pairs are looked for.
 MOST_COLUMNS = 100
 TOGETHER = ("mvn:tied", "mvn")
-# How far weights may be apart in trials; the last word has the finest choice.
-TRIED_SPREADS = (0.125, 0.5)
+# Prior scales of the weights in trials; the last word has the finest choice.
+TRIED_SCALES = (0.125, 0.5)
 # Standard errors of the gain by which one way is so far behind the other that it is not gone.
 FAR = 2.0
 # Standard errors by which one normal distribution is so far behind that no more of its kind are
@@ -37,7 +37,7 @@ PATIENCE = 4
 SHOWN = 0.5
 # Rows that each class must have for each column before it is tried with a covariance of its own.
 ROWS_A_COLUMN = 1.0
-# Multiplications in one pass of all trials' weighings together, beyond which no pair is tried.
+# Multiplications in one pass of all trials' fits together, beyond which no pair is tried.
 MOST_WORK = 1 << 29
 
 
@@ -87,7 +87,7 @@ class Search:
         self.trials, self.fixed, self.left, self.worked = trials, fixed, budget, 0
         self.tried: list[tuple[Family[Any], Trial]] = []
         self._pairs: dict[tuple[str, ...], list[Pair]] = {}
-        self.start = Arrangement(blocks, *trials.weigh((*fixed, *blocks), TRIED_SPREADS))
+        self.start = Arrangement(blocks, *trials.fit_weights((*fixed, *blocks), TRIED_SCALES))
 
     def best(self) -> Arrangement:
         """Return the arrangement at the end of the better way."""
@@ -112,7 +112,7 @@ class Search:
         if not self.trials.may_correct:
             return end if self.trials.gain(apart, end)[0] > LEAST_GAIN else apart
         both = [
-            one._replace(weighing=self.trials.weigh_finally((*self.fixed, *one.blocks)))
+            one._replace(fit=self.trials.fit_finally((*self.fixed, *one.blocks)))
             for one in (apart, end)
         ]
         return end if self.trials.gain(*both)[0] > LEAST_GAIN else apart
@@ -146,7 +146,7 @@ class Search:
             block = family_of(name, columns)
             if block.objection(table) is not None:
                 continue
-            then = self._tried(self.start, rest, block, TRIED_SPREADS)
+            then = self._tried(self.start, rest, block, TRIED_SCALES)
             if best is None or then.loss < best.loss:
                 best = then
             gain, error = self.trials.gain(self.start, then)
@@ -173,13 +173,13 @@ class Search:
                     patience -= 1
                     if patience < 0:
                         continue
-                spread = now.weighing.combination.spread or TRIED_SPREADS[0]
+                scale = now.fit.combination.weight_scale or TRIED_SCALES[0]
                 block = family_of(name, together)
                 if block.objection(table) is not None:
                     continue
-                if not self._promising(now, rest, block, spread):
+                if not self._promising(now, rest, block, scale):
                     continue
-                then = self._tried(now, rest, block, (spread,))
+                then = self._tried(now, rest, block, (scale,))
                 gain, error = self.trials.gain(now, then)
                 if gain > max(least, LEAST_ERRORS * error):
                     now, patience = then, PATIENCE
@@ -195,17 +195,17 @@ class Search:
             self._pairs[names] = worth_joining(columns, rows, rows.row_weights)
         return self._pairs[names]
 
-    def _promising(self, now: Arrangement, rest: Blocks, block: Family[Any], spread: float) -> bool:
+    def _promising(self, now: Arrangement, rest: Blocks, block: Family[Any], scale: float) -> bool:
         """Say whether a first look at a block leaves hope; if not, it has been tried.
 
         Weights that promise less than the ones there are, even for rows that they have seen, will
         not foretell rows that they have not by nats more.
         """
-        found, point = now.without_lapse.combination, now.without_lapse.point
-        if point is None or found.how != "blocks":
+        found, point = now.fit_without_noise.combination, now.fit_without_noise.point
+        if point is None or found.method != "blocks":
             return True
         blocks = (*self.fixed, *rest, block)
-        behind = point.value - self.trials.promised(blocks, spread, self._near(now, rest))
+        behind = point.value - self.trials.predicted_maximum(blocks, scale, self._near(now, rest))
         if behind < 0:
             return True
         self.left -= 1
@@ -223,20 +223,20 @@ class Search:
         now: Arrangement,
         rest: Blocks,
         block: Family[Any],
-        spreads: tuple[float, ...],
+        scales: tuple[float, ...],
     ) -> Arrangement:
         """Return the arrangement with a block beside the rest."""
         self.left -= 1
         blocks = (*rest, block)
-        self.worked += self.trials.work(len(self.fixed) + len(blocks)) * len(spreads)
+        self.worked += self.trials.work(len(self.fixed) + len(blocks)) * len(scales)
         start = self._near(now, rest)
-        then = Arrangement(blocks, *self.trials.weigh((*self.fixed, *blocks), spreads, start))
+        then = Arrangement(blocks, *self.trials.fit_weights((*self.fixed, *blocks), scales, start))
         self._tell(block, now.loss, then.loss)
         return then
 
     def _near(self, now: Arrangement, rest: Blocks) -> Floats:
         """Return offsets and weights near those of the rest and a further block."""
-        found, stay = now.weighing.combination, len(self.fixed)
+        found, stay = now.fit.combination, len(self.fixed)
         weights = found.weights.tolist()
         pairs = list(zip(now.blocks, weights[stay:], strict=True))
         held = [weight for block, weight in pairs if block in rest]

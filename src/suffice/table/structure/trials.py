@@ -6,11 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.combine.choice import MOST_WEIGHTS, best, chosen, prior_of, tried, with_lapse
-from suffice.combine.fit import Fit, Weighing
-from suffice.combine.rows import HeldOutRows
+from suffice.combine.held_out import HeldOutRows
+from suffice.combine.noise import fit_noise_rate
+from suffice.combine.select import (
+    MAX_WEIGHTS,
+    fit_candidates,
+    lowest_loss,
+    select_combination,
+)
+from suffice.combine.weights import WeightFit, weights_prior
 from suffice.data.rows import Rows
 from suffice.families import Family
+from suffice.logistic.likelihood import LogPosterior
 from suffice.table.features import features_to_correct, may_be_corrected
 from suffice.table.held_out import HeldOut, folds_of_table
 from suffice.table.structure.candidates import Candidate, read_from
@@ -27,16 +34,16 @@ PRICE_OF_A_BLOCK = 0.15
 
 
 class Arrangement(NamedTuple):
-    """Blocks, and the weights that suit them, with a lapse where it pays and without."""
+    """Blocks, and the weights that suit them, with a noise rate where it pays and without."""
 
     blocks: Blocks
-    weighing: Weighing
-    without_lapse: Weighing
+    fit: WeightFit
+    fit_without_noise: WeightFit
 
     @property
     def loss(self) -> float:
         """Held-out log-loss of a row."""
-        return self.weighing.combination.held_out_log_loss
+        return self.fit.combination.held_out_log_loss
 
 
 class Trials:
@@ -73,47 +80,49 @@ class Trials:
         """Return how many multiplications a pass over the rows takes for so many blocks."""
         return len(self.held_out.codes) * len(self.held_out.classes) * blocks**2
 
-    def weigh(
-        self, blocks: Blocks, spreads: tuple[float, ...], start: Floats | None = None
-    ) -> tuple[Weighing, Weighing]:
+    def fit_weights(
+        self, blocks: Blocks, weight_scales: tuple[float, ...], start: Floats | None = None
+    ) -> tuple[WeightFit, WeightFit]:
         """Return the best weights for these blocks, with the loss of each row.
 
         A weight for each, unless they are too many; weights close together are a temperature. A
-        lapse is taken in where it pays, as it will be in the end; the second weights are without.
+        noise rate is taken where it pays, as it will be in the end; the second fit is without.
         `start` are offsets and weights that may be near.
         """
         rows = self._rows(blocks)
-        how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
-        found = best(tried(rows, how, spreads, start))
-        return with_lapse(rows, found), found
+        method = "blocks" if len(blocks) <= MAX_WEIGHTS else "temperature"
+        found = lowest_loss(fit_candidates(rows, method, weight_scales, start))
+        return fit_noise_rate(rows, found), found
 
     @property
     def may_correct(self) -> bool:
         """Whether corrections may be fitted in the end."""
         return may_be_corrected(self.combine, self.totals)
 
-    def weigh_finally(self, blocks: Blocks) -> Weighing:
+    def fit_finally(self, blocks: Blocks) -> WeightFit:
         """Return what would be fitted to these blocks in the end, corrections and all."""
         rows = self.held_out.folds.rows
         features = features_to_correct(blocks, rows, self.combine, self.totals, trial=True)
-        return chosen(self._rows(blocks), self.combine, self.held_out.features(features))
+        return select_combination(
+            self._rows(blocks), self.combine, self.held_out.features(features)
+        )
 
-    def promised(self, blocks: Blocks, spread: float, start: Floats) -> float:
-        """Return the log posterior that weights of this spread promise, at a first look."""
+    def predicted_maximum(self, blocks: Blocks, weight_scale: float, start: Floats) -> float:
+        """Return the log posterior that one Newton step predicts for weights of this scale."""
         rows = self._rows(blocks)
-        return Fit(rows, *prior_of(*rows.size, spread)).promised(start)
+        return LogPosterior(rows, weights_prior(*rows.size, weight_scale)).predicted_maximum(start)
 
     def _rows(self, blocks: Blocks) -> HeldOutRows:
         return self.held_out.rows([self.held_out.scores(self.read(f).reading) for f in blocks])
 
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are foretold better, and its standard error."""
-        mass = self.held_out.weights
-        better = before.weighing.losses - after.weighing.losses
-        total = float(mass @ better)
-        spread = np.sqrt(mass) * (better - total / mass.sum())
+        weights = self.held_out.weights
+        better = before.fit.losses - after.fit.losses
+        total = float(weights @ better)
+        away = np.sqrt(weights) * (better - total / weights.sum())
         saved = PRICE_OF_A_BLOCK * (len(before.blocks) - len(after.blocks))
-        return total + saved, float(np.sqrt(np.sum(spread**2)))
+        return total + saved, float(np.sqrt(np.sum(away**2)))
 
 
 def _key(family: Family[Any]) -> Key:
