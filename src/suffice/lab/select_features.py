@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.errors import InputError
 from suffice.estimators.learner import TallyLearner
 from suffice.estimators.undo import all_or_nothing
+from suffice.generative.classifier import TallyClassifier
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.naive_bayes import GaussianNB
 from suffice.persist.agreement import check_kinds
@@ -59,7 +60,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
         "by": [StrOptions(set(SCORES))],
-        "model": [TallyLearner, None],
+        "model": [TallyLearner, TallyClassifier, None],
     }
 
     _saved = ("model_",)
@@ -126,7 +127,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return self
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        check_kinds(state, model_=TallyLearner)
+        check_kinds(state, model_=(TallyLearner, TallyClassifier))
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._settle(state["model_"])

@@ -283,7 +283,7 @@ class TextClassifier(LearnsDocuments):
             measured = new_increase(self, *given, self._measured_words())
             note = note_on_rows(measured, "documents")
         names = tuple(str(term) for term in self.terms_)
-        found = counts_dependence(self._model.tally_.parts, self._model)
+        found = counts_dependence(self._model.tally_.parts, self._model.alpha_)
         # The last word of an event model may be the unknown one.
         known = Dependence(*(part[: len(names)] for part in found))
         return Importance.of("word", names, known, measured, note)
