@@ -552,9 +552,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         batch = self._batch(X, y, sample_weight, groups=groups)
         return self._start(batch, batch.classes[:0], closed=False)
 
-    def _start(
-        self, batch: Batch, known: Labels, *, closed: bool, waits: bool = False
-    ) -> Fitted:
+    def _start(self, batch: Batch, known: Labels, *, closed: bool, waits: bool = False) -> Fitted:
         """Return what the first rows say; `known` are all classes there will be, if `closed`."""
         batch = self._choose(learning.close_classes(batch, known) if closed else batch)
         fitted = learning.learn_first(batch, known, closed=closed)
@@ -665,12 +663,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _density(self, answer: Any, X: Any) -> Any:
         fitted = self._check_ready()
         array, model = self._read(fitted, X), self._model(fitted)
-        terms = model.features.density(), array, model.prior.log_prob
+        terms = model.features.density(), model.features.prepare(array), model.prior.log_prob
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _scores(self, answer: Any, fitted: Fitted, array: Any) -> Any:
         model = self._model(fitted)
-        terms = model.features.scorer(), array, model.log_prior
+        terms = model.features.scorer(), model.features.prepare(array), model.log_prior
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _log_proba(self, fitted: Fitted, array: Any) -> Floats:

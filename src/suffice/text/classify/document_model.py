@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -111,10 +110,15 @@ class DocumentModel(ClassConditional):
         """How many columns the event model has."""
         return int(self.words.groups.parts.counts.shape[1])
 
-    @cached_property
+    @property
+    def all_counts(self) -> Floats:
+        """How often each class has each column of the event model, (C, width)."""
+        return term_counts_of(self.words)
+
+    @property
     def known_counts(self) -> Floats:
         """How often each class has each known term, (C, V), the unknown one aside."""
-        return term_counts_of(self.words)[:, : self.width - self.counter.with_unknown]
+        return self.all_counts[:, : self.width - self.counter.with_unknown]
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model with another pseudocount."""
@@ -206,9 +210,7 @@ class DocumentModel(ClassConditional):
         if (counter.is_given and not counter.with_unknown) or not self.width:
             return LeftOut(scores, np.zeros(len(scores), np.bool_))
         own = self.singletons(matrix, rows.weights, unknown)
-        drop_singletons(
-            scores, own, rows.codes, words, counter.event, smooth=counter.with_unknown
-        )
+        drop_singletons(scores, own, rows.codes, words, counter.event, smooth=counter.with_unknown)
         return LeftOut(scores, np.zeros(len(scores), np.bool_))
 
     def left_out_lengths(self, X: Any, weights: Floats) -> Floats:
@@ -221,7 +223,7 @@ class DocumentModel(ClassConditional):
         return lengths
 
     def learned_part(self, matrix: Any) -> tuple[Any, Floats]:
-        """Return prepared rows without their unknown terms, which were not learned, and these, (n,).
+        """Return prepared rows without their unknown terms, and how many these were, (n,).
 
         Documents that were learned have some if the vocabulary was given or pruned.
         """

@@ -45,9 +45,7 @@ def explain_terms(
     return Explanation.of(classes[at], other, shown, values, shares, odds)
 
 
-def _one_against_all(
-    scores: TermScores, at: int, rest: NDArray[np.intp]
-) -> tuple[Floats, float]:
+def _one_against_all(scores: TermScores, at: int, rest: NDArray[np.intp]) -> tuple[Floats, float]:
     """Return contributions where each class has log-odds of its own, made to add up to 1."""
     if len(scores.base) == 2:
         sign = 1.0 if at == 1 else -1.0

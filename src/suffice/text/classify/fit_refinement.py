@@ -47,7 +47,8 @@ def log_count_ratios(inside: Floats, outside: Floats) -> Floats:
 def _count_by_class(present: Any, rows: Rows) -> Floats:
     """Return how many rows of each class have each term, (C, V)."""
     member = csr_array(
-        (rows.row_weights, (rows.codes, np.arange(rows.shape[0]))), shape=(rows.classes, rows.shape[0])
+        (rows.row_weights, (rows.codes, np.arange(rows.shape[0]))),
+        shape=(rows.classes, rows.shape[0]),
     )
     return np.asarray((member @ present).toarray())
 

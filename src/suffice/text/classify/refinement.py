@@ -12,12 +12,13 @@ from suffice.tally.tally import Floats
 from suffice.text.classify.document_model import TermScores
 from suffice.text.term_rows import presences
 
+
 @dataclass(frozen=True)
 class Refinement:
     """Weights of terms that are present, one vector a class (docs: text, refinement).
 
-    Each class has a regression of its own against all others; the classes' odds are then made to add
-    up to 1. With two classes there is one regression.
+    Each class has a regression of its own against all others; the classes' odds are then made to
+    add up to 1. With two classes there is one regression.
 
     Parameters
     ----------
@@ -47,7 +48,7 @@ class Refinement:
         return np.asarray(each - top - np.log(np.exp(each - top).sum(axis=1, keepdims=True)))
 
     def keep(self, kept: NDArray[np.bool_]) -> Refinement:
-        """Return the weights of the terms that are kept, 0 of those that came after the fit, (V,)."""
+        """Return the weights of the terms that are kept, (V,); terms that are new weigh 0."""
         wide = np.zeros((len(self.bias), len(kept)))
         wide[:, : self.weights.shape[1]] = self.weights
         return Refinement(wide[:, kept], self.bias)

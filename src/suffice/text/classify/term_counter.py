@@ -177,11 +177,15 @@ class TermCounter(Counter):
         """Return the counter of some of the terms, in this order."""
         return replace(self, vocabulary=self.vocabulary.take(columns))
 
+    def union(self, other: Self) -> tuple[Self, Index]:
+        """Return the counter of the terms of both, and the columns there of the other's terms."""
+        vocabulary, columns = self.vocabulary.union(other.vocabulary)
+        return replace(self, vocabulary=vocabulary), columns
+
     def merge(self, other: Self, groups: TermTally) -> tuple[Self, TermTally]:
         """Return the counter of the terms of both, and the other's tally by its columns."""
-        vocabulary, columns = self.vocabulary.union(other.vocabulary)
-        placed = place_terms(groups, columns, len(vocabulary))
-        return replace(self, vocabulary=vocabulary), placed
+        counter, columns = self.union(other)
+        return counter, place_terms(groups, columns, len(counter.vocabulary))
 
 
 def _document(batch: Any, row: int) -> Any:

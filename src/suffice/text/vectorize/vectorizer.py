@@ -91,9 +91,8 @@ as in scikit-learn
         """
         before = self._before()
         if before is None:
-            self._check_settings()
-            before = self._given_terms() or LearnedTerms(Vocabulary.empty())
-        if before.term_counts is None:
+            before = self._start()
+        elif before.term_counts is None:
             before = LearnedTerms.start(before.vocabulary, fixed=before.fixed)
         return self._become(self._learn(before, raw_documents, keep=False)[0])
 
@@ -216,11 +215,16 @@ as in scikit-learn
             raise InputError("Vocabulary is empty: nothing that was learned has a term in it.")
         return fitted
 
-    def _check_settings(self) -> None:
-        """Refuse settings that make no sense."""
+    def _start(self) -> LearnedTerms:
+        """Return the terms that were given, if any were; refuse settings that make no sense."""
         self._validate_params()
         self._validate_ngram_range()
         self._warn_for_unused_params()
+        given = self._given_terms()
+        if given is None:
+            return LearnedTerms.start(Vocabulary.empty())
+        self._warn_upper_case()
+        return LearnedTerms.start(given.vocabulary, fixed=True)
 
     def _given_terms(self) -> LearnedTerms | None:
         """Return the terms that were given as `vocabulary`, checked by scikit-learn; or None."""
@@ -234,14 +238,9 @@ as in scikit-learn
 
     def _fit(self, raw_documents: Any, *, keep: bool) -> tuple[LearnedTerms, Counted, Any]:
         """Return what documents say, their counts if kept, and where columns have gone."""
-        self._check_settings()
-        given = self._given_terms()
-        if given is not None:
-            self._warn_upper_case()
-            start = LearnedTerms.start(given.vocabulary, fixed=True)
-            return *self._learn(start, raw_documents, keep=keep), None
-        start = LearnedTerms.start(Vocabulary.empty())
-        learned, counted = self._learn(start, raw_documents, keep=keep)
+        learned, counted = self._learn(self._start(), raw_documents, keep=keep)
+        if learned.fixed:
+            return learned, counted, None
         if not len(learned.vocabulary):
             raise InputError("empty vocabulary; perhaps the documents only contain stop words")
         assert learned.document_counts is not None
