@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Interval, StrOptions
@@ -27,13 +26,14 @@ from suffice.generative import learning
 from suffice.generative.classifier import TallyClassifier
 from suffice.generative.cross_validation import Candidate, score_candidates
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
+from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation, find_classes
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.text.classify import persistence
 from suffice.text.classify.document_model import DocumentModel
-from suffice.text.classify.event_model import EVENTS, EVIDENCE, SMOOTH, term_probabilities
+from suffice.text.classify.event_model import EVENTS, EVIDENCE, SMOOTH
 from suffice.text.classify.explanation import explain_terms
 from suffice.text.classify.fit_refinement import fit_refinement
 from suffice.text.classify.fitted import TextFitted
@@ -51,7 +51,7 @@ from suffice.text.classify.word_losses import measure_increase
 from suffice.text.classify.word_tables import TermProbabilities, TopWords, words_of_class
 from suffice.text.term_tally import term_counts
 from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.vectorizer import CountVectorizer
+from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
 from suffice.validation.cross_validation import CrossValidation
@@ -134,7 +134,7 @@ class TextClassifier(TallyClassifier):
         "refine": [StrOptions({"logistic"}), None],
         "words": [CountVectorizer, None],
         "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
+        "class_prior": ["array-like", Dirichlet, None],
     }
     _free_settings = ("ngrams", "words")  # how documents are cut is compared as a whole
     _saved = persistence.FIELDS
@@ -297,7 +297,7 @@ class TextClassifier(TallyClassifier):
         """
         fitted = self._check_ready()
         counts, terms = fitted.documents.known_counts, fitted.terms.vocabulary.array()
-        probability = self._probabilities(fitted, slice(None))
+        probability = fitted.documents.term_probabilities()
         return TermProbabilities(terms, fitted.classes, probability, counts)
 
     def top_words(self, target: Any, n: int = 10, by: str = "information") -> TopWords:
@@ -321,7 +321,7 @@ class TextClassifier(TallyClassifier):
         """
         fitted, table = self._check_ready(), self.term_probabilities()
         at, others = find_classes(fitted.classes, np.zeros(len(fitted.classes)), target, None)
-        elsewhere = self._probabilities(fitted, others)[0]
+        elsewhere = fitted.documents.term_probabilities(others)[0]
         return words_of_class(table, elsewhere, at, n, by)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
@@ -470,23 +470,13 @@ class TextClassifier(TallyClassifier):
 
     def _vectorizer(self) -> CountVectorizer:
         """Return a vectorizer of its own that says how documents are cut."""
-        settings = CountVectorizer() if self.words is None else clone(self.words)
-        pair = (1, self.ngrams) if isinstance(self.ngrams, Integral) else tuple(self.ngrams)
-        if self.words is not None and pair == (1, 1):
-            pair = tuple(self.words.ngram_range)
-        whole = len(pair) == 2 and all(isinstance(number, Integral) for number in pair)
-        if not whole or not 1 <= pair[0] <= pair[1]:
-            raise InputError(
-                f"ngrams={self.ngrams!r}: runs of so many words there are none. Give a number, or "
-                "two in order."
-            )
-        settings.ngram_range = (int(pair[0]), int(pair[1]))
-        return settings
+        return vectorizer_with_ngrams(self.words, self.ngrams)
 
     def _counter(self) -> TermCounter:
         return self._counter_of(self._vectorizer())
 
     def _counter_of(self, vectorizer: CountVectorizer) -> TermCounter:
+        """Return what is counted of documents that are cut as a vectorizer says."""
         given = vectorizer._given_terms()
         return TermCounter(
             cutter_of(vectorizer),
@@ -497,13 +487,12 @@ class TextClassifier(TallyClassifier):
             is_given=given is not None,
         )
 
-    def _posterior(self, fitted: Fitted) -> Generative:
+    def _posterior(self, fitted: Any) -> Generative:
         groups = fitted.tally
         prior = discrete_class_prior(groups.weights, self.class_prior, fit_prior=self.fit_prior)
-        documents = DocumentModel.of(fitted.counter, groups, self.alpha)  # type: ignore[arg-type]
-        factor = fitted.alpha_factor if isinstance(fitted, TextFitted) else 1.0
-        if self.alpha == EVIDENCE and factor != 1.0:
-            documents = documents.with_alpha(documents.alpha * factor)
+        documents = DocumentModel.of(fitted.terms, groups, self.alpha)
+        if self.alpha == EVIDENCE and fitted.alpha_factor != 1.0:
+            documents = documents.with_alpha(documents.alpha * fitted.alpha_factor)
         decision = None
         if self.event == "complement" and len(groups.classes) > 1:
             # The rule has no prior: every class starts from 0.
@@ -519,7 +508,7 @@ class TextClassifier(TallyClassifier):
         sample_weight: Any,
         *,
         groups: Any = None,
-        before: Fitted | None = None,
+        before: Any = None,
     ) -> Batch:
         """Return labelled documents, with a counter that knows all of their terms."""
         if before is None:
@@ -527,7 +516,7 @@ class TextClassifier(TallyClassifier):
             if not matrix.shape[0]:
                 raise InputError("Found no documents while a minimum of 1 is required. Give some.")
         else:
-            counter, matrix = before.counter.learn(as_documents(X))  # type: ignore[attr-defined]
+            counter, matrix = before.terms.learn(as_documents(X))
         return self._label(counter, matrix, y, sample_weight, groups)
 
     def _label(
@@ -537,24 +526,21 @@ class TextClassifier(TallyClassifier):
         classes, rows = read_labels(matrix, y, sample_weight, None, type(self).__name__)
         return Batch(with_groups(rows, groups), classes, Columns(0), counter)
 
-    def _learn(
-        self, before: Fitted | None, X: Any, y: Any, classes: Any, sample_weight: Any
-    ) -> Fitted:
+    def _learn(self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Fitted:
         known = learning.known_classes(classes, before)
         batch = self._batch(as_documents(X), y, sample_weight, before=before)
         if before is None:
             return self._start(batch, known, closed=classes is not None)
         return self._refit(learning.learn(before, batch, self._keep(before, batch, forget=False)))
 
-    def _forget(self, before: Fitted, X: Any, y: Any, sample_weight: Any) -> Fitted:
-        assert isinstance(before, TextFitted)
+    def _forget(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Fitted:
         matrix = before.terms.read_learned(as_documents(X), pruned=before.is_pruned)
         batch = self._label(before.terms, matrix, y, sample_weight)
         return self._refit(learning.forget(before, batch, self._keep(before, batch, forget=True)))
 
-    def _fit_batches(self, batches: Iterator[Any]) -> Fitted:
+    def _fit_batches(self, batches: Iterator[Any]) -> Any:
         """Return what a stream of documents says, batch by batch, without calibration."""
-        fitted: Fitted | None = None
+        fitted: Any = None
         for documents, labels in labelled_batches(batches):
             try:
                 batch = self._batch(documents, labels, None, before=fitted)
@@ -568,27 +554,29 @@ class TextClassifier(TallyClassifier):
             fitted = self._with_sample(fitted, batch.rows)
         if fitted is None:
             raise InputError("The generator gave no documents. Give some.")
-        assert isinstance(fitted, TextFitted)
         found = fitted.keep_terms(fitted.used_terms()).replace(new_classes=fitted.classes)
         check_words(found)
-        return self._with_model(found, waits=False)
+        return self._with_model(found)
 
-    def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> Fitted:
+    def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> Any:
         found, rows = TextFitted.of(fitted), batch.rows
         kept = found.used_terms()
         if not kept.all():
             found = found.keep_terms(kept)
             rows = found.narrow_rows(rows, kept)
         check_words(found)
-        found = self._with_sample(self._with_model(found, waits=False), rows)
+        found = self._with_sample(self._with_model(found), rows)
         return self._calibrate(found, rows) if self._needs_rows else found
 
-    def _with_sample(self, fitted: Any, rows: Rows) -> TextFitted:
+    def _with_sample(self, fitted: TextFitted, rows: Rows) -> TextFitted:
         """Return the fitted value with the first documents, if some are to be kept."""
         if not self._needs_rows:
             return fitted
         hashes = fitted.terms.hashes(rows)
         return fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
+
+    def _with_model(self, fitted: Any, *, waits: bool = False) -> Any:
+        return super()._with_model(fitted, waits=waits)
 
     def _keep(self, before: Any, batch: Any, *, forget: bool) -> learning.Kept:
         if before.sample is None:
@@ -599,9 +587,9 @@ class TextClassifier(TallyClassifier):
 
     def _refit(self, fitted: Any) -> Fitted:
         found = fitted.keep_terms(fitted.used_terms())
-        return grow_stale(self._with_model(found, waits=False))
+        return grow_stale(self._with_model(found))
 
-    def _calibrate(self, fitted: Any, rows: Rows, *, complete: bool = True) -> Fitted:
+    def _calibrate(self, fitted: Any, rows: Rows, *, complete: bool = True) -> Any:
         if len(fitted.classes) == 1:
             return fitted  # whatever is asked, there is one answer
         if self.refine is None:
@@ -646,16 +634,6 @@ class TextClassifier(TallyClassifier):
     def _leave_one_out(self, fitted: Any, rows: Rows) -> LeaveOneOutResult:
         return leave_one_out(fitted, rows, type(self).__name__)
 
-    def _probabilities(self, fitted: Any, classes: Any) -> Floats:
-        """Return p(term | class) of all classes, or (1, V) of some taken together."""
-        documents, event = fitted.documents, self.event
-        # The last word of an event model may be the unknown one.
-        counts, weights = documents.all_counts, documents.groups.weights
-        if not isinstance(classes, slice):
-            counts, weights = counts[classes].sum(axis=0)[None], weights[classes].sum()[None]
-        found = term_probabilities(event, counts, weights, documents.alpha)
-        return found[:, : len(fitted.terms.vocabulary)]
-
     def _cross_validation_scores(
         self, models: list[Any], batch: Batch, experiment: Any
     ) -> tuple[Floats, Floats, Floats]:
@@ -687,13 +665,12 @@ class TextClassifier(TallyClassifier):
         return persistence.rows_to_save(fitted, type(self).__name__)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        vectorizer = self._vectorizer()
-        persistence.check_state(state, vectorizer, self)
+        persistence.check_state(state, self._vectorizer(), self)
 
     def _restore(self, state: dict[str, Any]) -> None:
         vectorizer = self._vectorizer()
         # scikit-learn warns of odd stop words once: when documents are first learned.
         vectorizer._stop_words_id = id(vectorizer.stop_words)
         fitted = persistence.fitted_of(state, self._counter_of(vectorizer))
-        found = self._with_model(fitted, waits=False)
+        found = self._with_model(fitted)
         self._become(persistence.with_saved_rows(found, state.get("rows")))

@@ -25,6 +25,7 @@ from suffice.text.classify.event_model import (
     event_model,
     score_terms,
     term_counts_of,
+    term_probabilities,
     with_pseudocount,
 )
 from suffice.text.classify.singleton_terms import SingletonTerms, drop_singletons
@@ -119,6 +120,14 @@ class DocumentModel(ClassConditional):
     def known_counts(self) -> Floats:
         """How often each class has each known term, (C, V), the unknown one aside."""
         return self.all_counts[:, : self.width - self.counter.with_unknown]
+
+    def term_probabilities(self, classes: Index | None = None) -> Floats:
+        """Return p(term | class) of all classes, (C, V), or of some taken together, (1, V)."""
+        counts, documents = self.all_counts, self.groups.weights
+        if classes is not None:
+            counts, documents = counts[classes].sum(axis=0)[None], documents[classes].sum()[None]
+        found = term_probabilities(self.counter.event, counts, documents, self.alpha)
+        return found[:, : self.width - self.counter.with_unknown]
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model with another pseudocount."""

@@ -104,7 +104,7 @@ class Cutter(ABC):
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        return same(self.settings, other.settings)  # type: ignore[attr-defined]
+        return same(self.settings, other.settings)
 
     def __hash__(self) -> int:
         return hash((type(self), str(self.settings["ngram_range"]), str(self.settings["analyzer"])))

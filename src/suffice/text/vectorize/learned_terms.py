@@ -70,10 +70,11 @@ class LearnedTerms:
 
     def merge(self, other: LearnedTerms) -> Self:
         """Return what both have learned; terms are aligned by name."""
-        vocabulary, where = self.vocabulary.union(other.vocabulary)
+        vocabulary, columns = self.vocabulary.union(other.vocabulary)
         totals, seen = self._widen(len(vocabulary))
-        totals[where] += other.term_counts
-        seen[where] += other.document_counts
+        more, more_seen = other._widen(len(other.vocabulary))
+        totals[columns] += more
+        seen[columns] += more_seen
         documents = self.n_documents + other.n_documents
         return replace(
             self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -324,3 +325,31 @@ as in scikit-learn
 
     def _rows_learned(self) -> float:
         return float(self._fitted.n_documents)
+
+
+def vectorizer_with_ngrams(words: CountVectorizer | None, ngrams: Any) -> CountVectorizer:
+    """Return a copy of a vectorizer, or a new one, for runs of so many words.
+
+    Parameters
+    ----------
+    words : CountVectorizer, optional
+    ngrams : int or (int, int)
+        Up to so many words, or from so many to so many; 1 leaves it to the vectorizer.
+
+    Examples
+    --------
+    >>> vectorizer_with_ngrams(None, 2).ngram_range
+    (1, 2)
+    """
+    settings = CountVectorizer() if words is None else clone(words)
+    pair = (1, ngrams) if isinstance(ngrams, Integral) else tuple(ngrams)
+    if words is not None and pair == (1, 1):
+        pair = tuple(words.ngram_range)
+    whole = len(pair) == 2 and all(isinstance(number, Integral) for number in pair)
+    if not whole or not 1 <= pair[0] <= pair[1]:
+        raise InputError(
+            f"ngrams={ngrams!r}: runs of so many words there are none. Give a number, or two in "
+            "order."
+        )
+    settings.ngram_range = (int(pair[0]), int(pair[1]))
+    return settings
