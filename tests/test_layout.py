@@ -1,15 +1,11 @@
 """How the repository is laid out: files of a readable size, named for what they hold; a wheel."""
 
-import re
 import subprocess
 import sys
-import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
-
-import suffice
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("src", "benchmarks", "tests", "tools")
@@ -26,13 +22,6 @@ def test_a_file_is_not_too_long_to_read(path):
 
 def test_no_file_is_named_for_nothing():
     assert not [path for path in FILES if path.stem.strip("_") in NAMELESS]
-
-
-def test_the_version_is_told_once_and_again_alike():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert project["version"] == suffice.__version__
-    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.search(rf"^## {re.escape(suffice.__version__)}\b", changes, re.MULTILINE)
 
 
 def test_the_wheel_holds_the_package_its_types_and_its_licence(tmp_path):
