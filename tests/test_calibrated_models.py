@@ -103,6 +103,7 @@ def test_densities_are_not_calibrated():
     np.testing.assert_array_equal(plain.score_samples(IRIS[0]), calm.score_samples(IRIS[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [GaussianNB(), LinearDiscriminantAnalysis()])
 def test_rows_that_are_left_out_have_calibrated_answers_as_refits_have(model):
     """Columns that repeat each other: probabilities without calibration are far too extreme."""

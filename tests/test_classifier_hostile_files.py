@@ -16,6 +16,8 @@ from suffice.classifier import GenerativeClassifier
 from suffice.errors import ModelFileError
 from test_saved_hostile import holder, places, spoiled
 
+pytestmark = pytest.mark.hostile
+
 FRAME, LABELS = mixed()
 FRAME["note"] = np.where(LABELS == "a", "late and rude", "kind and quick")
 FAMILY = {

@@ -69,6 +69,7 @@ def name(request):
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 @pytest.mark.parametrize("gaps", [False, True])
 def test_partial_fit_equals_fit_in_any_split_and_order(name, gaps):
@@ -85,6 +86,7 @@ def test_partial_fit_equals_fit_in_any_split_and_order(name, gaps):
         same(model, whole, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 def test_forgetting_equals_never_having_learned(name, gaps):
     if gaps and name in NO_GAPS:
@@ -119,6 +121,7 @@ def test_merging_models_of_different_classes_equals_learning_all(name):
     same(one, whole, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 def test_a_weight_of_k_is_k_repeats(name, gaps):
     if gaps and name in NO_GAPS:

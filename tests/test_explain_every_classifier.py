@@ -89,6 +89,7 @@ def check(model, row, target=None, against=None):
     return reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two classes", "three classes"])
 @pytest.mark.parametrize("case", MODELS)
 def test_the_parts_add_up_to_the_log_odds_of_predict_proba(case, labels):

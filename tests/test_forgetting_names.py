@@ -124,6 +124,7 @@ def learned(model):
     return model.tally_, model.schema_, settings, model.features_, model.combination_.corrections
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["ignore", "informative"])
 @pytest.mark.parametrize("case", FAMILIES)
 def test_learning_and_forgetting_leaves_what_was_there(case, missing, tmp_path):
@@ -157,6 +158,7 @@ def test_a_class_that_is_forgotten_takes_its_names_along(case, tmp_path):
     assert not holds(model, NAME, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OF_COUNTS)
 def test_forgetting_rows_is_having_learned_the_others(case):
     """Levels that were learned first go, too; those that stay keep their order."""
@@ -270,6 +272,7 @@ def document(number):
     return {"note": " ".join(f"w{number}x{j}" for j in range(20)) + " common", "id": f"u{number}"}
 
 
+@pytest.mark.slow
 def test_a_window_of_documents_holds_their_words_and_no_others(tmp_path):
     families = {"note": "text", "id": "categorical"}
     model = GenerativeClassifier(families, combine="naive").window(100)
@@ -287,6 +290,7 @@ def test_a_window_of_documents_holds_their_words_and_no_others(tmp_path):
         assert not holds(model, gone, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_window_forgets_row_by_row_what_a_fit_on_its_rows_never_learned():
     for case in OF_COUNTS:
         if "text" in case:

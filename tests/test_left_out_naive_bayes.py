@@ -45,6 +45,7 @@ def check(model, X, y, w, numbers):
     assert_same(found[numbers], refitted(make, X, y, w, numbers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("condition", CONDITIONS)

@@ -36,6 +36,7 @@ def check_splits(make, history, data):
     same(model, quietly(make(), "fit", X, y, w), X)
 
 
+@pytest.mark.slow
 def test_partial_fit_is_fit_for_any_split_and_order(make):
     check_splits(make)
 

@@ -59,6 +59,7 @@ def test_the_table_shows_the_errors_that_were_measured():
     assert "GaussianNB or CategoricalNB / LogisticRegression, means of 2 splits" in lines[-1]
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_table_numbers_and_pictures(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)

@@ -168,6 +168,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TEXTS)
 def test_text_is_calibrated_anew_from_kept_documents(case):
     def make():

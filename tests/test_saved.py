@@ -78,6 +78,7 @@ def test_a_loaded_classifier_is_the_one_that_was_saved(case, tmp_path):
     assert model.log_evidence_ == loaded.log_evidence_
 
 
+@pytest.mark.slow
 @by_name(CLASSIFIERS)
 def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(case, tmp_path):
     unfitted, rows = case

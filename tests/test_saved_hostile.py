@@ -16,6 +16,8 @@ from suffice.saved import describe
 from suffice.saved.header import MOST_TENSORS
 from suffice.saved.strict_json import MOST_BYTES, MOST_ENTRIES
 
+pytestmark = pytest.mark.hostile
+
 ROWS, LABELS = GAPPY[:12] / [1.0, 1e-3, 1e4, 1.0], NAMES[:12]
 FEW_GAPS = np.where(np.arange(48).reshape(12, 4) == 5, np.nan, NUMBERS[:12])
 SMALL = np.abs(np.nan_to_num(ROWS)).astype(int)

@@ -132,6 +132,7 @@ def test_answers_for_forgotten_rows_are_forgotten(path):
     assert not hasattr(suffice.load(path), "_held_out_answers")
 
 
+@pytest.mark.slow
 def test_a_stream_is_saved_with_what_it_has_decided(path):
     model = GenerativeClassifier(budget=0)
     for at in range(0, 60, 10):
@@ -210,6 +211,7 @@ def tampered(model, change, path, monkeypatch):
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", HOSTILE)
 @pytest.mark.parametrize("case", ["array", "table"])
 def test_rows_that_cannot_be_are_refused(case, change, path, monkeypatch):

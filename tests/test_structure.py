@@ -113,6 +113,7 @@ def test_rows_leave_the_weights_of_many_classes_as_by_hand(classes, sharpness):
     )
 
 
+@pytest.mark.slow
 def test_many_classes_are_told_as_well_as_few():
     rng = np.random.default_rng(3)
     y = np.arange(3000) % 60

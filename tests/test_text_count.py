@@ -142,6 +142,7 @@ def test_runs_of_characters_are_scikit_learns(learned, analyzer, ngram_range):
     assert_same_cells(mine[0], them[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "lowercase"), [("a{}b", True), ("a{}b", False), ("Σ{}", True)])
 def test_every_code_point_is_cut_and_lowered_as_python_does(form, lowercase):
     whole = [form.format(chr(point)) for point in range(0x110000)]

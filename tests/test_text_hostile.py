@@ -18,6 +18,8 @@ from suffice.text.hashing import HashingVectorizer
 from suffice.text.lexicon import Cut, Lexicon
 from suffice.text.vectorizer import CountVectorizer
 
+pytestmark = pytest.mark.hostile
+
 MANY = 50_000_000
 
 

@@ -158,6 +158,7 @@ def peak_of(fit):
     return peak
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_batches():
     documents, y = corpus(500, 2)
     few, many = (

@@ -29,6 +29,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path):
     model = TextClassifier(**settings).fit(MAILS, LABELS)
@@ -232,6 +233,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_classifier_is_refused(name, tmp_path):
     model = TextClassifier().fit(MAILS, LABELS)

@@ -202,6 +202,7 @@ def state_of(model):
 LEARNERS = [case for case in EVERYTHING if case != "LogisticRegression"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LEARNERS)
 @pytest.mark.parametrize("act", ["partial_fit", "forget"])
 def test_learning_and_forgetting_no_rows_changes_nothing_and_warns_of_nothing(case, act):
