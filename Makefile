@@ -13,6 +13,9 @@ WHOLLY := 'src/suffice/tally/*,src/suffice/prior/*,src/suffice/count/*,src/suffi
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
+# Bytecode is kept: without it every process of the tests would compile anew what it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-fast test-oldest coverage check wheel-check format hooks bench quality ng-jordan mutants clean
 
@@ -40,10 +43,12 @@ test: .venv/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 test-fast: .venv/installed-dev
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --hypothesis-profile=few
 
+# Old releases warn of newer ones of what they need, which is no fault of ours. What they compile is
+# kept apart from what the newest have compiled.
 test-oldest: .venv-oldest/installed
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -W ignore::DeprecationWarning
 
 coverage: .venv/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --cov --cov-report=

@@ -49,6 +49,7 @@ def out_of_fold_log_loss(model, X, y):
     return np.mean(losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "plain", "calm"), [(CANCER, 0.5, 0.16), (DIGITS, 2.0, 0.5)])
 def test_naive_bayes_loses_its_overconfidence(data, plain, calm):
     assert out_of_fold_log_loss(GaussianNB(), *data) > plain

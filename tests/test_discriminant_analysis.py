@@ -105,6 +105,7 @@ def test_forgetting_a_whole_class_leaves_the_others(name):
     same(model, fresh(name).fit(X[~gone], y[~gone]), X)
 
 
+@pytest.mark.slow
 def test_merging_models_of_different_classes_equals_learning_all(name):
     X, y = rows(4)
     left = y != 2
@@ -160,6 +161,7 @@ def test_integers_columns_first_and_sparse_rows_give_the_same_answers(name):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_data_frames_are_learned_and_their_names_checked(name, frame):
     X, y = rows(9)

@@ -75,6 +75,7 @@ def test_every_position_has_the_accuracy_of_refits_of_scikit_learn(shape, cube, 
     np.testing.assert_allclose(light.accuracy, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3, 4)])
 @pytest.mark.parametrize("by_run", [False, True])
 def test_cubes_are_clipped_to_the_mask(shape, by_run):

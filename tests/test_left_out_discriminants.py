@@ -285,6 +285,7 @@ READ_ANEW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "reason"), READ_ANEW, ids=lambda case: str(case)[:40])
 def test_settings_without_a_closed_form_say_why_and_are_read_anew(model, reason):
     X, y = (part[::5] for part in data_of("iris"))
@@ -353,6 +354,7 @@ def test_the_only_row_cannot_be_left_out():
         model.leave_one_out([[1.0, 2.0]], [0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -249,6 +249,7 @@ def on_seen_columns(model, columns):
     return BayesianLinearRegression(**options).fit(X[:, columns], Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_row_with_gaps_is_predicted_by_the_regression_on_what_it_has(name, sparse):

@@ -50,6 +50,7 @@ def test_row_by_row_is_fit_too(make):
     same(model, make().fit(X, y, w), X)
 
 
+@pytest.mark.slow
 @alone
 def test_a_prior_by_evidence_does_not_depend_on_the_split():
     X, y, _ = rows(np.random.default_rng(1), MODELS["gaussian"], 60)

@@ -156,6 +156,7 @@ def test_the_shared_sets_are_read_whole(source):
     assert (data.X.dtype.kind == "f") == (data.kind == "continuous")
 
 
+@pytest.mark.slow
 @with_shared_data
 def test_logistic_regression_ends_ahead_on_the_votes():
     votes = next(data for data in read_all(SHARED) if data.name == "voting records")

@@ -58,6 +58,7 @@ def brute_force(rows, most=8):
     return found
 
 
+@pytest.mark.slow
 @given(HISTORY, st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_neither_order_nor_batches_matter(batches, random):

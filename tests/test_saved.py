@@ -230,6 +230,7 @@ def test_how_rows_lay_in_memory_changes_no_bit(order, tmp_path):
     assert_same(model, again(model, tmp_path))
 
 
+@pytest.mark.slow
 def test_many_patterns_of_gaps_and_many_columns_of_levels_take_few_tensors(tmp_path):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(400, 9))

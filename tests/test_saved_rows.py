@@ -51,6 +51,7 @@ def fitted(case):
     return quietly(make().fit, X, LABELS), X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_file_with_rows_refreshes_as_the_model_does(case, path):
     model, X = fitted(case)
@@ -221,6 +222,7 @@ def test_rows_that_cannot_be_are_refused(case, change, path, monkeypatch):
         suffice.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "change"), [(c, name) for c in CELLS for name in CELLS[c]])
 def test_cells_that_cannot_be_are_refused(case, change, path, monkeypatch):
     model, _ = fitted(case)

@@ -44,6 +44,7 @@ def parity(seed, n):
     return X.astype(float), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("draw", "right"),

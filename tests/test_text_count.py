@@ -130,6 +130,7 @@ def test_hashed_counts_are_scikit_learns(learned, cut, width, binary, norm, sign
     assert_same_cells(ours.fit_transform(learned), expected)
 
 
+@pytest.mark.slow
 @given(documents, st.sampled_from(["char", "char_wb"]), st.sampled_from([(1, 1), (2, 4)]))
 def test_runs_of_characters_are_scikit_learns(learned, analyzer, ngram_range):
     cut = {"analyzer": analyzer, "ngram_range": ngram_range}

@@ -81,6 +81,7 @@ def test_forgetting_is_never_having_learned(kept, gone, given):
     assert_same(model, rest)
 
 
+@pytest.mark.slow
 @given(pairs, pairs, settings)
 def test_merging_is_learning_what_both_learned(one, two, given):
     models = [plain(**given), plain(**given), plain(**given)]

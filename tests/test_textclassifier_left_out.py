@@ -46,6 +46,7 @@ def test_the_only_document_of_a_class_leaves_no_class_behind(event, unknown):
     check_left_out(model, [*MAILS, "lunch bill"], [*LABELS, "accounts"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("event", "unknown"), event_cases)
 @pytest.mark.parametrize("prior", [{"fit_prior": False}, {"class_prior": [0.2, 0.3, 0.5]}])
 def test_documents_are_left_out_under_a_given_class_prior(event, unknown, prior):

@@ -43,6 +43,7 @@ def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path)
     assert str(found.explain(NEW[0])) == str(model.explain(NEW[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(settings, tmp_path):
