@@ -259,7 +259,13 @@ def test_gaussian_algebra_runs_on_one_blas_thread(two_blas_threads):
     assert blas_threads() == 2
 
 
+def limits_blas(method):
+    """Say whether a method runs inside `one_blas_thread`, or enters it itself."""
+    return hasattr(method, "__wrapped__") or "one_blas_thread" in method.__code__.co_names
+
+
 def test_every_public_estimator_limits_blas_in_every_method_of_ours():
+    multiply_nothing = {"get_feature_names_out", "sparsify", "densify", "save"}
     missing = []
     for name in suffice.__all__:
         owner = getattr(suffice, name)
@@ -268,8 +274,9 @@ def test_every_public_estimator_limits_blas_in_every_method_of_ours():
                 f"{name}.{method}"
                 for method in dir(owner)
                 if not method.startswith("_")
+                and method not in multiply_nothing
                 and getattr(getattr(owner, method), "__module__", "").startswith("suffice.")
-                and not hasattr(getattr(owner, method), "__wrapped__")
+                and not limits_blas(getattr(owner, method))
             ]
     assert not missing
 

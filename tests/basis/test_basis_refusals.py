@@ -69,7 +69,7 @@ def test_a_fit_that_fails_leaves_the_transformer_as_it_was(expansion):
 @every(LEARNED)
 def test_a_column_of_gaps_gives_nothing_to_learn_from(expansion):
     frame = pd.DataFrame({"age": [1.0, 2.0], "pay": [np.nan, np.nan]})
-    told = r"has nothing to learn from: column 1 \('pay'\) holds gaps only\. Leave the column out"
+    told = r"nothing to learn from: column 1 \('pay'\) holds missing values only\. Leave the column"
     with pytest.raises(InputError, match=told):
         clone(expansion).fit(frame)
 
@@ -81,7 +81,9 @@ def test_a_range_that_overflows_is_refused(expansion):
 
 
 def test_random_hinges_need_a_row_without_gaps():
-    with pytest.raises(InputError, match=r"All 2 rows of X have gaps.*Give a row without gaps"):
+    with pytest.raises(
+        InputError, match=r"All 2 rows of X have missing values.*Give a complete row"
+    ):
         RandomHinge().fit([[1.0, np.nan], [np.nan, 1.0]])
 
 

@@ -7,22 +7,30 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
-from suffice.combine.choice import (
-    OFFSET_SPREAD,
-    SPREADS,
-    TEMPERATURE_SPREAD,
-    as_they_are,
-    chosen,
-    prior_of,
-    tempered,
-    tried,
-    weighed,
-    with_lapse,
+from suffice.combine.combination import Combination
+from suffice.combine.held_out import held_out_rows, log_ratio
+from suffice.combine.noise import fit_noise_rate
+from suffice.combine.select import (
+    PRIOR_ODDS,
+    WEIGHT_SCALES,
+    average_by_likelihood,
+    fit_candidates,
+    select_combination,
 )
-from suffice.combine.combination import Combination, lapsed
-from suffice.combine.fit import BEFORE, SETTLED, Fit, averaged, row_losses
-from suffice.combine.rows import HeldOutParts, held_out_rows, told_apart
+from suffice.combine.weights import (
+    OFFSET_SCALE,
+    TEMPERATURE_SCALE,
+    fit_block_weights,
+    fit_naive,
+    fit_temperature,
+    row_losses,
+    weights_prior,
+)
 from suffice.kernels.logistic.combination import add_combination, write_left_out
+from suffice.logistic.likelihood import LogPosterior, NormalPrior
+from suffice.logistic.multiclass import MulticlassLogLikelihood
+from suffice.logistic.newton import TOL
+from suffice.scoring.scorer import mix_with_uniform
 from suffice.table.class_prior import class_log_prior, left_out_prior
 
 
@@ -36,28 +44,35 @@ def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
     codes = np.where(rng.random(n) < wrong, rng.integers(0, classes, n), y)
     parts = np.repeat(parts, copies, axis=2)
     base = np.log(np.full((n, classes), 1 / classes))
-    return HeldOutParts(base, base, parts, codes.astype(np.int32), rng.uniform(0.5, 2.0, n))
+    weights = rng.uniform(0.5, 2.0, n)
+    return MulticlassLogLikelihood(base, base, parts, codes.astype(np.int32), weights)
 
 
 def combined(rows, how="auto", features=None):
     """Return the combination that is chosen for rows."""
-    return chosen(rows, how, features).combination
+    return select_combination(rows, how, features).combination
 
 
 def by_difference(rows):
     """Return rows of two classes as differences of the classes."""
-    told = [told_apart(rows.parts[:, :, at]) for at in range(rows.size[1])]
-    return held_out_rows(rows.base, rows.without, told, rows.codes, rows.mass)
+    told = [log_ratio(rows.log_likelihoods[:, :, at]) for at in range(rows.size[1])]
+    priors, own = (rows.log_prior, rows.left_out_prior), (rows.class_index, rows.row_weights)
+    return held_out_rows(*priors, told, *own)
+
+
+def free_prior(*size):
+    """Return the prior of weights that may be below 0."""
+    return replace(weights_prior(*size), nonnegative=None)
 
 
 def objective(rows, centre, precision):
     classes = rows.size[0]
 
     def value(unknowns):
-        scores = rows.base + unknowns[:classes] + rows.parts @ unknowns[classes:]
-        own = log_softmax(scores, axis=1)[np.arange(len(rows.codes)), rows.codes]
+        scores = rows.log_prior + unknowns[:classes] + rows.log_likelihoods @ unknowns[classes:]
+        own = log_softmax(scores, axis=1)[np.arange(len(rows.class_index)), rows.class_index]
         away = unknowns - centre
-        return -(rows.mass @ own) + away @ precision @ away / 2
+        return -(rows.row_weights @ own) + away @ precision @ away / 2
 
     return value
 
@@ -65,62 +80,64 @@ def objective(rows, centre, precision):
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_gradient_and_curvature_are_those_of_finite_differences(classes):
     rows = drawn(classes=classes, blocks=3)
-    fit = Fit(rows, *prior_of(classes, 3, 0.5))
-    at = np.random.default_rng(1).normal(size=classes + 3) / 3 + fit.centre
+    fit = LogPosterior(rows, free_prior(classes, 3, 0.5))
+    at = np.random.default_rng(1).normal(size=classes + 3) / 3 + fit.prior.mean
     point, h = fit.at(at), 1e-5
     steps = h * np.eye(len(at))
     slope = [(fit.at(at + e).value - fit.at(at - e).value) / (2 * h) for e in steps]
-    np.testing.assert_allclose(point.slope, slope, rtol=1e-6, atol=1e-6)
-    bend = [(fit.at(at - e).slope - fit.at(at + e).slope) / (2 * h) for e in steps]
-    np.testing.assert_allclose(point.curvature, bend, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(point.gradient, slope, rtol=1e-6, atol=1e-6)
+    bend = [(fit.at(at - e).gradient - fit.at(at + e).gradient) / (2 * h) for e in steps]
+    np.testing.assert_allclose(point.hessian, bend, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize("spread", [0.125, 2.0])
 def test_weights_are_those_that_a_general_optimiser_finds(classes, spread):
     rows = drawn(classes=classes, copies=2)
-    fit = Fit(rows, *prior_of(classes, 8, spread))
-    value = objective(rows, fit.centre, fit.precision)
-    found = minimize(value, fit.centre, method="BFGS", options={"gtol": 1e-7})
-    point = fit.climbed(fit.centre)
+    fit = LogPosterior(rows, free_prior(classes, 8, spread))
+    value = objective(rows, fit.prior.mean, fit.prior.precision)
+    found = minimize(value, fit.prior.mean, method="BFGS", options={"gtol": 1e-7})
+    point = fit.maximize(fit.prior.mean)
     assert -point.value == pytest.approx(found.fun, abs=1e-6)
-    np.testing.assert_allclose(point.unknowns, found.x, atol=1e-4)
+    np.testing.assert_allclose(point.params, found.x, atol=1e-4)
 
 
 def test_a_curvature_that_is_not_positive_definite_is_refused():
     # A precision below zero is that of no prior: the log posterior has no top to climb to.
     rows = drawn()
-    centre, precision = prior_of(3, 4, 0.5)
+    prior = weights_prior(3, 4, 0.5)
+    centre, precision = prior.mean, prior.precision
     with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-        Fit(rows, centre, -1e6 * precision).climbed(centre)
+        LogPosterior(rows, NormalPrior(centre, -1e6 * precision)).maximize(centre)
 
 
 def test_the_prior_of_the_weights_is_normal_around_a_normal_temperature():
     rng = np.random.default_rng(3)
     draws = 200_000
-    t = rng.normal(1.0, TEMPERATURE_SPREAD, (draws, 1))
+    t = rng.normal(1.0, TEMPERATURE_SCALE, (draws, 1))
     weights = t + rng.normal(scale=0.7, size=(draws, 3))
-    centre, precision = prior_of(2, 3, 0.7)
+    prior = weights_prior(2, 3, 0.7)
+    centre, precision = prior.mean, prior.precision
     covariance = np.linalg.inv(precision)[2:, 2:]
     # Five standard errors of a covariance, which is about 1.5 at most.
     np.testing.assert_allclose(np.cov(weights.T), covariance, atol=5 * 1.5 * np.sqrt(2 / draws))
     np.testing.assert_allclose(centre, [0, 0, 1, 1, 1])
-    np.testing.assert_allclose(np.diag(precision)[:2], OFFSET_SPREAD**-2)
+    np.testing.assert_allclose(np.diag(precision)[:2], OFFSET_SCALE**-2)
 
 
 def test_left_out_scores_are_nearly_those_of_real_refits():
     rows = drawn(n=150, copies=2)
-    rows = replace(rows, mass=np.ones(150))
-    fit = Fit(rows, *prior_of(3, 8, 0.5))
-    point = fit.climbed(fit.centre)
+    rows = replace(rows, row_weights=np.ones(150))
+    fit = LogPosterior(rows, free_prior(3, 8, 0.5))
+    point = fit.maximize(fit.prior.mean)
     near = fit.left_out_scores(point)
     moved = []
     for i in range(0, 150, 10):
         kept = np.arange(150) != i
-        others = rows.some(kept)
-        real = Fit(others, fit.centre, fit.precision).climbed(point.unknowns).unknowns
-        scores = rows.base[i] + real[:3] + rows.parts[i] @ real[3:]
-        far = softmax(rows.scores(point.unknowns)[i]) - softmax(scores)
+        others = rows.take(kept)
+        real = LogPosterior(others, fit.prior).maximize(point.params).params
+        scores = rows.log_prior[i] + real[:3] + rows.log_likelihoods[i] @ real[3:]
+        far = softmax(rows.scores(point.params)[i]) - softmax(scores)
         np.testing.assert_allclose(
             softmax(near[i]), softmax(scores), atol=0.1 * abs(far).max() + 1e-5
         )
@@ -128,13 +145,13 @@ def test_left_out_scores_are_nearly_those_of_real_refits():
     assert max(moved) > 1e-3
 
 
-@pytest.mark.parametrize("fitted", [tempered, lambda rows: weighed(rows, 0.5)])
+@pytest.mark.parametrize("fitted", [fit_temperature, lambda rows: fit_block_weights(rows, 0.5)])
 def test_a_weight_is_so_many_repeats(fitted):
     rows = drawn(n=60)
     repeats = np.random.default_rng(4).integers(1, 4, 60)
     again = np.repeat(np.arange(60), repeats)
-    a = fitted(replace(rows, mass=repeats.astype(float))).combination
-    b = fitted(replace(rows.some(again), mass=np.ones(len(again)))).combination
+    a = fitted(replace(rows, row_weights=repeats.astype(float))).combination
+    b = fitted(replace(rows.take(again), row_weights=np.ones(len(again)))).combination
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6)
     np.testing.assert_allclose(a.offsets, b.offsets, atol=1e-6)
 
@@ -142,14 +159,14 @@ def test_a_weight_is_so_many_repeats(fitted):
 def test_a_row_leaves_the_fit_with_all_its_weight():
     """A heavy row may be so many copies, of which one must not vouch for another."""
     rows = drawn(n=80, copies=2)
-    mass = rows.mass.copy()
+    mass = rows.row_weights.copy()
     mass[7] = 60.0
-    rows = replace(rows, mass=mass)
-    found = weighed(rows, 0.5)
-    real = weighed(rows.some(np.arange(80) != 7), 0.5).combination
-    scores = rows.base[7] + real.offsets + rows.parts[7] @ real.weights
+    rows = replace(rows, row_weights=mass)
+    found = fit_block_weights(rows, 0.5)
+    real = fit_block_weights(rows.take(np.arange(80) != 7), 0.5).combination
+    scores = rows.log_prior[7] + real.offsets + rows.log_likelihoods[7] @ real.weights
     whole = found.combination
-    stayed = rows.base[7] + whole.offsets + rows.parts[7] @ whole.weights
+    stayed = rows.log_prior[7] + whole.offsets + rows.log_likelihoods[7] @ whole.weights
     far = np.abs(softmax(stayed) - softmax(scores)).max()
     assert np.abs(softmax(found.scores[7]) - softmax(scores)).max() < 0.5 * far
 
@@ -157,21 +174,22 @@ def test_a_row_leaves_the_fit_with_all_its_weight():
 def test_no_block_speaks_against_itself():
     """A weight below 0 is what a fold's lack of its own rows looks like: it is 0 instead."""
     rows = drawn(n=300, classes=2, blocks=3, seed=2)
-    parts = rows.parts.copy()
+    parts = rows.log_likelihoods.copy()
     parts[:, :, 1] *= -1.0
-    for turned in (replace(rows, parts=parts), by_difference(replace(rows, parts=parts))):
-        found = weighed(turned, 2.0)
+    against = replace(rows, log_likelihoods=parts)
+    for turned in (against, by_difference(against)):
+        found = fit_block_weights(turned, 2.0)
         assert found.combination.weights[1] == 0.0
         assert (found.combination.weights[[0, 2]] > 0.5).all()
         kept = np.ascontiguousarray(parts[:, :, [0, 2]])
 
         def loss(unknowns, kept=kept):
             """Of offsets and the other two weights; the one in the middle is 0."""
-            centre, precision = prior_of(2, 3, 2.0)
-            away = np.insert(unknowns, 3, 0.0) - centre
-            scores = rows.base + unknowns[:2] + kept @ unknowns[2:]
-            own = log_softmax(scores, axis=1)[np.arange(300), rows.codes]
-            return -(rows.mass @ own) + away @ precision @ away / 2
+            prior = weights_prior(2, 3, 2.0)
+            away = np.insert(unknowns, 3, 0.0) - prior.mean
+            scores = rows.log_prior + unknowns[:2] + kept @ unknowns[2:]
+            own = log_softmax(scores, axis=1)[np.arange(300), rows.class_index]
+            return -(rows.row_weights @ own) + away @ prior.precision @ away / 2
 
         best = minimize(loss, np.array([0.0, 0.0, 1.0, 1.0]), tol=1e-12).x
         np.testing.assert_allclose(found.combination.weights[[0, 2]], best[2:], atol=1e-4)
@@ -181,7 +199,7 @@ def test_of_rows_that_blocks_say_nothing_of_the_shares_are_left():
     rng = np.random.default_rng(3)
     noise = drawn(n=400, seed=5)
     codes = rng.integers(0, 3, 400).astype(np.int32)
-    found = combined(replace(noise, codes=codes))
+    found = combined(replace(noise, class_index=codes))
     np.testing.assert_allclose(found.weights, 0.0, atol=0.05)
 
 
@@ -193,41 +211,43 @@ def test_blocks_that_are_independent_are_believed_as_they_are():
 def test_what_is_counted_three_times_is_believed_a_third():
     found = combined(drawn(n=3000, seed=6, copies=3))
     np.testing.assert_allclose(found.weights.reshape(4, 3).sum(axis=1), 1.0, atol=0.4)
-    assert found.how != "naive"
+    assert found.method != "naive"
 
 
 def test_blocks_that_say_nothing_lose_their_weight():
     rows = drawn(n=2000, seed=7, blocks=3)
     noise = np.random.default_rng(8).normal(scale=2.0, size=(2000, 3, 3))
-    parts = np.concatenate([rows.parts, noise], axis=2)
-    found = combined(replace(rows, parts=parts))
-    assert found.how == "blocks"
+    parts = np.concatenate([rows.log_likelihoods, noise], axis=2)
+    found = combined(replace(rows, log_likelihoods=parts))
+    assert found.method == "blocks"
     np.testing.assert_allclose(found.weights, [1, 1, 1, 0, 0, 0], atol=0.3)
 
 
 def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
     """Four ways of two blocks, with the shares that Bayes' rule gives them."""
     rows = drawn(n=25, blocks=2, seed=3)
-    ways = tried(rows, "auto", (0.5,), settled=SETTLED)
+    ways = fit_candidates(rows, "auto", (0.5,), tol=TOL)
     kinds = ["shares", "naive", "temperature", "blocks"]
-    assert [way.combination.how for way in ways] == kinds
-    likely = [BEFORE[way.combination.how] * np.exp(-rows.mass @ way.losses) for way in ways]
-    shares = np.array(likely) / np.sum(likely)
+    assert [way.combination.method for way in ways] == kinds
+    odds = [PRIOR_ODDS[kind] for kind in kinds]
+    likely = odds * np.exp([-rows.row_weights @ way.losses for way in ways])
+    shares = likely / np.sum(likely)
     assert shares.max() < 0.99
-    mean = averaged(rows, ways)
+    mean = average_by_likelihood(rows, ways)
     weights = np.stack([way.combination.weights for way in ways])
     offsets = np.stack([way.combination.offsets for way in ways])
     np.testing.assert_allclose(mean.combination.weights, shares @ weights)
     np.testing.assert_allclose(mean.combination.offsets, shares @ offsets)
     scores = np.tensordot(shares, np.stack([way.scores for way in ways]), axes=1)
-    own = log_softmax(scores, axis=1)[np.arange(25), rows.codes]
-    assert mean.combination.held_out_log_loss == pytest.approx(-np.average(own, weights=rows.mass))
+    own = log_softmax(scores, axis=1)[np.arange(25), rows.class_index]
+    loss = -np.average(own, weights=rows.row_weights)
+    assert mean.combination.held_out_log_loss == pytest.approx(loss)
 
 
 def test_of_many_rows_auto_takes_the_least_held_out_log_loss():
     rows = drawn(n=3200, copies=2)
     one = {how: combined(rows, how) for how in ("naive", "temperature", "blocks", "auto")}
-    assert [one[how].how for how in ("naive", "temperature", "blocks")] == list(one)[:3]
+    assert [one[how].method for how in ("naive", "temperature", "blocks")] == list(one)[:3]
     best = min(one[how].held_out_log_loss for how in ("naive", "temperature", "blocks"))
     assert one["auto"].held_out_log_loss == pytest.approx(best, abs=1e-9)
     assert set(one["naive"].weights) == {1.0}
@@ -236,7 +256,8 @@ def test_of_many_rows_auto_takes_the_least_held_out_log_loss():
 
 def test_among_spreads_the_held_out_log_loss_decides():
     rows = drawn(n=60, copies=5, seed=9)
-    losses = [weighed(rows, spread).combination.held_out_log_loss for spread in SPREADS]
+    fits = [fit_block_weights(rows, scale) for scale in WEIGHT_SCALES]
+    losses = [fit.combination.held_out_log_loss for fit in fits]
     assert combined(rows, "blocks").held_out_log_loss == pytest.approx(min(losses), abs=1e-6)
 
 
@@ -245,10 +266,10 @@ def test_held_out_log_loss_is_honest_for_few_rows():
     gaps = []
     for seed in range(12):
         rows = drawn(n=240, seed=seed, copies=4)
-        first = replace(rows.some(np.arange(40)), mass=np.ones(40))
+        first = replace(rows.take(np.arange(40)), row_weights=np.ones(40))
         found = combined(first)
-        fresh = found.log_proba(rows.base[40:], rows.parts[40:])
-        loss = -fresh[np.arange(200), rows.codes[40:]].mean()
+        fresh = found.apply(rows.log_likelihoods[40:], rows.log_prior[40:])
+        loss = -fresh[np.arange(200), rows.class_index[40:]].mean()
         gaps.append(found.held_out_log_loss - loss)
     error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
     assert abs(np.mean(gaps)) < 5 * error + 0.03
@@ -257,30 +278,30 @@ def test_held_out_log_loss_is_honest_for_few_rows():
 def test_rows_far_off_blunt_nothing_but_themselves():
     clean, dirty = drawn(n=2000, seed=10, blocks=8), drawn(n=2000, seed=10, blocks=8, wrong=0.05)
     found = combined(dirty)
-    assert found.lapse == pytest.approx(0.05, abs=0.02)
+    assert found.noise_rate == pytest.approx(0.05, abs=0.02)
     np.testing.assert_allclose(found.weights.mean(), combined(clean).weights.mean(), atol=0.2)
-    without = tempered(dirty)
+    without = fit_temperature(dirty)
     assert without.combination.weights[0] < 0.8
     assert found.held_out_log_loss < without.combination.held_out_log_loss
 
 
 def test_no_lapse_is_believed_in_without_need():
-    assert combined(drawn(n=500, seed=11)).lapse == 0
+    assert combined(drawn(n=500, seed=11)).noise_rate == 0
 
 
 def test_a_lapse_mixes_with_the_uniform_distribution():
     p = np.array([[0.9, 0.1, 0.0]])
     with np.errstate(divide="ignore"):
-        mixed = np.exp(lapsed(np.log(p), 0.3))
+        mixed = np.exp(mix_with_uniform(np.log(p), 0.3, 3))
     np.testing.assert_allclose(mixed, 0.7 * p + 0.1)
-    assert with_lapse(drawn(), as_they_are(drawn())).combination.lapse == 0
+    assert fit_noise_rate(drawn(), fit_naive(drawn())).combination.noise_rate == 0
 
 
 @pytest.mark.parametrize("how", ["auto", "naive", "temperature", "blocks"])
 def test_without_blocks_or_rows_there_is_nothing_to_weigh(how):
     def rows(size, blocks):
         prior, parts = np.zeros((size, 2)), np.zeros((size, 2, blocks))
-        return HeldOutParts(prior, prior, parts, np.zeros(size, np.int32), np.ones(size))
+        return MulticlassLogLikelihood(prior, prior, parts, np.zeros(size, np.int32), np.ones(size))
 
     empty, none = rows(3, 0), rows(0, 4)
     assert combined(empty, how).weights.shape == (0,)
@@ -289,16 +310,17 @@ def test_without_blocks_or_rows_there_is_nothing_to_weigh(how):
 
 def test_one_block_has_a_temperature():
     rows = drawn(blocks=1)
-    assert combined(rows, "blocks").how == "temperature"
+    assert combined(rows, "blocks").method == "temperature"
 
 
 def test_many_rows_are_chosen_from_few_and_fitted_to_all():
     rows = drawn(n=9000, seed=12, copies=2)
     found = combined(rows, "blocks")
-    fit = Fit(rows, *prior_of(3, 8, found.spread))
-    np.testing.assert_allclose(found.weights, fit.climbed(fit.centre).unknowns[3:], atol=1e-5)
-    losses = row_losses(rows, fit.left_out_scores(fit.climbed(fit.centre)))
-    assert found.held_out_log_loss == pytest.approx(rows.mass @ losses / rows.mass.sum())
+    fit = LogPosterior(rows, free_prior(3, 8, found.weight_scale))
+    np.testing.assert_allclose(found.weights, fit.maximize(fit.prior.mean).params[3:], atol=1e-5)
+    losses = row_losses(rows, fit.left_out_scores(fit.maximize(fit.prior.mean)))
+    loss = np.average(losses, weights=rows.row_weights)
+    assert found.held_out_log_loss == pytest.approx(loss)
 
 
 def test_a_combination_cannot_be_written_to():
@@ -314,11 +336,11 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     parts = np.ascontiguousarray(rng.normal(size=(n, 2, blocks)))
     base, codes = rng.normal(size=(n, 2)), rng.integers(0, 2, n).astype(np.int32)
     mass, unknowns = rng.uniform(0.2, 3.0, n), rng.normal(size=size) / size
-    contrast = by_difference(HeldOutParts(base, base, parts, codes, mass))
+    contrast = by_difference(MulticlassLogLikelihood(base, base, parts, codes, mass))
     facts, slope, curvature = np.zeros(1), np.zeros(size), np.zeros((size, size))
     add_combination(parts, base, codes, mass, unknowns[:2], unknowns[2:], facts, slope, curvature)
     curvature[:2, 2:] = curvature[2:, :2].T
-    value, rise, bend = contrast.sums(unknowns)
+    value, rise, bend, _ = contrast.derivatives(unknowns)
     assert value == pytest.approx(-facts[0], rel=1e-12)
     np.testing.assert_allclose(rise, slope, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(bend, curvature, rtol=1e-10, atol=1e-10)
@@ -335,12 +357,12 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
 @pytest.mark.parametrize(("n", "wrong"), [(60, 0.0), (400, 0.1), (4000, 0.0)])
 def test_two_classes_by_their_difference_are_weighed_as_two_classes_as_such(how, n, wrong):
     rows = drawn(n=n, classes=2, copies=2, wrong=wrong, seed=6)
-    without = rows.base + np.array([0.1, -0.1])
-    rows = replace(rows, base=rows.base + np.array([0.3, -0.2]), without=without)
+    without = rows.log_prior + np.array([0.1, -0.1])
+    rows = replace(rows, log_prior=rows.log_prior + np.array([0.3, -0.2]), left_out_prior=without)
     first, second = combined(rows, how), combined(by_difference(rows), how)
-    assert first.how == second.how
-    assert first.spread == second.spread
-    assert first.lapse == pytest.approx(second.lapse, rel=1e-6)
+    assert first.method == second.method
+    assert first.weight_scale == second.weight_scale
+    assert first.noise_rate == pytest.approx(second.noise_rate, rel=1e-6)
     assert first.held_out_log_loss == pytest.approx(second.held_out_log_loss, rel=1e-9)
     np.testing.assert_allclose(first.weights, second.weights, atol=1e-6)
     np.testing.assert_allclose(first.offsets, second.offsets, atol=1e-6)
@@ -364,14 +386,15 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
         whole = class_log_prior(totals)
         base = np.repeat(whole[None], len(kept), axis=0)
         without = left_out_prior(totals, codes[kept], 1.0)
-        return whole, HeldOutParts(base, without, parts[kept], codes[kept], everyone[kept])
+        rows = parts[kept], codes[kept], everyone[kept]
+        return whole, MulticlassLogLikelihood(base, without, *rows)
 
     said = combined(of(np.arange(n))[1], how).held_out_log_loss
     losses = []
     for i in range(n):
         whole, others = of(np.delete(np.arange(n), i))
         found = combined(others, how)
-        losses.append(-found.log_proba(whole[None], parts[i : i + 1])[0, codes[i]])
+        losses.append(-found.apply(parts[i : i + 1], whole[None])[0, codes[i]])
     # Weights of blocks have spreads chosen anew in each refit, of which one step knows nothing.
     assert abs(said - np.mean(losses)) * n < {"temperature": 0.5, "blocks": 2.5}[how]
     naive = combined(of(np.arange(n))[1], "naive").held_out_log_loss
@@ -381,9 +404,9 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
 @pytest.mark.parametrize("classes", [2, 4])
 def test_a_first_look_promises_what_the_climb_reaches(classes):
     rows = drawn(n=400, classes=classes, copies=2, seed=4)
-    fit = Fit(rows, *prior_of(classes, 8, 0.25))
-    top = fit.climbed(fit.centre)
-    assert fit.promised(top.unknowns) == pytest.approx(top.value, abs=1e-9)
-    near = top.unknowns + np.random.default_rng(5).normal(scale=0.02, size=classes + 8)
+    fit = LogPosterior(rows, free_prior(classes, 8, 0.25))
+    top = fit.maximize(fit.prior.mean)
+    assert fit.predicted_maximum(top.params) == pytest.approx(top.value, abs=1e-9)
+    near = top.params + np.random.default_rng(5).normal(scale=0.02, size=classes + 8)
     assert fit.at(near).value < top.value - 0.05
-    assert fit.promised(near) == pytest.approx(top.value, abs=0.02)
+    assert fit.predicted_maximum(near) == pytest.approx(top.value, abs=0.02)

@@ -9,10 +9,11 @@ from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
 from classifier_cases import misleading
-from suffice.combine.choice import CORRECTION_SPREADS, chosen, corrected, prior_of
-from suffice.combine.rows import HeldOutParts, held_out_rows, told_apart, with_features
-from suffice.logistic.binary import Contrast, FeatureRows, SparseContrast
-from suffice.logistic.multiclass import FeaturedClasses
+from suffice.combine.held_out import add_features, held_out_rows, log_ratio
+from suffice.combine.select import RESIDUAL_SCALES, select_combination
+from suffice.combine.weights import fit_residual, weights_prior
+from suffice.logistic.binary import BinaryLogLikelihood, FeatureRows, SparseBinaryLogLikelihood
+from suffice.logistic.multiclass import MulticlassFeatureLogLikelihood, MulticlassLogLikelihood
 from suffice.table import GenerativeClassifier
 
 
@@ -33,29 +34,32 @@ def drawn(n, classes, features=3, seed=0, blocks=2):
     parts = -((x[:, None, :] - means) ** 2) / 2
     mass = rng.uniform(0.5, 2.0, n)
     base = np.full((n, classes), -np.log(classes))
-    told = [told_apart(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
+    told = [log_ratio(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
     return held_out_rows(base, base, told, y.astype(np.int32), mass), all_of(f)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_corrections_are_the_most_probable_ones(classes):
     rows, features = drawn(80, classes)
-    found = corrected(rows, features, 0.5, 0.7).combination
+    found = fit_residual(rows, features, 0.5, 0.7).combination
     first, known = 1 if classes == 2 else 0, classes + 2
-    centre, precision = prior_of(classes, 2, 0.5)
+    prior = weights_prior(classes, 2, 0.5)
+    centre, precision = prior.mean, prior.precision
 
     def loss(unknowns):
         slopes = np.zeros((3, classes))
         slopes[:, first:] = unknowns[known:].reshape(3, -1)
         scores = rows.scores(unknowns[:known]) + features.dense() @ slopes
-        own = log_softmax(scores, axis=1)[np.arange(80), rows.codes]
+        own = log_softmax(scores, axis=1)[np.arange(80), rows.class_index]
         away, rest = unknowns[:known] - centre, unknowns[known:]
-        return -(rows.mass @ own) + (away @ precision @ away + rest @ rest / 0.7**2) / 2
+        return -(rows.row_weights @ own) + (away @ precision @ away + rest @ rest / 0.7**2) / 2
 
     start = np.concatenate([centre, np.zeros(3 * (classes - first))])
     best = minimize(loss, start, tol=1e-12).x
-    np.testing.assert_allclose(found.corrections[:, first:].ravel(), best[known:], atol=1e-4)
-    assert not found.corrections[:, :first].any()
+    np.testing.assert_allclose(
+        found.residual_coefficients[:, first:].ravel(), best[known:], atol=1e-4
+    )
+    assert not found.residual_coefficients[:, :first].any()
     np.testing.assert_allclose(found.weights, best[classes:known], atol=1e-4)
     np.testing.assert_allclose(found.offsets, best[:classes], atol=1e-4)
 
@@ -63,14 +67,14 @@ def test_corrections_are_the_most_probable_ones(classes):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_left_out_scores_are_those_of_corrections_without_the_row(classes):
     rows, features = drawn(120, classes, seed=1)
-    rows = replace(rows, mass=np.ones(120))
-    found = corrected(rows, features, 0.5, 0.5)
+    rows = replace(rows, row_weights=np.ones(120))
+    found = fit_residual(rows, features, 0.5, 0.5)
     shares = log_softmax(found.scores, axis=1)
     for i in range(0, 120, 10):
         others = np.delete(np.arange(120), i)
-        real = corrected(rows.some(others), features.some(others), 0.5, 0.5).combination
-        scores = rows.some([i]).scores(np.concatenate([real.offsets, real.weights]))[0]
-        wanted = log_softmax(scores + features.dense()[i] @ real.corrections)
+        real = fit_residual(rows.take(others), features.take(others), 0.5, 0.5).combination
+        scores = rows.take([i]).scores(np.concatenate([real.offsets, real.weights]))[0]
+        wanted = log_softmax(scores + features.dense()[i] @ real.residual_coefficients)
         np.testing.assert_allclose(shares[i], wanted, atol=5e-3)
 
 
@@ -86,14 +90,18 @@ def test_sparse_rows_of_two_classes_are_as_dense_ones(columns, weighted):
     mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
     base, lines = rng.normal(size=n), rng.normal(size=(n, 3))
     given = rng.integers(0, 2, n).astype(np.int32), mass
-    sparse = SparseContrast.of(lines, features, base, *given)
-    dense = Contrast(np.hstack([lines, features.dense()]), base, base, *given)
+    sparse = SparseBinaryLogLikelihood.with_features(
+        BinaryLogLikelihood(lines, base, base, *given), features
+    )
+    dense = BinaryLogLikelihood(np.hstack([lines, features.dense()]), base, base, *given)
     unknowns = rng.normal(size=5 + features.width)
     assert sparse.size == dense.size
     np.testing.assert_allclose(sparse.scores(unknowns), dense.scores(unknowns))
-    for found, wanted in zip(sparse.sums(unknowns), dense.sums(unknowns), strict=True):
+    for found, wanted in zip(
+        sparse.derivatives(unknowns), dense.derivatives(unknowns), strict=True
+    ):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(dense.sums(unknowns)[2] + np.eye(len(unknowns)))
+    lower = np.linalg.cholesky(dense.derivatives(unknowns).hessian + np.eye(len(unknowns)))
     np.testing.assert_allclose(
         sparse.left_out_scores(unknowns, lower), dense.left_out_scores(unknowns, lower), atol=1e-9
     )
@@ -113,14 +121,18 @@ def test_features_of_classes_are_parts_of_left_out_rows(classes, weighted):
     for c in range(classes):
         parts[:, c, :, c] = features
     together = np.concatenate([blocks, parts.reshape(n, classes, -1)], axis=2)
-    general = HeldOutParts(base, base, together, codes, mass)
-    quick = FeaturedClasses(np.hstack([np.ones((n, 1)), features]), blocks, base, codes, mass)
+    general = MulticlassLogLikelihood(base, base, together, codes, mass)
+    quick = MulticlassFeatureLogLikelihood(
+        np.hstack([np.ones((n, 1)), features]), blocks, base, codes, mass
+    )
     assert quick.size == general.size
     unknowns = rng.normal(size=classes + 2 + width * classes) / 2
     np.testing.assert_allclose(quick.scores(unknowns), general.scores(unknowns))
-    for found, wanted in zip(quick.sums(unknowns), general.sums(unknowns), strict=True):
+    for found, wanted in zip(
+        quick.derivatives(unknowns), general.derivatives(unknowns), strict=True
+    ):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(general.sums(unknowns)[2] + np.eye(len(unknowns)))
+    lower = np.linalg.cholesky(general.derivatives(unknowns).hessian + np.eye(len(unknowns)))
     np.testing.assert_allclose(
         quick.left_out_scores(unknowns, lower), general.left_out_scores(unknowns, lower), atol=1e-8
     )
@@ -130,43 +142,48 @@ def test_few_features_of_many_are_kept_sparse():
     rows, _ = drawn(40, 2)
     at = np.array([[0, 3]] * 40, np.uint32)
     levels = FeatureRows(at, np.ones((40, 2)), 6)
-    assert isinstance(with_features(rows, levels), SparseContrast)
-    assert isinstance(with_features(rows, all_of(np.ones((40, 3)))), Contrast)
+    assert isinstance(add_features(rows, levels)[0], SparseBinaryLogLikelihood)
+    assert isinstance(add_features(rows, all_of(np.ones((40, 3))))[0], BinaryLogLikelihood)
     three, _ = drawn(40, 3)
-    assert with_features(three, levels).size == (3, 2 + 18)
+    assert add_features(three, levels)[0].size == (3, 2 + 18)
 
 
 def test_without_features_corrected_is_weights():
     rows, features = drawn(100, 3)
-    found = chosen(rows, "corrected").combination
-    assert found.how == "blocks"
-    assert found.corrections.shape == (0, 3)
-    assert chosen(rows, "blocks", features).combination.corrections.shape == (0, 3)
+    found = select_combination(rows, "corrected").combination
+    assert found.method == "blocks"
+    assert found.residual_coefficients.shape == (0, 3)
+    assert select_combination(rows, "blocks", features).combination.residual_coefficients.shape == (
+        0,
+        3,
+    )
 
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_many_rows_are_chosen_from_few_and_corrected_all(classes):
     rows, features = drawn(4000, classes, seed=2)
-    found = chosen(rows, "corrected", features)
-    spread = found.combination.correction_spread
-    assert spread in CORRECTION_SPREADS
+    found = select_combination(rows, "corrected", features)
+    spread = found.combination.residual_scale
+    assert spread in RESIDUAL_SCALES
     assert len(found.losses) == 4000
-    again = corrected(rows, features, found.combination.spread, spread)
+    again = fit_residual(rows, features, found.combination.weight_scale, spread)
     np.testing.assert_allclose(
-        found.combination.corrections, again.combination.corrections, atol=1e-5
+        found.combination.residual_coefficients, again.combination.residual_coefficients, atol=1e-5
     )
 
 
 def test_rows_without_weight_have_no_part():
     rows, features = drawn(90, 3, seed=3)
-    assert isinstance(rows, HeldOutParts)
-    mass = rows.mass.copy()
+    assert isinstance(rows, MulticlassLogLikelihood)
+    mass = rows.row_weights.copy()
     mass[::3] = 0.0
     kept = np.flatnonzero(mass)
-    with_them = corrected(replace(rows, mass=mass), features, 0.5, 0.4)
-    without = corrected(rows.some(kept), features.some(kept), 0.5, 0.4)
+    with_them = fit_residual(replace(rows, row_weights=mass), features, 0.5, 0.4)
+    without = fit_residual(rows.take(kept), features.take(kept), 0.5, 0.4)
     np.testing.assert_allclose(
-        with_them.combination.corrections, without.combination.corrections, atol=1e-8
+        with_them.combination.residual_coefficients,
+        without.combination.residual_coefficients,
+        atol=1e-8,
     )
 
 

@@ -153,7 +153,7 @@ def tallied(name):
     both = one + other
     found = flat("one", one) | flat("both", both) | flat("undone", both - other)
     found |= flat("half", one.scale(0.5)) | flat("zero", one.zero())
-    found |= told("magnitude", one.magnitude) | flat("agrees", [one.agrees(both - other)])
+    found |= told("magnitude", one.magnitude) | flat("agrees", [one.allclose(both - other)])
     found |= told("refused", lambda: other - both)
     if isinstance(one, Groups):
         found |= told("pooled", one.pooled) | told("first", lambda: one.take(slice(0, 1)))

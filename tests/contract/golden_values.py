@@ -46,11 +46,14 @@ FIELDS = {
     suffice.MultivariateNormal: ("mean", "covariance", "structure", "names"),
 }
 FIELDS_BY_NAME = {
-    "Calibration": ("sharpness", "offsets", "lapse", "temperature"),
-    "Combination": ("how", "weights", "offsets", "lapse"),
+    "Calibration": ("inverse_temperature", "offsets", "noise_rate", "temperature"),
+    "Combination": ("method", "weights", "offsets", "noise_rate"),
     "MultivariateStudentT": ("degrees", "location", "scale_matrix"),
     "FeatureRanking": ("names", "mutual_information", "log_bayes_factor", "order"),
 }
+
+# What fields were named when the files were made.
+STORED_NAMES = {"inverse_temperature": "sharpness", "noise_rate": "lapse", "method": "how"}
 
 
 def flat(name, value):
@@ -100,7 +103,8 @@ def _fields(name, value, fields):
     found = {}
     for field in fields:
         if hasattr(value, field):
-            found |= flat(f"{name}.{field}", getattr(value, field))
+            stored = STORED_NAMES.get(field, field)
+            found |= flat(f"{name}.{stored}", getattr(value, field))
     return found
 
 

@@ -281,5 +281,5 @@ def test_a_row_that_a_regression_left_out_can_be_forgotten_by_itself():
     before = model.tally_
     assert model.forget(rows[2:3], [3.0]).n_rows_left_out_ == 0
     assert model.tally_ == before
-    with pytest.raises(DebtError, match="More rows with a gap were to be forgotten"):
+    with pytest.raises(DebtError, match="More rows with a missing value were to be forgotten"):
         model.forget(rows[2:3], [3.0])

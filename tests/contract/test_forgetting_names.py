@@ -121,7 +121,13 @@ def new_rows(case):
 def learned(model):
     """Return all that a table's classifier has counted, and the levels and settings of it."""
     settings = [family.settings for family in model.blocks_]
-    return model.tally_, model.schema_, settings, model.features_, model.combination_.corrections
+    return (
+        model.tally_,
+        model.schema_,
+        settings,
+        model.features_,
+        model.combination_.residual_coefficients,
+    )
 
 
 @pytest.mark.parametrize("missing", ["ignore", "informative"])

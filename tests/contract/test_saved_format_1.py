@@ -44,7 +44,7 @@ def test_every_class_that_can_be_saved_has_a_file():
 
 @each_file
 def test_a_file_is_described_as_it_was_saved(name):
-    record = suffice.saved.describe(path_of(name))
+    record = suffice.persist.describe(path_of(name))
     assert (record.model, record.source) == (MANIFEST[name]["class"], name)
 
 

@@ -281,7 +281,7 @@ def test_an_infinite_cell_among_gaps_is_refused(kind):
 def test_quartics_refuse_gaps_by_row():
     X = np.ones((5, 2))
     X[3, 0] = np.nan
-    with pytest.raises(InputError, match="row 3 has a gap"):
+    with pytest.raises(InputError, match="row 3 has a missing value"):
         counted("quartics", X, np.zeros(5), 1)
 
 

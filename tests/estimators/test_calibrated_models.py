@@ -21,7 +21,7 @@ from suffice import (
     PoissonNB,
     QuadraticDiscriminantAnalysis,
 )
-from suffice.combine.calibration import calibrated
+from suffice.combine.calibration import fit_calibration
 from suffice.errors import InputError, StaleCalibrationWarning
 from suffice.estimators.held_out import folds_of_rows
 
@@ -87,10 +87,12 @@ def test_probabilities_are_those_of_the_plain_model_calibrated_on_refits_to_fold
     assert set(folds.numbers) == set(range(10))
     held_out = refitted_log_likelihoods(model, folds, fitted.classes_)
     log_proba = log_softmax(held_out + plain._decision_prior(), axis=1)
-    expected = calibrated(log_proba, folds.rows.codes.astype(int), folds.rows.row_weights)
+    expected = fit_calibration(log_proba, folds.rows.codes.astype(int), folds.rows.row_weights)
     # A prior that evidence chose is that of all rows; refits choose their own.
     near = 0.05 if isinstance(model, GaussianDiscriminant) else 1e-6
-    assert fitted.calibration_.sharpness == pytest.approx(expected.sharpness, rel=near)
+    assert fitted.calibration_.inverse_temperature == pytest.approx(
+        expected.inverse_temperature, rel=near
+    )
     np.testing.assert_allclose(fitted.calibration_.offsets, expected.offsets, atol=10 * near)
     log_proba = fitted.calibration_.apply(plain.predict_log_proba(X))
     np.testing.assert_allclose(fitted.predict_log_proba(X), log_proba, rtol=1e-9, atol=1e-12)
@@ -138,7 +140,9 @@ def test_learning_more_makes_the_calibration_stale_and_refreshing_cures_it():
     model.refresh_calibration(X, y)
     assert model.calibration_stale_ is False
     whole = GaussianNB(calibrate="folds").fit(X, y)
-    assert model.calibration_.sharpness == pytest.approx(whole.calibration_.sharpness, rel=1e-6)
+    assert model.calibration_.inverse_temperature == pytest.approx(
+        whole.calibration_.inverse_temperature, rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("act", ["forget", "merge"])
@@ -164,7 +168,9 @@ def test_a_new_class_ends_the_calibration():
 def test_a_first_partial_fit_calibrates():
     model = GaussianNB(calibrate="folds").partial_fit(*IRIS)
     whole = GaussianNB(calibrate="folds").fit(*IRIS)
-    assert model.calibration_.sharpness == pytest.approx(whole.calibration_.sharpness, rel=1e-9)
+    assert model.calibration_.inverse_temperature == pytest.approx(
+        whole.calibration_.inverse_temperature, rel=1e-9
+    )
 
 
 def test_any_model_can_be_calibrated_afterwards():

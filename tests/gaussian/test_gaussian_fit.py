@@ -198,7 +198,7 @@ def test_gaps_are_filled_as_the_discriminant_fills_them():
 
 def test_an_em_that_runs_out_of_iterations_is_told(monkeypatch):
     monkeypatch.setattr(maximum_likelihood, "MAX_ITER", 2)
-    with pytest.warns(ConvergenceWarning, match="EM over the gaps moved by"):
+    with pytest.warns(ConvergenceWarning, match="EM over the missing values moved by"):
         MultivariateNormal.fit(gappy(rows_of(), 0.4))
 
 

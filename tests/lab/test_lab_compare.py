@@ -382,7 +382,7 @@ def test_panels_share_one_legend():
         ({"sizes": [10, 1000]}, "not all between 2, a row a class, and 84"),
         ({"generative": "bayes"}, "generative='bayes' is none of 'naive_bayes'"),
         ({"discriminative": Perceptron()}, "Perceptron has no predict_proba"),
-        ({"X": np.full((120, 2), np.nan)}, "120 rows of X have gaps"),
+        ({"X": np.full((120, 2), np.nan)}, "120 rows of X have missing values"),
         ({"X": sparse.eye(120).tocsr()}, "X is sparse"),
         ({"X": sparse.eye(120).tocsr(), "generative": GaussianNB()}, "default models standardise"),
         (

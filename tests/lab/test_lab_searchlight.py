@@ -279,7 +279,7 @@ def test_what_makes_no_sense_is_refused(change, error, told):
 def test_gaps_and_infinite_cells_are_refused_with_their_place():
     X, y, _ = images((3, 4))
     X[4, 1, 2] = np.nan
-    with pytest.raises(InputError, match=r"gap \(NaN\) in row 4 at position \(1, 2\)"):
+    with pytest.raises(InputError, match=r"missing value \(NaN\) in row 4 at position \(1, 2\)"):
         searchlight(X, y, (3, 4))
     X[4, 1, 2] = np.inf
     with pytest.raises(InputError, match="infinity: inf in row 4, column 6"):

@@ -62,7 +62,7 @@ def test_the_table_shows_the_errors_that_were_measured():
 def test_the_command_writes_a_table_numbers_and_pictures(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("suffice.lab.ng_jordan.bundled", small_sets)
+    monkeypatch.setattr("suffice.lab.ng_jordan.load_bundled", small_sets)
     main(["--out", "made/here", "--repeats", "2", "--quiet"])
     folder = tmp_path / "made" / "here"
     text = (folder / "table.md").read_text(encoding="utf-8")

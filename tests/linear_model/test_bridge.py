@@ -139,8 +139,8 @@ def test_probabilities_of_zero_have_no_finite_weights():
 
 def test_a_lapse_does_not_cross_the_bridge():
     model = GaussianNB(calibrate="loo").fit(*DIGITS)
-    assert model.calibration_.lapse > 0
-    with pytest.raises(InputError, match=r"lapse of .* which no logistic regression has"):
+    assert model.calibration_.noise_rate > 0
+    with pytest.raises(InputError, match=r"noise rate of .* which no logistic regression has"):
         model.to_logistic()
 
 

@@ -200,7 +200,7 @@ def unwelcome(X, y):
         "negative weight": (X, y, -np.ones(len(y)), "Weight -1 in row 0"),
         "no weight": (X, y, np.zeros(len(y)), "All sample weights are zero"),
         "no target": (X, None, None, "requires y to be passed"),
-        "only gaps": (np.full(X.shape, np.nan), y, None, "All 12 rows have a gap"),
+        "only gaps": (np.full(X.shape, np.nan), y, None, "All 12 rows have a missing value"),
         "no rows": (X[:0], y[:0], None, r"0 sample\(s\)"),
         "complex": (X, y * 1j, None, "Complex data not supported"),
         "a cube": (X, y[:, None, None], None, "got an array of shape"),
@@ -219,7 +219,7 @@ def test_a_failed_call_changes_nothing(name, reason, verb):
     if verb != "fit" and reason == "no rows":
         return  # they change nothing
     if verb == "forget" and reason == "only gaps":
-        match = "More rows with a gap were to be forgotten"
+        match = "More rows with a missing value were to be forgotten"
     before = state(model)
     with pytest.raises(ValueError, match=match):
         getattr(model, verb)(X_bad, y_bad, w)

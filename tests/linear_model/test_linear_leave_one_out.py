@@ -206,8 +206,7 @@ def test_the_scale_needs_no_rows_once_they_are_counted():
     expected = model.coef_.copy()
     rows[:], target[:] = np.nan, np.nan
     again = BayesianLinearRegression()
-    again.__dict__.update(vars(model))
-    again._settle(model.tally_)
+    again._restore(model._saved_state())
     np.testing.assert_array_equal(again.coef_, expected)
 
 

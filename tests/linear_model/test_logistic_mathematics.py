@@ -9,8 +9,8 @@ from scipy.special import log_softmax
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.linear_model import LogisticRegression
-from suffice.logistic.objective import Objective, SoftmaxRows
-from suffice.logistic.start import generative, measured
+from suffice.logistic.softmax import SoftmaxLogLikelihood, SoftmaxPosterior
+from suffice.logistic.start import generative_start, standardize_columns
 
 NO_WEIGHTS = np.empty(0)
 
@@ -28,13 +28,13 @@ def objective(X, y, *, weights=NO_WEIGHTS, penalty=0.7, symmetric=True, intercep
     d = X.shape[1]
     rows = Rows(X, y.astype(np.int32), int(y.max()) + 1, weights)
     centre = rng.normal(size=d)
-    measured = SoftmaxRows(rows, centre, rng.uniform(0.5, 2, size=d), intercept)
-    return Objective(measured, penalty, symmetric)
+    measured = SoftmaxLogLikelihood(rows, centre, rng.uniform(0.5, 2, size=d), intercept)
+    return SoftmaxPosterior(measured, penalty, symmetric)
 
 
 def plainly(objective, V):
     """The penalised loss, row by row, from all C weight vectors."""
-    rows = objective.rows
+    rows = objective.likelihood
     X, y = rows.rows.X, rows.rows.codes
     X = X.toarray() if sp.issparse(X) else X
     d = X.shape[1]
@@ -81,44 +81,46 @@ def test_value_gradient_and_curvature_are_those_of_the_definition(
     X = sp.csr_matrix(np.where(np.abs(X) < 0.5, 0, X)) if sparse else X
     settings = {"weights": weights, "symmetric": symmetric, "intercept": intercept}
     target = objective(X, y, **settings)
-    V = np.random.default_rng(6).normal(size=(target.rows.free, target.rows.width))
+    V = np.random.default_rng(6).normal(size=(target.likelihood.free, target.likelihood.width))
     point = target.at(V, 1)
-    np.testing.assert_allclose(point.value, plainly(target, V), rtol=1e-12)
-    gradient = slopes(lambda v: plainly(target, v), V)
+    np.testing.assert_allclose(-point.value, plainly(target, V), rtol=1e-12)
+    gradient = -slopes(lambda v: plainly(target, v), V)
     np.testing.assert_allclose(point.gradient.ravel(), gradient, rtol=1e-6, atol=1e-6)
-    curvature = slopes(lambda v: target.at(v).gradient.ravel(), V)
-    np.testing.assert_allclose(point.curvature, curvature, rtol=1e-6, atol=1e-6)
+    curvature = -slopes(lambda v: target.at(v).gradient.ravel(), V)
+    np.testing.assert_allclose(point.hessian, curvature, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["two tiles", "three tiles and classes"])
 def test_wide_rows_are_added_up_in_tiles(name):
     X, y = drawn(*SHAPES[name])
     target = objective(X, y)
-    V = 0.1 * np.random.default_rng(6).normal(size=(target.rows.free, target.rows.width))
+    V = 0.1 * np.random.default_rng(6).normal(
+        size=(target.likelihood.free, target.likelihood.width)
+    )
     point = target.at(V, 1)
-    np.testing.assert_allclose(point.value, plainly(target, V), rtol=1e-12)
+    np.testing.assert_allclose(-point.value, plainly(target, V), rtol=1e-12)
     some = np.random.default_rng(7).normal(size=(3, *V.shape))
     for way in some:
         ends = [target.at(V + s * 1e-5 * way) for s in (1, -1)]
         slope = (plainly(target, V + 1e-5 * way) - plainly(target, V - 1e-5 * way)) / 2e-5
-        np.testing.assert_allclose((point.gradient * way).sum(), slope, rtol=1e-6)
-        bend = (ends[0].gradient - ends[1].gradient).ravel() / 2e-5
+        np.testing.assert_allclose(-(point.gradient * way).sum(), slope, rtol=1e-6)
+        bend = (ends[1].gradient - ends[0].gradient).ravel() / 2e-5
         size = 1e-6 * np.abs(bend).max()
-        np.testing.assert_allclose(point.curvature @ way.ravel(), bend, rtol=0, atol=size)
+        np.testing.assert_allclose(point.hessian @ way.ravel(), bend, rtol=0, atol=size)
 
 
 def test_stored_cells_alone_give_what_dense_rows_give():
     X, y = drawn(8, 200, 40, 3)
     X = np.where(np.abs(X) < 9, 0, X)
     target = objective(X, y)
-    rows = target.rows
-    from_zero = SoftmaxRows(rows.rows, np.zeros(40), rows.inverse, True)
+    rows = target.likelihood
+    from_zero = SoftmaxLogLikelihood(rows.rows, np.zeros(40), rows.inverse, True)
     sparse = Rows(sp.csr_matrix(X), rows.rows.codes, 3)
-    by_cells = SoftmaxRows(sparse, np.zeros(40), rows.inverse, True)
+    by_cells = SoftmaxLogLikelihood(sparse, np.zeros(40), rows.inverse, True)
     assert not by_cells._crowded()
     V = np.random.default_rng(9).normal(size=(2, 41))
-    dense, stored = from_zero.sums(V), by_cells.sums(V)
-    np.testing.assert_allclose(stored.loss, dense.loss, rtol=1e-12)
+    dense, stored = (rows.derivatives(V, sample=0) for rows in (from_zero, by_cells))
+    np.testing.assert_allclose(stored.value, dense.value, rtol=1e-12)
     np.testing.assert_allclose(stored.worst, dense.worst, rtol=1e-12)
     np.testing.assert_allclose(stored.gradient, dense.gradient, rtol=1e-10, atol=1e-10)
 
@@ -127,7 +129,7 @@ def test_the_greatest_loss_of_a_row_is_told():
     X, y = drawn(10, 500, 3, 3)
     target = objective(X, y, penalty=0.0)
     V = np.random.default_rng(11).normal(size=(2, 4))
-    rows = target.rows
+    rows = target.likelihood
     Z = np.column_stack([(X - rows.centre) * rows.inverse, np.ones(500)])
     scores = Z @ np.vstack([V, np.zeros(4)]).T
     worst = -log_softmax(scores, axis=1)[np.arange(500), y].min()
@@ -138,7 +140,7 @@ def test_a_part_of_the_rows_tells_about_the_curvature_of_all():
     X, y = drawn(12, 60_000, 3, 3)
     target = objective(X, y, penalty=0.0)
     V = 0.3 * np.random.default_rng(13).normal(size=(2, 4))
-    whole, part = (target.at(V, thin).curvature for thin in (1, 7))
+    whole, part = (target.at(V, thin).hessian for thin in (1, 7))
     np.testing.assert_allclose(part, whole, atol=0.1 * np.abs(whole).max())
     assert not np.array_equal(part, whole)
 
@@ -257,8 +259,8 @@ def test_standard_deviations_with_a_penalty_are_those_of_the_curvature(classes):
 def test_the_start_is_the_linear_discriminant():
     X, y = drawn(21, 300, 4, 3)
     rows = Rows(X, y.astype(np.int32), 3)
-    ready = measured(rows, 0.0, intercept=True, full=True)
-    V = generative(ready, 0.0)
+    ready = standardize_columns(rows, 0.0, intercept=True, full=True)
+    V = generative_start(ready, 0.0)
     Z = np.column_stack([(X - ready.rows.centre) * ready.rows.inverse, np.ones(300)])
     scores = Z @ np.vstack([V, np.zeros(5)]).T
     lda = LinearDiscriminantAnalysis(solver="lsqr").fit(X, y)
@@ -279,7 +281,7 @@ def test_newton_needs_few_steps_from_there():
 def test_many_rows_that_are_thinned_out_on_the_way_reach_the_same_optimum(classes, monkeypatch):
     X, y = drawn(23, 60_000, 12, classes)
     thinned = LogisticRegression().fit(X, y)
-    monkeypatch.setattr("suffice.logistic.solvers.ROWS_A_PARAMETER", 10**9)
+    monkeypatch.setattr("suffice.logistic.regression.ROWS_A_PARAMETER", 10**9)
     whole = LogisticRegression().fit(X, y)
     size = np.abs(whole.coef_).max()
     np.testing.assert_allclose(thinned.coef_, whole.coef_, rtol=0, atol=1e-8 * size)

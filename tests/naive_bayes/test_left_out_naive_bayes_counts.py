@@ -12,6 +12,7 @@ from left_out_cases import (
     refitted,
     some_rows,
 )
+from suffice.families.independent_categorical import IndependentCategories
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB
 from suffice.prior import Beta, Dirichlet, Gamma
 
@@ -103,9 +104,9 @@ def test_only_rows_that_take_a_level_with_them_are_scored_anew(fewest, anew, mon
     levels = [np.unique(column, return_counts=True) for column in X.T]
     alone = {int(np.argmax(X[:, j])) for j, (_, times) in enumerate(levels) if times[-1] == 1}
     seen = []
-    real = CategoricalNB._scores_anew
+    real = IndependentCategories.refit_scores
     monkeypatch.setattr(
-        CategoricalNB, "_scores_anew", lambda self, one: seen.append(one) or real(self, one)
+        IndependentCategories, "refit_scores", lambda *terms: seen.append(terms) or real(*terms)
     )
     model.leave_one_out(X, y)
     assert len(seen) == (len(alone) if anew else 0)

@@ -37,7 +37,7 @@ from suffice import (
 )
 
 # What a regression works out when it is first asked, and keeps.
-LATER = ("_believed",)
+LATER = ("_posterior",)
 # Kept rows, and what was said of them, are in no file: test_saved_rows has what is.
 OF_ROWS = ("_sample", "_held_out_answers", "_said_stale")
 

@@ -116,10 +116,10 @@ CASES = {
         data("calibration_.offsets", first(1e308)),
         f"in its offsets, {MOST}",
     ),
-    "a sharpness of 1e308": (
+    "an inverse temperature of 1e308": (
         "normals",
-        node("state", "calibration_", "fields", "sharpness", value=1e308),
-        f"in its sharpness, {MOST}",
+        node("state", "calibration_", "fields", "inverse_temperature", value=1e308),
+        f"in its inverse temperature, {MOST}",
     ),
     # What stands beside a tally.
     "nothing learned": ("counts", node("state", value={}), "belongs to nothing|learned nothing"),

@@ -194,7 +194,7 @@ CASES = {
             data(f"{PART}.seen", lambda a: np.pad(a, ((0, 0), (0, 1))))(document, tensors),
             state(n_features_in_=5)(document, tensors),
         ],
-        "tally has no place for rows without gaps",
+        "tally has no place for complete rows",
     ),
     "a pattern less": ("gaps", data(f"{PART}.seen", lambda a: a[1:]), "ValueError: zip"),
     "a wider table of gaps": (
@@ -228,13 +228,19 @@ CASES = {
     ),
     "a calibration of NaN": (
         "gaussian",
-        node("state", "calibration_", "fields", "sharpness", value={"is": "float", "text": "nan"}),
-        "sharpness nan, lapse",
+        node(
+            "state",
+            "calibration_",
+            "fields",
+            "inverse_temperature",
+            value={"is": "float", "text": "nan"},
+        ),
+        "inverse temperature nan, noise rate",
     ),
-    "a calibration of one lapse": (
+    "a calibration of noise alone": (
         "gaussian",
-        node("state", "calibration_", "fields", "lapse", value=1.0),
-        "lapse 1.0",
+        node("state", "calibration_", "fields", "noise_rate", value=1.0),
+        "noise rate 1.0",
     ),
     "stale by a number": (
         "gaussian",

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from sklearn.metrics import log_loss
 
 from classifier_cases import mixed
-from suffice.combine.choice import CORRECTION_SPREADS, SPREADS
+from suffice.combine.select import RESIDUAL_SCALES, WEIGHT_SCALES
 from suffice.errors import InputError, OneClassWarning, SufficeWarning
 from suffice.table import GenerativeClassifier
 from suffice.table.structure.joining import Search
@@ -105,7 +105,7 @@ def test_temperature_is_one_weight_for_all_blocks():
     assert len(set(model.weights_.values())) == 1
     weighted = GenerativeClassifier(combine="blocks", budget=0).fit(FRAME, LABELS)
     assert len(set(weighted.weights_.values())) > 1
-    assert weighted.combination_.how == "blocks"
+    assert weighted.combination_.method == "blocks"
 
 
 def test_auto_takes_the_least_held_out_log_loss():
@@ -117,7 +117,7 @@ def test_auto_takes_the_least_held_out_log_loss():
     }
     assert losses["auto"] < losses["naive"]
     # A mean of ways by how credible they make n rows is behind the best by at most log(ways) / n.
-    ways = 2 + len(SPREADS) + len(CORRECTION_SPREADS)
+    ways = 2 + len(WEIGHT_SCALES) + len(RESIDUAL_SCALES)
     assert losses["auto"] <= min(losses.values()) + np.log(ways) / len(LABELS)
 
 

@@ -46,7 +46,7 @@ def test_probabilities_are_those_of_blocks_and_corrections(model):
     city, weight = model.corrections_["city"], model.corrections_["weight"]
     plain = model.predict_log_proba(FRAME) - scores
     others = [
-        model.features_.split(table, model.combination_.corrections)[name]
+        model.features_.split(table, model.combination_.residual_coefficients)[name]
         for name in model.corrections_
         if name not in ("city", "weight")
     ]
@@ -69,7 +69,9 @@ def test_reasons_add_up_to_the_odds_with_corrections(model):
         odds = np.log(p[0]) - np.log(p[1:].sum())
         assert reasons.log_odds == pytest.approx(odds)
         assert reasons.base + reasons.contributions.sum() == pytest.approx(odds)
-        plain = replace(model.combination_, corrections=model.combination_.corrections * 0.0)
+        plain = replace(
+            model.combination_, residual_coefficients=model.combination_.residual_coefficients * 0.0
+        )
         bare = copy(model)
         bare.combination_ = plain
         one, other = (
@@ -77,7 +79,9 @@ def test_reasons_add_up_to_the_odds_with_corrections(model):
             for m in (model, bare)
         )
         table = model._take_features(FRAME[row : row + 1], reset=False).table
-        for name, part in model.features_.split(table, model.combination_.corrections).items():
+        for name, part in model.features_.split(
+            table, model.combination_.residual_coefficients
+        ).items():
             added = part[0, 0] - part[0, 1]
             found = dict(zip(one.names, one.contributions, strict=True))[name]
             before = dict(zip(other.names, other.contributions, strict=True))[name]
@@ -86,7 +90,7 @@ def test_reasons_add_up_to_the_odds_with_corrections(model):
 
 def test_gaps_and_levels_that_are_new_have_no_correction(model):
     row = dict.fromkeys(FRAME.columns)
-    told = model.features_.split(Table.of(FRAME[:1]), model.combination_.corrections)
+    told = model.features_.split(Table.of(FRAME[:1]), model.combination_.residual_coefficients)
     none = model.features_.of(model._take_features([row], reset=False).table)
     assert not none.values.any()
     new = model._take_features([row | {"city": "Cairo"}], reset=False).table
@@ -136,13 +140,13 @@ def test_logarithms_are_corrected_where_they_are_normal():
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
 def test_a_new_class_has_no_corrections_and_old_ones_keep_theirs():
     model = GenerativeClassifier(combine="corrected").fit(FRAME, LABELS)
-    before = model.combination_.corrections
+    before = model.combination_.residual_coefficients
     model.partial_fit(FRAME[:5], ["aa"] * 5)
     assert model.classes_.tolist() == ["a", "aa", "b", "c"]
-    np.testing.assert_array_equal(model.combination_.corrections[:, [0, 2, 3]], before)
-    assert not model.combination_.corrections[:, 1].any()
+    np.testing.assert_array_equal(model.combination_.residual_coefficients[:, [0, 2, 3]], before)
+    assert not model.combination_.residual_coefficients[:, 1].any()
     model.forget(FRAME[:5], ["aa"] * 5)
-    np.testing.assert_array_equal(model.combination_.corrections, before)
+    np.testing.assert_array_equal(model.combination_.residual_coefficients, before)
 
 
 def test_corrections_are_fitted_anew_with_the_weights():
@@ -193,7 +197,7 @@ def test_large_corrections_are_left_out_as_well():
     X, y = misleading(300, seed=3)
     families = {(at,): "categorical" for at in range(8)}
     model = GenerativeClassifier(families, combine="corrected").fit(X, y)
-    assert np.abs(model.combination_.corrections).max() > 0.5
+    assert np.abs(model.combination_.residual_coefficients).max() > 0.5
     left_out = model.leave_one_out(X, y)
     found = left_out.log_proba[np.arange(300), y]
     held = model.predict_log_proba(X)[np.arange(300), y]

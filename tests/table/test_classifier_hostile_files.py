@@ -317,12 +317,12 @@ COMBINATIONS = {
     "a NaN offset": ("offsets", lambda k, c: changed(np.zeros(c), 0, np.nan)),
     "an endless offset": ("offsets", lambda k, c: changed(np.zeros(c), 0, -np.inf)),
     "offsets of others": ("offsets", lambda k, c: np.zeros(c - 1)),
-    "a NaN lapse": ("lapse", lambda k, c: NAN),
-    "a lapse of words": ("lapse", lambda k, c: "a"),
-    "all lapse": ("lapse", lambda k, c: 1.0),
-    "another way": ("how", lambda k, c: "loudest"),
-    "a NaN spread": ("spread", lambda k, c: NAN),
-    "a spread below 0": ("spread", lambda k, c: -1.0),
+    "a NaN noise rate": ("noise_rate", lambda k, c: NAN),
+    "a noise rate of words": ("noise_rate", lambda k, c: "a"),
+    "all noise": ("noise_rate", lambda k, c: 1.0),
+    "another way": ("method", lambda k, c: "loudest"),
+    "a NaN spread": ("weight_scale", lambda k, c: NAN),
+    "a spread below 0": ("weight_scale", lambda k, c: -1.0),
     "a loss of words": ("held_out_log_loss", lambda k, c: "little"),
 }
 

@@ -65,7 +65,7 @@ def test_what_has_learned_nothing_is_not_saved(path):
         (lambda s: s["blocks"].append(s["blocks"][0]), "a column in two blocks"),
         (lambda s: s["schema"][1].append(s["schema"][1][0]), "It has two columns named 'weight'"),
         (lambda s: s["schema"][1][0].__setitem__(1, "colour"), "of kind 'colour'"),
-        (lambda s: s["combination"].update(lapse=2.0), "with a lapse of 2.0"),
+        (lambda s: s["combination"].update(noise_rate=2.0), "with a noise rate of 2.0"),
         (lambda s: s["combination"].update(weights=np.ones(2)), "'weights' is no array of shape"),
         (
             lambda s: s.update(n_features_in_=3, feature_names_in_=None),

@@ -36,7 +36,7 @@ def test_forgetting_an_unknown_class_names_it():
 
 def test_forgetting_an_unknown_pattern_names_its_gaps():
     whole = reference.patterns([[1.0, 2.0]])
-    with pytest.raises(DebtError, match=r"gaps in the features \[1\]"):
+    with pytest.raises(DebtError, match=r"missing values in the features \[1\]"):
         whole - reference.patterns([[1.0, np.nan]])
 
 

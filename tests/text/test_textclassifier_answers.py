@@ -117,8 +117,8 @@ def test_the_density_of_a_document_is_the_sum_over_classes(event, unknown):
 def test_the_bridge_answers_alike(event, calibrate, classes, ngrams):
     documents, y = corpus(100, classes, seed=6)
     model = TextClassifier(event=event, calibrate=calibrate, ngrams=ngrams).fit(documents, y)
-    if calibrate is not None and model.calibration_.lapse > 0:
-        with pytest.raises(InputError, match="calibrated with a lapse"):
+    if calibrate is not None and model.calibration_.noise_rate > 0:
+        with pytest.raises(InputError, match="calibrated with a noise rate"):
             model.to_logistic()
         return
     bridge = model.to_logistic()

@@ -111,7 +111,9 @@ def test_what_passed_by_is_not_calibrated_until_it_is_seen_again():
     assert not hasattr(model, "calibration_")
     model.refresh_calibration(documents, y)
     assert model.alpha_ == pytest.approx(whole.alpha_)
-    assert model.calibration_.sharpness == pytest.approx(whole.calibration_.sharpness)
+    assert model.calibration_.inverse_temperature == pytest.approx(
+        whole.calibration_.inverse_temperature
+    )
     np.testing.assert_allclose(model.predict_proba(NEW), whole.predict_proba(NEW), rtol=1e-7)
 
 

@@ -274,7 +274,9 @@ def test_refreshing_the_calibration_is_fitting_all_documents():
     model = TextClassifier(calibrate=None).fit(documents[:30], y[:30])
     model.partial_fit(documents[30:], y[30:]).set_params(calibrate="loo")
     model.refresh_calibration(documents, y)
-    assert model.calibration_.sharpness == pytest.approx(whole.calibration_.sharpness)
+    assert model.calibration_.inverse_temperature == pytest.approx(
+        whole.calibration_.inverse_temperature
+    )
     np.testing.assert_allclose(model.predict_proba(NEW), whole.predict_proba(NEW), rtol=1e-7)
 
 
@@ -321,7 +323,9 @@ def test_a_first_part_is_calibrated_as_a_fit_is():
         documents, y, classes=["eggs", "ham", "spam", "toast"], sample_weight=weights
     )
     assert_same(first, whole)
-    assert first.calibration_.sharpness == pytest.approx(whole.calibration_.sharpness)
+    assert first.calibration_.inverse_temperature == pytest.approx(
+        whole.calibration_.inverse_temperature
+    )
     np.testing.assert_allclose(closed.predict_proba(NEW)[:, 3], 0.0, atol=1e-6)
 
 

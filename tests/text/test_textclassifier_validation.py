@@ -113,7 +113,9 @@ def test_calibration_is_that_of_refits_to_folds():
     found = Fading.of(*given)
     assert model._fading == found.rate
     expected = found.calibration(*given)
-    assert model.calibration_.sharpness == pytest.approx(expected.sharpness, rel=1e-6)
+    assert model.calibration_.inverse_temperature == pytest.approx(
+        expected.inverse_temperature, rel=1e-6
+    )
     np.testing.assert_allclose(model.calibration_.offsets, expected.offsets, atol=1e-6)
 
 

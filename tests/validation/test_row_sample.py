@@ -249,10 +249,10 @@ def test_a_sample_of_many_rows_calibrates_nearly_as_all_of_them_do():
     model = GaussianNB(calibrate="folds").fit(X, y)
     assert len(model._sample) == 5000
     assert not model._sample.complete
-    all_rows = model.calibration_.sharpness
+    all_rows = model.calibration_.inverse_temperature
     model.refresh_calibration()
-    assert model.calibration_.sharpness == pytest.approx(all_rows, rel=0.1)
-    assert model.calibration_.sharpness < 0.5
+    assert model.calibration_.inverse_temperature == pytest.approx(all_rows, rel=0.1)
+    assert model.calibration_.inverse_temperature < 0.5
 
 
 # ---- one warning, which names the cure

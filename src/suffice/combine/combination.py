@@ -1,12 +1,13 @@
-"""How much each block may speak: weights of log-likelihoods, fitted to held-out rows."""
+"""How blocks' log-likelihoods make probabilities: weights, offsets, residuals and a noise rate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from suffice.scoring.scorer import log_softmax
+from suffice.scoring.scorer import log_softmax, mix_with_uniform
 from suffice.tally.tally import Floats, readonly_copy
 
 TWO = 2
@@ -14,85 +15,144 @@ TWO = 2
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """(1 - lapse) softmax(base + offsets + sum_k w_k L_k + f B) + lapse / C (mathematics, 10).
+    """(1 - noise_rate) softmax(log_prior + offsets + sum_k w_k L_k + f B) + noise_rate / C.
+
+    See docs: mathematics, section 10.
 
     Parameters
     ----------
-    how : {"shares", "naive", "temperature", "blocks", "corrected", "auto"}
-        "shares" are those of the classes, whatever the blocks say; "auto" is a mean of the others,
-        by their prior odds and how credible each makes held-out rows.
+    method : {"shares", "naive", "temperature", "blocks", "corrected", "auto"}
+        "shares" are those of the classes, whatever the blocks say; "auto" is an average of the
+        others, weighted by leave-one-out likelihood.
     weights : (K,)
         How much each block's log-likelihood counts, 0 or more; 1 is naive Bayes, one number
-        for all is a temperature.
+        for all is an inverse temperature.
     offsets : (C,)
         What is added for each class.
-    lapse : float
-        The noise rate: share of rows of which the model knows nothing, however sure it is.
-    spread : float
-        Standard deviation of the weights around their common temperature, before the rows.
-    corrections : (F, C)
-        B: what each feature f of a row adds to the score of each class; F may be 0.
-    correction_spread : float
-        Standard deviation of the corrections around 0, before the rows.
+    noise_rate : float
+        Share of the uniform distribution that probabilities are mixed with, so that a few
+        mislabelled rows cannot flatten all of them.
+    weight_scale : float
+        Prior standard deviation of the weights around their common temperature.
     held_out_log_loss : float
         Mean of -log p of the own class of rows that neither blocks nor weights have learned.
+    residual_coefficients : (F, C)
+        B: what each feature f of a row adds to the score of each class; F may be 0.
+    residual_scale : float
+        Prior standard deviation of the residual coefficients around 0.
 
     Examples
     --------
     >>> halved = Combination("temperature", [0.5, 0.5], [0.0, 0.0])
     >>> agreed = np.log([[[0.9, 0.9], [0.1, 0.1]]])
-    >>> np.exp(halved.log_proba(np.zeros((1, 2)), agreed)).round(2)
+    >>> np.exp(halved.apply(agreed, np.zeros((1, 2)))).round(2)
     array([[0.9, 0.1]])
     """
 
-    how: str
+    method: str
     weights: Floats
     offsets: Floats
-    lapse: float = 0.0
-    spread: float = 0.0
+    noise_rate: float = 0.0
+    weight_scale: float = 0.0
     held_out_log_loss: float = np.nan
-    corrections: Floats = field(default_factory=lambda: np.empty((0, 0)))
-    correction_spread: float = 0.0
+    residual_coefficients: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    residual_scale: float = 0.0
 
     def __post_init__(self) -> None:
-        found = self.corrections if np.size(self.corrections) else np.empty((0, len(self.offsets)))
+        B = self.residual_coefficients
+        B = B if np.size(B) else np.empty((0, len(self.offsets)))
         object.__setattr__(self, "weights", readonly_copy(self.weights))
         object.__setattr__(self, "offsets", readonly_copy(self.offsets))
-        object.__setattr__(self, "corrections", readonly_copy(found))
+        object.__setattr__(self, "residual_coefficients", readonly_copy(B))
 
     @classmethod
     def naive(cls, blocks: int, classes: int) -> Combination:
-        """Return the combination that believes every block as it is."""
+        """Return naive Bayes: every block counts as it is."""
         return cls("naive", np.ones(blocks), np.zeros(classes))
 
-    def having(self, unknowns: Floats) -> Combination:
-        """Return the same with unknowns as they were fitted: offsets, weights, corrections.
+    @property
+    def params(self) -> Floats:
+        """Offsets and weights, (C + K,), as likelihoods of blocks take them."""
+        return np.concatenate([self.offsets, self.weights])
 
-        One weight may stand for all; of two classes, only the second is corrected.
+    def with_params(self, params: Floats) -> Combination:
+        """Return the same with fitted parameters: offsets, weights, residual coefficients.
+
+        One weight may stand for all; of two classes, only the second has residual coefficients.
         """
-        classes, features = len(self.offsets), len(self.corrections)
-        offsets, rest = unknowns[:classes], unknowns[classes:]
+        classes, features = len(self.offsets), len(self.residual_coefficients)
+        offsets, rest = params[:classes], params[classes:]
         added = features * (1 if classes == TWO else classes)
         weights = np.broadcast_to(rest[: len(rest) - added], self.weights.shape)
         if not features:
             return replace(self, offsets=offsets, weights=weights)
-        found = rest[len(rest) - added :].reshape(features, -1)
+        B = rest[len(rest) - added :].reshape(features, -1)
         if classes == TWO:
-            found = np.concatenate([np.zeros((features, 1)), found], axis=1)
-        return replace(self, offsets=offsets, weights=weights, corrections=found)
+            B = np.concatenate([np.zeros((features, 1)), B], axis=1)
+        return replace(self, offsets=offsets, weights=weights, residual_coefficients=B)
 
-    def log_proba(self, base: Floats, parts: Floats) -> Floats:
-        """Return log p(class | x), (n, C), given base (n, C) and parts (n, C, K)."""
-        return self.finished(base + self.offsets + parts @ self.weights)
+    def apply(
+        self, log_likelihoods: Floats, log_prior: Any = 0.0, offset_share: Any = 1.0
+    ) -> Floats:
+        """Return log p(class | x), (n, C), of rows without features.
 
-    def finished(self, scores: Floats) -> Floats:
+        Parameters
+        ----------
+        log_likelihoods : (n, C, K), or (n, C) of one block
+            A class of -inf stays impossible.
+        log_prior : (n, C), optional
+        offset_share : (n,), optional
+            How much of the offsets is added to each row.
+        """
+        said = log_likelihoods if log_likelihoods.ndim > TWO else log_likelihoods[:, :, None]
+        impossible = np.any(np.isneginf(said), axis=2, keepdims=True)
+        said = np.where(impossible, 0.0, said)
+        # Of one block a plain multiplication is quicker than a product of matrices.
+        one = len(self.weights) == 1
+        scores = self.weights[0] * said[:, :, 0] if one else said @ self.weights
+        scores = scores + np.atleast_1d(offset_share)[:, None] * self.offsets + log_prior
+        return self.normalize(np.where(impossible[:, :, 0], -np.inf, scores))
+
+    def normalize(self, scores: Floats) -> Floats:
         """Return log p(class | x), (n, C), given weighted scores with their offsets."""
-        return lapsed(log_softmax(scores), self.lapse)
+        log_proba = log_softmax(scores)
+        return mix_with_uniform(log_proba, self.noise_rate, log_proba.shape[1])
 
 
-def lapsed(log_proba: Floats, lapse: float) -> Floats:
-    """Return log-probabilities (n, C), mixed with a share of the uniform distribution."""
-    if lapse == 0:
-        return np.asarray(log_proba)
-    anything = np.log(lapse / log_proba.shape[1])
-    return np.asarray(np.logaddexp(log_proba + np.log1p(-lapse), anything))
+class Calibration(Combination):
+    """A combination of one block: log-probabilities divided by a temperature, with offsets.
+
+    (1 - noise_rate) softmax(inverse_temperature log p + offsets) + noise_rate / C
+
+    Parameters
+    ----------
+    inverse_temperature : float
+        The weight of the block: 1 leaves probabilities as they are; less makes them less extreme.
+    offsets : (C,)
+        What is added for each class.
+    noise_rate : float
+        Share of the uniform distribution that probabilities are mixed with.
+
+    Examples
+    --------
+    >>> halved = Calibration(0.5, np.zeros(2))
+    >>> np.exp(halved.apply(np.log([[0.9, 0.1]]))).round(2)
+    array([[0.75, 0.25]])
+    """
+
+    def __init__(
+        self, inverse_temperature: float, offsets: Floats, noise_rate: float = 0.0
+    ) -> None:
+        weights = np.array([inverse_temperature])
+        super().__init__("temperature", weights, offsets, noise_rate=noise_rate)
+
+    @property
+    def inverse_temperature(self) -> float:
+        """What log-probabilities are multiplied by."""
+        return float(self.weights[0])
+
+    @property
+    def temperature(self) -> float:
+        """What log-probabilities are divided by."""
+        sharpness = self.inverse_temperature
+        return 1.0 / sharpness if sharpness > 0 else np.inf

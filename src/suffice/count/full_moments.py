@@ -130,9 +130,9 @@ def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
         needed = 8 * rows.classes * sum(len(pattern) ** 2 for pattern in tally.parts)
         if needed > MAX_PATTERN_BYTES:
             raise InputError(
-                f"{len(tally.parts)} different patterns of gaps would take {needed >> 20} MB. "
-                "Fill or leave out the columns with most gaps, or use diagonal covariances "
-                "(GaussianNB)."
+                f"{len(tally.parts)} missing-value patterns would take {needed >> 20} MB. "
+                "Fill or leave out the columns with most missing values, or use diagonal "
+                "covariances (GaussianNB)."
             )
     return weights, tally
 

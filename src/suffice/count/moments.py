@@ -68,7 +68,7 @@ def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
                 raise refusal_of(rows, row)
             raise InputError(
                 f"shrinkage='auto' (Ledoit-Wolf) learns from whole rows only, and row {row} has a "
-                "gap (NaN). Leave it out or give shrinkage as a number."
+                "missing value (NaN). Leave it out or give shrinkage as a number."
             )
         z = np.concatenate([d, d**2], axis=1)
         w = rows.weights_of(start, stop)

@@ -57,7 +57,7 @@ def calibration() -> Table:
         losses = [f"{log_loss(y_test, m.predict_proba(X_test)):.3f}" for m in (plain, calm)]
         found = calm.calibration_
         title = name.split("_")[-1]
-        table.add_row(title, *losses, f"{found.temperature:.1f}", f"{found.lapse:.1%}")
+        table.add_row(title, *losses, f"{found.temperature:.1f}", f"{found.noise_rate:.1%}")
     return table
 
 

@@ -1,21 +1,38 @@
-"""A Gaussian discriminant of our own: six covariances, three ways to read the tally."""
+"""A Gaussian discriminant of our own: six covariances, three estimates."""
 
 from __future__ import annotations
 
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval, StrOptions
+import numpy as np
 
-from suffice.discriminant_analysis.gaussian_left_out import GaussianLeftOut
-from suffice.discriminant_analysis.gaussian_reading import DIAGONAL
+from suffice._sklearn import Interval, StrOptions
+from suffice.count.counters import Counter, CountMoments
+from suffice.discriminant_analysis.base import GaussianClassifier
 from suffice.errors import InputError, PriorError
-from suffice.prior import NormalInverseGamma, NormalInverseWishart
+from suffice.families.class_conditional import ClassConditional
+from suffice.families.class_prior import class_prior
+from suffice.families.dense_normal import DenseNormals, DenseSettings
+from suffice.families.gaussians import LowRankGaussian
+from suffice.families.independent_normal import IndependentNormals, NormalSettings
+from suffice.generative.fitted import Fitted, Generative
+from suffice.prior import Dirichlet, NormalInverseGamma, NormalInverseWishart
+from suffice.tally import Groups
+from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
+
+# Kinds with independent columns, and the axes of (class, column) along which they share one
+# variance.
+DIAGONAL: dict[str, tuple[int, ...]] = {
+    "diagonal": (),
+    "tied_diagonal": (0,),
+    "spherical": (1,),
+}
 
 
 @with_one_blas_thread
-class GaussianDiscriminant(GaussianLeftOut):
+class GaussianDiscriminant(GaussianClassifier):
     """Gaussian classes with a prior (docs: mathematics, sections 2, 4 and 6).
 
     Parameters
@@ -34,8 +51,9 @@ class GaussianDiscriminant(GaussianLeftOut):
         Plug in the maximum-likelihood or the most probable parameters, or integrate them out:
         classes are then Student-t's. "low_rank" has no such integral in closed form; choose "map"
         (factor analysis of the most probable covariance) or "mle" for it.
-    priors : array-like of shape (n_classes,), optional
-        Class probabilities; learned if not given ("predictive": under a uniform prior).
+    priors : array-like of shape (n_classes,) or Dirichlet, optional
+        Class probabilities, or their prior; the shares of the rows if not given, and for
+        estimate="predictive" those under Dir(1, ..., 1).
     prior : "evidence", NormalInverseWishart or NormalInverseGamma, default="evidence"
         Prior of means and covariances (the latter for kinds with independent features).
         "evidence" is centred on the pooled mean and on each feature's own variance within classes,
@@ -95,7 +113,7 @@ class GaussianDiscriminant(GaussianLeftOut):
         "rank": [Interval(Integral, 1, None, closed="left"), None],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
         "estimate": [StrOptions({"mle", "map", "predictive"})],
-        "priors": ["array-like", None],
+        "priors": ["array-like", Dirichlet, None],
         "prior": [StrOptions({"evidence"}), NormalInverseWishart, NormalInverseGamma],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -149,3 +167,81 @@ class GaussianDiscriminant(GaussianLeftOut):
                 f"covariance={kind!r} takes a {fitting.__name__}, not a "
                 f"{type(self.prior).__name__}. Give one, or prior='evidence'."
             )
+
+    def _counter(self) -> Counter:
+        if self.covariance not in DIAGONAL:
+            return super()._counter()
+        self._check_settings()
+        return CountMoments()
+
+    def _posterior(self, fitted: Fitted) -> Generative:
+        classes = class_prior(fitted.tally.weights, self.priors, self.estimate)
+        return Generative(classes, self._features(fitted.tally))
+
+    def _features(self, groups: Groups[Any]) -> ClassConditional:
+        given = None if isinstance(self.prior, str) else self.prior
+        if self.covariance in DIAGONAL:
+            shared = DIAGONAL[self.covariance]
+            diagonal = NormalSettings(self.estimate, shared, covariance=self.covariance)
+            return IndependentNormals.fit(groups, diagonal, given)  # type: ignore[arg-type]
+        settings = DenseSettings(
+            self.covariance, self.estimate, self.shrinkage, self.rank, self.max_iter, self.tol
+        )
+        return DenseNormals.fit(groups, settings, given)  # type: ignore[arg-type]
+
+    @property
+    def means_(self) -> Floats:
+        """Location of each class, (n_classes, n_features)."""
+        mean: Floats = self._learned("means_").features.mean
+        return mean
+
+    @property
+    def prior_(self) -> Any:
+        """The prior of means and covariances that was used; None for "mle"."""
+        return self._learned("prior_").features.prior
+
+    @property
+    def covariance_(self) -> Floats:
+        """Covariance, or the squared scale of the t, in the shape of its kind."""
+        features = self._learned("covariance_").features
+        if isinstance(features, IndependentNormals):
+            variance, axes = features.variance_parameters, DIAGONAL[self.covariance]
+            return np.array(variance.squeeze(axis=axes) if axes else variance)
+        if isinstance(features.distribution, LowRankGaussian):
+            raise AttributeError("covariance='low_rank' has loadings_ and noise_variance_.")
+        matrix: Floats = features.distribution.matrix
+        return matrix[0] if features.settings.tied else matrix
+
+    @property
+    def degrees_(self) -> Floats:
+        """Degrees of freedom of the t's, (n_classes,), if "predictive"."""
+        features = self._learned("degrees_").features
+        if features.settings.estimate != "predictive":
+            raise AttributeError("Only estimate='predictive' has degrees of freedom.")
+        if isinstance(features, IndependentNormals):
+            assert features.distribution.degrees is not None
+            return np.array(features.distribution.degrees[:, 0])
+        degrees: Floats = features.distribution.degrees
+        return degrees
+
+    @property
+    def loadings_(self) -> Floats:
+        """W of "low_rank", (n_classes, n_features, rank)."""
+        return self._low_rank("loadings_").loadings
+
+    @property
+    def noise_variance_(self) -> Floats:
+        """Psi of "low_rank", (n_classes, n_features)."""
+        return self._low_rank("noise_variance_").noise
+
+    def _low_rank(self, name: str) -> LowRankGaussian:
+        found = self._learned(name).features.distribution
+        if not isinstance(found, LowRankGaussian):
+            raise AttributeError(f"Only covariance='low_rank' has {name}.")
+        return found
+
+    def _iterations(self, name: str) -> tuple[int, bool]:
+        features = self._learned(name).features
+        if isinstance(features, IndependentNormals):
+            return 1, True
+        return features.n_iter, features.converged

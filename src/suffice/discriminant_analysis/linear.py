@@ -7,29 +7,24 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from suffice.discriminant_analysis.linear_left_out import LinearLeftOut
+from suffice._sklearn import HasMethods, Interval, StrOptions
+from suffice.discriminant_analysis.base import GaussianClassifier
 from suffice.errors import InputError, PriorError, warn_caller
-from suffice.families.discriminant import (
-    eigen_directions,
-    least_squares_scorer,
-    projection_scorer,
-    whitening_directions,
-)
-from suffice.families.gaussians import DenseGaussian
-from suffice.gaussian.covariance import is_singular, mle
-from suffice.generative.legacy_bridge import LinearForm
+from suffice.families.class_prior import ClassPrior
+from suffice.families.linear_discriminant import LinearDiscriminant, LinearSettings
+from suffice.generative.fitted import Fitted, Generative, score_rows
+from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
-from suffice.scoring.dense import LinearScorer, Projection
-from suffice.tally import Groups
+from suffice.scoring.dense import Projection
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
 
 @with_one_blas_thread
-class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMixin, LinearLeftOut):
+class LinearDiscriminantAnalysis(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, GaussianClassifier
+):
     """Linear discriminant analysis, from a tally (docs: mathematics, sections 4 and 6).
 
     A drop-in for scikit-learn's class of this name: one pass over the rows, then everything is
@@ -81,24 +76,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     array([-2.5, -1.5])
     """
 
-    _tied = True
-    _derived = (
-        "means_",
-        "priors_",
-        "coef_",
-        "intercept_",
-        "covariance_",
-        "xbar_",
-        "scalings_",
-        "explained_variance_ratio_",
-        "n_iter_",
-        "converged_",
-    )
+    _free_settings: ClassVar[tuple[str, ...]] = ("store_covariance",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "lsqr", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "priors": ["array-like", None],
+        "priors": ["array-like", Dirichlet, None],
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
         "covariance_estimator": [HasMethods("fit"), None],
@@ -133,47 +116,22 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 raise ValueError(
                     "covariance estimator is not supported with svd solver. Try another solver"
                 )
-        super()._check_settings()
+        check_one_covariance(self.covariance_estimator, self.shrinkage)
 
-    def _solve(self, groups: Groups[Any]) -> None:
-        means, covariances = self._means_and_covariances(groups)
-        self._check_enough(groups)
-        priors = self._class_priors(groups.weights)
-        self._max_components = self._components(*means.shape)
-        self._n_features_out = self._max_components
-        self._means, self.priors_ = means, priors
-        weighed = np.einsum("c,cjk->jk", priors, covariances)
-        if self.solver == "svd":
-            self._within = mle(self._moments, tied=True).covariance[0]
-            self.xbar_ = priors @ means
-            if self.store_covariance:
-                self.covariance_ = weighed
-        else:
-            self._within = self.covariance_ = weighed
-        self._find_directions(groups)
-        self._law = DenseGaussian(means, self._within[None])
-        self.means_ = means.astype(self._float_type)
-        form = self._linear(raw=self.solver != "svd")
-        # What the classes have in common is left out before it can drown their differences.
-        bias = form.bias + self._log_prior()
-        weights, centre = form.weights, form.centre
-        if len(bias) == 2:
-            weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
-        self.coef_ = weights.astype(self._float_type)
-        self.intercept_ = (bias - weights @ centre).astype(self._float_type)
+    def _posterior(self, fitted: Fitted) -> Generative:
+        groups = fitted.tally
+        prior = self._class_prior(groups.weights)
+        self._components(len(groups.classes), fitted.columns.count)
+        settings = LinearSettings(self.solver, self.shrinkage, self.tol)
+        estimated, given = self._estimated(fitted), prior.is_given
+        terms = groups, settings, prior.prob
+        features = LinearDiscriminant.fit(*terms, prob_given=given, estimated=estimated)
+        return Generative(prior, features)
 
-    def _check_enough(self, groups: Groups[Any]) -> None:
-        """Refuse classes of one row each: there is nothing within them to measure."""
-        rows, classes = float(groups.weights.sum()), int(np.count_nonzero(groups.weights))
-        if rows <= classes and not np.any(self._moments.scatter()):
-            raise InputError(
-                "The number of samples must be more than the number of classes. Got "
-                f"{rows:g} sample(s) of {classes} class(es)."
-            )
-
-    def _class_priors(self, weights: Floats) -> Floats:
-        if self.priors is None:
-            return np.asarray(weights / weights.sum())
+    def _class_prior(self, weights: Floats) -> ClassPrior:
+        """Return p(class); given probabilities are made to add up to 1, as in scikit-learn."""
+        if self.priors is None or isinstance(self.priors, Dirichlet):
+            return ClassPrior.of(weights, self.priors, "mean")
         priors = np.array(self.priors, dtype=np.float64)
         if priors.shape != weights.shape:
             raise InputError(
@@ -185,71 +143,31 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         if abs(priors.sum() - 1.0) > 1e-5:
             warn_caller("The priors do not sum to 1. Renormalizing", UserWarning)
             priors = priors / priors.sum()
-        return priors
+        return ClassPrior.fixed(priors, weights)
 
-    def _components(self, classes: int, features: int) -> int:
-        most = min(classes - 1, features)
+    def _components(self, classes: int, columns: int) -> int:
+        """Return how many directions `transform` has."""
+        most = min(classes - 1, columns)
         if self.n_components is None:
             return most
         if self.n_components > most:
             raise InputError(
                 "n_components cannot be larger than min(n_features, n_classes - 1). Got "
-                f"{self.n_components} for {features} features and {classes} classes."
+                f"{self.n_components} for {columns} features and {classes} classes."
             )
         return int(self.n_components)
-
-    def _shares(self) -> Floats:
-        """Return how much each class counts in the spread between classes."""
-        others = max(len(self.priors_) - 1, 1)
-        return np.asarray(float(self.tally_.weights.sum()) * self.priors_ / others)
-
-    def _find_directions(self, groups: Groups[Any]) -> None:
-        if self.solver == "lsqr":
-            return
-        if self.solver == "svd":
-            terms = self._means, self.xbar_, self._within, self._shares(), self.tol
-            self.scalings_, explained = whitening_directions(*terms)
-        else:
-            between = self._total_covariance(groups) - self._within
-            self.scalings_, explained = eigen_directions(between, self._within)
-        self.explained_variance_ratio_ = explained[: self._max_components]
-
-    def _linear(self, *, raw: bool = False) -> LinearScorer:
-        """Return the scorer; `raw` with the term of x that lsqr and eigen keep in their scores."""
-        if self.solver == "svd":
-            terms = self._means, self.xbar_, self._within, self._shares(), self.tol
-            return projection_scorer(*terms)
-        centre = self.priors_ @ self._means
-        return least_squares_scorer(self._means, centre, self._within, raw=raw)
-
-    def _scorer(self) -> scoring.Scorer:
-        self._check_readable()
-        return self._linear()
-
-    def _linear_form(self) -> LinearForm:
-        self._check_readable()
-        form = self._linear()
-        bias = form.bias - form.weights @ form.centre + self._log_prior()
-        return LinearForm(form.weights, bias)
-
-    def _density(self) -> scoring.Scorer:
-        self._check_readable()
-        if is_singular(self._within) and not self._up_to_the_row:
-            raise InputError(
-                "The covariance within classes is singular, so rows have no density. Leave out "
-                "features that repeat others, or use GaussianDiscriminant, whose prior fills in."
-            )
-        return super()._density()
 
     def decision_function(self, X: Any) -> Floats:
         """Return log p(class | x) up to a term of x, (n_samples, n_classes).
 
         With two classes: the log odds of the second, (n_samples,).
         """
-        multiclass = hasattr(self, "tally_") and len(self.classes_) > 2
-        raw = multiclass and self.solver != "svd"
-        scorer = self._fitted(lambda: self._linear(raw=raw))
-        scores: Floats = self._answer(scoring.joint_log_proba, X, scorer)
+        fitted = self._check_ready()
+        array, model = self._read(fitted, X), self._model(fitted)
+        raw = len(fitted.classes) > 2 and self.solver != "svd"
+        scorer = model.features.linear(raw=raw)  # type: ignore[attr-defined]
+        terms = scorer, array, model.prior.log_prob
+        scores: Floats = score_rows(scoring.joint_log_proba, *terms, fitted, type(self).__name__)
         if scores.shape[1] == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -260,18 +178,88 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             raise NotImplementedError(
                 "transform not implemented for 'lsqr' solver (use 'svd' or 'eigen')."
             )
-        check_is_fitted(self, "tally_")
-        self._check_readable()
-        directions = self.scalings_[:, : self._max_components]
+        fitted = self._check_ready()
+        array = self._read(fitted, X)
+        directions = self.scalings_[:, : self._n_features_out]
         centre = self.xbar_ if self.solver == "svd" else np.zeros(len(directions))
-        nothing = np.zeros(directions.shape[1])
-        places: Floats = self._answer(
-            lambda scorer, rows, _: scoring.joint_log_proba(scorer, rows, nothing),
-            X,
-            Projection(centre, directions),
-        )
+        terms = Projection(centre, directions), array, np.zeros(directions.shape[1])
+        places: Floats = score_rows(scoring.joint_log_proba, *terms, fitted, type(self).__name__)
         return places
 
-    def _feature_parameters(self) -> int:
-        classes, features = self.means_.shape
-        return int(classes * features + features * (features + 1) // 2)
+    @property
+    def _n_features_out(self) -> int:
+        fitted = self._known("_n_features_out")
+        return self._components(len(fitted.classes), fitted.columns.count)
+
+    def _typed(self, name: str, values: Floats) -> Any:
+        """Return an attribute in the type of the rows."""
+        return values.astype(self._known(name).beside.float_type)
+
+    @property
+    def means_(self) -> Any:
+        """Mean of each class, (n_classes, n_features)."""
+        return self._typed("means_", self._learned("means_").features.means)
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the columns, (n_classes, n_features), or (1, n_features) of two classes."""
+        return self._typed("coef_", self._coefficients("coef_")[0])
+
+    @property
+    def intercept_(self) -> Any:
+        """What is added to the weighted columns, (n_classes,), or (1,) of two classes."""
+        return self._typed("intercept_", self._coefficients("intercept_")[1])
+
+    def _coefficients(self, name: str) -> tuple[Floats, Floats]:
+        model = self._learned(name)
+        form = model.features.linear(raw=self.solver != "svd")
+        # What the classes have in common is left out before it can drown their differences.
+        bias, weights = form.bias + model.prior.log_prob, form.weights
+        if len(bias) == 2:
+            weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
+        return weights, bias - weights @ form.centre
+
+    @property
+    def covariance_(self) -> Floats:
+        """Covariance within classes, (n_features, n_features); "svd": with `store_covariance`."""
+        features = self._learned("covariance_").features
+        if self.solver == "svd" and not self.store_covariance:
+            raise AttributeError("solver='svd' has a covariance_ with store_covariance=True.")
+        covariance: Floats = features.weighted_covariance
+        return covariance
+
+    @property
+    def xbar_(self) -> Floats:
+        """Mean of the class means, weighted by `priors_`, (n_features,); "svd" only."""
+        features = self._learned("xbar_").features
+        if self.solver != "svd":
+            raise AttributeError("Only solver='svd' has xbar_.")
+        centre: Floats = features.centre
+        return centre
+
+    @property
+    def scalings_(self) -> Floats:
+        """Directions in which classes differ most, (n_features, rank); not with "lsqr"."""
+        scalings: Floats = self._directions("scalings_").scalings
+        return scalings
+
+    @property
+    def explained_variance_ratio_(self) -> Floats:
+        """Share of the variance between classes along each direction; not with "lsqr"."""
+        explained: Floats = self._directions("explained_variance_ratio_").explained
+        return explained[: self._n_features_out]
+
+    def _directions(self, name: str) -> Any:
+        found = self._learned(name).features.directions
+        if found is None:
+            raise AttributeError(f"solver='lsqr' has no {name}.")
+        return found
+
+
+def check_one_covariance(covariance_estimator: Any, shrinkage: Any) -> None:
+    """Refuse a covariance estimator beside shrinkage."""
+    if covariance_estimator is not None and shrinkage not in (None, 0):
+        raise ValueError(
+            "covariance_estimator and shrinkage parameters are not None. Only one of the two "
+            "can be set."
+        )

@@ -6,30 +6,23 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import LinAlgError
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from suffice.data.rows import Rows
-from suffice.discriminant_analysis.class_covariances import ClassCovariances
-from suffice.discriminant_analysis.learner import row_weights
+from suffice._sklearn import HasMethods, Interval, StrOptions
+from suffice.discriminant_analysis.base import GaussianClassifier
+from suffice.discriminant_analysis.linear import check_one_covariance
 from suffice.errors import InputError
-from suffice.families.gaussians import DenseGaussian
-from suffice.families.leave_one_out_gaussian import (
-    LeaveOneOutGaussian,
-    Mask,
-    covariance_parts,
-    rows_by_class,
-)
-from suffice.gaussian.covariance import SINGULAR, lower_root
+from suffice.families.class_prior import ClassPrior
+from suffice.families.quadratic_discriminant import QuadraticDiscriminant, QuadraticSettings
+from suffice.generative.fitted import Fitted, Generative
+from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
 from suffice.scoring.gaussian import LOG_TWO_PI
-from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
 
 @with_one_blas_thread
-class QuadraticDiscriminantAnalysis(ClassCovariances):
+class QuadraticDiscriminantAnalysis(GaussianClassifier):
     """Quadratic discriminant analysis, from a tally (docs: mathematics, sections 4 and 6).
 
     A drop-in for scikit-learn's class of this name: one pass over the rows, then everything is
@@ -78,20 +71,11 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
     array([0.42857143, 0.57142857])
     """
 
-    _tied = False
-    _derived = (
-        "means_",
-        "priors_",
-        "covariance_",
-        "scalings_",
-        "rotations_",
-        "n_iter_",
-        "converged_",
-    )
+    _free_settings: ClassVar[tuple[str, ...]] = ("store_covariance",)
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "solver": [StrOptions({"svd", "eigen"})],
         "shrinkage": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="both"), None],
-        "priors": ["array-like", None],
+        "priors": ["array-like", Dirichlet, None],
         "reg_param": [Interval(Real, 0, 1, closed="both")],
         "store_covariance": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -129,99 +113,57 @@ class QuadraticDiscriminantAnalysis(ClassCovariances):
                     "covariance_estimator is not supported with solver='svd'. Try solver='eigen' "
                     "instead."
                 )
-        super()._check_settings()
+        check_one_covariance(self.covariance_estimator, self.shrinkage)
 
-    def _solve(self, groups: Groups[Any]) -> None:
-        means, covariances = self._means_and_covariances(groups)
-        self.priors_ = self._class_priors(groups.weights)
-        self.means_ = means
-        values, vectors = _axes(covariances)
-        ranks = (values > SINGULAR * values[:, :1]).sum(axis=1)
-        if self.solver == "svd":
-            values = (1 - self.reg_param) * values + self.reg_param
-            covariances = (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
-        seen = groups.weights > 0
-        for c in np.flatnonzero(seen):
-            self._check_class(groups, int(c), values[c], int(ranks[c]))
-        if not seen.all():
-            # A class that was announced and not seen is taken to be like the others.
-            covariances[~seen] = covariances[seen].mean(axis=0)
-            values, vectors = _axes(covariances)
-        self.scalings_, self.rotations_ = list(values), list(vectors)
-        roots = [lower_root(*axes) for axes in zip(values, vectors, strict=True)]
-        if self.store_covariance:
-            self.covariance_ = list(covariances)
-        self._law = DenseGaussian(means, covariances, root=np.stack(roots))
+    def _posterior(self, fitted: Fitted) -> Generative:
+        prior = self._class_prior(fitted.tally.weights)
+        settings = QuadraticSettings(self.solver, self.shrinkage, self.reg_param, self.tol)
+        features = QuadraticDiscriminant.fit(fitted.tally, settings, self._estimated(fitted))
+        return Generative(prior, features)
 
-    def _class_priors(self, weights: Floats) -> Floats:
-        if self.priors is None:
-            return np.asarray(weights / weights.sum())
+    def _class_prior(self, weights: Floats) -> ClassPrior:
+        """Return p(class); probabilities that are given are taken as they are."""
+        if self.priors is None or isinstance(self.priors, Dirichlet):
+            return ClassPrior.of(weights, self.priors, "mean")
         priors = np.array(self.priors, dtype=np.float64)
         if priors.shape != weights.shape:
             raise InputError(
                 f"Number of priors must match number of classes. Got {priors.size} priors for "
                 f"{len(weights)} classes."
             )
-        return priors
-
-    def _check_class(self, groups: Groups[Any], c: int, values: Floats, rank: int) -> None:
-        """Refuse a covariance without full rank, in scikit-learn's words."""
-        label, rows, features = groups.classes[c], float(groups.weights[c]), len(values)
-        if rows <= 1 and rank == 0:
-            raise InputError(f"y has only 1 sample in class {label}, covariance is ill defined.")
-        # Fewer rows than features have no spread in some directions, which `reg_param` is not
-        # for. Weights tell how many rows there were only if the rank agrees.
-        few = rows < features and rank < features - 1
-        if self.solver == "svd" and (few or (rows <= features and np.any(values <= self.tol))):
-            raise LinAlgError(
-                f"The covariance matrix of class {label} is not full rank. When using "
-                "`solver='svd'` the number of samples in each class should be more than the number "
-                f"of features, but class {label} has {rows:g} samples and {features} features. Try "
-                "using `solver='eigen'` and setting the parameter `shrinkage` for regularization."
-            )
-        if np.any(values <= self.tol):
-            parameter = "shrinkage" if self.solver == "eigen" else "reg_param"
-            raise LinAlgError(
-                f"The covariance matrix of class {label} is not full rank. Increase the value of "
-                f"`{parameter}` to reduce the collinearity."
-            )
+        return ClassPrior.fixed(priors, weights)
 
     def decision_function(self, X: Any) -> Floats:
         """Return log p(class | x) up to a term of x, (n_samples, n_classes).
 
         With two classes: the log odds of the second, (n_samples,).
         """
-        scores: Floats = self._answer(scoring.joint_log_proba, X)
+        fitted = self._check_ready()
+        scores: Floats = self._answer(scoring.joint_log_proba, fitted, X)
         if scores.shape[1] == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])
-        return np.asarray(scores + self.means_.shape[1] / 2 * LOG_TWO_PI)
+        return np.asarray(scores + fitted.columns.count / 2 * LOG_TWO_PI)
 
-    def _fill_left_out(self, rows: Rows, out: Floats) -> Mask:
-        weights, moments = row_weights(rows), self._moments
-        groups = rows_by_class(rows.codes, out.shape[1])
-        parts = covariance_parts(moments, groups, weights, tied=False, axes=True)
-        plain = self.solver == "svd"
-        form = LeaveOneOutGaussian(
-            self.means_,
-            moments.weight,
-            tied=False,
-            shrinkage=0.0 if plain else float(self.shrinkage or 0.0),
-            added=float(self.reg_param) if plain else 0.0,
-            floor=float(self.tol),
-        )
-        self._fill_densities(rows, out)
-        doubtful = form.fill(rows, parts, out)
-        # `_check_class` asks more of a class that has few rows left.
-        rest = self.tally_.weights[rows.codes] - weights
-        few = ~self._is_last(rows) & ((rest <= 1) | (rest < rows.shape[1]))
-        return np.asarray(doubtful | few | self._last_of_a_closed_class(rows))
+    @property
+    def means_(self) -> Floats:
+        """Mean of each class, (n_classes, n_features)."""
+        means: Floats = self._learned("means_").features.means
+        return means
 
-    def _feature_parameters(self) -> int:
-        classes, features = self.means_.shape
-        return int(classes * features + classes * features * (features + 1) // 2)
+    @property
+    def scalings_(self) -> list[Floats]:
+        """Variances along the axes of each class, the largest first."""
+        return list(self._learned("scalings_").features.variances)
 
+    @property
+    def rotations_(self) -> list[Floats]:
+        """Axes of the covariance of each class."""
+        return list(self._learned("rotations_").features.axes)
 
-def _axes(covariances: Floats) -> tuple[Floats, Floats]:
-    """Return the variances along the axes of covariances, the largest first, and the axes."""
-    values, vectors = np.linalg.eigh(covariances)
-    return np.maximum(values[:, ::-1], 0.0), vectors[:, :, ::-1]
+    @property
+    def covariance_(self) -> list[Floats]:
+        """Covariance of each class, with `store_covariance`."""
+        features = self._learned("covariance_").features
+        if not self.store_covariance:
+            raise AttributeError("There is a covariance_ with store_covariance=True.")
+        return list(features.covariances)

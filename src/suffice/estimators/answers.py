@@ -126,13 +126,13 @@ class GenerativeAnswers(Decides, Calibrates):
         self._answer(scoring.joint_log_proba, row)  # refuses cells that cannot be scored
         cells = one_row(self._take_features(row, reset=False))
         found = self._split(cells)
-        base, lapse = self._decision_prior() + found.bias, 0.0
+        base, noise_rate = self._decision_prior() + found.bias, 0.0
         calibration = getattr(self, "calibration_", None)
         if calibration is not None:
-            found = found._replace(parts=calibration.sharpness * found.parts)
-            base = calibration.sharpness * base + calibration.offsets
-            lapse = calibration.lapse
-        return explain_columns(self, cells, found, base, lapse, (target, against))
+            found = found._replace(parts=calibration.inverse_temperature * found.parts)
+            base = calibration.inverse_temperature * base + calibration.offsets
+            noise_rate = calibration.noise_rate
+        return explain_columns(self, cells, found, base, noise_rate, (target, against))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw labelled rows from the model: (n_samples, n_features) and (n_samples,)."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.combine.calibration import Calibration, calibrated
+from suffice.combine.calibration import fit_calibration
+from suffice.combine.combination import Calibration
 from suffice.data.rows import Rows
 from suffice.estimators.held_out import folds_of_rows, held_out
 from suffice.estimators.keeps_rows import KeepsRows
 from suffice.estimators.undo import all_or_nothing
-from suffice.persist.agreement import MAX_WEIGHT, check_kinds, check_shapes, check_sizes
-from suffice.persist.refusal import refuse
+from suffice.persist.agreement import check_calibration, check_kinds
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats, Index
 from suffice.validation.row_sample import MAX_ROWS
@@ -74,7 +73,7 @@ class Calibrates(KeepsRows):
         folds = folds_of_rows(self, rows, complete=complete)
         found = held_out(self, folds)
         log_proba = log_softmax(found.log_likelihood + self._decision_prior())
-        self.calibration_: Calibration = calibrated(log_proba, found.codes, found.weights)
+        self.calibration_: Calibration = fit_calibration(log_proba, found.codes, found.weights)
         self.calibration_stale_ = False
         some = slice(MAX_ROWS)
         answers = self.calibration_.apply(log_proba[some])
@@ -115,11 +114,7 @@ class Calibrates(KeepsRows):
         super()._check_saved(state)
         check_kinds(state, calibration_=Calibration, calibration_stale_=bool)
         if "calibration_" in state:
-            found = state["calibration_"]
-            check_shapes(vars(found), offsets=(len(state["tally_"].classes),))
-            if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
-                refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
-            check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MAX_WEIGHT)
+            check_calibration(state["calibration_"], len(state["tally_"].classes))
 
     def _calibrated(self, log_proba: Floats) -> Floats:
         """Return log-probabilities as they are to be believed."""

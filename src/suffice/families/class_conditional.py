@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -101,6 +101,13 @@ class ClassConditional(ABC):
 
     It is immutable, and all that scoring, leaving rows out, sampling and explaining need.
     """
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed when it is first asked for is no part of what was learned.
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
 
     @abstractmethod
     def scorer(self) -> Scorer:

@@ -9,7 +9,7 @@ and without one the shares, as scikit-learn does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -27,13 +27,13 @@ class ClassPrior:
 
     Parameters
     ----------
-    log_prob : (C,)
+    prob : (C,)
     weights : (C,)
         Weight of the rows of each class.
     added : (C,) or None
-        What is added to the weights before they are shared out; None if `log_prob` was given.
+        What is added to the weights before they are shared out; None if `prob` was given.
     concentration : (C,) or None
-        Of the Dirichlet prior; None if `log_prob` was given.
+        Of the Dirichlet prior; None if `prob` was given.
 
     Examples
     --------
@@ -45,10 +45,15 @@ class ClassPrior:
     array([0.571, 0.429])
     """
 
-    log_prob: Floats
+    prob: Floats
     weights: Floats
     added: Floats | None
     concentration: Floats | None
+    log_prob: Floats = field(init=False)
+
+    def __post_init__(self) -> None:
+        with np.errstate(divide="ignore"):
+            object.__setattr__(self, "log_prob", np.log(self.prob))
 
     @classmethod
     def of(cls, weights: Floats, prior: Dirichlet | None, estimate: str) -> Self:
@@ -70,13 +75,12 @@ class ClassPrior:
                     )
             else:
                 added = concentration
-        return cls(_log_shares(weights + added), weights, added, concentration)
+        return cls(_shares(weights + added), weights, added, concentration)
 
     @classmethod
     def fixed(cls, probabilities: Floats, weights: Floats) -> Self:
         """Return class probabilities that were given."""
-        with np.errstate(divide="ignore"):
-            return cls(np.log(np.asarray(probabilities, np.float64)), weights, None, None)
+        return cls(np.asarray(probabilities, np.float64), weights, None, None)
 
     @classmethod
     def uniform(cls, weights: Floats) -> Self:
@@ -125,7 +129,8 @@ class ClassPrior:
             return prior
         # A class that is gone has no part in the prior either.
         counts += self.added * (np.ones_like(gone) if closed else ~gone)
-        return _log_shares(counts)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(_shares(counts)))
 
 
 def class_prior(weights: Floats, given: Any, estimate: str) -> ClassPrior:
@@ -168,6 +173,5 @@ def _concentration(prior: Dirichlet, classes: int) -> Floats:
     return np.array(np.broadcast_to(given, (classes,)))
 
 
-def _log_shares(counts: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(counts / counts.sum(axis=-1, keepdims=True)))
+def _shares(counts: Floats) -> Floats:
+    return np.asarray(counts / counts.sum(axis=-1, keepdims=True))

@@ -17,6 +17,7 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
+from suffice.families.dense_normal import warn_singular
 from suffice.families.gaussians import (
     DiagonalGaussian,
     diagonal_gaussian,
@@ -45,11 +46,15 @@ class NormalSettings:
     shared : axes of (class, column) along which one variance is shared
     smoothing : float
         Part of the largest variance of all columns that "mle" adds to every variance.
+    covariance : str, optional
+        What the variances are called where "mle" finds some of 0: the most probable ones under the
+        prior are then used. Without it a small variance stands for them.
     """
 
     estimate: str = "mle"
     shared: Axes = ()
     smoothing: float = 0.0
+    covariance: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +91,7 @@ class IndependentNormals(ClassConditional):
         prior: NormalInverseGamma | None = None,
     ) -> Self:
         """Return the normals of a tally; without a prior its strength is chosen by the evidence."""
-        chosen = None
-        if settings.estimate != "mle":
-            chosen = diagonal_prior(prior, groups.parts, settings.shared)
-        distribution = _distribution(groups, settings, chosen)
+        chosen, distribution = _fit(groups, settings, prior)
         return cls(groups, settings, chosen, distribution, prior)
 
     @property
@@ -111,6 +113,16 @@ class IndependentNormals(ClassConditional):
         with np.errstate(divide="ignore"):
             inflation = np.where(degrees > 2, degrees / np.maximum(degrees - 2, 0.0), np.inf)
         return np.asarray(self.distribution.squared_scale * inflation)
+
+    @property
+    def variance_parameters(self) -> Floats:
+        """Variances, of length 1 along shared axes; expected ones where they are integrated out."""
+        if self.prior is None:
+            return diagonal_mle(self.groups.parts, self.settings.shared).variance
+        posterior = self.prior.posterior(self.groups.parts)
+        if self.settings.estimate == "predictive":
+            return np.asarray(posterior.scale / posterior.shape)
+        return posterior.mode().variance
 
     def scorer(self) -> Scorer:
         """Return what adds log p(x | class)."""
@@ -146,9 +158,9 @@ class IndependentNormals(ClassConditional):
 
     def with_tally(self, groups: Groups[Moments], kept: Index) -> Self:
         """Return the normals of another tally under the same prior."""
-        prior = None if self.prior is None else prior_of_classes(self.prior, kept)
-        distribution = _distribution(groups, self.settings, prior)
-        return replace(self, groups=groups, prior=prior, distribution=distribution)
+        prior = self.given_prior if self.prior is None else prior_of_classes(self.prior, kept)
+        chosen, distribution = _fit(groups, self.settings, prior)
+        return replace(self, groups=groups, prior=chosen, distribution=distribution)
 
     def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
         """Return log p(x | class) of each row without the row."""
@@ -193,20 +205,26 @@ def _variance_floor(cells: Moments, settings: NormalSettings) -> float:
     return settings.smoothing * widest
 
 
-def _distribution(
-    groups: Groups[Moments], settings: NormalSettings, prior: NormalInverseGamma | None
-) -> DiagonalGaussian:
-    """Return the distribution of moments (C, d), given the prior, or none for "mle"."""
+def _fit(
+    groups: Groups[Moments], settings: NormalSettings, given: NormalInverseGamma | None
+) -> tuple[NormalInverseGamma | None, DiagonalGaussian]:
+    """Return the prior that was used, if any, and the distribution of moments (C, d)."""
     cells = groups.parts
-    if prior is None:
+    if settings.estimate == "mle":
         mean, variance = diagonal_mle(cells, settings.shared)
         variance = variance + _variance_floor(cells, settings)
-        return diagonal_gaussian(mean, _positive(groups, mean, variance))
+        if settings.covariance is None:
+            return None, diagonal_gaussian(mean, _positive(groups, mean, variance))
+        if np.all(variance > 0):
+            return None, diagonal_gaussian(mean, variance)
+        warn_singular(settings.covariance)
+    prior = diagonal_prior(given, cells, settings.shared)
     posterior = prior.posterior(cells)
-    if settings.estimate == "map":
-        return diagonal_gaussian(*posterior.mode())
+    if settings.estimate != "predictive":
+        return prior, diagonal_gaussian(*posterior.mode())
     t = posterior.predictive()
-    return diagonal_gaussian(t.location, t.squared_scale, t.degrees, joint=1 in settings.shared)
+    joint = 1 in settings.shared
+    return prior, diagonal_gaussian(t.location, t.squared_scale, t.degrees, joint=joint)
 
 
 def _positive(groups: Groups[Moments], mean: Floats, variance: Floats) -> Floats:

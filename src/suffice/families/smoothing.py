@@ -9,6 +9,7 @@ import numpy as np
 
 from suffice.errors import PriorError
 from suffice.prior import Beta, Dirichlet, Gamma
+from suffice.prior.prior import Prior
 from suffice.tally.tally import Floats, Index
 
 ESTIMATES = ("mean", "mle", "map", "predictive")
@@ -32,6 +33,15 @@ class Smoothing:
 
     prior: Any
     estimate: str
+
+    def __post_init__(self) -> None:
+        """Refuse a mode that there is none of, before anything is scored."""
+        prior = self.prior
+        if isinstance(prior, Gamma):
+            self.added(prior.shape)
+        else:
+            for pseudocounts in (*self.successes_and_failures, self.concentration):
+                self.added(pseudocounts if not isinstance(pseudocounts, Prior) else 1.0)
 
     def added(self, pseudocounts: Any) -> Any:
         """Return what the estimate adds to counts, given the pseudocounts of the prior.

@@ -204,6 +204,6 @@ def _seen(rows: Floats) -> Index:
     if np.any(mixed):
         raise InputError(
             f"Measurement {int(np.argmax(mixed))} is NaN in some rows only, so the posteriors "
-            "differ in covariance. Give the rows of each pattern of gaps by themselves."
+            "differ in covariance. Give the rows of each missing-value pattern by themselves."
         )
     return np.flatnonzero(~missing.any(axis=0))

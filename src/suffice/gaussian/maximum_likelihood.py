@@ -61,7 +61,8 @@ def _numbers(X: Any) -> Any:
         return array if array.dtype.kind in "iufb" else array.astype(np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"Rows that are no table of numbers ({error}). Give (n, d) numbers, gaps as NaN."
+            f"Rows that are no table of numbers ({error}). Give (n, d) numbers, missing ones as "
+            "NaN."
         ) from error
 
 
@@ -123,8 +124,9 @@ def _whole(tally: Moments | Patterns) -> Moments:
     found = fit_em(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
     if not found.converged:
         warn_caller(
-            f"EM over the gaps moved by {found.last_change:.1e} standard deviations in its last of "
-            f"{found.iterations} iterations. Fill the gaps, or leave out the columns with most.",
+            f"EM over the missing values moved by {found.last_change:.1e} standard deviations in "
+            f"its last of {found.iterations} iterations. Impute them, or leave out the columns "
+            "with most.",
             ConvergenceWarning,
         )
     return found.moments

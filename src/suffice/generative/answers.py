@@ -21,9 +21,9 @@ def explain_row(fitted: Fitted, array: Any, target: Any, against: Any) -> Explan
     parts, base, noise_rate = found.parts, fitted.model.log_prior + found.bias, 0.0
     calibration = fitted.calibration
     if calibration is not None:
-        parts = calibration.sharpness * parts
-        base = calibration.sharpness * base + calibration.offsets
-        noise_rate = calibration.lapse
+        parts = calibration.inverse_temperature * parts
+        base = calibration.inverse_temperature * base + calibration.offsets
+        noise_rate = calibration.noise_rate
     terms, columns = fitted.columns.terms(), found.columns.tolist()
     names = [terms[at] for at in columns]
     values = [show_cell(name, cells[at]) for name, at in zip(names, columns, strict=True)]

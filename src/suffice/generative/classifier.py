@@ -60,13 +60,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _counter(self) -> Counter:
         """Return what is counted of rows, before any were seen."""
 
-    def _posterior(self, groups: Groups[Any], columns: Columns) -> Generative:
-        """Return p(class) and p(x | class), or say why the tally does not suffice."""
-        raise NotImplementedError
+    @abstractmethod
+    def _posterior(self, fitted: Fitted) -> Generative:
+        """Return p(class) and p(x | class) of a tally, or say why it does not suffice."""
 
-    def _fit_model(self, fitted: Fitted) -> Generative:
-        """Return the `_posterior` of what was learned; a subclass may need its counter, too."""
-        return self._posterior(fitted.tally, fitted.columns)
+    def _beside(self, before: Fitted | None, batch: Batch) -> Any:
+        """Return what else is known of the rows, those of a batch included."""
+        return None if before is None else before.beside
 
     def _choose(self, batch: Batch) -> Batch:
         """Return the first rows with a counter that is chosen by what they hold."""
@@ -324,7 +324,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
         def fit(groups: Groups[Any], rows: Callable[[Labels], Rows]) -> Fitted:
             fitted = Fitted(columns, counter, groups, new_classes=groups.classes)
-            fitted = fitted.replace(model=self._fit_model(fitted))
+            fitted = fitted.replace(model=self._posterior(fitted))
             if self.calibrate is None:
                 return fitted
             others = rows(groups.classes)
@@ -397,12 +397,17 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _restore(self, state: dict[str, Any]) -> None:
         fitted, rows = persistence.fitted_of(state, self._counter())
+        fitted = fitted.replace(beside=self._restore_beside(state))
         waits = fitted.not_yet is not None
         fitted = self._with_model(fitted, waits=waits)
         if rows is not None:
             sample = persistence.sample_of_file(rows, fitted, self._hashes)
             fitted = fitted.replace(sample=sample)
         self._fitted = fitted
+
+    def _restore_beside(self, state: dict[str, Any]) -> Any:
+        """Return what a file says of the rows beside the tally."""
+        return None
 
     def _rows_learned(self) -> float:
         return float(self._fitted.tally.weights.sum())
@@ -551,6 +556,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return what the first rows say; `known` are all classes there will be, if `closed`."""
         batch = self._choose(learning.close_classes(batch, known) if closed else batch)
         fitted = learning.learn_first(batch, known, closed=closed)
+        fitted = fitted.replace(beside=self._beside(None, batch))
         return self._fit_rows(fitted, batch, waits=waits)
 
     def _learn(
@@ -562,14 +568,14 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             batch = self._batch(first_row_as_table(X, y), y, sample_weight)
             return self._start(batch, known, closed=classes is not None, waits=self._waits)
         batch = self._batch(X, y, sample_weight, before=before)
-        kept = self._keep(before, batch, forget=False)
-        return self._refit(learning.learn(before, batch, kept))
+        fitted = learning.learn(before, batch, self._keep(before, batch, forget=False))
+        return self._refit(fitted.replace(beside=self._beside(before, batch)))
 
     def _forget(self, before: Fitted, X: Any, y: Any, sample_weight: Any) -> Fitted:
         """Return what was learned before, without rows that were learned."""
         batch = self._batch(X, y, sample_weight, before=before)
-        kept = self._keep(before, batch, forget=True)
-        return self._refit(learning.forget(before, batch, kept))
+        fitted = learning.forget(before, batch, self._keep(before, batch, forget=True))
+        return self._refit(fitted.replace(beside=self._beside(before, batch)))
 
     def _refresh(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any, groups: Any) -> Fitted:
         """Return the fitted value, calibrated anew on all learned rows or on those kept."""
@@ -629,7 +635,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
                 OneClassWarning,
             )
         try:
-            model = self._fit_model(fitted)
+            model = self._posterior(fitted)
         except (ValueError, np.linalg.LinAlgError) as reason:
             if not waits:
                 raise

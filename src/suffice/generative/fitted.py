@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.calibration import Calibration
+from suffice.combine.combination import Calibration
 from suffice.count.counters import Counter
 from suffice.count.refusal import refusal_of
 from suffice.data.hashes import Hashes
@@ -94,6 +94,7 @@ class Fitted:
     held_out : what was said of kept rows when they were held out
     stale_warned : bool
         Whether it was said that the calibration is stale.
+    beside : what else is known of the rows that no tally has
     """
 
     columns: Columns
@@ -109,6 +110,7 @@ class Fitted:
     sample: RowSample | None = None
     held_out: HeldOutSample | None = None
     stale_warned: bool = False
+    beside: Any = None
 
     @property
     def classes(self) -> Labels:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.calibration import calibrated
+from suffice.combine.calibration import fit_calibration
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
@@ -122,7 +122,7 @@ def calibrate(fitted: Fitted, rows: Rows, hashes: Hashes, *, complete: bool = Tr
     folds = deal_rows(rows, hashes, complete=complete)
     found = held_out_scores(fitted, folds)
     log_proba = log_softmax(found.log_likelihood + fitted.model.log_prior)
-    calibration = calibrated(log_proba, found.codes, found.weights)
+    calibration = fit_calibration(log_proba, found.codes, found.weights)
     some = slice(MAX_ROWS)
     kept = found.rows[some]
     own = folds.hashes[kept]

@@ -177,7 +177,9 @@ def _describe_missing(before: Fitted, taken: Groups[Any], gross: Groups[Any]) ->
         what = before.counter.describe_sum(found.path, found.at, column)
         return describe_shortfall(found, what, label)
     columns = " and ".join(column(at) for at in found.path)
-    return describe_shortfall(found, "", label, f"with gaps in {columns}" if columns else "whole")
+    return describe_shortfall(
+        found, "", label, f"with missing values in {columns}" if columns else "whole"
+    )
 
 
 # Rows that are kept.

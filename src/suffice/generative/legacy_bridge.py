@@ -66,14 +66,14 @@ class BecomesLogistic(ABC):
         weights, bias = form.weights, form.bias
         calibration = getattr(self, "calibration_", None)
         if calibration is not None:
-            if calibration.lapse > 0:
+            if calibration.noise_rate > 0:
                 raise InputError(
-                    f"This {type(self).__name__} is calibrated with a lapse of "
-                    f"{calibration.lapse:.2g}, which no logistic regression has. Use "
+                    f"This {type(self).__name__} is calibrated with a noise rate of "
+                    f"{calibration.noise_rate:.2g}, which no logistic regression has. Use "
                     "calibrate=None for the bridge."
                 )
-            weights = calibration.sharpness * weights
-            bias = calibration.sharpness * bias + calibration.offsets
+            weights = calibration.inverse_temperature * weights
+            bias = calibration.inverse_temperature * bias + calibration.offsets
         if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
             raise InputError(
                 f"This {type(self).__name__} has probabilities of 0, so its weights are infinite. "
@@ -82,8 +82,8 @@ class BecomesLogistic(ABC):
         names = getattr(self, "feature_names_in_", None)
         if form.basis is None:
             return LogisticRegression.from_weights(weights, bias, self.classes_, names)
-        basis = form.basis.fit(np.zeros((1, self.n_features_in_)))
-        if names is not None:
-            basis.feature_names_in_ = names
+        # A row of zeros is enough for a basis that learns nothing but the columns.
+        zeros = np.zeros((1, self.n_features_in_))
+        basis = form.basis.fit(zeros if names is None else dict(zip(names, zeros.T, strict=True)))
         logistic = LogisticRegression.from_weights(weights, bias, self.classes_)
         return Pipeline([("basis", basis), ("logistic", logistic)])

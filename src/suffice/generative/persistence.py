@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.combine.calibration import Calibration
+from suffice.combine.combination import Calibration
 from suffice.count.counters import Counter
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
@@ -24,16 +24,13 @@ from suffice.estimators.saved_rows import (
 )
 from suffice.generative.fitted import Fitted
 from suffice.persist.agreement import (
-    MAX_WEIGHT,
     check_alike,
+    check_calibration,
     check_columns,
     check_gross_scale,
     check_groups,
     check_kinds,
-    check_shapes,
-    check_sizes,
 )
-from suffice.persist.refusal import refuse
 from suffice.validation.row_sample import RowSample
 
 # The names that a file has for what was learned, the one that no fitted model lacks first.
@@ -99,14 +96,6 @@ def check_state(state: dict[str, Any], counter: Counter) -> None:
     check_kinds(state, calibration_=Calibration, calibration_stale_=bool)
     if "calibration_" in state:
         check_calibration(state["calibration_"], len(groups.classes))
-
-
-def check_calibration(found: Calibration, classes: int) -> None:
-    """Refuse a calibration that gives no probabilities."""
-    check_shapes(vars(found), offsets=(classes,))
-    if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
-        refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
-    check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MAX_WEIGHT)
 
 
 def fitted_of(state: dict[str, Any], counter: Counter) -> tuple[Fitted, Any]:

@@ -27,14 +27,14 @@ def to_logistic(fitted: Fitted, name: str) -> LogisticRegression | Pipeline:
     weights, bias = form.weights, form.bias + fitted.model.log_prior
     calibration = fitted.calibration
     if calibration is not None:
-        if calibration.lapse > 0:
+        if calibration.noise_rate > 0:
             raise InputError(
-                f"This {name} is calibrated with a lapse of "
-                f"{calibration.lapse:.2g}, which no logistic regression has. Use "
+                f"This {name} is calibrated with a noise rate of "
+                f"{calibration.noise_rate:.2g}, which no logistic regression has. Use "
                 "calibrate=None for the bridge."
             )
-        weights = calibration.sharpness * weights
-        bias = calibration.sharpness * bias + calibration.offsets
+        weights = calibration.inverse_temperature * weights
+        bias = calibration.inverse_temperature * bias + calibration.offsets
     if not (np.isfinite(weights).all() and np.isfinite(bias).all()):
         raise InputError(
             f"This {name} has probabilities of 0, so its weights are infinite. "

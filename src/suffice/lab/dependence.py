@@ -44,14 +44,14 @@ def dependence(tally: Any, model: Any) -> Dependence:
 
 @dependence.register
 def _counts(tally: Counts, model: Any) -> Dependence:
-    return counts_dependence(tally, model)
+    return counts_dependence(tally, model.alpha_)
 
 
 @dependence.register(Blocks)
 def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
-    alpha = describe_feature(model._smoothing, classes, features)
+    alpha = describe_feature(model.alpha_, classes, features)
     information, factor = np.empty(features), np.empty(features)
     for j, table in enumerate(tables):
         prior = Dirichlet.symmetric(alpha[j], table.counts.shape[1])
@@ -63,7 +63,8 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
 @dependence.register
 def _events(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
-    gamma = Gamma(*(describe_feature(part, classes, features) for part in model._gamma()))
+    pair = (model.alpha_, model.prior_rows_)
+    gamma = Gamma(*(describe_feature(part, classes, features) for part in pair))
     rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from suffice.discriminant_analysis.learner import GaussianLearner
+from suffice.discriminant_analysis.base import GaussianClassifier
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError
 from suffice.linear_model import BayesianLinearRegression
@@ -28,7 +28,7 @@ from suffice.threads import one_blas_thread
 # What a model's evidence is the probability of: only like is compared with like.
 EVIDENCE_OF: dict[type, str] = {
     GaussianNB: "densities",
-    GaussianLearner: "densities",
+    GaussianClassifier: "densities",
     BernoulliNB: "present or absent",
     MultinomialNB: "counts given row totals",
     ComplementNB: "counts given row totals",

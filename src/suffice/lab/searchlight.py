@@ -234,8 +234,8 @@ def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> 
         return
     row, voxel = (int(i) for i in np.argwhere(np.isnan(columns))[0])
     raise InputError(
-        f"X has a gap (NaN) in row {row} at position {grid.position(voxel)}. Leave the row out, or "
-        "the position by a mask."
+        f"X has a missing value (NaN) in row {row} at position {grid.position(voxel)}. Leave the "
+        "row out, or the position by a mask."
     )
 
 

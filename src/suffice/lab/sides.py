@@ -126,7 +126,7 @@ def _check_whole(cells: Floats) -> None:
     incomplete = np.isnan(cells).any(axis=1)
     if incomplete.any():
         raise InputError(
-            f"{int(incomplete.sum())} rows of X have gaps (the first is row "
+            f"{int(incomplete.sum())} rows of X have missing values (the first is row "
             f"{int(incomplete.argmax())}), which logistic regression cannot take. Leave them out, "
             "or give two models that can."
         )

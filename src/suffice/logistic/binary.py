@@ -1,134 +1,139 @@
-"""Two classes: what blocks say of rows is one number each, the difference of the classes."""
+"""The log-likelihood of two classes, whose scores differ by one number a row: the margin."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.logistic.binary import add_contrast, write_leverages
+from suffice.kernels.logistic.binary import add_binary, write_leverages
 from suffice.kernels.logistic.binary_sparse import (
-    add_sparse_contrast,
+    add_sparse_binary,
     write_sparse_leverages,
     write_sparse_margins,
 )
 from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.logistic.likelihood import Derivatives
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Contrast:
-    """Rows of two classes, of which only the margin score_1 - score_0 is known.
+class BinaryLogLikelihood:
+    """sum_i w_i log p(y_i | x_i) of two classes, p the logistic function of a margin.
 
-    The margin is base + offset_1 - offset_0 + lines w, with a weight w for each block.
+    The margin is log prior odds + offset_1 - offset_0 + log_ratios w, with a weight w for each
+    block. Parameters are the two offsets and the weights, (2 + K,).
 
     Parameters
     ----------
-    lines : (n, K)
-        What each block says for the second class against the first.
-    base : (n,)
-        What the prior says for the second class against the first.
-    without : (n,)
+    log_ratios : (n, K)
+        Log-likelihood ratios of the second class to the first, by block.
+    log_prior : (n,)
+        Log prior odds of the second class.
+    left_out_prior : (n,)
         The same without the row: what a combination that fits no offsets starts from.
-    codes : (n,)
+    class_index : (n,)
         The rows' own classes.
-    mass : (n,)
-        Weights of the rows.
+    row_weights : (n,)
 
     Examples
     --------
     >>> prior, own = np.zeros(1), np.array([1], np.int32)
-    >>> rows = Contrast(np.array([[2.0, -1.0]]), prior, prior, own, np.ones(1))
+    >>> rows = BinaryLogLikelihood(np.array([[2.0, -1.0]]), prior, prior, own, np.ones(1))
     >>> rows.scores(np.array([0.0, 1.0, 3.0, 2.0]))
     array([[0., 5.]])
     """
 
-    lines: Floats
-    base: Floats
-    without: Floats
-    codes: NDArray[np.int32]
-    mass: Floats
+    log_ratios: Floats
+    log_prior: Floats
+    left_out_prior: Floats
+    class_index: NDArray[np.int32]
+    row_weights: Floats
 
     @property
     def size(self) -> tuple[int, int]:
         """Classes and blocks."""
-        return 2, int(self.lines.shape[1])
+        return 2, int(self.log_ratios.shape[1])
 
-    def some(self, at: NDArray[Any]) -> Self:
+    def take(self, at: NDArray[Any]) -> Self:
         """Return the rows at these numbers, or of this mask."""
-        base, without = self.base[at], self.without[at]
-        return type(self)(self.lines[at], base, without, self.codes[at], self.mass[at])
+        priors = self.log_prior[at], self.left_out_prior[at]
+        return type(self)(self.log_ratios[at], *priors, self.class_index[at], self.row_weights[at])
 
-    def as_one(self) -> Self:
+    def sum_blocks(self) -> Self:
         """Return the same with all blocks added up to one."""
-        return replace(self, lines=self.lines.sum(axis=1, keepdims=True))
+        return replace(self, log_ratios=self.log_ratios.sum(axis=1, keepdims=True))
 
-    def margins(self, unknowns: Floats) -> Floats:
-        """Return the margin of every row, (n,), under offsets and weights (2 + K,)."""
-        return np.asarray(self.base + (unknowns[1] - unknowns[0]) + self.lines @ unknowns[2:])
+    def block_scores(self, block: int) -> Floats:
+        """Return the log-likelihoods of one block, (n, 2), up to a number for each row."""
+        return margin_scores(self.log_ratios[:, block])
 
-    def scores(self, unknowns: Floats) -> Floats:
+    def margins(self, params: Floats) -> Floats:
+        """Return the margin of every row, (n,)."""
+        return np.asarray(self.log_prior + (params[1] - params[0]) + self.log_ratios @ params[2:])
+
+    def scores(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, 2); those of the first class are 0."""
-        return scores_of(self.margins(unknowns))
+        return margin_scores(self.margins(params))
 
-    def unfitted_scores(self, unknowns: Floats) -> Floats:
+    def scores_without_row(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, 2), under the prior without the row."""
-        return scores_of(self.margins(unknowns) + (self.without - self.base))
+        return margin_scores(self.margins(params) + (self.left_out_prior - self.log_prior))
 
-    def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
-        """Return the log-likelihood, its gradient and minus its Hessian."""
-        size = len(unknowns)
-        second = self.codes.astype(np.float64)
+    def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
+        """Return value, gradient and Hessian, always of all rows."""
+        size = len(params)
+        second = self.class_index.astype(np.float64)
 
         def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
             here = slice(start, stop)
-            found = np.zeros(1), np.zeros(size), np.zeros((size, size))
-            rows = self.lines[here], self.base[here], second[here], self.mass[here]
-            add_contrast(*rows, unknowns, *found)
-            return found
+            sums = np.zeros(1), np.zeros(size), np.zeros((size, size))
+            own = second[here], self.row_weights[here]
+            add_binary(self.log_ratios[here], self.log_prior[here], *own, params, *sums)
+            return sums
 
-        return added_up(on_all_cores(work, self._ranges()))
+        return add_ranges(on_all_cores(work, self._ranges()))
 
-    def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
-        """Return the scores, (n, 2), under unknowns that were fitted without the row.
+    def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
+        """Return the scores, (n, 2), under parameters that were fitted without the row."""
+        margins = self.margins(params)
+        leverage = np.empty(len(margins))
 
-        One step of Newton's method (docs: mathematics, section 10); `lower` is the Cholesky factor
-        of the curvature.
-        """
-        margins = self.margins(unknowns)
-        far = np.empty(len(margins))
-        on_all_cores(
-            lambda start, stop: write_leverages(self.lines[start:stop], lower, far[start:stop]),
-            self._ranges(),
-        )
-        return scores_of(left_out_margins(margins, far, self.codes, self.mass))
+        def work(start: int, stop: int) -> None:
+            write_leverages(self.log_ratios[start:stop], lower, leverage[start:stop])
+
+        on_all_cores(work, self._ranges())
+        own = self.class_index, self.row_weights
+        return margin_scores(left_out_margins(margins, leverage, *own))
 
     def _ranges(self) -> list[tuple[int, int]]:
-        return row_ranges(len(self.codes), 1 + self.lines.shape[1])
+        return row_ranges(len(self.class_index), 1 + self.log_ratios.shape[1])
 
 
-def added_up(parts: list[tuple[Floats, Floats, Floats]]) -> tuple[float, Floats, Floats]:
-    """Return the log-likelihood, slope and curvature of losses (1,), slopes and curvatures."""
-    (loss, slope, curvature), *others = parts
-    for more, steeper, sharper in others:
-        loss += more
-        slope += steeper
-        curvature += sharper
-    return -float(loss[0]), slope, curvature
+def add_ranges(parts: list[tuple[Floats, Floats, Floats]]) -> Derivatives:
+    """Return the sum over ranges of rows, given the loss (1,), gradient and Hessian of each."""
+    (loss, gradient, hessian), *others = parts
+    for more in others:
+        loss += more[0]
+        gradient += more[1]
+        hessian += more[2]
+    return Derivatives(-float(loss[0]), gradient, hessian)
 
 
-def left_out_margins(margins: Floats, far: Floats, codes: Any, mass: Floats) -> Floats:
-    """Return margins (n,) without the row, given its leverage x^T H^-1 x, `far` (n,)."""
+def left_out_margins(
+    margins: Floats, leverage: Floats, class_index: NDArray[np.int32], row_weights: Floats
+) -> Floats:
+    """Return margins (n,) without the row, given its leverage x^T H^-1 x, (n,)."""
     small = np.exp(-np.abs(margins))
-    share = np.where(margins >= 0, 1.0, small) / (1.0 + small)
-    spread = small / np.square(1.0 + small)
-    return np.asarray(margins - far * mass * (codes - share) / (1.0 - mass * spread * far))
+    proba = np.where(margins >= 0, 1.0, small) / (1.0 + small)
+    variance = small / np.square(1.0 + small)
+    change = leverage * row_weights * (class_index - proba)
+    return np.asarray(margins - change / (1.0 - row_weights * variance * leverage))
 
 
-def scores_of(margins: Floats) -> Floats:
+def margin_scores(margins: Floats) -> Floats:
     """Return scores (n, 2) that differ by these margins (n,); those of the first class are 0."""
     out = np.zeros((len(margins), 2))
     out[:, 1] = margins
@@ -163,7 +168,7 @@ class FeatureRows:
     def __len__(self) -> int:
         return len(self.at)
 
-    def some(self, numbers: NDArray[Any]) -> Self:
+    def take(self, numbers: NDArray[Any]) -> Self:
         """Return the rows of these numbers, or of this mask."""
         return type(self)(self.at[numbers], self.values[numbers], self.width)
 
@@ -176,95 +181,93 @@ class FeatureRows:
         return out
 
 
+# The two offsets come first among the parameters.
 OFFSETS = 2
 
 
 @dataclass(frozen=True, eq=False)
-class SparseContrast:
-    """Rows of two classes whose margins are base + u_1 - u_0 + features w: sparse `Contrast`.
+class SparseBinaryLogLikelihood:
+    """`BinaryLogLikelihood` of sparse rows: margins are log prior odds + u_1 - u_0 + features w.
 
     Parameters
     ----------
     features : FeatureRows
         The first is 1 in every row: it carries the offsets.
-    base : (n,)
-    codes : (n,)
+    log_prior : (n,)
+        Log prior odds of the second class.
+    class_index : (n,)
         The rows' own classes.
-    mass : (n,)
-        Weights of the rows.
+    row_weights : (n,)
     """
 
     features: FeatureRows
-    base: Floats
-    codes: NDArray[np.int32]
-    mass: Floats
+    log_prior: Floats
+    class_index: NDArray[np.int32]
+    row_weights: Floats
 
     @classmethod
-    def of(cls, lines: Floats, features: FeatureRows, *rows: Any) -> Self:
-        """Return rows of K blocks (n, K) and features; then base, codes and mass."""
-        size, blocks = lines.shape
+    def with_features(cls, rows: BinaryLogLikelihood, features: FeatureRows) -> Self:
+        """Return the rows of K blocks with features beside them."""
+        size, blocks = rows.log_ratios.shape
         at = np.arange(1 + blocks, dtype=np.uint32)
         every = np.concatenate(
             [np.broadcast_to(at, (size, 1 + blocks)), features.at + np.uint32(1 + blocks)], axis=1
         )
-        values = np.concatenate([np.ones((size, 1)), lines, features.values], axis=1)
-        width = 1 + blocks + features.width
-        return cls(FeatureRows(np.ascontiguousarray(every), values, width), *rows)
+        values = np.concatenate([np.ones((size, 1)), rows.log_ratios, features.values], axis=1)
+        both = FeatureRows(np.ascontiguousarray(every), values, 1 + blocks + features.width)
+        return cls(both, rows.log_prior, rows.class_index, rows.row_weights)
 
     @property
     def size(self) -> tuple[int, int]:
-        """Classes, and unknowns beside the offsets."""
+        """Classes, and parameters beside the offsets."""
         return OFFSETS, self.features.width - 1
 
-    def margins(self, unknowns: Floats) -> Floats:
+    def margins(self, params: Floats) -> Floats:
         """Return the margin of every row, (n,), under offsets and weights (2 + m,)."""
-        out = np.empty(len(self.base))
-        found = self.features
-        write_sparse_margins(found.at, found.values, self.base, _joined(unknowns), out)
+        out = np.empty(len(self.log_prior))
+        rows = self.features
+        write_sparse_margins(rows.at, rows.values, self.log_prior, _join_offsets(params), out)
         return out
 
-    def scores(self, unknowns: Floats) -> Floats:
+    def scores(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, 2); those of the first class are 0."""
-        return scores_of(self.margins(unknowns))
+        return margin_scores(self.margins(params))
 
-    def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
-        """Return the log-likelihood, its gradient and minus its Hessian."""
+    def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
+        """Return value, gradient and Hessian, always of all rows."""
         size = self.features.width
-        second = self.codes.astype(np.float64)
-        weights = _joined(unknowns)
+        second = self.class_index.astype(np.float64)
+        weights = _join_offsets(params)
 
         def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
             here = slice(start, stop)
-            found = np.zeros(1), np.zeros(size), np.zeros((size, size))
+            sums = np.zeros(1), np.zeros(size), np.zeros((size, size))
             at, values = self.features.at[here], self.features.values[here]
-            rows = self.base[here], second[here], self.mass[here]
-            add_sparse_contrast(at, values, *rows, weights, *found)
-            return found
+            rows = self.log_prior[here], second[here], self.row_weights[here]
+            add_sparse_binary(at, values, *rows, weights, *sums)
+            return sums
 
-        value, slope, curvature = added_up(on_all_cores(work, self._ranges()))
+        value, gradient, hessian, _ = add_ranges(on_all_cores(work, self._ranges()))
+        assert hessian is not None
         # What goes to one of the offsets comes from the other.
-        slope = np.concatenate([-slope[:1], slope])
-        curvature = np.concatenate([-curvature[:1], curvature])
-        return value, slope, np.concatenate([-curvature[:, :1], curvature], axis=1)
+        gradient = np.concatenate([-gradient[:1], gradient])
+        hessian = np.concatenate([-hessian[:1], hessian])
+        return Derivatives(value, gradient, np.concatenate([-hessian[:, :1], hessian], axis=1))
 
-    def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
-        """Return the scores, (n, 2), under unknowns that were fitted without the row."""
+    def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
+        """Return the scores, (n, 2), under parameters that were fitted without the row."""
         # Entries of the inverse: solving for the few features of each row would be a solve a row.
         root = np.linalg.inv(lower)
         root = np.concatenate([root[:, 1:2] - root[:, :1], root[:, OFFSETS:]], axis=1)
-        far = np.empty(len(self.base))
-        write_sparse_leverages(self.features.at, self.features.values, root.T @ root, far)
-        return scores_of(left_out_margins(self.margins(unknowns), far, self.codes, self.mass))
+        leverage = np.empty(len(self.log_prior))
+        write_sparse_leverages(self.features.at, self.features.values, root.T @ root, leverage)
+        own = self.class_index, self.row_weights
+        return margin_scores(left_out_margins(self.margins(params), leverage, *own))
 
     def _ranges(self) -> list[tuple[int, int]]:
         return row_ranges(*self.features.at.shape)
 
-    @cached_property
-    def lines(self) -> Floats:
-        """All features but the first, (n, m)."""
-        return self.features.dense()[:, 1:]
 
-
-def _joined(unknowns: Floats) -> Floats:
+def _join_offsets(params: Floats) -> Floats:
     """Return the weights (1 + m,) of the features, given two offsets and m weights."""
-    return np.concatenate([unknowns[1:2] - unknowns[:1], unknowns[OFFSETS:]])
+    return np.concatenate([params[1:2] - params[:1], params[OFFSETS:]])

@@ -1,152 +1,273 @@
-"""Several classes, and their scores by blocks and by features."""
+"""The log-likelihood of several classes, whose scores are sums over blocks and features."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.ranges import row_ranges
+from suffice.kernels.logistic.combination import add_combination, write_left_out, write_scores
+from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.logistic.likelihood import Derivatives
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class FeaturedClasses:
-    """Rows whose scores are base + offsets + sum_k w_k L_k + features B.
+class MulticlassLogLikelihood:
+    """sum_i w_i log p(y_i | x_i), p the softmax of log_prior + offsets + sum_k w_k L_k.
 
-    Unknowns are C offsets, K weights and B (F, C), row by row. All is products of matrices.
+    Parameters are C offsets and K weights, (C + K,).
+
+    Parameters
+    ----------
+    log_prior : (n, C)
+        Log prior of the classes.
+    left_out_prior : (n, C)
+        The same without the row: what a combination that fits no offsets starts from. One that
+        fits them takes the row out of the offsets.
+    log_likelihoods : (n, C, K)
+        L: by class and block.
+    class_index : (n,)
+        The rows' own classes.
+    row_weights : (n,)
+    """
+
+    log_prior: Floats
+    left_out_prior: Floats
+    log_likelihoods: Floats
+    class_index: NDArray[np.int32]
+    row_weights: Floats
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Classes and blocks."""
+        _, classes, blocks = self.log_likelihoods.shape
+        return int(classes), int(blocks)
+
+    def take(self, at: NDArray[Any]) -> Self:
+        """Return the rows at these numbers, or of this mask."""
+        priors = self.log_prior[at], self.left_out_prior[at]
+        own = self.class_index[at], self.row_weights[at]
+        return type(self)(*priors, self.log_likelihoods[at], *own)
+
+    def sum_blocks(self) -> Self:
+        """Return the same with all blocks added up to one."""
+        total = np.ascontiguousarray(self.log_likelihoods.sum(axis=2)[:, :, None])
+        return replace(self, log_likelihoods=total)
+
+    def block_scores(self, block: int) -> Floats:
+        """Return the log-likelihoods of one block, (n, C)."""
+        return np.asarray(self.log_likelihoods[:, :, block])
+
+    def scores(self, params: Floats) -> Floats:
+        """Return the scores of all rows, (n, C)."""
+        classes, _ = self.size
+        out = np.empty(self.log_prior.shape)
+
+        def work(start: int, stop: int) -> None:
+            here = slice(start, stop)
+            rows = self.log_likelihoods[here], self.log_prior[here]
+            write_scores(*rows, params[:classes], params[classes:], out[here])
+
+        on_all_cores(work, self._ranges())
+        return out
+
+    def scores_without_row(self, params: Floats) -> Floats:
+        """Return the scores of all rows, (n, C), under the prior without the row."""
+        return self.scores(params) + (self.left_out_prior - self.log_prior)
+
+    def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
+        """Return value, gradient and Hessian, always of all rows."""
+        classes, blocks = self.size
+        size = classes + blocks
+
+        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
+            here = slice(start, stop)
+            sums = np.zeros(1), np.zeros(size), np.zeros((size, size))
+            rows = self.log_likelihoods[here], self.log_prior[here]
+            own = self.class_index[here], self.row_weights[here]
+            add_combination(*rows, *own, params[:classes], params[classes:], *sums)
+            return sums
+
+        found = zip(*on_all_cores(work, self._ranges()), strict=True)
+        loss, gradient, hessian = (np.sum(part, axis=0) for part in found)
+        hessian[:classes, classes:] = hessian[classes:, :classes].T
+        return Derivatives(-float(loss[0]), gradient, hessian)
+
+    def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
+        """Return the scores (n, C) under parameters that were fitted without the row.
+
+        A number that all classes of a row have in common is left open.
+        """
+        out = np.empty(self.log_prior.shape)
+        scores = self.scores(params)
+        inverse = np.ascontiguousarray(invert(lower))
+
+        def work(start: int, stop: int) -> None:
+            here = slice(start, stop)
+            rows = self.log_likelihoods[here], inverse
+            own = self.class_index[here], self.row_weights[here]
+            write_left_out(*rows, *own, scores[here], out[here])
+
+        on_all_cores(work, self._ranges())
+        return out
+
+    def _ranges(self) -> list[tuple[int, int]]:
+        classes, blocks = self.size
+        return row_ranges(len(self.class_index), classes * max(1, blocks))
+
+
+def invert(lower: Floats) -> Floats:
+    """Return the inverse of a matrix, given its Cholesky factor.
+
+    Entries of the inverse: solving for each row would be a solve a row.
+    """
+    root = np.linalg.inv(lower)
+    return np.asarray(root.T @ root)
+
+
+@dataclass(frozen=True, eq=False)
+class MulticlassFeatureLogLikelihood:
+    """`MulticlassLogLikelihood` with features: p is the softmax of log_prior + sum_k w_k L_k + f B.
+
+    Parameters are C offsets, which are the first row of B, K weights, and the other rows of B. All
+    is products of matrices.
 
     Parameters
     ----------
     features : (n, 1 + F)
-        The first is 1 in every row: it carries the offsets.
-    parts : (n, C, K)
-    base : (n, C)
-    codes : (n,)
+        The first is how much of the offsets is added to each row: 1, but for documents.
+    log_likelihoods : (n, C, K)
+        L: by class and block.
+    log_prior : (n, C)
+        -inf for a class that a row cannot have.
+    class_index : (n,)
         The rows' own classes.
-    mass : (n,)
-        Weights of the rows.
+    row_weights : (n,)
 
     Examples
     --------
-    >>> parts = np.array([[[1.0], [0.0], [0.0]]])
-    >>> own, prior = np.array([1]), np.zeros((1, 3))
-    >>> rows = FeaturedClasses(np.array([[1.0, 2.0]]), parts, prior, own, np.ones(1))
+    >>> said = np.array([[[1.0], [0.0], [0.0]]])
+    >>> features, own, prior = np.array([[1.0, 2.0]]), np.array([1]), np.zeros((1, 3))
+    >>> rows = MulticlassFeatureLogLikelihood(features, said, prior, own, np.ones(1))
     >>> rows.scores(np.array([0.0, 0.0, 0.5, 10.0, 1.0, -1.0, 0.5]))
     array([[12. , -2. ,  1.5]])
     """
 
     features: Floats
-    parts: Floats
-    base: Floats
-    codes: NDArray[np.int32]
-    mass: Floats
+    log_likelihoods: Floats
+    log_prior: Floats
+    class_index: NDArray[np.int32]
+    row_weights: Floats
 
     @property
     def size(self) -> tuple[int, int]:
-        """Classes, and unknowns beside the offsets."""
-        _, classes, blocks = self.parts.shape
+        """Classes, and parameters beside the offsets."""
+        _, classes, blocks = self.log_likelihoods.shape
         return classes, blocks + classes * (self.features.shape[1] - 1)
 
     @cached_property
     def _own(self) -> Floats:
-        own = np.zeros(self.base.shape)
-        own[np.arange(len(own)), self.codes] = 1.0
+        own = np.zeros(self.log_prior.shape)
+        own[np.arange(len(own)), self.class_index] = 1.0
         return own
+
+    @property
+    def _lines(self) -> Floats:
+        """(n C, K): a line for each row and class, as products of matrices take them."""
+        return self.log_likelihoods.reshape(-1, self.log_likelihoods.shape[2])
 
     @cached_property
     def _order(self) -> NDArray[np.intp]:
-        """Where the unknowns stand if weights come first, then offsets, then B."""
-        classes, blocks = self.parts.shape[1:]
+        """Where the parameters stand if weights come first, then offsets, then B."""
+        classes, blocks = self.log_likelihoods.shape[1:]
         rest = np.arange(classes + blocks, sum(self.size))
         return np.concatenate([classes + np.arange(blocks), np.arange(classes), rest])
 
-    def scores(self, unknowns: Floats) -> Floats:
+    def scores(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, C)."""
-        classes, blocks = self.parts.shape[1:]
-        weights, added = np.split(unknowns[self._order], [blocks])
-        return np.asarray(
-            self.base + self.parts @ weights + self.features @ added.reshape(-1, classes)
-        )
+        classes, blocks = self.log_likelihoods.shape[1:]
+        weights, added = np.split(params[self._order], [blocks])
+        by_blocks = (self._lines @ weights).reshape(-1, classes)
+        by_features = self.features @ added.reshape(-1, classes)
+        return np.asarray(self.log_prior + by_blocks + by_features)
 
-    def sums(self, unknowns: Floats) -> tuple[float, Floats, Floats]:
-        """Return the log-likelihood, its gradient and minus its Hessian."""
-        blocks = self.parts.shape[2]
-        log_shares = log_softmax(self.scores(unknowns))
-        value = float(self.mass @ log_shares[np.arange(len(log_shares)), self.codes])
-        shares = np.exp(log_shares)
-        missed = self.mass[:, None] * (self._own - shares)
+    def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
+        """Return value, gradient and Hessian, always of all rows."""
+        said, w = self.log_likelihoods, self.row_weights[:, None]
+        blocks = said.shape[2]
+        log_proba = log_softmax(self.scores(params))
+        value = float(self.row_weights @ log_proba[np.arange(len(log_proba)), self.class_index])
+        proba = np.exp(log_proba)
+        residuals = w * (self._own - proba)
         size = sum(self.size)
-        slope, curvature = np.empty(size), np.empty((size, size))
-        slope[:blocks] = np.einsum("nc,nck->k", missed, self.parts)
-        slope[blocks:] = (self.features.T @ missed).ravel()
-        heavy = self.mass[:, None] * shares
-        away = self.parts - np.einsum("nc,nck->nk", shares, self.parts)[:, None, :]
-        stretched = (np.sqrt(heavy)[:, :, None] * away).reshape(-1, blocks)
-        curvature[:blocks, :blocks] = stretched.T @ stretched
-        crossed = np.einsum("nck,nc,nf->kfc", away, heavy, self.features, optimize=True)
-        curvature[:blocks, blocks:] = crossed.reshape(blocks, -1)
-        curvature[blocks:, :blocks] = curvature[:blocks, blocks:].T
-        curvature[blocks:, blocks:] = self._bend(shares)
+        gradient, hessian = np.empty(size), np.empty((size, size))
+        gradient[:blocks] = residuals.ravel() @ self._lines
+        gradient[blocks:] = (self.features.T @ residuals).ravel()
+        weighted = w * proba
+        away = (said - np.einsum("nc,nck->nk", proba, said)[:, None, :]).reshape(-1, blocks)
+        heavy = weighted.reshape(-1, 1) * away
+        hessian[:blocks, :blocks] = away.T @ heavy
+        crossed = self.features.T @ heavy.reshape(len(said), -1)
+        hessian[:blocks, blocks:] = crossed.reshape(-1, blocks).T
+        hessian[blocks:, :blocks] = hessian[:blocks, blocks:].T
+        hessian[blocks:, blocks:] = self._feature_hessian(proba)
         back = np.argsort(self._order)
-        return value, slope[back], curvature[np.ix_(back, back)]
+        return Derivatives(value, gradient[back], hessian[np.ix_(back, back)])
 
-    def _bend(self, shares: Floats) -> Floats:
+    def _feature_hessian(self, proba: Floats) -> Floats:
         """Return sum_i w_i (diag p - p p^T) x f f^T by feature and class, row by row."""
-        classes, width = self.parts.shape[1], self.features.shape[1]
+        classes, width = proba.shape[1], self.features.shape[1]
         size = classes * width
         out = np.zeros((size, size))
-        for start, stop in row_ranges(len(self.base), size):
-            f, p = self.features[start:stop], shares[start:stop]
-            heavy = np.sqrt(self.mass[start:stop])[:, None] * p
-            each = (f[:, :, None] * heavy[:, None, :]).reshape(-1, size)
+        for start, stop in row_ranges(len(proba), size):
+            f, p = self.features[start:stop], proba[start:stop]
+            weighted = np.sqrt(self.row_weights[start:stop])[:, None] * p
+            each = (f[:, :, None] * weighted[:, None, :]).reshape(-1, size)
             out -= each.T @ each
-        blocks = out.reshape(width, classes, width, classes)
+        corners = out.reshape(width, classes, width, classes)
         for c in range(classes):
-            heavy = (self.mass * shares[:, c])[:, None] * self.features
-            blocks[:, c, :, c] += self.features.T @ heavy
+            weighted = (self.row_weights * proba[:, c])[:, None] * self.features
+            corners[:, c, :, c] += self.features.T @ weighted
         return out
 
-    def left_out_scores(self, unknowns: Floats, lower: Floats) -> Floats:
-        """Return the scores, (n, C), under unknowns that were fitted without the row.
-
-        One step of Newton's method (docs: mathematics, section 10).
-        """
-        classes = self.parts.shape[1]
-        scores = self.scores(unknowns)
-        shares = np.exp(log_softmax(scores))
-        far = self._leverages(lower)
-        out = self.mass[:, None]
-        missed = out * (self._own - shares)
-        mean = np.einsum("nc,ncd->nd", shares, far)
+    def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
+        """Return the scores, (n, C), under parameters that were fitted without the row."""
+        classes = self.log_likelihoods.shape[1]
+        scores = self.scores(params)
+        proba = np.exp(log_softmax(scores))
+        leverage = self._leverages(lower)
+        w = self.row_weights[:, None]
+        residuals = w * (self._own - proba)
+        mean = np.einsum("nc,ncd->nd", proba, leverage)
         # I - W A, with W = w (diag p - p p^T)
-        hold = np.eye(classes) - (out * shares)[:, :, None] * (far - mean[:, None, :])
-        step = np.linalg.solve(hold, missed[:, :, None])
-        return np.asarray(scores - (far @ step)[:, :, 0])
+        hold = np.eye(classes) - (w * proba)[:, :, None] * (leverage - mean[:, None, :])
+        step = np.linalg.solve(hold, residuals[:, :, None])
+        return np.asarray(scores - (leverage @ step)[:, :, 0])
 
     def _leverages(self, lower: Floats) -> Floats:
         """Return x_c^T H^-1 x_d of each row, (n, C, C), with x_c = (L_c, f e_c)."""
-        _, classes, blocks = self.parts.shape
+        said = self.log_likelihoods
+        _, classes, blocks = said.shape
         width = self.features.shape[1]
-        # Entries of the inverse: solving for each row would be a solve a row.
-        root = np.linalg.inv(lower)
-        inverse = (root.T @ root)[np.ix_(self._order, self._order)]
+        inverse = invert(lower)[np.ix_(self._order, self._order)]
         one, other = np.triu_indices(classes)
         corner = inverse[blocks:, blocks:].reshape(width, classes, width, classes)
         by_pair = corner[:, one, :, other].transpose(1, 0, 2).reshape(width, -1)
-        far = np.empty((len(self.base), classes, classes))
-        for start, stop in row_ranges(len(self.base), len(one) * width):
+        out = np.empty((len(said), classes, classes))
+        for start, stop in row_ranges(len(said), len(one) * width):
             f = self.features[start:stop]
             reached = (f @ by_pair).reshape(len(f), len(one), width)
-            far[start:stop, one, other] = (reached @ f[:, :, None])[:, :, 0]
-        far[:, other, one] = far[:, one, other]
+            out[start:stop, one, other] = (reached @ f[:, :, None])[:, :, 0]
+        out[:, other, one] = out[:, one, other]
         if not blocks:
-            return far
+            return out
         mixed = inverse[:blocks, blocks:].reshape(blocks, width, classes)
         through = np.einsum("nf,kfd->nkd", self.features, mixed, optimize=True)
-        crossed = self.parts @ through  # L_c^T (H^-1)_{w, d} f
-        own = self.parts @ inverse[:blocks, :blocks] @ np.swapaxes(self.parts, 1, 2)
-        return np.asarray(far + crossed + np.swapaxes(crossed, 1, 2) + own)
+        crossed = said @ through  # L_c^T (H^-1)_{w, d} f
+        own = said @ inverse[:blocks, :blocks] @ np.swapaxes(said, 1, 2)
+        return np.asarray(out + crossed + np.swapaxes(crossed, 1, 2) + own)

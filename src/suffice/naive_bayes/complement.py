@@ -10,11 +10,10 @@ import numpy as np
 from suffice._sklearn import StrOptions
 from suffice.count.counters import CountWords
 from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
-from suffice.estimators.features import Columns
 from suffice.families.class_prior import ClassPrior
 from suffice.families.multinomial import Complements
 from suffice.families.smoothing import Smoothing
-from suffice.generative.fitted import Generative
+from suffice.generative.fitted import Fitted, Generative
 from suffice.naive_bayes.discrete import DiscreteNB, alpha_constraints
 from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
@@ -97,8 +96,8 @@ in scikit-learn
     def _features(self, groups: Groups[Counts], smoothing: Smoothing) -> Complements:
         return Complements(groups, smoothing, self.norm)
 
-    def _posterior(self, groups: Groups[Counts], columns: Columns) -> Generative:
-        model = super()._posterior(groups, columns)
+    def _posterior(self, fitted: Fitted) -> Generative:
+        model, groups = super()._posterior(fitted), fitted.tally
         if len(groups.classes) == 1:
             return model
         # The rule has no prior: every class starts from 0.

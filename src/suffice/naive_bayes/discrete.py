@@ -16,7 +16,7 @@ from suffice.families.class_conditional import ClassConditional
 from suffice.families.class_prior import ClassPrior
 from suffice.families.smoothing import ESTIMATES, Smoothing
 from suffice.generative.classifier import TallyClassifier
-from suffice.generative.fitted import Generative
+from suffice.generative.fitted import Fitted, Generative
 from suffice.prior import Dirichlet
 from suffice.prior.prior import Prior
 from suffice.tally import Groups
@@ -71,9 +71,10 @@ class DiscreteNB(TallyClassifier):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _posterior(self, groups: Groups[Any], columns: Columns) -> Generative:
+    def _posterior(self, fitted: Fitted) -> Generative:
+        groups = fitted.tally
         classes = self._class_prior(groups.weights)
-        smoothing = Smoothing(self._pseudocounts(groups, columns), self.estimate)
+        smoothing = Smoothing(self._pseudocounts(groups, fitted.columns), self.estimate)
         return Generative(classes, self._features(groups, smoothing))
 
     def _class_prior(self, weights: Floats) -> ClassPrior:
@@ -81,7 +82,7 @@ class DiscreteNB(TallyClassifier):
         if self.class_prior is None or isinstance(self.class_prior, Dirichlet):
             if self.class_prior is None and not self.fit_prior:
                 return ClassPrior.uniform(weights)
-            return ClassPrior.of(weights, self.class_prior, self.estimate)
+            return ClassPrior.of(weights, self.class_prior, "mean")
         if len(self.class_prior) != len(weights):
             raise PriorError(
                 "Number of priors must match number of classes. Got "

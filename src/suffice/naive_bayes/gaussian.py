@@ -5,16 +5,13 @@ from __future__ import annotations
 from numbers import Real
 from typing import Any, ClassVar
 
-import numpy as np
-
 from suffice._sklearn import Interval, StrOptions
 from suffice.count.counters import CountMoments
 from suffice.estimators.class_prior import check_prior_shape
-from suffice.estimators.features import Columns
 from suffice.families.class_prior import class_prior
 from suffice.families.independent_normal import IndependentNormals, NormalSettings
 from suffice.generative.classifier import TallyClassifier
-from suffice.generative.fitted import Generative
+from suffice.generative.fitted import Fitted, Generative
 from suffice.prior import Dirichlet, NormalInverseGamma
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats
@@ -108,13 +105,14 @@ class GaussianNB(TallyClassifier):
     def _counter(self) -> CountMoments:
         return CountMoments()
 
-    def _posterior(self, groups: Groups[Moments], columns: Columns) -> Generative:
+    def _posterior(self, fitted: Fitted) -> Generative:
+        groups: Groups[Moments] = fitted.tally
         prior = None
         if isinstance(self.prior, NormalInverseGamma):
             check_prior_shape(self.prior, groups.parts.weight.shape)
             prior = self.prior
         settings = NormalSettings(self.estimate, SHARED[self.tie], self.var_smoothing)
-        classes = class_prior(groups.weights, self.priors, self.estimate)
+        classes = class_prior(groups.weights, self.priors, "mle")
         return Generative(classes, IndependentNormals.fit(groups, settings, prior))
 
     @property
@@ -125,7 +123,8 @@ class GaussianNB(TallyClassifier):
     @property
     def class_prior_(self) -> Floats:
         """Probability of each class, (n_classes,)."""
-        return np.asarray(np.exp(self._learned("class_prior_").prior.log_prob))
+        prob: Floats = self._learned("class_prior_").prior.prob
+        return prob
 
     @property
     def theta_(self) -> Floats:

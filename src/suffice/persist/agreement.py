@@ -93,7 +93,7 @@ def check_alike(tally: Any, like: Tally, classes: int, *, any_levels: bool = Fal
         if tally.features != like.features:
             refuse(f"Its tally is of {tally.features} columns, where {like.features} are due.")
         if tally.all_features not in tally.parts:
-            refuse("Its tally has no place for rows without gaps.")
+            refuse("Its tally has no place for complete rows.")
         for part in tally.parts.values():
             if part.weight.shape != (classes,):
                 refuse(f"Its tally is of {part.weight.shape} classes, where {classes} are due.")
@@ -170,6 +170,19 @@ def numbers_in(tally: Tally) -> int:
     if isinstance(tally, Patterns):
         return sum(numbers_in(part) for part in tally.parts.values())
     return sum(int(np.size(field)) for field in vars(tally).values())
+
+
+def check_calibration(found: Any, classes: int) -> None:
+    """Refuse a calibration that no held-out rows of so many classes have."""
+    check_shapes(vars(found), weights=(1,), offsets=(classes,))
+    if not (0 <= found.inverse_temperature < np.inf and 0 <= found.noise_rate < 1):
+        refuse(
+            f"Its calibration has inverse temperature {found.inverse_temperature}, noise rate "
+            f"{found.noise_rate}."
+        )
+    check_sizes(
+        {"offsets": found.offsets, "inverse temperature": found.inverse_temperature}, MAX_WEIGHT
+    )
 
 
 def check_gross_scale(gross: Any, tally: Tally) -> None:

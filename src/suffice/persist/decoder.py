@@ -171,10 +171,10 @@ class Decoder:
         _, inner, parts = entries(node, "is", "seen", "parts", what="Patterns")
         seen, tallies = self.value(inner), self.value(parts)
         if getattr(seen, "dtype", None) != np.bool_ or seen.ndim != 2:
-            refuse("Patterns of gaps are no table of truth values.")
+            refuse("Missing-value patterns are no table of truth values.")
         keys = [tuple(np.flatnonzero(row).tolist()) for row in seen]
         if len(set(keys)) < len(keys) or () in keys:
-            refuse("A pattern of gaps is there twice, or has nothing but gaps.")
+            refuse("A missing-value pattern is there twice, or has no values at all.")
         return Patterns(seen.shape[1], dict(zip(keys, tallies, strict=True)))
 
     def _model(self, node: Node) -> Any:

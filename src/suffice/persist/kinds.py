@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -55,10 +55,14 @@ def normal_of(fields: dict[str, Any]) -> MultivariateNormal:
 
 
 class Kind(NamedTuple):
-    """A class, and the fields that make a value of it: its attributes and its arguments."""
+    """A class, and the fields that make a value of it: its attributes and its arguments.
+
+    In older files some fields had other names.
+    """
 
     module: str
     fields: tuple[str, ...]
+    old_names: Mapping[str, str] = {}
 
 
 # A model may hold another, which it chose with or cuts words with.
@@ -96,7 +100,11 @@ KINDS = {
     "NormalInverseWishart": Kind(
         PRIOR, ("location", "pseudo_rows", "degrees", "scale_matrix", "shared")
     ),
-    "Calibration": Kind("suffice.combine.calibration", ("sharpness", "offsets", "lapse")),
+    "Calibration": Kind(
+        "suffice.combine.combination",
+        ("inverse_temperature", "offsets", "noise_rate"),
+        {"sharpness": "inverse_temperature", "lapse": "noise_rate"},
+    ),
 }
 
 
@@ -139,6 +147,7 @@ most.
 def construct(name: str, fields: dict[str, Any]) -> Any:
     """Return the value of a kind that has these fields, checked by its own constructor."""
     kind = KINDS[name]
+    fields = {kind.old_names.get(field, field): value for field, value in fields.items()}
     if fields.keys() != set(kind.fields):
         refuse(f"A {name} should have {list(kind.fields)}, but has {sorted(fields)[:8]}.")
     check_prior(name, fields)

@@ -133,7 +133,7 @@ def write_model(
     except ModelFileError as error:
         raise ModelFileError(
             f"Cannot save this {owner.__name__}: {error} Give arrays for long lists, "
-            "or learn fewer columns or patterns of gaps; nothing was written."
+            "or learn fewer columns or missing-value patterns; nothing was written."
         ) from error
     except FileNotFoundError as error:
         # The folder is not there; the temporary file in it is no concern of the caller's.

@@ -20,8 +20,8 @@ def check_single(class_name: str, shape: tuple[int, ...]) -> None:
     """Refuse to draw several distributions on one axes."""
     if shape != ():
         raise ShapeError(
-            f"A {class_name} of shape {shape} holds several beliefs. Plot one: a prior with the "
-            "entries at one index, after the tally.take(index) of the same."
+            f"A {class_name} of shape {shape} holds several distributions. Plot one: a prior with "
+            "the entries at one index, after the tally.take(index) of the same."
         )
 
 

@@ -14,6 +14,7 @@ from scipy.special import expit, logsumexp
 from suffice.display.bars import draw_bars
 from suffice.display.tables import Bar, PrintedTable, Section, Tabular
 from suffice.errors import InputError, ShapeError
+from suffice.scoring.scorer import mix_with_uniform
 from suffice.tally.tally import Floats, Index, readonly_copy
 
 # Absolute error of the mean slope (which lies between -1 and 1), and the most pieces its path may
@@ -93,10 +94,7 @@ def attribute_log_odds(
 
 
 def _log_proba(scores: Floats, noise_rate: float) -> Floats:
-    found = np.asarray(scores - logsumexp(scores))
-    if noise_rate > 0:
-        found = np.logaddexp(found + np.log1p(-noise_rate), np.log(noise_rate / len(scores)))
-    return found
+    return mix_with_uniform(scores - logsumexp(scores), noise_rate, len(scores))
 
 
 def _gradient(scores: Floats, target: int, against: NDArray[np.intp], noise_rate: float) -> Floats:

@@ -156,3 +156,17 @@ def log_softmax(scores: Floats) -> Floats:
     out = np.array(scores, np.float64, order="C")
     finish_log_proba(out, np.full(out.shape[1], -np.log(out.shape[1])))
     return out
+
+
+def mix_with_uniform(log_proba: Floats, noise_rate: float, classes: int) -> Floats:
+    """Return log((1 - noise_rate) p + noise_rate / classes), given log p of any shape.
+
+    Examples
+    --------
+    >>> np.exp(mix_with_uniform(np.log([[0.9, 0.1]]), 0.2, 2)).round(2)
+    array([[0.82, 0.18]])
+    """
+    if noise_rate == 0:
+        return np.asarray(log_proba)
+    uniform = np.log(noise_rate / classes)
+    return np.asarray(np.logaddexp(log_proba + np.log1p(-noise_rate), uniform))

@@ -51,7 +51,7 @@ def explain_row(fitted: TableFitted, table: Table, target: Any, against: Any) ->
     values: list[str] = []
     parts = [np.empty((0, len(fitted.classes)))]
     combination = fitted.combination
-    residuals = fitted.features.split(table, combination.corrections)
+    residuals = fitted.features.split(table, combination.residual_coefficients)
     blocks = zip(combination.weights, fitted.counter.blocks, fitted.posteriors, strict=True)
     for weight, block, posterior in blocks:
         found = split_block(posterior, table)
@@ -62,7 +62,7 @@ def explain_row(fitted: TableFitted, table: Table, target: Any, against: Any) ->
         names.extend(found.names)
         values.extend(found.values)
     base = fitted.log_prior + combination.offsets
-    scores = RowScores(names, values, np.concatenate(parts), base, combination.lapse)
+    scores = RowScores(names, values, np.concatenate(parts), base, combination.noise_rate)
     return explain_scores(scores, fitted.classes, target, against)
 
 

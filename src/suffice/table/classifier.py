@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._sklearn import Interval, StrOptions
-from suffice.combine.choice import HOW
 from suffice.combine.combination import Combination
+from suffice.combine.select import COMBINE_METHODS
 from suffice.data.conversion import first_row_as_table
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
@@ -135,7 +135,7 @@ class GenerativeClassifier(TallyClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "families": [StrOptions({"auto"}), Mapping],
-        "combine": [StrOptions(set(HOW))],
+        "combine": [StrOptions(set(COMBINE_METHODS))],
         "missing": [StrOptions({"ignore", "informative"})],
         "budget": [Interval(Integral, 0, None, closed="left")],
         "estimate": [StrOptions({"predictive", "mean"})],
@@ -451,7 +451,7 @@ class GenerativeClassifier(TallyClassifier):
         without coefficients are not there.
         """
         fitted = self._learned_table("corrections_")
-        return fitted.features.by_column(fitted.combination.corrections)
+        return fitted.features.by_column(fitted.combination.residual_coefficients)
 
     # How it is done.
 
@@ -505,7 +505,7 @@ class GenerativeClassifier(TallyClassifier):
         counter = replace(batch.counter, blocks=structure.blocks)
         return replace(batch, counter=counter, structure=structure)
 
-    def _fit_model(self, fitted: Fitted) -> Generative:
+    def _posterior(self, fitted: Fitted) -> Generative:
         counter = as_table_counter(fitted)
         pairs = zip(counter.blocks, fitted.tally.parts.parts, strict=True)
         found = (block.posterior(part) for block, part in pairs)

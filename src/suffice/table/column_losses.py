@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Combination
-from suffice.combine.fit import Weighing
-from suffice.combine.rows import HeldOutRows, apart
+from suffice.combine.held_out import HeldOutRows, remove_common
+from suffice.combine.weights import WeightFit
 from suffice.data.table import Table
 from suffice.families import Posterior
-from suffice.logistic.binary import Contrast, scores_of
 from suffice.table.held_out import HeldOut
 from suffice.table.residual_features import ResidualFeatures
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
@@ -70,9 +69,7 @@ class HeldOutBlock:
 
     def all_columns(self) -> Floats:
         """Return the scores, (n, C), up to a number for each row."""
-        if isinstance(self.scores, Contrast):
-            return scores_of(self.scores.lines[:, self.at])
-        return np.asarray(self.scores.parts[:, :, self.at])
+        return self.scores.block_scores(self.at)
 
     def without_each(self) -> Iterator[tuple[Index, Floats]]:
         """Yield numbers of rows, (m,), and their scores without each column, (m, C, d)."""
@@ -100,7 +97,7 @@ class NewBlock:
 
     def all_columns(self) -> Floats:
         """Return the scores, (n, C), up to a number for each row."""
-        return apart(self.posterior.relative_scores(self.table))
+        return remove_common(self.posterior.relative_scores(self.table))
 
     def without_each(self) -> Iterator[tuple[Index, Floats]]:
         """Yield numbers of rows, (m,), and their scores without each column, (m, C, d)."""
@@ -117,14 +114,14 @@ def held_out_increase(
     rows: HeldOutRows,
     posteriors: Sequence[Posterior[Any]],
     features: ResidualFeatures,
-    found: Weighing,
+    found: WeightFit,
     settings: SearchSettings = DEFAULT_SEARCH,
 ) -> LossIncrease | None:
     """Return how much the log-loss of held-out rows increases without each column.
 
-    Columns are in the order of the blocks. With all of them a row has its score under weights, offsets and coefficients fitted to the
-    others: fitted to the row too, they would make it look better than a new one. None if no two
-    classes are held out.
+    Columns are in the order of the blocks. With all of them a row has its score under weights,
+    offsets and coefficients fitted to the others: fitted to the row too, they would make it look
+    better than a new one. None if no two classes are held out.
     """
     if len(held_out.classes) < 2:
         return None
@@ -132,11 +129,11 @@ def held_out_increase(
     sizes = np.cumsum(np.bincount(folds, minlength=held_out.folds.size))
     # As many folds as hold enough rows.
     some = np.flatnonzero(folds <= np.searchsorted(sizes, settings.importance_rows))
-    rows, numbers = rows.some(some), held_out.kept[some]
-    added = features.split(held_out.table.take(numbers), found.combination.corrections)
+    rows, numbers = rows.take(some), held_out.kept[some]
+    added = features.split(held_out.table.take(numbers), found.combination.residual_coefficients)
     blocks = [HeldOutBlock(one, held_out, numbers, rows, at) for at, one in enumerate(posteriors)]
-    weighted = _Weighted(blocks, added, rows.codes, found.combination)
-    return weighted.increase(found.scores[some], rows.mass)
+    weighted = _Weighted(blocks, added, rows.class_index, found.combination)
+    return weighted.increase(found.scores[some], rows.row_weights)
 
 
 def new_increase(
@@ -162,7 +159,7 @@ def new_increase(
     scores = np.repeat((base + found.offsets)[None], len(table), axis=0)
     for weight, block in zip(found.weights.tolist(), blocks, strict=True):
         scores += weight * block.all_columns()
-    added = features.split(table, found.corrections)
+    added = features.split(table, found.residual_coefficients)
     everything = np.asarray(sum(added.values(), scores))
     return _Weighted(blocks, added, codes, found).increase(everything, weights)
 
@@ -186,7 +183,7 @@ class _Weighted:
         return LossIncrease.of(self._losses(scores, self.codes), self._without(scores), weights)
 
     def _losses(self, scores: Floats, codes: NDArray[np.int32]) -> Floats:
-        return np.asarray(-self.found.finished(scores)[np.arange(len(codes)), codes])
+        return np.asarray(-self.found.normalize(scores)[np.arange(len(codes)), codes])
 
     def _without(self, scores: Floats) -> Iterator[Floats]:
         """Yield the losses of rows, (n,), without each column."""
@@ -207,6 +204,6 @@ class _Weighted:
 
 
 def _by_column(scores: Floats) -> Floats:
-    """Return scores (m, C, d) column by column, (d, m, C), as `apart` leaves them."""
+    """Return scores (m, C, d) column by column, (d, m, C), as `remove_common` leaves them."""
     turned = np.ascontiguousarray(np.moveaxis(scores, 2, 0))
-    return apart(turned.reshape(-1, scores.shape[1])).reshape(turned.shape)
+    return remove_common(turned.reshape(-1, scores.shape[1])).reshape(turned.shape)

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.choice import UNFITTED, chosen
-from suffice.combine.fit import Weighing
-from suffice.combine.rows import HeldOutRows, apart
+from suffice.combine.held_out import HeldOutRows, remove_common
+from suffice.combine.select import UNFITTED, select_combination
+from suffice.combine.weights import WeightFit
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -79,7 +79,7 @@ def fit_to_held_out(fitted: TableFitted, held_out: HeldOut, combine: str) -> Tab
     totals = fitted.tally.weights
     features = choose_features(fitted.counter.blocks, held_out.folds.rows, combine, totals)
     rows = block_scores(fitted, held_out)
-    found = chosen(rows, combine, held_out.features(features))
+    found = select_combination(rows, combine, held_out.features(features))
     return fitted.replace(
         features=features,
         combination=held_out.with_all_classes(found.combination),
@@ -95,12 +95,12 @@ def block_scores(fitted: TableFitted, held_out: HeldOut) -> HeldOutRows:
     return held_out.rows([held_out.scores(one) for one in fitted.posteriors])
 
 
-def _held_out_answers(fitted: TableFitted, held_out: HeldOut, found: Weighing) -> HeldOutSample:
+def _held_out_answers(fitted: TableFitted, held_out: HeldOut, found: WeightFit) -> HeldOutSample:
     """Return log p(class | row) of held-out rows by weights that are fitted to the others."""
     kept = held_out.kept[:MAX_ROWS]
     answers = np.full((len(kept), len(fitted.classes)), -np.inf)
     if found.scores.size:
-        answers[:, held_out.classes] = found.combination.finished(found.scores[:MAX_ROWS])
+        answers[:, held_out.classes] = found.combination.normalize(found.scores[:MAX_ROWS])
     folds = held_out.folds
     codes, weights = folds.rows.codes[kept], held_out.weights[:MAX_ROWS]
     hashes = folds.hashes[kept]
@@ -121,9 +121,11 @@ def keep_combination(fitted: TableFitted) -> TableFitted:
     offsets = [old.get(label, 0.0) for label in classes]
     places = {label: at for at, label in enumerate(before)}
     columns = [places.get(label, len(places)) for label in classes]
-    wide = np.pad(combination.corrections, ((0, 0), (0, 1)))
+    wide = np.pad(combination.residual_coefficients, ((0, 0), (0, 1)))
     return fitted.replace(
-        combination=replace(combination, offsets=np.array(offsets), corrections=wide[:, columns]),
+        combination=replace(
+            combination, offsets=np.array(offsets), residual_coefficients=wide[:, columns]
+        ),
         combined_classes=fitted.classes,
         loss_increase=fitted.loss_increase if before == classes else None,
         weights_stale=True,
@@ -156,11 +158,11 @@ def log_proba(fitted: TableFitted, table: Table) -> Floats:
         part = one.relative_scores(table)
         part *= weight
         scores += part
-    return combination.finished(_add_residuals(fitted, scores, table))
+    return combination.normalize(_add_residuals(fitted, scores, table))
 
 
 def _add_residuals(fitted: TableFitted, scores: Floats, table: Table) -> Floats:
-    for added in fitted.features.split(table, fitted.combination.corrections).values():
+    for added in fitted.features.split(table, fitted.combination.residual_coefficients).values():
         scores += added
     return scores
 
@@ -182,14 +184,14 @@ def leave_one_out(fitted: TableFitted, rows: Rows, combine: str) -> LeaveOneOutR
     prior = fitted.generative.prior.leave_one_out(rows.codes, weights, closed=True)
     scores = prior + combination.offsets
     for weight, one in zip(combination.weights.tolist(), fitted.posteriors, strict=True):
-        scores += weight * apart(one.leave_one_out(table, rows.codes, rows.weights))
+        scores += weight * remove_common(one.leave_one_out(table, rows.codes, rows.weights))
     scores = _add_residuals(fitted, scores, table)
     if not fitted.weights_stale:
         scores += _weight_changes(fitted, rows, combine, prior)
     if not fitted.closed:
         # A class of which the row was the only one is no class any more.
         scores[_is_only_one(totals, rows)] = -np.inf
-    answers = combination.finished(scores)
+    answers = combination.normalize(scores)
     return LeaveOneOutResult(answers, rows.codes, weights, fitted.classes)
 
 
@@ -203,8 +205,8 @@ def _weight_changes(fitted: TableFitted, rows: Rows, combine: str, prior: Floats
     out = np.zeros((rows.shape[0], len(fitted.classes)))
     held_out = hold_out(fitted, rows)
     features = held_out.features(fitted.features)
-    found = chosen(block_scores(fitted, held_out), combine, features)
-    if found.combination.how in UNFITTED:
+    found = select_combination(block_scores(fitted, held_out), combine, features)
+    if found.combination.method in UNFITTED:
         return out
     change = np.zeros((len(held_out.folds.hashes), len(fitted.classes)))
     whole = held_out.combined_scores(fitted.posteriors, fitted.features, found.combination)

@@ -138,8 +138,9 @@ class TableFitted(Fitted):
         if counter.blocks is self.counter.blocks:
             return self.replace(counter=counter)
         used = self.counter.levels_in_use(tally.parts)
-        found, coefficients = self.features.keep_levels(used, self.combination.corrections)
-        combination = replace(self.combination, corrections=coefficients)
+        kept = self.combination.residual_coefficients
+        found, kept = self.features.keep_levels(used, kept)
+        combination = replace(self.combination, residual_coefficients=kept)
         return self.replace(counter=counter, features=found, combination=combination)
 
 

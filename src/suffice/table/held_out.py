@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Combination
-from suffice.combine.rows import HeldOutRows, held_out_rows, told_apart
+from suffice.combine.held_out import HeldOutRows, held_out_rows, log_ratio
 from suffice.data.hashes import Hashes, table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -105,7 +105,7 @@ class HeldOut:
             if len(self.classes) < found.shape[1]:
                 found = np.ascontiguousarray(found[:, self.classes])
             whole = len(self.kept) == len(found)
-            self._scores[key] = told_apart(found if whole else found[self.kept])
+            self._scores[key] = log_ratio(found if whole else found[self.kept])
         return self._scores[key]
 
     def rows(self, scores: Sequence[Floats]) -> HeldOutRows:
@@ -126,21 +126,22 @@ class HeldOut:
         if not features.columns:
             return None
         found = features.of(self.table)
-        return found if len(self.kept) == len(found) else found.some(self.kept)
+        return found if len(self.kept) == len(found) else found.take(self.kept)
 
     def combined_scores(
         self, posteriors: Iterable[Posterior[Any]], features: ResidualFeatures, found: Combination
     ) -> Floats:
         """Return the scores, (n', C'), under weights, offsets and coefficients of all rows."""
         rows = self.rows([self.scores(posterior) for posterior in posteriors])
-        scores = rows.scores(np.concatenate([found.offsets, found.weights]))
-        given = self.features(features) if len(found.corrections) else None
-        return scores if given is None else np.asarray(scores + given.dense() @ found.corrections)
+        scores = rows.scores(found.params)
+        coefficients = found.residual_coefficients
+        given = self.features(features) if len(coefficients) else None
+        return scores if given is None else np.asarray(scores + given.dense() @ coefficients)
 
     def with_all_classes(self, found: Combination) -> Combination:
         """Return a combination fitted to the classes that are held out, for all classes."""
         offsets = np.zeros(len(self.totals))
         offsets[self.classes] = found.offsets
-        corrections = np.zeros((len(found.corrections), len(offsets)))
-        corrections[:, self.classes] = found.corrections
-        return replace(found, offsets=offsets, corrections=corrections)
+        coefficients = np.zeros((len(found.residual_coefficients), len(offsets)))
+        coefficients[:, self.classes] = found.residual_coefficients
+        return replace(found, offsets=offsets, residual_coefficients=coefficients)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.choice import CHOOSING_ROWS
-from suffice.combine.rows import TWO
+from suffice.combine.combination import TWO
+from suffice.combine.select import SELECTION_ROWS
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -238,7 +238,7 @@ def choose_features(
     found = ResidualFeatures.fit(
         tuple(blocks), rows.X.table, rows.weights, settings.max_residual_levels
     )
-    few = min(rows.shape[0], CHOOSING_ROWS)
+    few = min(rows.shape[0], SELECTION_ROWS)
     unknown = classes * found.width
     work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
     most = settings.max_residual_work_in_trials if trial else settings.max_residual_work

@@ -103,8 +103,8 @@ class Patterns(Tally):
             if pattern not in self.parts and np.any(theirs.weight > 0):
                 missing = sorted(set(self.all_features) - set(pattern))
                 raise DebtError(
-                    f"Cannot forget a row with gaps in the features {missing}, of which none "
-                    "was learned. Forget only rows that were learned; nothing was changed."
+                    f"Cannot forget a row with missing values in the features {missing}, of which "
+                    "none was learned. Forget only rows that were learned; nothing was changed."
                 )
             scale = None if gross is None else features_at(gross, pattern)
             left[pattern] = mine.subtract(theirs, scale)

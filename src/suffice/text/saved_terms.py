@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.calibration import Calibration
+from suffice.combine.combination import Calibration
 from suffice.persist.agreement import (
     MAX_WEIGHT,
+    check_calibration,
     check_gross_scale,
     check_groups,
     check_kinds,
@@ -153,8 +154,4 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
     if not 1 / MOST_FACTOR <= factor <= MOST_FACTOR or not 0 <= fading <= 1:
         refuse("Its pseudocount's factor or its fading is out of range.")
     if "calibration_" in state:
-        found = state["calibration_"]
-        check_shapes(vars(found), offsets=(classes,))
-        if not (0 <= found.sharpness < np.inf and 0 <= found.lapse < 1):
-            refuse(f"Its calibration has sharpness {found.sharpness}, lapse {found.lapse}.")
-        check_sizes({"offsets": found.offsets, "sharpness": found.sharpness}, MAX_WEIGHT)
+        check_calibration(state["calibration_"], classes)

@@ -138,18 +138,18 @@ class Dependence(NamedTuple):
     log_bayes_factor: Floats
 
 
-def counts_dependence(tally: Counts, model: Any) -> Dependence:
+def counts_dependence(tally: Counts, alpha: Any) -> Dependence:
     """Return how the counts of a naive Bayes model depend on the label: of presence, or of words.
 
     Parameters
     ----------
     tally : Counts of shape (C, d, 2) or (C, V)
-    model : BernoulliNB, MultinomialNB or ComplementNB, which knows its prior
+    alpha : pseudocounts of the model, or a Beta
     """
     if tally.counts.ndim == 3:
-        beta = model._feature_prior()
-        return _coins(tally, beta.successes, beta.failures)
-    return _words(tally, model._concentration())
+        pair = (alpha.successes, alpha.failures) if isinstance(alpha, Beta) else (alpha, alpha)
+        return _coins(tally, *pair)
+    return _words(tally, alpha)
 
 
 def _coins(tally: Counts, successes: Any, failures: Any) -> Dependence:

@@ -29,7 +29,7 @@ def encode_levels(cells: Any) -> EncodedLevels | None:
     --------
     >>> import pyarrow as pa
     >>> encode_levels(pa.array(["red", None, "blue", "red"]))
-    Encoded(codes=array([ 0, -1,  1,  0], dtype=int32), levels=('red', 'blue'))
+    EncodedLevels(codes=array([ 0, -1,  1,  0], dtype=int32), levels=('red', 'blue'))
     """
     import pyarrow as pa
 

@@ -17,7 +17,7 @@ CHUNK_ROWS = 128
 
 
 @kernel
-def add_contrast(lines, base, second, mass, unknowns, facts, slope, curvature):  # type: ignore[no-untyped-def]
+def add_binary(lines, base, second, mass, unknowns, facts, slope, curvature):  # type: ignore[no-untyped-def]
     """Add up rows, whose margins are base + u_1 - u_0 + lines (u_2, ...).
 
     lines is (n, K), the rest (n,). The sums begin with zeros: facts (1,) is to be the loss, slope

@@ -25,7 +25,7 @@ def write_sparse_margins(at, values, base, weights, margins):  # type: ignore[no
 
 
 @kernel
-def add_sparse_contrast(at, values, base, second, mass, weights, facts, slope, curvature):  # type: ignore[no-untyped-def]
+def add_sparse_binary(at, values, base, second, mass, weights, facts, slope, curvature):  # type: ignore[no-untyped-def]
     """Add up rows: to facts (1,) the loss, to slope (m,) minus its gradient by weights (m,).
 
     To curvature (m, m), zeros before, its Hessian.

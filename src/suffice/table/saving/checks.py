@@ -8,8 +8,8 @@ from typing import Any, get_args
 
 import numpy as np
 
-from suffice.combine.choice import HOW, UNFITTED
 from suffice.combine.combination import Combination
+from suffice.combine.select import COMBINE_METHODS, UNFITTED
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column
 from suffice.data.objects import Kind
 from suffice.data.parsing.format import StringFormat
@@ -28,7 +28,15 @@ from suffice.tally import Blocks
 
 KINDS = get_args(Kind)
 # What is fitted to scores of rows.
-FITTED = ("weights", "offsets", "corrections")
+FITTED = ("weights", "offsets", "residual_coefficients")
+# What fields of a combination were named in older files.
+OLD_NAMES = {
+    "how": "method",
+    "lapse": "noise_rate",
+    "spread": "weight_scale",
+    "corrections": "residual_coefficients",
+    "correction_spread": "residual_scale",
+}
 # A level is one of these.
 LEVELS = (str, bool, int, float)
 
@@ -223,20 +231,33 @@ def features_of(saved: Any, schema: Schema, blocks: Iterable[Family[Any]]) -> Re
     return found
 
 
+def combination_of(saved: dict[str, Any]) -> Combination:
+    """Return the combination that was saved, under names of today or of older files."""
+    return Combination(**_today(saved))
+
+
+def _today(saved: dict[str, Any]) -> dict[str, Any]:
+    return {OLD_NAMES.get(name, name): value for name, value in saved.items()}
+
+
 def check_combination(saved: dict[str, Any], blocks: int, classes: int, features: int) -> None:
     """Refuse weights and offsets that are not one finite number for each block and class.
 
-    Corrections are for each feature and class, or there are none.
+    Residual coefficients are for each feature and class, or there are none.
     """
-    none = np.size(saved.get("corrections", ())) == 0
-    corrected = (0, classes) if none else (features, classes)
-    check_shapes(saved, weights=(blocks,), offsets=(classes,), corrections=corrected)
+    saved = _today(saved)
+    none = np.size(saved.get("residual_coefficients", ())) == 0
+    residual = (0, classes) if none else (features, classes)
+    check_shapes(saved, weights=(blocks,), offsets=(classes,), residual_coefficients=residual)
     found = Combination(**saved)
-    if found.how not in (*HOW, *UNFITTED) or not 0 <= found.lapse < 1:
-        refuse(f"It combines by {found.how!r:.80}, with a lapse of {found.lapse!r:.80}.")
+    known = found.method in (*COMBINE_METHODS, *UNFITTED)
+    if not known or not 0 <= found.noise_rate < 1:
+        refuse(
+            f"It combines by {found.method!r:.80}, with a noise rate of {found.noise_rate!r:.80}."
+        )
     # They are of the size of 1; products of such large ones would be beyond all floats.
     check_sizes({name: getattr(found, name) for name in FITTED}, MAX_WEIGHT)
-    if not min(found.spread, found.correction_spread) >= 0:
-        refuse("It combines with a spread that is out of range.")
+    if not min(found.weight_scale, found.residual_scale) >= 0:
+        refuse("It combines with a prior scale that is out of range.")
     if not isinstance(found.held_out_log_loss, float):
         refuse(f"Its held-out log-loss is {found.held_out_log_loss!r:.80}.")

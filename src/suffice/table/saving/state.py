@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from suffice.combine.combination import Combination
 from suffice.data.table import Table
 from suffice.errors import SufficeWarning, warn_caller
 from suffice.estimators.features import Columns
@@ -30,6 +29,7 @@ from suffice.table.saving.checks import (
     check_given,
     check_tally,
     choices_of,
+    combination_of,
     features_of,
     format_saved,
     levels_saved,
@@ -158,7 +158,7 @@ def fitted_of(state: dict[str, Any]) -> tuple[TableFitted, Any]:
         held_out=None if held_out is None else answers_of(held_out, tally.classes),
         choices=choices_of(*chosen, schema.names),
         frame_kind=state["frame_kind_"],
-        combination=Combination(**state["combination"]),
+        combination=combination_of(state["combination"]),
         combined_classes=tally.classes,
         features=ResidualFeatures(tuple(ResidualFeature(*one) for one in state["features"])),
         weights_stale=state["weights_stale_"],

@@ -6,11 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.combine.choice import MOST_WEIGHTS, best, chosen, prior_of, tried, with_lapse
-from suffice.combine.fit import Fit, Weighing
-from suffice.combine.rows import HeldOutRows
+from suffice.combine.held_out import HeldOutRows
+from suffice.combine.noise import fit_noise_rate
+from suffice.combine.select import (
+    MAX_WEIGHTS,
+    fit_candidates,
+    lowest_loss,
+    select_combination,
+)
+from suffice.combine.weights import WeightFit, weights_prior
 from suffice.data.rows import Rows
 from suffice.families import Family
+from suffice.logistic.likelihood import LogPosterior
 from suffice.table.held_out import HeldOut, assign_table_folds
 from suffice.table.residual_features import choose_features, may_have_residuals
 from suffice.table.structure.candidates import Candidate, fit_candidate
@@ -25,13 +32,13 @@ class Arrangement(NamedTuple):
     """Blocks, and the weights that suit them, with a noise rate where it pays and without."""
 
     blocks: Blocks
-    weights: Weighing
-    without_noise: Weighing
+    fit: WeightFit
+    fit_without_noise: WeightFit
 
     @property
     def loss(self) -> float:
         """Held-out log-loss of a row."""
-        return self.weights.combination.held_out_log_loss
+        return self.fit.combination.held_out_log_loss
 
 
 class Evaluation:
@@ -78,7 +85,7 @@ class Evaluation:
 
     def fit_weights(
         self, blocks: Blocks, scales: tuple[float, ...], start: Floats | None = None
-    ) -> tuple[Weighing, Weighing]:
+    ) -> tuple[WeightFit, WeightFit]:
         """Return the best weights for these blocks, with the loss of each row.
 
         A weight for each, unless they are too many; weights close together are a temperature. A
@@ -86,28 +93,28 @@ class Evaluation:
         without. `start` are offsets and weights that may be near.
         """
         rows = self._held_out_rows(blocks)
-        how = "blocks" if len(blocks) <= MOST_WEIGHTS else "temperature"
-        found = best(tried(rows, how, scales, start))
-        return with_lapse(rows, found), found
+        method = "blocks" if len(blocks) <= MAX_WEIGHTS else "temperature"
+        found = lowest_loss(fit_candidates(rows, method, scales, start))
+        return fit_noise_rate(rows, found), found
 
     @property
     def may_have_residuals(self) -> bool:
         """Whether residual coefficients may be fitted in the end."""
         return may_have_residuals(self.combine, self.totals, self.settings)
 
-    def fit_finally(self, blocks: Blocks) -> Weighing:
+    def fit_finally(self, blocks: Blocks) -> WeightFit:
         """Return what would be fitted to these blocks in the end, residual coefficients too."""
         rows = self.held_out.folds.rows
         features = choose_features(
             blocks, rows, self.combine, self.totals, trial=True, settings=self.settings
         )
         found = self.held_out.features(features)
-        return chosen(self._held_out_rows(blocks), self.combine, found)
+        return select_combination(self._held_out_rows(blocks), self.combine, found)
 
-    def predicted_log_posterior(self, blocks: Blocks, scale: float, start: Floats) -> float:
+    def predicted_maximum(self, blocks: Blocks, scale: float, start: Floats) -> float:
         """Return the log posterior that one Newton step predicts for weights of this scale."""
         rows = self._held_out_rows(blocks)
-        return Fit(rows, *prior_of(*rows.size, scale)).promised(start)
+        return LogPosterior(rows, weights_prior(*rows.size, scale)).predicted_maximum(start)
 
     def _held_out_rows(self, blocks: Blocks) -> HeldOutRows:
         posteriors = (self.candidate(family).posterior for family in blocks)
@@ -116,7 +123,7 @@ class Evaluation:
     def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
         """Return by how many nats all rows are predicted better, and its standard error."""
         weights = self.held_out.weights
-        better = before.weights.losses - after.weights.losses
+        better = before.fit.losses - after.fit.losses
         total = float(weights @ better)
         deviations = np.sqrt(weights) * (better - total / weights.sum())
         saved = self.settings.block_price * (len(before.blocks) - len(after.blocks))

@@ -114,7 +114,7 @@ class JoinSearch:
         if not self.evaluation.may_have_residuals:
             return joined if self.evaluation.gain(apart, joined)[0] > least else apart
         both = [
-            one._replace(weights=self.evaluation.fit_finally((*self.fixed, *one.blocks)))
+            one._replace(fit=self.evaluation.fit_finally((*self.fixed, *one.blocks)))
             for one in (apart, joined)
         ]
         return joined if self.evaluation.gain(*both)[0] > least else apart
@@ -174,7 +174,7 @@ class JoinSearch:
                     patience -= 1
                     if patience < 0:
                         continue
-                scale = now.weights.combination.spread or settings.weight_scales[0]
+                scale = now.fit.combination.weight_scale or settings.weight_scales[0]
                 block = family_of(name, together)
                 if block.objection(table) is not None:
                     continue
@@ -204,12 +204,12 @@ class JoinSearch:
         Weights that predict less than the ones there are, even for rows that they were fitted to,
         will not predict other rows by nats more.
         """
-        found, point = now.without_noise.combination, now.without_noise.point
-        if point is None or found.how != "blocks":
+        found, point = now.fit_without_noise.combination, now.fit_without_noise.point
+        if point is None or found.method != "blocks":
             return True
         blocks = (*self.fixed, *rest, block)
         start = self._start_near(now, rest)
-        behind = point.value - self.evaluation.predicted_log_posterior(blocks, scale, start)
+        behind = point.value - self.evaluation.predicted_maximum(blocks, scale, start)
         if behind < 0:
             return True
         self.left -= 1
@@ -238,7 +238,7 @@ class JoinSearch:
 
     def _start_near(self, now: Arrangement, rest: Blocks) -> Floats:
         """Return offsets and weights near those of the rest and a further block."""
-        found, stay = now.weights.combination, len(self.fixed)
+        found, stay = now.fit.combination, len(self.fixed)
         weights = found.weights.tolist()
         pairs = list(zip(now.blocks, weights[stay:], strict=True))
         held = [weight for block, weight in pairs if block in rest]

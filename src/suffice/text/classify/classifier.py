@@ -283,7 +283,7 @@ class TextClassifier(LearnsDocuments):
             measured = new_increase(self, *given, self._measured_words())
             note = note_on_rows(measured, "documents")
         names = tuple(str(term) for term in self.terms_)
-        found = counts_dependence(self._model.tally_.parts, self._model)
+        found = counts_dependence(self._model.tally_.parts, self._model.alpha_)
         # The last word of an event model may be the unknown one.
         known = Dependence(*(part[: len(names)] for part in found))
         return Importance.of("word", names, known, measured, note)
@@ -305,10 +305,10 @@ class TextClassifier(LearnsDocuments):
             return plain
         lengths, found, prior = self._lengths(rows), self.calibration_, self._decision_prior()
         full = float(fades(lengths, self._fading)[0])
-        believed = full + (1.0 - full) * found.sharpness
+        believed = full + (1.0 - full) * found.inverse_temperature
         base = prior + believed * (plain.base - prior)
         base = base + float(offset_shares(lengths)[0]) * found.offsets
-        return plain._replace(parts=believed * plain.parts, base=base, lapse=found.lapse)
+        return plain._replace(parts=believed * plain.parts, base=base, noise_rate=found.noise_rate)
 
     def to_logistic(self) -> Pipeline:
         """Return a pipeline of a CountVectorizer and a logistic regression that answers alike.
@@ -333,13 +333,13 @@ class TextClassifier(LearnsDocuments):
             return Pipeline([("words", words), ("logistic", logistic)])
         form, found, prior = self._linear_form(), self.calibration_, self._decision_prior()
         if self.event == "bernoulli":  # whatever the words, a document is a long one
-            bias = prior + found.sharpness * (form.bias - prior) + found.offsets
-            weights = found.sharpness * form.weights
+            bias = prior + found.inverse_temperature * (form.bias - prior) + found.offsets
+            weights = found.inverse_temperature * form.weights
             logistic = LogisticRegression.from_weights(weights, bias, self.classes_)
             return Pipeline([("words", words), ("logistic", logistic)])
         weights = np.column_stack([form.weights, found.offsets])
         logistic = LogisticRegression.from_weights(weights, form.bias, self.classes_)
-        faded = FadedCounts(self._fading, found.sharpness)
+        faded = FadedCounts(self._fading, found.inverse_temperature)
         return Pipeline([("words", words), ("faded", faded), ("logistic", logistic)])
 
     def _log_proba_of(self, X: Any) -> Floats:

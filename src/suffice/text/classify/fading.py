@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from suffice.combine.calibration import Calibration, Terms, calibrated
+from suffice.combine.calibration import fit_calibration
+from suffice.combine.combination import Calibration
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 
@@ -119,8 +120,8 @@ class Fading:
         at, share = (np.arange(len(codes)), codes), weights / max(float(weights.sum()), 1e-300)
         tried = []
         for rate in (0.0, *RATES):
-            _, terms = cls(rate).parts(likelihoods, prior, lengths)
-            tried.append(cls(rate, 0.0, -float(share @ log_softmax(terms.base)[at])))
+            _, base, _ = cls(rate).parts(likelihoods, prior, lengths)
+            tried.append(cls(rate, 0.0, -float(share @ log_softmax(base)[at])))
         return min(tried, key=lambda one: one.log_loss)
 
     @classmethod
@@ -134,13 +135,13 @@ class Fading:
         weights: Floats,
     ) -> Self:
         """Return a rate with about its best sharpness."""
-        part, terms = cls(rate).parts(likelihoods, prior, lengths)
+        part, base, _ = cls(rate).parts(likelihoods, prior, lengths)
         at = np.arange(len(codes)), codes
         share = weights / weights.sum()
         known = np.where(np.isfinite(part), part, 0.0)
         sharpness, best = 1.0, cls(rate)
         for step in range(STEPS):
-            log_proba = log_softmax(terms.base + sharpness * part)
+            log_proba = log_softmax(base + sharpness * part)
             loss = -float(share @ log_proba[at])
             if step == 0 or loss < best.log_loss:
                 best = cls(rate, sharpness, loss)
@@ -153,15 +154,20 @@ class Fading:
             sharpness = min(max(sharpness + slope / curve, sharpness / 4), SHARPEST)
         return best
 
-    def parts(self, likelihoods: Floats, prior: Floats, lengths: Floats) -> tuple[Floats, Terms]:
-        """Return what the sharpness is about, (n, C), and what documents have beside."""
+    def parts(
+        self, likelihoods: Floats, prior: Floats, lengths: Floats
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return what the inverse temperature multiplies, and what is added as it is, (n, C) both.
+
+        The third, (n,), is how much of the offsets is added.
+        """
         full = fades(lengths, self.rate)[:, None]
         # Up to a term of each document; a class that nothing is known of stays impossible.
         possible = np.isfinite(likelihoods)
         said = likelihoods - likelihoods.max(axis=1, keepdims=True, initial=-np.inf)
         said[~possible] = 0.0
         part = np.where(possible, (1.0 - full) * said, -np.inf)
-        return part, Terms(prior + full * said, offset_shares(lengths))
+        return part, prior + full * said, offset_shares(lengths)
 
     def calibration(
         self,
@@ -172,15 +178,16 @@ class Fading:
         lengths: Floats,
     ) -> Calibration:
         """Return the sharpness, offsets and noise rate that suit held-out documents."""
-        part, terms = self.parts(likelihoods, prior, lengths)
-        return calibrated(part, codes, weights, terms, self.sharpness)
+        part, base, share = self.parts(likelihoods, prior, lengths)
+        return fit_calibration(
+            part, codes, weights, log_prior=base, offset_share=share, start=self.sharpness
+        )
 
     def log_proba(
         self, likelihoods: Floats, prior: Floats, lengths: Floats, calibration: Calibration
     ) -> Floats:
         """Return log p(class | document), (n, C)."""
-        part, terms = self.parts(likelihoods, prior, lengths)
-        return calibration.apply(part, terms)
+        return calibration.apply(*self.parts(likelihoods, prior, lengths))
 
 
 def _doubt(rate: float) -> float:

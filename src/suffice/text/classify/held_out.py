@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.calibration import Calibration
+from suffice.combine.combination import Calibration
+from suffice.combine.noise import parameter_price
 from suffice.estimators.held_out import fold_models
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
@@ -108,7 +109,7 @@ def choose_fading(tried: Sequence[HeldOutDocuments]) -> tuple[int, Fading]:
     found = [Fading.of(*said.documents) for said in tried]
     weight = float(tried[0].weights.sum())
     losses = weight * np.array([one.log_loss for one in found])
-    losses[1:] += np.log(max(weight, 1.0)) / 2
+    losses[1:] += parameter_price(weight)
     best = int(np.argmin(losses)) if np.isfinite(losses).any() else 0
     return best, found[best]
 

@@ -30,7 +30,7 @@ class TermScores(NamedTuple):
     """(J, C): what each term adds to the score of each class"""
     base: Floats
     """(C,): the scores before any term"""
-    lapse: float = 0.0
+    noise_rate: float = 0.0
     one_against_all: bool = False
     """Whether a class's score is its own log-odds against all others."""
 
@@ -54,7 +54,7 @@ def explained(
     counted = zip(shown, scores.counts.tolist(), strict=True)
     values = [f"{name} x{count:g}" for name, count in counted]
     if not scores.one_against_all:
-        row = RowScores(shown, values, scores.parts, scores.base, scores.lapse)
+        row = RowScores(shown, values, scores.parts, scores.base, scores.noise_rate)
         return explain_scores(row, classes, target, against)
     total = scores.base + scores.parts.sum(axis=0)
     at, rest = find_classes(classes, total, target, against)

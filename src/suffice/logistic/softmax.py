@@ -1,43 +1,35 @@
-"""What rows say of softmax weights: loss, gradient and curvature, on all cores."""
+"""Softmax regression: the log-likelihood of rows of columns, on all cores, and its penalty."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
+from suffice.gaussian.covariance import solve
 from suffice.kernels.logistic.softmax import add_dense_softmax, tiles_of
 from suffice.kernels.logistic.softmax_sparse import add_chunked_softmax, add_sparse_softmax
 from suffice.kernels.ranges import on_all_cores
+from suffice.logistic.likelihood import Derivatives, penalize
+from suffice.logistic.newton import Point
 from suffice.tally.tally import Floats
 
 # Above this share of stored cells CSR rows are quicker made dense, a chunk at a time.
 CROWDED = 0.25
 
 
-class Sums(NamedTuple):
-    """What the rows add up to at some weights."""
-
-    loss: float
-    """- sum_i w_i log p(y_i | x_i)."""
-    worst: float
-    """The greatest - log p(y_i | x_i) of a row that has weight."""
-    gradient: Floats
-    """(K, width)."""
-    curvature: Floats | None
-    """(K, width, K, width), or None if it was not asked for."""
-
-
 @dataclass(frozen=True)
-class SoftmaxRows:
-    """Rows, measured from `centre` in units of 1 / `inverse`, and the classes they have.
+class SoftmaxLogLikelihood:
+    """sum_i w_i log p(y_i | x_i) of rows measured from `centre` in units of 1 / `inverse`.
 
-    Weights V (K, width) are of the first K = C - 1 classes; the last class has weight 0. With an
-    intercept width is d + 1, and its column is the last (docs: mathematics, section 5).
+    Parameters V (K, width) are weights of the first K = C - 1 classes; the last class has weight 0.
+    With an intercept width is d + 1, and its column is the last (docs: mathematics, section 5).
 
     Parameters
     ----------
@@ -70,46 +62,47 @@ class SoftmaxRows:
     def __len__(self) -> int:
         return self.rows.shape[0]
 
-    def sums(self, V: Floats, thin: int = 0) -> Sums:
-        """Add up the rows at V; the curvature only of every `thin`-th chunk of them, if any.
+    def derivatives(self, V: Floats, sample: int = 1) -> Derivatives:
+        """Add up the rows at V; the Hessian only of every `sample`-th chunk of them, 0 for none.
 
-        What a part of the rows says of the curvature is scaled up to all of them.
+        What a part of the rows says of the Hessian is scaled up to all of them.
         """
-        if thin == 0 and self.rows.sparse and not self._crowded() and not self.centre.any():
+        if sample == 0 and self.rows.sparse and not self._crowded() and not self.centre.any():
             return self._by_stored_cells(V)
-        return self._by_chunks(V, thin)
+        return self._by_chunks(V, sample)
 
     def _crowded(self) -> bool:
         rows, columns = self.rows.shape
         return bool(self.rows.X.nnz > CROWDED * rows * columns)
 
-    def _by_chunks(self, V: Floats, thin: int) -> Sums:
+    def _by_chunks(self, V: Floats, sample: int) -> Derivatives:
         tiles, tile = tiles_of(self.width)
         free, filled = self.free, tiles * tile
         padded = np.zeros((free, filled))
         padded[:, : self.width] = V
         tiled = np.ascontiguousarray(padded.reshape(free, tiles, tile).transpose(1, 0, 2))
-        pairs = free * (free + 1) // 2 if thin else 0
+        pairs = free * (free + 1) // 2 if sample else 0
         shape = pairs, tiles * (tiles + 1) // 2, tile, tile
         add = add_chunked_softmax if self.rows.sparse else add_dense_softmax
 
         def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
             facts, gradient, blocks = np.zeros(3), np.zeros((tiles, free, tile)), np.zeros(shape)
             for first, last in pieces(start, stop, self.rows.shape[1]):
-                terms = self.centre, self.inverse, tiled, self.intercept, max(thin, 1)
+                terms = self.centre, self.inverse, tiled, self.intercept, max(sample, 1)
                 add(*self._range(first, last), *terms, facts, gradient, blocks)
             return facts, gradient, blocks
 
         held = int(np.prod(shape)) + 2 * tiled.size
-        facts, gradient, blocks = _added(work, ranges_with_sums(*self.rows.shape, held))
+        facts, gradient, blocks = _add_ranges(work, ranges_with_sums(*self.rows.shape, held))
         whole = gradient.transpose(1, 0, 2).reshape(free, filled)[:, : self.width]
-        curvature = None
-        if thin:
+        hessian = None
+        if sample:
             blocks *= self.total / facts[2]
-            curvature = _assembled(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
-        return Sums(float(facts[0]), float(facts[1]), np.ascontiguousarray(whole), curvature)
+            hessian = _assemble(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
+            hessian = hessian.reshape(V.size, V.size)
+        return Derivatives(-float(facts[0]), -np.ascontiguousarray(whole), hessian, float(facts[1]))
 
-    def _by_stored_cells(self, V: Floats) -> Sums:
+    def _by_stored_cells(self, V: Floats) -> Derivatives:
         free, columns = self.free, len(self.centre)
         table = np.ascontiguousarray((V[:, :columns] * self.inverse).T)
         bias = V[:, columns].copy() if self.intercept else np.zeros(free)
@@ -123,24 +116,24 @@ class SoftmaxRows:
         # A range is as long as its stored cells, of which a row has few.
         stored = max(1, self.rows.X.nnz // max(1, len(self)))
         tasks = ranges_with_sums(len(self), stored + free, columns * free)
-        facts, gradient, level = _added(work, tasks)
+        facts, gradient, level = _add_ranges(work, tasks)
         whole = gradient.T * self.inverse
         if self.intercept:
             whole = np.column_stack([whole, level])
-        return Sums(float(facts[0]), float(facts[1]), whole, None)
+        return Derivatives(-float(facts[0]), -whole, None, float(facts[1]))
 
     def _range(self, start: int, stop: int) -> tuple[Any, ...]:
         """Return some rows, their classes and their weights, as the kernels take them."""
         rows = self.rows
-        told = rows.codes[start:stop], rows.weights_of(start, stop)
+        own = rows.codes[start:stop], rows.weights_of(start, stop)
         if not rows.sparse:
-            return rows.dense(start, stop), *told
+            return rows.dense(start, stop), *own
         ends = rows.X.indptr[start : stop + 1]
         stored = slice(ends[0], ends[-1])
-        return rows.X.data[stored], rows.X.indices[stored], ends - ends[0], *told
+        return rows.X.data[stored], rows.X.indices[stored], ends - ends[0], *own
 
 
-def _added(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
+def _add_ranges(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
     """Add up what the ranges say; the greatest loss of a row is the greatest of theirs."""
     first, *others = on_all_cores(work, tasks)
     facts, gradient, rest = first
@@ -153,7 +146,7 @@ def _added(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats, Flo
     return facts, gradient, rest
 
 
-def _assembled(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
+def _assemble(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
     """Return the whole matrix, (K, filled, K, filled), of which the blocks are a part."""
     whole = np.zeros((free, tiles, tile, free, tiles, tile))
     block = 0
@@ -171,39 +164,48 @@ def _assembled(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
     return whole.reshape(free, tiles * tile, free, tiles * tile)
 
 
+@dataclass(frozen=True, eq=False)
+class RidgePrior:
+    """The penalty as the prior of V: N(0, precision^-1) with a precision `between` x diag(`along`).
+
+    Parameters
+    ----------
+    between : (K, K)
+        How the penalty couples the vectors.
+    along : (width,)
+        How much it weighs each column, in the units of the rows.
+    left_out : (width,)
+        Columns that have no gradient: a precision of 1 keeps the Hessian regular.
+    """
+
+    between: Floats
+    along: Floats
+    left_out: NDArray[np.bool_]
+
+    def log_density(self, V: Floats) -> float:
+        """Return the log density, up to a constant."""
+        return 0.5 * float((self.gradient(V) * V).sum())
+
+    def gradient(self, V: Floats) -> Floats:
+        """Return its gradient."""
+        return -(self.between @ V * self.along)
+
+    def add_precision(self, hessian: Floats) -> Floats:
+        """Add the precision to a Hessian, in place."""
+        width, vectors = len(self.along), len(self.between)
+        at = np.arange(width)
+        along = np.where(self.left_out, 1.0, self.along)
+        corners = hessian.reshape(vectors, width, vectors, width)
+        corners[:, at, :, at] += along[:, None, None] * self.between
+        return hessian
+
+
 LOG_2 = float(np.log(2.0))
 
 
-class Point(NamedTuple):
-    """The objective at some weights V."""
-
-    V: Floats
-    value: float
-    worst: float
-    gradient: Floats
-    """(K, width)."""
-    curvature: Floats | None
-    """(K width, K width)."""
-
-
-class Found(NamedTuple):
-    """Where a solver ended."""
-
-    point: Point
-    curvature: Floats | None
-    """(K width, K width) at the optimum, or as near to it as the last step was short."""
-    losses: list[float]
-    iterations: int
-    converged: bool
-    distance: float
-    """How far the optimum was at the last look, in the terms of the solver's `tol`."""
-    step: Floats
-    """The last step, (K, width)."""
-
-
 @dataclass(frozen=True)
-class Objective:
-    """F(V) = - sum_i w_i log p(y_i | x_i) + (penalty / 2) |W|^2 (docs: mathematics, section 5).
+class SoftmaxPosterior:
+    """sum_i w_i log p(y_i | x_i) - (penalty / 2) |W|^2 (docs: mathematics, section 5).
 
     V holds the C - 1 differences from the last class's weights. Over all C vectors that have these
     differences |W|^2 is least where they add up to 0, and is then the sum over k, l of
@@ -211,79 +213,77 @@ class Objective:
 
     Parameters
     ----------
-    rows : SoftmaxRows
+    likelihood : SoftmaxLogLikelihood
     penalty : float
         1 / s^2 of the prior W ~ N(0, s^2 I) in the columns' own units; 0 is none.
     symmetric : bool
         Whether |W|^2 is of all C vectors, or of the C - 1 differences themselves.
+    tol : float
+        Mean gradient at which a search that leads to infinity is given up.
     """
 
-    rows: SoftmaxRows
+    likelihood: SoftmaxLogLikelihood
     penalty: float
     symmetric: bool
+    tol: float = 0.0
 
-    @property
-    def between(self) -> Floats:
-        """(K, K): how the penalty couples the vectors."""
-        free = self.rows.free
-        return np.eye(free) - (1.0 / (free + 1) if self.symmetric else 0.0)
+    @cached_property
+    def prior(self) -> RidgePrior:
+        """The penalty."""
+        rows = self.likelihood
+        between = np.eye(rows.free) - (1.0 / (rows.free + 1) if self.symmetric else 0.0)
+        along, left_out = self.penalty * np.square(rows.inverse), rows.inverse == 0
+        if rows.intercept:
+            along, left_out = np.append(along, 0.0), np.append(left_out, False)
+        return RidgePrior(between, along, left_out)
 
-    @property
-    def along(self) -> Floats:
-        """(width,): how much the penalty weighs each column, in the units of the rows."""
-        squares = self.penalty * np.square(self.rows.inverse)
-        return np.append(squares, 0.0) if self.rows.intercept else np.asarray(squares)
+    def at(self, V: Floats, sample: int = 1) -> Point:
+        """Return the log posterior at V, with its Hessian if `sample` is not 0."""
+        return penalize(self.likelihood, self.prior, V, sample)
 
-    def at(self, V: Floats, thin: int = 0) -> Point:
-        """Return the objective at V, with its curvature if `thin` is not 0."""
-        sums = self.rows.sums(V, thin)
-        pull = self.between @ V * self.along
-        value = sums.loss + 0.5 * float((pull * V).sum())
-        curvature = None
-        if sums.curvature is not None:
-            at = np.arange(self.rows.width)
-            # A column that is left out has no gradient; a curvature keeps the matrix regular.
-            along = self.along
-            along[: len(self.rows.inverse)][self.rows.inverse == 0] = 1.0
-            sums.curvature[:, at, :, at] += along[:, None, None] * self.between
-            curvature = sums.curvature.reshape(V.size, V.size)
-        return Point(V, value, sums.worst, sums.gradient + pull, curvature)
+    def newton_step(self, gradient: Floats, hessian: Floats) -> Floats:
+        """Return hessian^-1 gradient, the least one where columns are combinations of others."""
+        return solve(hessian, gradient.reshape(-1, 1)).reshape(gradient.shape)
 
-    def at_infinity(self, point: Point, tol: float) -> bool:
-        """Say whether larger weights are better without end, and hardly better any more.
+    def diverges(self, point: Point) -> bool:
+        """Say whether larger weights are better without end, and hardly better any more."""
+        return self.is_separated(point, self.tol)
 
-        If every row's own class has more than half of its probability, the classes are separated,
-        and any multiple of the weights fits better still.
+    def is_separated(self, point: Point, tol: float = np.inf) -> bool:
+        """Say whether any multiple of the weights is better, and by a mean gradient up to `tol`.
+
+        It is if every row's own class has more than half of its probability.
         """
-        flat = np.abs(point.gradient).max(initial=0.0) <= tol * self.rows.total
+        flat = np.abs(point.gradient).max(initial=0.0) <= tol * self.likelihood.total
         return bool(self.penalty == 0 and point.worst < LOG_2 and flat)
 
     def isometry(self) -> Floats:
         """Return M (K, K): in theta with V = M theta the penalty is |theta|^2.
 
-        Descent along the gradient in theta is descent in all C vectors, which keeps their sum.
+        Ascent along the gradient in theta is ascent in all C vectors, which keeps their sum.
         """
-        root = np.linalg.cholesky(self.between)
+        root = np.linalg.cholesky(self.prior.between)
         identity = np.eye(len(root))
         return np.asarray(solve_triangular(root, identity, lower=True, trans="T"))
 
-    def class_shares_only(self, weights: Floats) -> tuple[Floats, float]:
-        """Return the V that tells the classes' shares of `weights` (C,) alone, and its value.
+    def intercepts_only(self, class_weights: Floats) -> tuple[Floats, float]:
+        """Return the V that tells the classes' proportions (C,) alone, and its value.
 
         Without an intercept V is 0.
         """
-        V = np.zeros((self.rows.free, self.rows.width))
-        logs = np.full(len(weights), -np.log(len(weights)))
-        if self.rows.intercept:
-            logs = np.log(class_shares(weights, len(self.rows)))
+        rows = self.likelihood
+        V = np.zeros((rows.free, rows.width))
+        logs = np.full(len(class_weights), -np.log(len(class_weights)))
+        if rows.intercept:
+            logs = np.log(class_proportions(class_weights, len(rows)))
             V[:, -1] = logs[:-1] - logs[-1]
-        return V, float(-(weights * logs).sum())
+        return V, float((class_weights * logs).sum())
 
 
-def class_shares(weights: Floats, rows: int) -> Floats:
+def class_proportions(class_weights: Floats, rows: int) -> Floats:
     """Return the classes' shares of the weight of all rows, (C,).
 
     A class whose rows have no weight gets that of one row, so that it has a share to start from.
     """
-    filled = np.where(weights > 0, weights, weights.sum() / rows)
+    filled = np.where(class_weights > 0, class_weights, class_weights.sum() / rows)
     return np.asarray(filled / filled.sum())

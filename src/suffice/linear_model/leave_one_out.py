@@ -1,4 +1,4 @@
-"""What the other rows say of each row."""
+"""Leave-one-out predictions of a linear regression."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from suffice.count import count_pairs
+from suffice.count.pairs import PairedRows
 from suffice.display.tables import PrintedTable, Section, Tabular
+from suffice.errors import InputError
+from suffice.linear_model.pair_tally import PairTally
+from suffice.scoring.regression import RegressionPosterior
 from suffice.tally.tally import Floats
 
 
@@ -18,7 +23,7 @@ class TargetsLeftOut(Tabular):
     Prints as a table of the targets.
 
     The prior is the one that all rows gave: its scale, where evidence chose it, is not chosen
-    anew for each row. Rows with gaps were never learned, and have NaN.
+    again for each row. Rows with missing values were never learned, and have NaN.
 
     Parameters
     ----------
@@ -79,3 +84,28 @@ class TargetsLeftOut(Tabular):
     @staticmethod
     def _by_target(values: Floats) -> Floats:
         return values[None] if values.ndim == 1 else values.T
+
+
+def leave_targets_out(
+    posterior: RegressionPosterior, learned: PairTally, rows: PairedRows
+) -> TargetsLeftOut:
+    """Return what the other rows predict of each row that was learned.
+
+    Parameters
+    ----------
+    posterior : of all rows
+    learned : the tally of all rows
+    rows : all rows
+    """
+    if not count_pairs(rows).tally.allclose(learned.moments):
+        raise InputError(
+            f"These are not the rows that this {rows.estimator_name} learned. Give all of them, "
+            "with their weights, or fit a model to these."
+        )
+    left_out, shape = posterior.leave_one_out(rows), learned.targets.shape
+    return TargetsLeftOut(
+        shape(left_out.predictions),
+        shape(rows.targets - left_out.predictions),
+        shape(left_out.log_density),
+        left_out.leverage,
+    )

@@ -1,0 +1,253 @@
+"""Gaussian classes that share one covariance, by scikit-learn's three solvers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from suffice.empirical_bayes.covariance import covariance_prior
+from suffice.errors import InputError
+from suffice.families.class_conditional import (
+    ClassConditional,
+    ColumnScores,
+    LearnedRows,
+    LeftOut,
+    LinearForm,
+)
+from suffice.families.class_covariances import (
+    ClassMoments,
+    EstimatedCovariances,
+    class_moments,
+    total_covariance,
+)
+from suffice.families.dense_normal import no_closed_form, refuse_only_row, split_gaussian
+from suffice.families.discriminant import (
+    Directions,
+    eigen_directions,
+    least_squares_scorer,
+    projection_scorer,
+    whitening_directions,
+)
+from suffice.families.gaussians import DenseGaussian
+from suffice.families.leave_one_out_gaussian import (
+    LeaveOneOutGaussian,
+    covariance_parts,
+    rows_by_class,
+    weighted_parts,
+)
+from suffice.gaussian.covariance import is_singular, mle, standardize
+from suffice.scoring.dense import LinearScorer
+from suffice.scoring.scorer import Scorer
+from suffice.tally import Groups
+from suffice.tally.tally import Floats, Index
+
+
+@dataclass(frozen=True)
+class LinearSettings:
+    """How one covariance is found, and what is done with it.
+
+    Parameters
+    ----------
+    solver : "svd", "lsqr" or "eigen"
+    shrinkage : None, "auto" or float
+    tol : float
+        "svd" leaves out directions whose standard deviation is `tol` of the columns' own.
+    """
+
+    solver: str = "svd"
+    shrinkage: Any = None
+    tol: float = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class LinearDiscriminant(ClassConditional):
+    """Normals of one covariance within classes.
+
+    Parameters
+    ----------
+    groups : Groups of Patterns, or of Quartics for shrinkage "auto"
+    settings : LinearSettings
+    class_prob : (C,)
+        Probabilities that class covariances are weighted by.
+    prob_given : bool
+        Whether they were given; otherwise they are the shares of the rows.
+    estimated : covariances of a user's estimator
+    found : means and covariances of the classes
+    """
+
+    groups: Groups[Any]
+    settings: LinearSettings
+    class_prob: Floats
+    prob_given: bool
+    estimated: EstimatedCovariances | None
+    found: ClassMoments
+
+    @classmethod
+    def fit(
+        cls,
+        groups: Groups[Any],
+        settings: LinearSettings,
+        class_prob: Floats,
+        *,
+        prob_given: bool = False,
+        estimated: EstimatedCovariances | None = None,
+    ) -> Self:
+        """Return the normals of a tally."""
+        found = class_moments(groups, settings.shrinkage, estimated, tied=True)
+        rows, classes = float(groups.weights.sum()), int(np.count_nonzero(groups.weights))
+        if rows <= classes and not np.any(found.moments.scatter()):
+            raise InputError(
+                "The number of samples must be more than the number of classes. Got "
+                f"{rows:g} sample(s) of {classes} class(es)."
+            )
+        return cls(groups, settings, class_prob, prob_given, estimated, found)
+
+    @property
+    def means(self) -> Floats:
+        """Means of the classes, (C, d)."""
+        return self.found.means
+
+    @cached_property
+    def weighted_covariance(self) -> Floats:
+        """Covariance of the classes, weighted by their probabilities, (d, d)."""
+        return np.asarray(np.einsum("c,cjk->jk", self.class_prob, self.found.covariances))
+
+    @cached_property
+    def within(self) -> Floats:
+        """The covariance within classes that the solver uses, (d, d)."""
+        if self.settings.solver == "svd":
+            return np.asarray(mle(self.found.moments, tied=True).covariance[0])
+        return self.weighted_covariance
+
+    @property
+    def centre(self) -> Floats:
+        """The mean of the class means, weighted by the class probabilities, (d,)."""
+        return np.asarray(self.class_prob @ self.means)
+
+    @property
+    def _shares(self) -> Floats:
+        """How much each class counts in the variance between classes."""
+        others = max(len(self.class_prob) - 1, 1)
+        return np.asarray(float(self.groups.weights.sum()) * self.class_prob / others)
+
+    @cached_property
+    def directions(self) -> Directions | None:
+        """Where classes differ most, and the variance explained; None for "lsqr"."""
+        if self.settings.solver == "lsqr":
+            return None
+        if self.settings.solver == "svd":
+            terms = self.means, self.centre, self.within, self._shares, self.settings.tol
+            return whitening_directions(*terms)
+        tally = self.groups, self.found.moments
+        total = total_covariance(*tally, self.settings.shrinkage, self.estimated)
+        return eigen_directions(total - self.within, self.within)
+
+    def linear(self, *, raw: bool = False) -> LinearScorer:
+        """Return the scorer; `raw` with the term of x that lsqr and eigen keep in their scores."""
+        if self.settings.solver == "svd":
+            terms = self.means, self.centre, self.within, self._shares, self.settings.tol
+            return projection_scorer(*terms)
+        return least_squares_scorer(self.means, self.centre, self.within, raw=raw)
+
+    @property
+    def distribution(self) -> DenseGaussian:
+        """Normals of the means and of the covariance within classes."""
+        return DenseGaussian(self.means, self.within[None])
+
+    def scorer(self) -> Scorer:
+        """Return what adds log p(x | class), up to a term that all classes share."""
+        return self.linear()
+
+    def density(self) -> Scorer:
+        """Return what adds log p(x | class)."""
+        if is_singular(self.within):
+            raise InputError(
+                "The covariance within classes is singular, so rows have no density. Leave out "
+                "features that repeat others, or use GaussianDiscriminant, whose prior fills in."
+            )
+        return self.distribution.density()
+
+    def split(self, cells: Floats) -> ColumnScores:
+        """Return the weight of each column times its distance from the mean."""
+        return split_gaussian(self.linear(), self.distribution, cells)
+
+    def linear_form(self) -> LinearForm:
+        """Return weights of x."""
+        form = self.linear()
+        return LinearForm(form.weights, form.bias - form.weights @ form.centre)
+
+    def sample(self, codes: Index, rng: np.random.Generator) -> Floats:
+        """Draw a row of each of these classes."""
+        return self.distribution.sample(codes, rng)
+
+    @cached_property
+    def log_evidence(self) -> float:
+        """Log marginal likelihood of the rows under the prior of most evidence."""
+        moments = self.found.moments
+        return float(np.sum(covariance_prior(moments, tied=True).log_evidence(moments)))
+
+    @property
+    def n_parameters(self) -> int:
+        """Means, and one covariance."""
+        classes, columns = self.means.shape
+        return int(classes * columns + columns * (columns + 1) // 2)
+
+    def with_tally(self, groups: Groups[Any], kept: Index) -> Self:
+        """Return the normals of another tally; class probabilities are held."""
+        prob = self.class_prob[kept] / self.class_prob[kept].sum()
+        return type(self).fit(groups, self.settings, prob, prob_given=self.prob_given)
+
+    def refit_scores(self, learned: LearnedRows, number: int) -> Floats:
+        """Return log p(x | class), (C,), of one row under the tally without it."""
+        if self.prob_given:
+            return super().refit_scores(learned, number)
+        # Shares that were learned change without the row.
+        weights = learned.without(number).align(learned.tally.classes).weights
+        without = replace(self, class_prob=np.asarray(weights / weights.sum()), prob_given=True)
+        return without.refit_scores(learned, number)
+
+    def why_refit(self) -> str:
+        """Return why rows are left out by fitting anew."""
+        return self._no_closed_form() or "rows that a covariance hangs on"
+
+    def _no_closed_form(self) -> str:
+        if not np.all(self.groups.weights > 0):
+            return "a class without rows is taken to be like the others"
+        reason = no_closed_form(self.groups.parts)
+        if reason:
+            return reason
+        if self.settings.solver != "svd":
+            singular = is_singular(self.within)
+            return "the covariance within classes is singular" if singular else ""
+        least = np.linalg.eigvalsh(standardize(self.within)[1])[0]
+        wanted = min(len(self.class_prob) - 1, len(self.within))
+        assert self.directions is not None
+        if least <= self.settings.tol**2 or self.directions.scalings.shape[1] < wanted:
+            return "directions without variance are left out"
+        return ""
+
+    def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
+        """Return log p(x | class) of each row without the row: all classes change."""
+        rows, moments = learned.rows, self.found.moments
+        refuse_only_row(learned)
+        scores = np.empty((rows.shape[0], len(self.means)))
+        if self._no_closed_form():
+            return LeftOut(scores, np.ones(len(scores), np.bool_))
+        groups = rows_by_class(rows.codes, scores.shape[1])
+        shrinkage, svd = float(self.settings.shrinkage or 0.0), self.settings.solver == "svd"
+        if self.prob_given and not svd:
+            parts = weighted_parts(moments, groups, rows.row_weights, self.class_prob)
+        else:
+            # "svd" leaves out directions whose variance is `tol` squared of the columns' own.
+            least = self.settings.tol**2 if svd else 0.0
+            terms = moments, groups, rows.row_weights
+            parts = covariance_parts(*terms, tied=True, axes=shrinkage > 0, least=least)
+        form = LeaveOneOutGaussian(self.means, moments.weight, tied=True, shrinkage=shrinkage)
+        needs_refit = form.fill(rows, parts, scores)
+        if learned.closed:
+            # An announced class without rows is taken to be like the others.
+            needs_refit = np.asarray(needs_refit | learned.is_last)
+        return LeftOut(scores, needs_refit)
