@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from suffice.errors import InputError
 from suffice.kernels.text.murmur import murmur
-from suffice.text.vectorize.cutter import LETTER_RUNS, quick_cut
+from suffice.text.vectorize.cutting import LETTER_RUNS, quick_cut
 from suffice.text.vectorize.hashing import HashingVectorizer
 from suffice.text.vectorize.names import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer

@@ -9,22 +9,14 @@ import numpy as np
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.estimators.intake import labelled_rows
 from suffice.estimators.learner import check_alike
 from suffice.persist.agreement import check_kinds, check_shapes
 from suffice.persist.refusal import refuse
 from suffice.validation.importance import LossIncrease
 
 
-def rows_to_measure(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-    """Return rows of weight above 0, ready to score, coded by the classes of a fitted model."""
-    check_labels_given(y)
-    rows = labelled_rows(model, model._take_features(X, reset=False), y, sample_weight)
-    return code_rows_to_measure(*rows, model.classes_)
-
-
 def check_labels_given(y: Any) -> None:
-    """Refuse to measure on rows without labels."""
+    """Refuse to measure without labels."""
     if y is None:
         raise InputError(
             "X without y: what is lost without a column or a word cannot be measured. Give the "
@@ -33,7 +25,7 @@ def check_labels_given(y: Any) -> None:
 
 
 def code_rows_to_measure(classes: Any, rows: Rows, known: Any) -> Rows:
-    """Return rows of weight above 0, coded by `known` classes; other labels are refused."""
+    """Return rows, coded by `classes`, that weigh more than 0, coded by the classes `known`."""
     check_alike(classes, known)
     new = ~np.isin(classes, known)
     if new.any():

@@ -568,13 +568,15 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             batch = self._batch(first_row_as_table(X, y), y, sample_weight)
             return self._start(batch, known, closed=classes is not None, waits=self._waits)
         batch = self._batch(X, y, sample_weight, before=before)
-        fitted = learning.learn(before, batch, self._keep(before, batch, forget=False))
+        kept = self._keep(before, batch, forget=False)
+        fitted = learning.learn(before, batch, kept)
         return self._refit(fitted.replace(beside=self._beside(before, batch)))
 
     def _forget(self, before: Fitted, X: Any, y: Any, sample_weight: Any) -> Fitted:
         """Return what was learned before, without rows that were learned."""
         batch = self._batch(X, y, sample_weight, before=before)
-        fitted = learning.forget(before, batch, self._keep(before, batch, forget=True))
+        kept = self._keep(before, batch, forget=True)
+        fitted = learning.forget(before, batch, kept)
         return self._refit(fitted.replace(beside=self._beside(before, batch)))
 
     def _refresh(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any, groups: Any) -> Fitted:
@@ -661,12 +663,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _density(self, answer: Any, X: Any) -> Any:
         fitted = self._check_ready()
         array, model = self._read(fitted, X), self._model(fitted)
-        terms = model.features.density(), array, model.prior.log_prob
+        terms = model.features.density(), model.features.prepare(array), model.prior.log_prob
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _scores(self, answer: Any, fitted: Fitted, array: Any) -> Any:
         model = self._model(fitted)
-        terms = model.features.scorer(), array, model.log_prior
+        terms = model.features.scorer(), model.features.prepare(array), model.log_prior
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _log_proba(self, fitted: Fitted, array: Any) -> Floats:
