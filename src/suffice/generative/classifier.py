@@ -22,7 +22,7 @@ from suffice.estimators.features import Columns, read_features
 from suffice.estimators.intake import NoRowsError, read_labels, with_groups
 from suffice.generative import cross_validation, learning, persistence
 from suffice.generative.answers import explain_row, generator
-from suffice.generative.fitted import Batch, Fitted, Generative, Labels, score_rows
+from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
 from suffice.generative.held_out import calibrate
 from suffice.generative.leave_one_out import leave_one_out
 from suffice.persist.savable import write_model
@@ -628,7 +628,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the model of a tally that has changed; its calibration is that of before."""
         return learning.grow_stale(self._with_model(fitted, waits=self._waits))
 
-    def _with_model(self, fitted: Fitted, *, waits: bool) -> Fitted:
+    def _with_model(self, fitted: F, *, waits: bool) -> F:
         """Return the fitted value with p(class) and p(x | class) of its tally."""
         if len(fitted.classes) == 1:
             warn_caller(

@@ -14,7 +14,7 @@ from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning, warn_caller
 from suffice.estimators.saved_rows import HeldOutSample
 from suffice.estimators.settings import Difference, describe, differences
-from suffice.generative.fitted import Batch, Fitted, Labels
+from suffice.generative.fitted import Batch, F, Fitted, Labels
 from suffice.tally import Groups
 from suffice.tally.debt import describe_shortfall, largest_shortfall, scale_of_sum, select_classes
 from suffice.validation.row_sample import RowSample
@@ -50,17 +50,17 @@ def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
     return Fitted(batch.columns, counter, tally, closed=closed, new_classes=new)
 
 
-def learn(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
+def learn(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, with further rows."""
     before, known = before.replace(counter=batch.counter), before.classes
     counted = _count(batch, known, closed=before.closed)
     total = before.tally + counted
     gross = scale_of_sum(before.gross, total, before.tally, counted)
     changed = before.replace(new_classes=np.setdiff1d(counted.classes, known))
-    return _with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
+    return with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
 
 
-def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
+def forget(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, without rows that were learned."""
     before = before.replace(counter=batch.counter)
     taken = rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), before.classes)
@@ -79,10 +79,10 @@ def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
             "Forgetting these rows would leave nothing learned. Make a new model "
             "instead; nothing was changed."
         )
-    return _with_tally(before.replace(new_classes=rest.classes[:0]), rest, gross, kept)
+    return with_tally(before.replace(new_classes=rest.classes[:0]), rest, gross, kept)
 
 
-def merge(mine: Fitted, theirs: Fitted) -> Fitted:
+def merge(mine: F, theirs: F) -> F:
     """Return what two models have learned."""
     counter, tally = mine.counter.merge(theirs.counter, theirs.tally)
     tally = rename_like(tally, mine.classes)
@@ -100,10 +100,10 @@ def merge(mine: Fitted, theirs: Fitted) -> Fitted:
         closed=mine.closed and theirs.closed,
         new_classes=np.setdiff1d(total.classes, mine.classes),
     )
-    return _with_tally(changed, total, gross, Kept(sample, mine.held_out))
+    return with_tally(changed, total, gross, Kept(sample, mine.held_out))
 
 
-def _with_tally(before: Fitted, tally: Groups[Any], gross: Any, kept: Kept) -> Fitted:
+def with_tally(before: F, tally: Groups[Any], gross: Any, kept: Kept) -> F:
     """Return the value with another tally; all that depends on the classes follows."""
     shrunk, counter = before.keep_used(tally), before.counter
     if gross is not None:
@@ -225,7 +225,7 @@ def kept_sample(fitted: Fitted, beside: tuple[Any, ...], name: str) -> RowSample
     return fitted.sample
 
 
-def grow_stale(fitted: Fitted) -> Fitted:
+def grow_stale(fitted: F) -> F:
     """Return the fitted value, its calibration stale, or gone if the classes have changed."""
     if fitted.calibration is None:
         return fitted
@@ -238,7 +238,7 @@ def grow_stale(fitted: Fitted) -> Fitted:
     return warn_stale(fitted, fact, "refresh_calibration")
 
 
-def warn_stale(fitted: Fitted, fact: str, method: str) -> Fitted:
+def warn_stale(fitted: F, fact: str, method: str) -> F:
     """Say once for each model that what was fitted to rows is not that of all rows."""
     if fitted.stale_warned:
         return fitted

@@ -127,7 +127,7 @@ def rank_features(model: Any) -> FeatureRanking:
             f"A {type(model).__name__} keeps no tally of classes. Use a generative classifier of "
             "suffice."
         )
-    check_is_fitted(model, "tally_")
+    check_is_fitted(model, None if isinstance(model, TallyClassifier) else "tally_")
     if hasattr(model, "blocks_"):
         return _columns_of_a_table(model)
     if isinstance(model, TextClassifier):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 from suffice.errors import InputError
 from suffice.estimators.settings import Difference, differences, same
@@ -23,7 +23,7 @@ def merge_documents(mine: TextFitted, theirs: TextFitted) -> TextFitted:
     if theirs.sample is not None:
         sample = _place_sample(theirs.sample, theirs.terms, columns, counter)
         theirs = theirs.replace(sample=sample)
-    return cast(TextFitted, learning.merge(mine.with_vocabulary_of(counter), theirs))
+    return learning.merge(mine.with_vocabulary_of(counter), theirs)
 
 
 def _place_sample(
@@ -55,14 +55,14 @@ def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
 def grow_stale(fitted: TextFitted) -> TextFitted:
     """Return the fitted value, what was fitted to documents stale, or gone with its classes."""
     if fitted.refinement is None:
-        found = cast(TextFitted, learning.grow_stale(fitted))
+        found = learning.grow_stale(fitted)
         gone = fitted.calibration is not None and found.calibration is None
         return drop_calibration(found) if gone else found
     fact = "The refinement is that of the documents learned before."
     if len(fitted.refinement.bias) != len(fitted.classes):
         fact = "The classes have changed, so answers are not refined any more."
         fitted = drop_calibration(fitted)
-    return cast(TextFitted, learning.warn_stale(fitted, fact, "refresh_calibration"))
+    return learning.warn_stale(fitted, fact, "refresh_calibration")
 
 
 def drop_calibration(fitted: TextFitted) -> TextFitted:
