@@ -148,6 +148,7 @@ print(suffice.get_threads())
     assert after == "2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["spawn", "loky"])
 def test_processes_started_afterwards_inherit_the_number(threads, kind):
     threads(3)
@@ -159,6 +160,7 @@ def test_processes_started_afterwards_inherit_the_number(threads, kind):
         assert pool.submit(suffice.get_threads).result(PATIENCE) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system knows no fork")
 def test_a_fork_inherits_the_number_and_no_limit_of_threads_that_it_has_not():
     script = """
@@ -259,7 +261,13 @@ def test_gaussian_algebra_runs_on_one_blas_thread(two_blas_threads):
     assert blas_threads() == 2
 
 
+def limits_blas(method):
+    """Say whether a method runs inside `one_blas_thread`, or enters it itself."""
+    return hasattr(method, "__wrapped__") or "one_blas_thread" in method.__code__.co_names
+
+
 def test_every_public_estimator_limits_blas_in_every_method_of_ours():
+    multiply_nothing = {"get_feature_names_out", "sparsify", "densify", "save"}
     missing = []
     for name in suffice.__all__:
         owner = getattr(suffice, name)
@@ -268,8 +276,9 @@ def test_every_public_estimator_limits_blas_in_every_method_of_ours():
                 f"{name}.{method}"
                 for method in dir(owner)
                 if not method.startswith("_")
+                and method not in multiply_nothing
                 and getattr(getattr(owner, method), "__module__", "").startswith("suffice.")
-                and not hasattr(getattr(owner, method), "__wrapped__")
+                and not limits_blas(getattr(owner, method))
             ]
     assert not missing
 
@@ -375,6 +384,7 @@ def answers(kind):
     return np.hstack([model.predict_joint_log_proba(X), model.leave_one_out(X, y).log_proba])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text", "table", "regression", "logistic", "wide"])
 def test_results_are_the_same_to_the_bit_for_any_number_of_threads(threads, monkeypatch, kind):
     monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 2000)

@@ -11,6 +11,8 @@ from suffice.errors import DebtError, ModelFileError
 from suffice.tally import Counts, Groups
 from tally_histories import same_but_for_rounding
 
+pytestmark = pytest.mark.slow
+
 CASES = cases()
 # Of what was learned: how far what is left may be from a fresh fit.
 RELATIVE = 1e-9
@@ -281,5 +283,5 @@ def test_a_row_that_a_regression_left_out_can_be_forgotten_by_itself():
     before = model.tally_
     assert model.forget(rows[2:3], [3.0]).n_rows_left_out_ == 0
     assert model.tally_ == before
-    with pytest.raises(DebtError, match="More rows with a gap were to be forgotten"):
+    with pytest.raises(DebtError, match="More rows with a missing value were to be forgotten"):
         model.forget(rows[2:3], [3.0])

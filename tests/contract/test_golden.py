@@ -10,7 +10,7 @@ from golden_store import FOLDER, differences, read
 
 stored = cache(read)
 ROOMS = ("tally", "prior", "naive_bayes", "discriminant_analysis", "gaussian", "linear_model")
-ROOMS += ("basis", "lab", "text", "classifier")
+ROOMS += ("basis", "lab", "text", "table")
 PUBLIC = set(suffice.__all__)
 
 

@@ -66,6 +66,7 @@ def state(model):
 # ---- splits and orders
 
 
+@pytest.mark.slow
 @every_model
 @given(
     cuts=st.lists(st.integers(8, 39), max_size=3),
@@ -89,6 +90,7 @@ def test_learning_in_parts_is_learning_at_once(name, cuts, targets, weighted, of
     assert_same(parts, whole, X, 1e-7)
 
 
+@pytest.mark.slow
 @every_model
 @given(cut=st.integers(1, 25), weighted=st.booleans(), seed=st.integers(0, 10**6))
 def test_forgetting_is_never_having_learned(name, cut, weighted, seed):
@@ -98,6 +100,7 @@ def test_forgetting_is_never_having_learned(name, cut, weighted, seed):
     assert_same(model, clone(MODELS[name]).fit(X[cut:], y[cut:], w[cut:]), X, 1e-7)
 
 
+@pytest.mark.slow
 @every_model
 @given(cut=st.integers(8, 30), seed=st.integers(0, 10**6))
 def test_merging_is_learning_both(name, cut, seed):
@@ -200,7 +203,7 @@ def unwelcome(X, y):
         "negative weight": (X, y, -np.ones(len(y)), "Weight -1 in row 0"),
         "no weight": (X, y, np.zeros(len(y)), "All sample weights are zero"),
         "no target": (X, None, None, "requires y to be passed"),
-        "only gaps": (np.full(X.shape, np.nan), y, None, "All 12 rows have a gap"),
+        "only gaps": (np.full(X.shape, np.nan), y, None, "All 12 rows have a missing value"),
         "no rows": (X[:0], y[:0], None, r"0 sample\(s\)"),
         "complex": (X, y * 1j, None, "Complex data not supported"),
         "a cube": (X, y[:, None, None], None, "got an array of shape"),
@@ -219,7 +222,7 @@ def test_a_failed_call_changes_nothing(name, reason, verb):
     if verb != "fit" and reason == "no rows":
         return  # they change nothing
     if verb == "forget" and reason == "only gaps":
-        match = "More rows with a gap were to be forgotten"
+        match = "More rows with a missing value were to be forgotten"
     before = state(model)
     with pytest.raises(ValueError, match=match):
         getattr(model, verb)(X_bad, y_bad, w)
@@ -354,7 +357,7 @@ def test_gappy_rows_that_were_never_met_cannot_be_forgotten():
     model = LinearRegression().fit(X, y)
     bad = X[:2].copy()
     bad[0, 0] = np.nan
-    with pytest.raises(DebtError, match="gap"):
+    with pytest.raises(DebtError, match="missing value"):
         model.forget(bad, y[:2])
 
 

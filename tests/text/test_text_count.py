@@ -131,6 +131,7 @@ def test_hashed_counts_are_scikit_learns(learned, cut, width, binary, norm, sign
     assert_same_cells(ours.fit_transform(learned), expected)
 
 
+@pytest.mark.slow
 @given(documents, st.sampled_from(["char", "char_wb"]), st.sampled_from([(1, 1), (2, 4)]))
 def test_runs_of_characters_are_scikit_learns(learned, analyzer, ngram_range):
     cut = {"analyzer": analyzer, "ngram_range": ngram_range}
@@ -143,6 +144,7 @@ def test_runs_of_characters_are_scikit_learns(learned, analyzer, ngram_range):
     assert_same_cells(mine[0], them[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "lowercase"), [("a{}b", True), ("a{}b", False), ("Σ{}", True)])
 def test_every_code_point_is_cut_and_lowered_as_python_does(form, lowercase):
     whole = [form.format(chr(point)) for point in range(0x110000)]

@@ -36,6 +36,7 @@ def really_fitted(model, documents, y, splits, weights=None):
     return np.array(scores).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_folds_are_foretold_as_by_models_fitted_to_the_others(settings):
     documents, y = corpus(90, 3, seed=7)

@@ -3,47 +3,67 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError
-from suffice.estimators.intake import names_of, take_features
-from suffice.estimators.undo import all_or_nothing
+from suffice.estimators.features import Columns, read_feature_names, read_features
 from suffice.persist.agreement import check_columns
 from suffice.persist.refusal import refuse
 from suffice.persist.savable import Savable
 from suffice.tally.tally import Floats
+from suffice.threads import one_blas_thread
 
+# What a file holds of the columns.
+COLUMN_FIELDS = ("n_features_in_", "feature_names_in_")
 # Columns that an expansion from a file may make; a file may ask for any number in a few bytes.
 MAX_COLUMNS = 1 << 22
+
+
+class BasisFunctions(Protocol):
+    """Functions φ of a row, with all that they learned of the training rows."""
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return φ of rows, (n, d) to (n, n_features_out)."""
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the new columns, given those of the old."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedExpansion:
+    """The columns that an expansion learned, and the functions of them."""
+
+    columns: Columns
+    functions: Any
 
 
 class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
     """A map x -> φ(x) of rows to rows of more columns (docs: mathematics, section 7).
 
-    A subclass learns what it needs of the training rows (`_learn`), computes its columns
-    (`_expand`) and names them (`_names`), says of what it learned what is saved (`_saved`), and
+    A subclass learns functions of the training rows (`_learn`): a frozen value of the class
+    `_functions`, of which `_saved` has the fields, in their order, as they are called in files. It
     refuses what it cannot have learned (`_check_learned`).
     A missing value (NaN) stays NaN in every column it enters.
     """
 
-    _saved: ClassVar[tuple[str, ...]] = ("n_features_in_", "feature_names_in_")
+    _saved: ClassVar[tuple[str, ...]] = COLUMN_FIELDS
+    _functions: ClassVar[Any]
+    _fitted: FittedExpansion
 
     @abstractmethod
-    def _learn(self, cells: Floats) -> None:
-        """Set the fitted attributes from training rows, (n, d), which may have missing values."""
+    def _learn(self, cells: Floats, columns: Columns) -> BasisFunctions:
+        """Return functions of training rows, (n, d), which may have missing values."""
 
     @abstractmethod
-    def _expand(self, cells: Floats) -> Floats:
-        """Return φ of rows, (n, d) to (n, n_features_out)."""
-
-    @abstractmethod
-    def _names(self, columns: list[str]) -> list[str]:
-        """Return the names of the new columns, given those of the old."""
+    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
+        """Refuse what was not learned from so many columns; `state` has all that is saved."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -59,26 +79,29 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
             Missing values (NaN, null) are left out.
         y : ignored
         """
-        with all_or_nothing(self):
+        with one_blas_thread:
             self._validate_params()
-            self._learn(self._taken(X, reset=True))
-        return self
+            cells, columns = _read_cells(X, None, type(self).__name__)
+            fitted = FittedExpansion(columns, self._learn(cells, columns))
+        return self._keep(fitted)
 
+    @one_blas_thread
     def transform(self, X: Any) -> Floats:
         """Return φ of every row, (n_samples, n_features_out), in float64."""
-        check_is_fitted(self, "n_features_in_")
-        cells = self._taken(X, reset=False)
+        fitted, name = self._known(), type(self).__name__
+        cells, _ = _read_cells(X, fitted.columns, name)
         # What overflows is refused below, by name.
         with np.errstate(over="ignore", invalid="ignore"):
-            expanded = self._expand(cells)
+            expanded: Floats = fitted.functions.expand(cells)
         # Infinities of both signs add up to NaN, which must not pass for a missing value.
         complete = ~np.isnan(cells).any(axis=1, keepdims=True)
         at = first_wrong(np.isinf(expanded) | (np.isnan(expanded) & complete))
         if at is not None:
+            column = fitted.functions.name_columns(fitted.columns.terms())[at[1]]
             raise InputError(
-                f"{self.get_feature_names_out()[at[1]]} is not finite in row {at[0]}: its numbers "
-                f"are too large for {type(self).__name__}. Correct them, or centre and scale the "
-                "columns first, with StandardScaler for example."
+                f"{column} is not finite in row {at[0]}: its numbers are too large for {name}. "
+                "Correct them, or centre and scale the columns first, with StandardScaler for "
+                "example."
             )
         return expanded
 
@@ -90,17 +113,54 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         input_features : array-like of str, optional
             Names of the columns of X; those seen by `fit`, or x0, x1, ..., if not given.
         """
-        check_is_fitted(self, "n_features_in_")
-        columns = _check_feature_names_in(self, input_features)
-        return np.asarray(self._names([str(name) for name in columns]), dtype=object)
+        fitted = self._known()
+        columns = read_feature_names(input_features, fitted.columns)
+        return np.asarray(fitted.functions.name_columns(columns), dtype=object)
 
-    @abstractmethod
-    def _check_learned(self, state: dict[str, Any], columns: int) -> None:
-        """Refuse what was not learned from so many columns; `state` has all that is saved."""
+    def _keep(self, fitted: FittedExpansion) -> Self:
+        # One line, so that an interruption comes before all of it or after: nothing is half done.
+        return self.__dict__.update(_fitted=fitted) or self
+
+    # What was learned. Whoever asks reads `_fitted` once.
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
+
+    def _known(self) -> FittedExpansion:
+        """Return what was learned, or raise NotFittedError."""
+        if "_fitted" not in vars(self):
+            check_is_fitted(self)
+        return self._fitted
+
+    def _shown(self, name: str) -> FittedExpansion:
+        """Return what was learned for an attribute, or raise AttributeError as if it was none."""
+        fitted: FittedExpansion | None = vars(self).get("_fitted")
+        if fitted is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} yet")
+        return fitted
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns were learned."""
+        return self._shown("n_features_in_").columns.count
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns, if they had any."""
+        return self._shown("feature_names_in_").columns.feature_names_in()
+
+    # Saving.
+
+    def _saved_state(self) -> dict[str, Any]:
+        fitted = vars(self).get("_fitted")
+        if fitted is None:
+            return {}
+        values = (getattr(fitted.functions, field.name) for field in fields(self._functions))
+        return {**fitted.columns.saved(), **dict(zip(self._learned_names(), values, strict=True))}
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         columns = check_columns(state)
-        for name in set(self._saved) - set(Expansion._saved):
+        for name in self._learned_names():
             numbers = state.get(name)
             for part in numbers if isinstance(numbers, list | tuple) else [numbers]:
                 array = np.asarray(part)
@@ -108,37 +168,44 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
                     refuse(f"Its {name!r} is missing, or holds what is no number.")
         self._check_learned(state, columns)
 
-    def _taken(self, X: Any, *, reset: bool) -> Floats:
-        cells = np.asarray(take_features(self, X, reset=reset, sparse=False), dtype=np.float64)
-        at = first_wrong(np.isinf(cells))
-        if at is not None:
+    def _restore(self, state: dict[str, Any]) -> None:
+        functions = self._functions(*(state[name] for name in self._learned_names()))
+        self._keep(FittedExpansion(Columns.restore(state), functions))
+
+    def _learned_names(self) -> tuple[str, ...]:
+        """Return what the fields of the functions are called in files."""
+        return self._saved[len(COLUMN_FIELDS) :]
+
+
+def _read_cells(X: Any, columns: Columns | None, estimator_name: str) -> tuple[Floats, Columns]:
+    """Return the rows (n, d) in float64, without infinities, and their columns."""
+    array, known = read_features(X, columns, estimator_name, sparse=False)
+    cells = np.asarray(array, dtype=np.float64)
+    at = first_wrong(np.isinf(cells))
+    if at is not None:
+        raise InputError(
+            f"Input X contains infinity: {cells[at]:g} in row {at[0]}, {known.describe(at[1])}. "
+            "Replace it, or make it NaN to mark it missing."
+        )
+    return cells, known
+
+
+def observed_cells(cells: Floats, columns: Columns, estimator_name: str) -> list[Floats]:
+    """Return each column's cells that are not missing; there must be some to learn from."""
+    observed = [column[~np.isnan(column)] for column in cells.T]
+    for at, column in enumerate(observed):
+        if not column.size:
             raise InputError(
-                f"Input X contains infinity: {cells[at]:g} in row {at[0]}, "
-                f"{self._column(at[1])}. Replace it, or make it NaN to mark it missing."
+                f"{estimator_name} has nothing to learn from: {columns.describe(at)} holds "
+                "missing values only. Leave the column out."
             )
-        return cells
-
-    def _column(self, at: int) -> str:
-        """Return how to speak of a column of X in an error."""
-        names = names_of(self)
-        return f"column {at}" + ("" if names is None else f" ({names[at]!r})")
-
-    def _observed(self, cells: Floats) -> list[Floats]:
-        """Return the observed cells of each column; there must be some to learn from."""
-        columns = [column[~np.isnan(column)] for column in cells.T]
-        for at, column in enumerate(columns):
-            if not column.size:
-                raise InputError(
-                    f"{type(self).__name__} has nothing to learn from: {self._column(at)} holds "
-                    "missing values only. Leave the column out."
-                )
-            low, high = float(column.min()), float(column.max())
-            if np.isinf(high - low):
-                raise InputError(
-                    f"The cells of {self._column(at)} reach from {low:g} to {high:g}, and their "
-                    "difference overflows. Scale the column first."
-                )
-        return columns
+        low, high = float(column.min()), float(column.max())
+        if np.isinf(high - low):
+            raise InputError(
+                f"The cells of {columns.describe(at)} reach from {low:g} to {high:g}, and their "
+                "difference overflows. Scale the column first."
+            )
+    return observed
 
 
 def check_ascending(name: str, numbers: Any) -> None:

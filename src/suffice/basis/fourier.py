@@ -2,23 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
-from suffice.basis.expansion import Expansion, check_ascending, check_positive
+from suffice._sklearn import Interval, StrOptions
+from suffice.basis.expansion import Expansion, check_ascending, check_positive, observed_cells
 from suffice.basis.numerals import numerals
 from suffice.basis.validation import ascending, positive_by_column
 from suffice.errors import InputError
+from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
 
 
-@with_one_blas_thread
+@dataclass(frozen=True, eq=False)
+class Waves:
+    """sin and cos of 2π f x / period, for frequencies f (k,) and the period of each column (d,)."""
+
+    frequencies: Floats
+    period: Floats
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return the waves of rows: (n, d) to (n, 2 d k)."""
+        rows, columns = cells.shape
+        # Whole periods are taken off before multiplying by 2π, and exactly: a column at 1e8 would
+        # lose eight digits in the product.
+        rest = np.fmod(cells, self.period)
+        whole = np.rint((cells - rest) / self.period)
+        part = rest / self.period
+        waves = np.empty((rows, columns, len(self.frequencies), 2))
+        for at, frequency in enumerate(self.frequencies):
+            angle = 2 * np.pi * (np.fmod(frequency * whole, 1.0) + frequency * part)
+            np.sin(angle, out=waves[:, :, at, 0])
+            np.cos(angle, out=waves[:, :, at, 1])
+        return waves.reshape(rows, prod(waves.shape[1:]))
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the waves."""
+        times = ["" if text == "1" else f"{text} " for text in numerals(self.frequencies)]
+        return [f"{wave}({f}{name})" for name in columns for f in times for wave in ("sin", "cos")]
+
+
 class Fourier(Expansion):
     """sin(2π f x / period) and cos(2π f x / period) of each column (docs: mathematics, section 7).
 
@@ -47,6 +76,7 @@ class Fourier(Expansion):
     """
 
     _saved = (*Expansion._saved, "frequencies_", "period_")
+    _functions = Waves
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "frequencies": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "period": [
@@ -60,20 +90,20 @@ class Fourier(Expansion):
         self.frequencies = frequencies
         self.period = period
 
-    def _learn(self, cells: Floats) -> None:
+    def _learn(self, cells: Floats, columns: Columns) -> Waves:
         if isinstance(self.frequencies, Integral):
-            self.frequencies_ = np.arange(1.0, int(self.frequencies) + 1)
+            frequencies = np.arange(1.0, int(self.frequencies) + 1)
         else:
-            self.frequencies_ = ascending("frequencies", self.frequencies)
-            if not self.frequencies_.size or self.frequencies_[0] <= 0:
+            frequencies = ascending("frequencies", self.frequencies)
+            if not frequencies.size or frequencies[0] <= 0:
                 raise InputError(
                     f"frequencies is {self.frequencies!r}. Give one or more numbers above 0."
                 )
         if isinstance(self.period, str) and self.period == "range":
-            ranges = np.array([np.ptp(column) for column in self._observed(cells)])
-            self.period_ = np.where(ranges > 0, ranges, np.inf)
-        else:
-            self.period_ = positive_by_column("period", self.period, cells.shape[1])
+            observed = observed_cells(cells, columns, type(self).__name__)
+            ranges = np.array([np.ptp(column) for column in observed])
+            return Waves(frequencies, np.where(ranges > 0, ranges, np.inf))
+        return Waves(frequencies, positive_by_column("period", self.period, columns.count))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         check_ascending("frequencies_", state["frequencies_"])
@@ -81,20 +111,12 @@ class Fourier(Expansion):
             refuse("Its 'frequencies_' are not one or more numbers above 0.")
         check_positive("period_", state["period_"], columns)
 
-    def _expand(self, cells: Floats) -> Floats:
-        rows, columns = cells.shape
-        # Whole periods are taken off before multiplying by 2π, and exactly: a column at 1e8 would
-        # lose eight digits in the product.
-        rest = np.fmod(cells, self.period_)
-        whole = np.rint((cells - rest) / self.period_)
-        part = rest / self.period_
-        waves = np.empty((rows, columns, len(self.frequencies_), 2))
-        for at, frequency in enumerate(self.frequencies_):
-            angle = 2 * np.pi * (np.fmod(frequency * whole, 1.0) + frequency * part)
-            np.sin(angle, out=waves[:, :, at, 0])
-            np.cos(angle, out=waves[:, :, at, 1])
-        return waves.reshape(rows, prod(waves.shape[1:]))
+    @property
+    def frequencies_(self) -> Floats:
+        """Waves in a period, (n_frequencies,)."""
+        return np.asarray(self._shown("frequencies_").functions.frequencies)
 
-    def _names(self, columns: list[str]) -> list[str]:
-        times = ["" if text == "1" else f"{text} " for text in numerals(self.frequencies_)]
-        return [f"{wave}({f}{name})" for name in columns for f in times for wave in ("sin", "cos")]
+    @property
+    def period_(self) -> Floats:
+        """The period of each column, (n_features,)."""
+        return np.asarray(self._shown("period_").functions.period)

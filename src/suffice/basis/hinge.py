@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion, check_ascending, quantiles
+from suffice._sklearn import Interval
+from suffice.basis.expansion import Expansion, check_ascending, observed_cells, quantiles
 from suffice.basis.numerals import numerals
 from suffice.basis.validation import ascending
 from suffice.errors import InputError
+from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
 
 
-@with_one_blas_thread
+@dataclass(frozen=True, eq=False)
+class Hinges:
+    """x and max(0, x - k) of each column, for the knots k of each."""
+
+    knots: list[Floats]
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return the hinges of rows, those of each column side by side."""
+        blocks = []
+        for column, knots in zip(cells.T, self.knots, strict=True):
+            blocks += [column[:, None], np.maximum(column[:, None] - knots, 0.0)]
+        return np.hstack(blocks)
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the hinges."""
+        return [
+            text
+            for name, knots in zip(columns, self.knots, strict=True)
+            for text in (name, *_hinge_names(name, knots))
+        ]
+
+
 class Hinge(Expansion):
     """x and max(0, x - k) of each column, for knots k (docs: mathematics, section 7).
 
@@ -49,6 +72,7 @@ class Hinge(Expansion):
     """
 
     _saved = (*Expansion._saved, "knots_")
+    _functions = Hinges
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "knots": [Interval(Integral, 1, None, closed="left"), "array-like"],
     }
@@ -56,16 +80,16 @@ class Hinge(Expansion):
     def __init__(self, knots: Any = 5) -> None:
         self.knots = knots
 
-    def _learn(self, cells: Floats) -> None:
+    def _learn(self, cells: Floats, columns: Columns) -> Hinges:
         if not isinstance(self.knots, Integral):
-            self.knots_ = _given_knots(self.knots, cells.shape[1])
-            return
+            return Hinges(_given_knots(self.knots, columns.count))
         count = int(self.knots)
         levels = np.arange(1, count + 1) / (count + 1)
-        self.knots_ = []
-        for column in self._observed(cells):
+        learned = []
+        for column in observed_cells(cells, columns, type(self).__name__):
             knots = quantiles(column, levels)
-            self.knots_.append(knots[(knots > column.min()) & (knots < column.max())])
+            learned.append(knots[(knots > column.min()) & (knots < column.max())])
+        return Hinges(learned)
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         knots = state["knots_"]
@@ -74,18 +98,11 @@ class Hinge(Expansion):
         for some in knots:
             check_ascending("knots_", some)
 
-    def _expand(self, cells: Floats) -> Floats:
-        blocks = []
-        for column, knots in zip(cells.T, self.knots_, strict=True):
-            blocks += [column[:, None], np.maximum(column[:, None] - knots, 0.0)]
-        return np.hstack(blocks)
-
-    def _names(self, columns: list[str]) -> list[str]:
-        return [
-            text
-            for name, knots in zip(columns, self.knots_, strict=True)
-            for text in (name, *_hinge_names(name, knots))
-        ]
+    @property
+    def knots_(self) -> list[Floats]:
+        """The knots of each column, ascending."""
+        knots: list[Floats] = self._shown("knots_").functions.knots
+        return knots
 
 
 def _given_knots(knots: Any, columns: int) -> list[Floats]:

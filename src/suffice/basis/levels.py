@@ -2,19 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from suffice.basis.expansion import Expansion, check_width
+from suffice.basis.expansion import Expansion, check_width, observed_cells
 from suffice.errors import InputError
+from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
 
 
-@with_one_blas_thread
+@dataclass(frozen=True, eq=False)
+class Indicators:
+    """1 where a column has a level, for the number of levels of each column (d,)."""
+
+    levels: NDArray[np.int64]
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return the indicators of rows, those of each column side by side."""
+        parts = []
+        for column, levels in zip(cells.T, self.levels.tolist(), strict=True):
+            # Fractions are cut off, as CategoricalNB cuts them.
+            whole = np.floor(column)
+            known = (whole >= 0) & (whole < levels)
+            place = np.where(known, whole, levels)
+            part = (place[:, None] == np.arange(levels + 1)).astype(np.float64)
+            part[np.isnan(column)] = np.nan
+            parts.append(part)
+        return np.concatenate(parts, axis=1)
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the indicators."""
+        return [
+            f"{name} = {level}" if level < levels else f"{name} otherwise"
+            for name, levels in zip(columns, self.levels.tolist(), strict=True)
+            for level in range(levels + 1)
+        ]
+
+
 class Levels(Expansion):
     """1 where a column has a level 0, 1, 2, ... and 0 elsewhere; the last is for all others.
 
@@ -40,25 +69,26 @@ class Levels(Expansion):
     """
 
     _saved = (*Expansion._saved, "levels_")
+    _functions = Indicators
     _parameter_constraints: ClassVar[dict[str, Any]] = {"levels": [int, "array-like", None]}
 
     def __init__(self, levels: int | ArrayLike | None = None) -> None:
         self.levels = levels
 
-    def _learn(self, cells: Floats) -> None:
+    def _learn(self, cells: Floats, columns: Columns) -> Indicators:
         if self.levels is None:
-            highest = [column.max() for column in self._observed(cells)]
-            self.levels_ = np.maximum(np.floor(highest), 0.0).astype(np.int64) + 1
-            return
+            observed = observed_cells(cells, columns, type(self).__name__)
+            highest = np.floor([column.max() for column in observed])
+            return Indicators(np.maximum(highest, 0.0).astype(np.int64) + 1)
         given = np.asarray(self.levels)
-        if given.dtype.kind not in "iu" or given.shape not in ((), cells.shape[1:]):
+        if given.dtype.kind not in "iu" or given.shape not in ((), (columns.count,)):
             raise InputError(
-                f"levels={self.levels!r} for {cells.shape[1]} columns. Give a whole number, or one "
+                f"levels={self.levels!r} for {columns.count} columns. Give a whole number, or one "
                 "a column."
             )
         if np.any(given < 1):
             raise InputError(f"A column of {given.min()} levels. Give 1 or more.")
-        self.levels_ = np.broadcast_to(given, cells.shape[1:]).astype(np.int64)
+        return Indicators(np.broadcast_to(given, (columns.count,)).astype(np.int64))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         levels = state["levels_"]
@@ -68,21 +98,7 @@ class Levels(Expansion):
             refuse(f"Its 'levels_' are not 1 or more for each of {columns} columns.")
         check_width(sum(levels.tolist()) + columns)
 
-    def _expand(self, cells: Floats) -> Floats:
-        parts = []
-        for column, levels in zip(cells.T, self.levels_.tolist(), strict=True):
-            # Fractions are cut off, as CategoricalNB cuts them.
-            whole = np.floor(column)
-            known = (whole >= 0) & (whole < levels)
-            place = np.where(known, whole, levels)
-            part = (place[:, None] == np.arange(levels + 1)).astype(np.float64)
-            part[np.isnan(column)] = np.nan
-            parts.append(part)
-        return np.concatenate(parts, axis=1)
-
-    def _names(self, columns: list[str]) -> list[str]:
-        return [
-            f"{name} = {level}" if level < levels else f"{name} otherwise"
-            for name, levels in zip(columns, self.levels_.tolist(), strict=True)
-            for level in range(levels + 1)
-        ]
+    @property
+    def levels_(self) -> NDArray[np.int64]:
+        """How many levels each column has, (n_features,)."""
+        return np.asarray(self._shown("levels_").functions.levels)

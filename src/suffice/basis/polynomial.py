@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
+from suffice._sklearn import Interval
 from suffice.basis.expansion import Expansion, check_width
+from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
 
 
-@with_one_blas_thread
+@dataclass(frozen=True, eq=False)
+class Powers:
+    """x, x^2, ... up to the highest power of each column."""
+
+    highest: int
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return the powers of rows: (n, d) to (n, d * highest)."""
+        rows, columns = cells.shape
+        powers = np.empty((rows, columns, self.highest))
+        powers[:, :, 0] = cells
+        for power in range(1, self.highest):
+            np.multiply(powers[:, :, power - 1], cells, out=powers[:, :, power])
+        return powers.reshape(rows, prod(powers.shape[1:]))
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the powers."""
+        return [
+            name if power == 1 else f"{name}^{power}"
+            for name in columns
+            for power in range(1, self.highest + 1)
+        ]
+
+
 class Polynomial(Expansion):
     """x, x^2, ..., x^degree of each column (docs: mathematics, section 7).
 
@@ -43,6 +68,7 @@ class Polynomial(Expansion):
     """
 
     _saved = (*Expansion._saved, "_highest")
+    _functions = Powers
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "degree": [Interval(Integral, 1, None, closed="left")],
     }
@@ -50,26 +76,11 @@ class Polynomial(Expansion):
     def __init__(self, degree: int = 3) -> None:
         self.degree = degree
 
-    def _learn(self, cells: Floats) -> None:
-        self._highest = int(self.degree)
+    def _learn(self, cells: Floats, columns: Columns) -> Powers:
+        return Powers(int(self.degree))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         highest = state["_highest"]
         if type(highest) is not int or highest < 1:
             refuse(f"Its highest power is {highest!r:.80}.")
         check_width(highest * columns)
-
-    def _expand(self, cells: Floats) -> Floats:
-        rows, columns = cells.shape
-        powers = np.empty((rows, columns, self._highest))
-        powers[:, :, 0] = cells
-        for power in range(1, self._highest):
-            np.multiply(powers[:, :, power - 1], cells, out=powers[:, :, power])
-        return powers.reshape(rows, prod(powers.shape[1:]))
-
-    def _names(self, columns: list[str]) -> list[str]:
-        return [
-            name if power == 1 else f"{name}^{power}"
-            for name in columns
-            for power in range(1, self._highest + 1)
-        ]

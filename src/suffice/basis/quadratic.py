@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.basis.expansion import Expansion
+from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
 
 
 def _pairs_of(columns: int, *, products: bool) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -21,7 +23,24 @@ def _pairs_of(columns: int, *, products: bool) -> tuple[NDArray[np.intp], NDArra
     return np.arange(columns), np.arange(columns)
 
 
-@with_one_blas_thread
+@dataclass(frozen=True, eq=False)
+class PairProducts:
+    """Columns, then products of pairs of them: the first and the second column of each pair."""
+
+    pairs: tuple[NDArray[np.intp], NDArray[np.intp]]
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return rows with the products of their cells, (n, d) to (n, d + n_pairs)."""
+        first, second = self.pairs
+        return np.concatenate([cells, cells[:, first] * cells[:, second]], axis=1)
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the columns and of the products."""
+        pairs = zip(*(part.tolist() for part in self.pairs), strict=True)
+        named = [f"{columns[j]}^2" if j == k else f"{columns[j]} {columns[k]}" for j, k in pairs]
+        return [*columns, *named]
+
+
 class Quadratic(Expansion):
     """x_j of each column, then x_j x_k of each pair j <= k (docs: mathematics, section 4).
 
@@ -47,13 +66,14 @@ class Quadratic(Expansion):
     """
 
     _saved = (*Expansion._saved, "_pairs")
+    _functions = PairProducts
     _parameter_constraints: ClassVar[dict[str, Any]] = {"products": ["boolean"]}
 
     def __init__(self, products: bool = True) -> None:
         self.products = products
 
-    def _learn(self, cells: Floats) -> None:
-        self._pairs = _pairs_of(cells.shape[1], products=self.products)
+    def _learn(self, cells: Floats, columns: Columns) -> PairProducts:
+        return PairProducts(_pairs_of(columns.count, products=self.products))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         pairs = state["_pairs"]
@@ -64,12 +84,3 @@ class Quadratic(Expansion):
             np.array(pairs), _pairs_of(columns, products=kept != columns)
         ):
             refuse(f"Its pairs of columns are not those of {columns} columns.")
-
-    def _expand(self, cells: Floats) -> Floats:
-        first, second = self._pairs
-        return np.concatenate([cells, cells[:, first] * cells[:, second]], axis=1)
-
-    def _names(self, columns: list[str]) -> list[str]:
-        pairs = zip(*(part.tolist() for part in self._pairs), strict=True)
-        named = [f"{columns[j]}^2" if j == k else f"{columns[j]} {columns[k]}" for j, k in pairs]
-        return [*columns, *named]

@@ -2,24 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial import KDTree
-from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion, check_ascending, check_positive, quantiles
+from suffice._sklearn import Interval
+from suffice.basis.expansion import (
+    Expansion,
+    check_ascending,
+    check_positive,
+    observed_cells,
+    quantiles,
+)
 from suffice.basis.numerals import numerals
 from suffice.basis.validation import finite, positive_by_column
 from suffice.errors import InputError
+from suffice.estimators.features import Columns
 from suffice.persist.agreement import check_shapes
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
 
 
-@with_one_blas_thread
+@dataclass(frozen=True, eq=False)
+class Bumps:
+    """exp(-|x - c|^2 / (2 width^2)).
+
+    Parameters
+    ----------
+    centres : (n_centres, d) points among whole rows, or a list of the centres of each column
+    width : (d,)
+    """
+
+    centres: Any
+    width: Floats
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return the bumps of rows, one a centre."""
+        if isinstance(self.centres, list):
+            triples = zip(cells.T, self.centres, self.width, strict=True)
+            return np.hstack([_bumps((column[:, None] - c) / w) for column, c, w in triples])
+        bumps = np.empty((len(cells), len(self.centres)))
+        for at, centre in enumerate(self.centres):
+            bumps[:, at] = _bumps(np.linalg.norm((cells - centre) / self.width, axis=1))
+        return bumps
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the bumps."""
+        if isinstance(self.centres, list):
+            pairs = zip(columns, self.centres, strict=True)
+            return [f"radial({name}, {text})" for name, c in pairs for text in numerals(c)]
+        points = zip(*(numerals(column) for column in self.centres.T), strict=True)
+        return [f"radial({_tuple(columns)}, {_tuple(point)})" for point in points]
+
+
 class Radial(Expansion):
     """exp(-|x - c|^2 / (2 width^2)) for centres c (docs: mathematics, section 7).
 
@@ -57,6 +96,7 @@ class Radial(Expansion):
     """
 
     _saved = (*Expansion._saved, "centres_", "width_")
+    _functions = Bumps
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "centres": [Interval(Integral, 1, None, closed="left"), "array-like"],
         "width": [Interval(Real, 0, None, closed="neither"), "array-like", None],
@@ -66,22 +106,20 @@ class Radial(Expansion):
         self.centres = centres
         self.width = width
 
-    def _learn(self, cells: Floats) -> None:
+    def _learn(self, cells: Floats, columns: Columns) -> Bumps:
         if not isinstance(self.centres, Integral):
-            self.centres_: Any = _given_centres(self.centres, cells.shape[1])
-            width = _spacing(self.centres_) if self.width is None else self.width
-            self.width_ = positive_by_column("width", width, cells.shape[1])
-            return
+            points = _given_centres(self.centres, columns.count)
+            width = _spacing(points) if self.width is None else self.width
+            return Bumps(points, positive_by_column("width", width, columns.count))
         count = int(self.centres)
         levels = np.linspace(0.0, 1.0, count) if count > 1 else np.array([0.5])
-        observed = self._observed(cells)
-        self.centres_ = [quantiles(column, levels) for column in observed]
-        if self.width is None:
-            missing = np.array([max(len(centres) - 1, 1) for centres in self.centres_])
-            width = np.array([np.ptp(column) for column in observed]) / missing
-            self.width_ = np.where(width > 0, width, np.inf)
-        else:
-            self.width_ = positive_by_column("width", self.width, cells.shape[1])
+        observed = observed_cells(cells, columns, type(self).__name__)
+        centres = [quantiles(column, levels) for column in observed]
+        if self.width is not None:
+            return Bumps(centres, positive_by_column("width", self.width, columns.count))
+        intervals = np.array([max(len(some) - 1, 1) for some in centres])
+        width = np.array([np.ptp(column) for column in observed]) / intervals
+        return Bumps(centres, np.where(width > 0, width, np.inf))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         centres = state["centres_"]
@@ -94,21 +132,15 @@ class Radial(Expansion):
             check_shapes(state, centres_=(max(len(centres), 1), columns))
         check_positive("width_", state["width_"], columns)
 
-    def _expand(self, cells: Floats) -> Floats:
-        if isinstance(self.centres_, list):
-            triples = zip(cells.T, self.centres_, self.width_, strict=True)
-            return np.hstack([_bumps((column[:, None] - c) / w) for column, c, w in triples])
-        bumps = np.empty((len(cells), len(self.centres_)))
-        for at, centre in enumerate(self.centres_):
-            bumps[:, at] = _bumps(np.linalg.norm((cells - centre) / self.width_, axis=1))
-        return bumps
+    @property
+    def centres_(self) -> Any:
+        """The centres given, or those of each column."""
+        return self._shown("centres_").functions.centres
 
-    def _names(self, columns: list[str]) -> list[str]:
-        if isinstance(self.centres_, list):
-            pairs = zip(columns, self.centres_, strict=True)
-            return [f"radial({name}, {text})" for name, c in pairs for text in numerals(c)]
-        points = zip(*(numerals(column) for column in self.centres_.T), strict=True)
-        return [f"radial({_tuple(columns)}, {_tuple(point)})" for point in points]
+    @property
+    def width_(self) -> Floats:
+        """The width in each column, (n_features,)."""
+        return np.asarray(self._shown("width_").functions.width)
 
 
 def _bumps(distances: Floats) -> Floats:

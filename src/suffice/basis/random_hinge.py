@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
-from suffice.basis.expansion import Expansion, check_positive
+from suffice._sklearn import Interval
+from suffice.basis.expansion import Expansion, check_positive, observed_cells
 from suffice.errors import InputError
-from suffice.estimators.answers import generator
+from suffice.estimators.features import Columns
+from suffice.estimators.one_row import generator
 from suffice.persist.agreement import check_shapes
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
 
 
-@with_one_blas_thread
+@dataclass(frozen=True, eq=False)
+class RandomHinges:
+    """max(0, w.z + b) of rows z in units of `scale` (d,) about `mean` (d,).
+
+    Parameters
+    ----------
+    mean, scale : (d,)
+    weights : (k, d)
+        w of each function.
+    offsets : (k,)
+        b of each function.
+    """
+
+    mean: Floats
+    scale: Floats
+    weights: Floats
+    offsets: Floats
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return the functions of rows: (n, d) to (n, k)."""
+        hinges = np.asarray((cells - self.mean) / self.scale) @ self.weights.T
+        hinges += self.offsets
+        return np.maximum(hinges, 0.0, out=hinges)
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the functions, which do not depend on those of the columns."""
+        return [f"max(0, w{at}.z + b{at})" for at in range(len(self.weights))]
+
+
 class RandomHinge(Expansion):
     """max(0, w.z + b) of standardised rows z, with w ~ N(0, 1) (docs: mathematics, section 7).
 
@@ -50,6 +80,7 @@ class RandomHinge(Expansion):
     """
 
     _saved = (*Expansion._saved, "mean_", "scale_", "weights_", "offsets_")
+    _functions = RandomHinges
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_features": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state", np.random.Generator],
@@ -59,10 +90,10 @@ class RandomHinge(Expansion):
         self.n_features = n_features
         self.random_state = random_state
 
-    def _learn(self, cells: Floats) -> None:
-        self.mean_, self.scale_ = (
-            np.array(values)
-            for values in zip(*map(_mean_and_scale, self._observed(cells)), strict=True)
+    def _learn(self, cells: Floats, columns: Columns) -> RandomHinges:
+        observed = observed_cells(cells, columns, type(self).__name__)
+        mean, scale = (
+            np.array(values) for values in zip(*map(_mean_and_scale, observed), strict=True)
         )
         complete = cells[~np.isnan(cells).any(axis=1)]
         if not len(complete):
@@ -71,30 +102,37 @@ class RandomHinge(Expansion):
                 "without. Give a complete row, or leave the columns with most of them out."
             )
         rng = generator(self.random_state)
-        self.weights_ = rng.standard_normal((int(self.n_features), cells.shape[1]))
-        levels = rng.uniform(size=len(self.weights_))
-        rows = self._standardize(complete)
+        weights = rng.standard_normal((int(self.n_features), columns.count))
+        levels = rng.uniform(size=len(weights))
+        rows = np.asarray((complete - mean) / scale)
         # One function at a time: all of them at once would take the memory of their output.
-        kinks = [
-            np.quantile(rows @ w, level) for w, level in zip(self.weights_, levels, strict=True)
-        ]
-        self.offsets_ = -np.array(kinks)
+        kinks = [np.quantile(rows @ w, level) for w, level in zip(weights, levels, strict=True)]
+        return RandomHinges(mean, scale, weights, -np.array(kinks))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         functions = (max(len(state["weights_"]), 1),)
         check_shapes(state, weights_=(*functions, columns), offsets_=functions, mean_=(columns,))
         check_positive("scale_", state["scale_"], columns)
 
-    def _standardize(self, cells: Floats) -> Floats:
-        return np.asarray((cells - self.mean_) / self.scale_)
+    @property
+    def mean_(self) -> Floats:
+        """Mean of each column's cells, (n_features_in_,)."""
+        return np.asarray(self._shown("mean_").functions.mean)
 
-    def _expand(self, cells: Floats) -> Floats:
-        hinges = self._standardize(cells) @ self.weights_.T
-        hinges += self.offsets_
-        return np.maximum(hinges, 0.0, out=hinges)
+    @property
+    def scale_(self) -> Floats:
+        """Standard deviation of each column's cells, (n_features_in_,)."""
+        return np.asarray(self._shown("scale_").functions.scale)
 
-    def _names(self, columns: list[str]) -> list[str]:
-        return [f"max(0, w{at}.z + b{at})" for at in range(len(self.weights_))]
+    @property
+    def weights_(self) -> Floats:
+        """(n_features, n_features_in_)."""
+        return np.asarray(self._shown("weights_").functions.weights)
+
+    @property
+    def offsets_(self) -> Floats:
+        """(n_features,)."""
+        return np.asarray(self._shown("offsets_").functions.offsets)
 
 
 def _mean_and_scale(column: Floats) -> tuple[float, float]:

@@ -105,6 +105,8 @@ def own_log_proba(scores: Floats, class_index: NDArray[np.int32]) -> Floats:
     if scores.shape[1] == TWO:
         margins = scores[:, 1] - scores[:, 0]
         return -np.logaddexp(0.0, np.where(class_index == 1, -margins, margins))
+    if not scores.size:
+        return np.zeros(len(scores))
     own = scores[np.arange(len(scores)), class_index]
     # Class by class, because sums along a short axis are slow.
     columns = scores.T

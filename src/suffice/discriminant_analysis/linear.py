@@ -123,8 +123,9 @@ class LinearDiscriminantAnalysis(
         prior = self._class_prior(groups.weights)
         self._components(len(groups.classes), fitted.columns.count)
         settings = LinearSettings(self.solver, self.shrinkage, self.tol)
-        terms = {"prob_given": prior.is_given, "estimated": self._estimated(fitted)}
-        features = LinearDiscriminant.fit(groups, settings, prior.prob, **terms)
+        estimated, given = self._estimated(fitted), prior.is_given
+        terms = groups, settings, prior.prob
+        features = LinearDiscriminant.fit(*terms, prob_given=given, estimated=estimated)
         return Generative(prior, features)
 
     def _class_prior(self, weights: Floats) -> ClassPrior:

@@ -1,8 +1,9 @@
-"""Targets as scikit-learn's users give them, checked and made ready to count."""
+"""Targets as scikit-learn's users give them: read as numbers."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,20 +13,52 @@ from suffice.data.frames import frame_to_array, is_frame, is_number
 from suffice.errors import InputError
 
 
-class Targets(NamedTuple):
-    """Targets (n, t), whether there was one without an axis of its own, and their names."""
+@dataclass(frozen=True)
+class TargetColumns:
+    """How many targets were learned, their names, and whether y had no axis for them.
 
-    values: NDArray[np.float64]
-    single: bool
-    names: tuple[str, ...] | None
+    Examples
+    --------
+    >>> TargetColumns(2, ("price", "rent")).describe(1)
+    "target 1 ('rent')"
+    """
+
+    count: int
+    names: tuple[str, ...] | None = None
+    single: bool = False
+
+    def describe(self, at: int) -> str:
+        """Return how to speak of a target in an error."""
+        return f"target {at}" + (f" ({self.names[at]!r})" if self.names is not None else "")
+
+    def shape(self, values: Any) -> Any:
+        """Return values (n, t) as y was given: (n,) if it had no axis for targets."""
+        return values[:, 0] if self.single else values
+
+    def shape_by_target(self, values: Any) -> Any:
+        """Return values (t, ...) without the first axis if y had no axis for targets."""
+        return values[0] if self.single else values
 
 
-def take_targets(estimator: Any, X: Any, y: Any) -> Targets:
-    """Return y as numbers, gaps (NaN, null) among them."""
+def read_targets(y: Any, X: Any, estimator_name: str) -> tuple[NDArray[np.float64], TargetColumns]:
+    """Return y as numbers (n, t), missing values (NaN, null) among them, and what they are called.
+
+    Parameters
+    ----------
+    y : array-like, Series or data frame of shape (n,) or (n, t)
+    X : whatever has n rows
+    estimator_name : str
+        For errors.
+
+    Examples
+    --------
+    >>> read_targets([1.5, None], np.zeros((2, 1)), "LinearRegression")
+    (array([[1.5],
+           [nan]]), TargetColumns(count=1, names=None, single=True))
+    """
     if y is None:
         raise InputError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target "
-            "y is None."
+            f"This {estimator_name} estimator requires y to be passed, but the target y is None."
         )
     names: tuple[str, ...] | None = None
     if is_frame(y):
@@ -67,5 +100,5 @@ def take_targets(estimator: Any, X: Any, y: Any) -> Targets:
             f"Input y contains infinity in row {row}. Replace it, or make it NaN to have the row "
             "left out."
         )
-    single = values.ndim == 1
-    return Targets(np.ascontiguousarray(values.reshape(len(values), -1)), single, names)
+    cells = np.ascontiguousarray(values.reshape(len(values), -1))
+    return cells, TargetColumns(cells.shape[1], names, single=values.ndim == 1)

@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -73,7 +74,7 @@ class LearnedRows:
     gross: Groups[Any] | None = None
     closed: bool = False
 
-    @property
+    @cached_property
     def is_last(self) -> Marks:
         """Whether each row is all the weight of its class, (n,)."""
         whole = self.tally.weights[self.rows.codes]
@@ -158,9 +159,13 @@ class ClassConditional(ABC):
             Log p(class) without each row: -inf for a class that is gone.
         """
 
+    def no_closed_form(self) -> str:
+        """Return why rows cannot be left out in closed form, or nothing."""
+        return ""
+
     def why_refit(self) -> str:
         """Return why rows are left out by fitting anew."""
-        return "no closed form"
+        return self.no_closed_form() or "rows that a covariance hangs on"
 
     def refit_scores(self, learned: LearnedRows, number: int) -> Floats:
         """Return log p(x | class), (C,), of one row under the tally without it; -inf if gone."""

@@ -2,27 +2,153 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from suffice._sklearn import Interval, StrOptions
 from suffice.empirical_bayes.coefficients import scale_of_known_noise, scale_of_unknown_noise
 from suffice.errors import InputError, PriorError
+from suffice.estimators.features import Columns
 from suffice.gaussian import MultivariateNormal
-from suffice.linear_model.regression import Regression
+from suffice.linear_model.regressor import TallyRegressor
+from suffice.linear_model.solution import Solution, restrict_moments
 from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
 from suffice.prior.matrices import cholesky
 from suffice.scoring.regression import CoefficientPosterior, RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
-from suffice.threads import with_one_blas_thread
 
 
-@with_one_blas_thread
-class BayesianLinearRegression(Regression):
+@dataclass(frozen=True, eq=False)
+class BayesianSettings:
+    """How a tally is read as a Bayesian regression: parameters of BayesianLinearRegression."""
+
+    prior_scale: Any
+    prior: MultivariateNormal | None
+    noise_variance: float | None
+    noise_shape: float
+    noise_scale: float
+    fit_intercept: bool
+    standardize: bool
+
+    def solve(self, moments: Moments, columns: Columns) -> BayesianSolution:
+        """Return the posterior of the coefficients, and the evidence of the prior."""
+        products = Products.of(moments, columns.count, intercept=self.fit_intercept)
+        if self.noise_variance is None and self.noise_shape + products.rows / 2 <= 0:
+            raise InputError(
+                f"The noise cannot be learned from n_samples = {float(moments.weight):g} beside "
+                "an intercept. Learn more rows, or give noise_variance or a prior of the noise."
+            )
+        location, precision = self._unit_prior(products, float(moments.weight))
+        scale = self._scale(products.about(location), precision)
+        prior = self._scaled_prior(location, precision, scale)
+        posterior = RegressionPosterior.of(prior, products, moments, intercept=self.fit_intercept)
+        # A posterior is of its prior's kind, which the types do not say.
+        evidence = prior.log_evidence(products, posterior.posterior)  # type: ignore[arg-type]
+        noise: Any = self.noise_variance
+        if isinstance(posterior.posterior, Coefficients):
+            noise = posterior.posterior.noise_scale / posterior.posterior.noise_shape
+        return BayesianSolution(
+            moments,
+            products,
+            self.fit_intercept,
+            posterior.coefficients,
+            posterior.intercepts if self.fit_intercept else 0.0,
+            settings=self,
+            known_posterior=posterior,
+            prior_scale=scale,
+            noise_variance=noise,
+            log_evidence=float(evidence.sum()),
+        )
+
+    def _unit_prior(self, products: Products, rows: float) -> tuple[Floats, Floats]:
+        """Return the prior mean (t, d), and the prior precision (d, d) at a scale of 1."""
+        targets, d = products.xy.shape
+        if self.prior is None or d == 0:
+            squares = np.diagonal(products.xx) if self.standardize else np.ones(d)
+            size = rows if self.standardize else 1.0
+            return np.zeros((targets, d)), np.diag(np.where(squares > 0, squares / size, 1.0))
+        mean = self.prior.mean
+        if mean.shape not in ((d,), (targets, d)):
+            raise PriorError(
+                f"The prior has a mean of shape {mean.shape} for {d} coefficients of {targets} "
+                "targets. Give a MultivariateNormal over the columns, in their order."
+            )
+        return np.broadcast_to(mean, (targets, d)), self.prior.precision
+
+    def _scale(self, products: Products, precision: Floats) -> float | Floats:
+        """Return the scale that was given, or the one with the highest evidence."""
+        given = self.prior_scale
+        if given is None:
+            given = "evidence" if self.prior is None else 1.0
+        if not isinstance(given, str):
+            scale = np.asarray(given, dtype=np.float64)
+            if scale.shape not in ((), precision.shape[:1]) or not np.all(scale > 0):
+                raise PriorError(
+                    f"prior_scale is {given!r} for {len(precision)} columns. Give a number above 0 "
+                    "or one a column; inf is flat."
+                )
+            return float(scale) if scale.ndim == 0 else scale
+        if len(precision) == 0:
+            return 1.0
+        root = cholesky("The prior", "precision", precision)
+        if self.noise_variance is not None:
+            return scale_of_known_noise(products, root, self.noise_variance)
+        scales = np.full(len(products.yy), self.noise_scale, dtype=np.float64)
+        return scale_of_unknown_noise(products, root, self.noise_shape, scales)
+
+    def _scaled_prior(
+        self, location: Floats, precision: Floats, scale: float | Floats
+    ) -> CoefficientPosterior:
+        targets, d = location.shape
+        factors = np.broadcast_to(1 / np.asarray(scale, dtype=np.float64), (d,))
+        scaled = precision * np.outer(factors, factors)
+        if self.noise_variance is not None:
+            return CoefficientsKnownNoise(location, scaled, self.noise_variance)
+        noise_scale = np.full(targets, self.noise_scale, dtype=np.float64)
+        return Coefficients(location, scaled, self.noise_shape, noise_scale)
+
+
+@dataclass(frozen=True, eq=False)
+class BayesianSolution(Solution):
+    """Posterior coefficients, the prior scale they have, the noise, and the log evidence."""
+
+    settings: BayesianSettings
+    known_posterior: RegressionPosterior
+    prior_scale: float | Floats
+    noise_variance: float | Floats
+    log_evidence: float
+
+    @property
+    def posterior(self) -> RegressionPosterior:
+        """The posterior of the coefficients."""
+        return self.known_posterior
+
+    def restrict(self, columns: Index) -> BayesianSolution:
+        """Return the regression on some columns only, their coefficients under the same prior."""
+        scale, prior = self.prior_scale, self.settings.prior
+        settings = replace(
+            self.settings,
+            prior_scale=scale if np.ndim(scale) == 0 else np.asarray(scale)[columns],
+            prior=prior if prior is None or not columns.size else prior.marginal(columns),
+        )
+        moments = restrict_moments(self.moments, len(self.products.xx), columns)
+        return settings.solve(moments, Columns(len(columns)))
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """What a summary says above its table: names and values."""
+        scale = np.atleast_1d(self.prior_scale)
+        text = f"{scale[0]:.4g}" if scale.size == 1 else f"{scale.min():.4g} to {scale.max():.4g}"
+        evidence = ("log evidence", f"{self.log_evidence:.4f}")
+        return (*super().facts, ("prior scale", text), evidence)
+
+
+class BayesianLinearRegression(TallyRegressor):
     """Linear regression with its coefficients (and noise) integrated out.
 
     Without `noise_variance` the noise is learned too (normal-inverse-gamma, Student t predictive),
@@ -61,7 +187,7 @@ class BayesianLinearRegression(Regression):
     posterior_ : MultivariateNormal or MultivariateStudentT of (intercept, coefficients)
     tally_ : Moments of columns and targets together
     n_rows_left_out_ : int
-        Rows with gaps, which were not learned.
+        Rows with missing values, which were not learned.
 
     Examples
     --------
@@ -75,7 +201,6 @@ class BayesianLinearRegression(Regression):
     array([0.94])
     """
 
-    _derived = ("coef_", "intercept_", "prior_scale_", "noise_variance_", "log_evidence_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "prior_scale": [
             None,
@@ -110,81 +235,32 @@ class BayesianLinearRegression(Regression):
         self.fit_intercept = fit_intercept
         self.standardize = standardize
 
-    def _solve(self, tally: Moments) -> None:
-        products = self._products(tally)
-        if self.noise_variance is None and self.noise_shape + products.rows / 2 <= 0:
-            raise InputError(
-                f"The noise cannot be learned from n_samples = {float(tally.weight):g} beside "
-                "an intercept. Learn more rows, or give noise_variance or a prior of the noise."
-            )
-        prior = self._prior(products)
-        line = RegressionPosterior.of(prior, products, tally, intercept=self.fit_intercept)
-        self._believed = line
-        self._show(line.coefficients, line.intercepts if self.fit_intercept else 0.0)
-        # A posterior is of its prior's kind, which the types do not say.
-        evidence = prior.log_evidence(products, line.posterior)  # type: ignore[arg-type]
-        self.log_evidence_ = float(evidence.sum())
-        self.noise_variance_: Any = self.noise_variance
-        if isinstance(line.posterior, Coefficients):
-            noise = line.posterior.noise_scale / line.posterior.noise_shape
-            self.noise_variance_ = float(noise[0]) if self._single_target else noise
+    def _settings(self) -> BayesianSettings:
+        return BayesianSettings(
+            self.prior_scale,
+            self.prior,
+            self.noise_variance,
+            self.noise_shape,
+            self.noise_scale,
+            bool(self.fit_intercept),
+            bool(self.standardize),
+        )
 
-    def _pass_on(self, part: Self, columns: Index) -> None:
-        scale = self.prior_scale_
-        part.prior_scale = scale if np.ndim(scale) == 0 else np.asarray(scale)[columns]
-        if self.prior is not None and columns.size:
-            part.prior = self.prior.marginal(columns)
+    @property
+    def prior_scale_(self) -> Any:
+        """The prior scale that was used: float or (n_features,)."""
+        return self._shown("prior_scale_", solved=True).solution.prior_scale
 
-    def _prior(self, products: Products) -> CoefficientPosterior:
-        targets, d = products.xy.shape
-        location, shape = self._location_and_shape(products)
-        scale = self._scale(products.about(location), shape)
-        self.prior_scale_ = scale
-        factors = np.broadcast_to(1 / np.asarray(scale, dtype=np.float64), (d,))
-        precision = shape * np.outer(factors, factors)
-        if self.noise_variance is not None:
-            return CoefficientsKnownNoise(location, precision, self.noise_variance)
-        noise_scale = np.full(targets, self.noise_scale, dtype=np.float64)
-        return Coefficients(location, precision, self.noise_shape, noise_scale)
+    @property
+    def noise_variance_(self) -> Any:
+        """The known variance of the noise, or the posterior's scale / shape."""
+        fitted = self._shown("noise_variance_", solved=True)
+        noise = fitted.solution.noise_variance
+        if not isinstance(noise, np.ndarray):
+            return noise
+        return float(noise[0]) if fitted.learned.targets.single else noise
 
-    def _location_and_shape(self, products: Products) -> tuple[Floats, Floats]:
-        """Return the prior mean (t, d), and the prior precision (d, d) at a scale of 1."""
-        targets, d = products.xy.shape
-        if self.prior is None or d == 0:
-            squares = np.diagonal(products.xx) if self.standardize else np.ones(d)
-            rows = float(self.tally_.weight) if self.standardize else 1.0
-            return np.zeros((targets, d)), np.diag(np.where(squares > 0, squares / rows, 1.0))
-        mean = self.prior.mean
-        if mean.shape not in ((d,), (targets, d)):
-            raise PriorError(
-                f"The prior has a mean of shape {mean.shape} for {d} coefficients of {targets} "
-                "targets. Give a MultivariateNormal over the columns, in their order."
-            )
-        return np.broadcast_to(mean, (targets, d)), self.prior.precision
-
-    def _scale(self, products: Products, shape: Floats) -> float | Floats:
-        """Return the scale that was given, or the one of most evidence."""
-        given = self.prior_scale
-        if given is None:
-            given = "evidence" if self.prior is None else 1.0
-        if not isinstance(given, str):
-            scale = np.asarray(given, dtype=np.float64)
-            if scale.shape not in ((), shape.shape[:1]) or not np.all(scale > 0):
-                raise PriorError(
-                    f"prior_scale is {given!r} for {len(shape)} columns. Give a number above 0 or "
-                    "one a column; inf is flat."
-                )
-            return float(scale) if scale.ndim == 0 else scale
-        if len(shape) == 0:
-            return 1.0
-        root = cholesky("The prior", "precision", shape)
-        if self.noise_variance is not None:
-            return scale_of_known_noise(products, root, self.noise_variance)
-        scales = np.full(len(products.yy), self.noise_scale, dtype=np.float64)
-        return scale_of_unknown_noise(products, root, self.noise_shape, scales)
-
-    def _facts(self, line: RegressionPosterior) -> tuple[tuple[str, str], ...]:
-        scale = np.atleast_1d(self.prior_scale_)
-        told = f"{scale[0]:.4g}" if scale.size == 1 else f"{scale.min():.4g} to {scale.max():.4g}"
-        evidence = ("log evidence", f"{self.log_evidence_:.4f}")
-        return (*super()._facts(line), ("prior scale", told), evidence)
+    @property
+    def log_evidence_(self) -> float:
+        """Log probability of the learned targets, given the rows."""
+        return float(self._shown("log_evidence_", solved=True).solution.log_evidence)

@@ -7,12 +7,19 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from suffice.count.pairs import PairedRows, count_pairs_by_code
+from suffice.data.rows import Rows
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError, PriorError
+from suffice.estimators.features import Columns
 from suffice.estimators.folds import NEVER, Folds
+from suffice.linear_model.solution import (
+    RegressionSettings,
+    Solution,
+    predict_distribution,
+    predict_targets,
+)
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 from suffice.validation.cross_validation import setting_name
@@ -89,32 +96,36 @@ class TargetsValidation(Tabular):
         return self.to_dict()
 
 
-def cross_validated(
-    model: Any, rows: PairedRows, numbers: Folds, settings_to_try: Mapping[str, Any]
+def cross_validate_targets(
+    rows: PairedRows,
+    numbers: Folds,
+    params: Sequence[Mapping[str, Any]],
+    settings: Sequence[RegressionSettings],
 ) -> TargetsValidation:
-    """Score every combination of settings on every fold, from one counting pass.
+    """Score every setting on every fold, from one counting pass.
 
     A fold without a target has nothing to score: its weight is 0 and its scores are NaN.
-    """
-    from sklearn.model_selection import ParameterGrid
 
-    settings = list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
+    Parameters
+    ----------
+    rows : all rows
+    numbers : (n,) the fold that leaves each row out
+    params : what users call each setting
+    settings : how a tally is read under it
+    """
     learned = training_moments(rows, numbers)
-    weights = rows.weights if rows.weights.size else np.ones(rows.shape[0])
+    weights = rows.row_weights
     has_target = np.isfinite(rows.targets).all(axis=1)
     parts = [np.flatnonzero((numbers == fold) & has_target) for fold in range(len(learned))]
     fold_weights = np.array([weights[part].sum() for part in parts])
     check_learnable(learned, fold_weights)
+    columns = Columns(int(rows.X.shape[1]))
     scores = np.full((2, len(settings), len(learned)), np.nan)
     for at, setting in enumerate(settings):
         for fold in np.flatnonzero(fold_weights > 0):
-            reader = clone(model).set_params(**setting)
-            reader._validate_params()
-            reader.__dict__.update(vars_of(model))
-            reader._settle(learned[fold])
-            mine = parts[fold]
-            scores[:, at, fold] = scored(reader, rows.X[mine], rows.targets[mine], weights[mine])
-    return TargetsValidation(settings, scores[0], scores[1], fold_weights)
+            solution = setting.solve(learned[fold], columns)
+            scores[:, at, fold] = score_targets(solution, rows.take(parts[fold]))
+    return TargetsValidation(params, scores[0], scores[1], fold_weights)
 
 
 def check_learnable(learned: list[Moments], fold_weights: Floats) -> None:
@@ -142,24 +153,15 @@ def training_moments(rows: PairedRows, numbers: Folds) -> list[Moments]:
     return [by_fold.take(every[every != fold]).pooled() for fold in range(folds)]
 
 
-def vars_of(model: Any) -> dict[str, Any]:
-    """Return what a model knows of the columns and targets of its rows, names left out."""
-    return {
-        "n_features_in_": model.n_features_in_,
-        "_single_target": model._single_target,
-        "_target_names": model._target_names,
-        "n_rows_left_out_": 0,
-    }
-
-
-def scored(model: Any, X: Any, targets: Floats, weights: Floats) -> tuple[float, float]:
+def score_targets(solution: Solution, rows: PairedRows) -> tuple[float, float]:
     """Return the mean squared error, and the mean log density if there is a predictive."""
-    predicted = np.asarray(model.predict(X)).reshape(targets.shape)
-    error = np.square(targets - predicted).mean(axis=1)
+    weights = rows.row_weights
+    cells = Rows(rows.X, rows.codes, 1, estimator_name=rows.estimator_name)
+    error = np.square(rows.targets - predict_targets(solution, cells)).mean(axis=1)
     try:
-        density = model.predictive(X).log_density(targets).sum(axis=1)
+        density = predict_distribution(solution, cells).log_density(rows.targets).sum(axis=1)
     except (InputError, PriorError):
-        density = np.full(len(targets), np.nan)
+        density = np.full(len(rows.targets), np.nan)
     return (
         float(np.average(error, weights=weights)),
         float(np.average(density, weights=weights)),

@@ -2,20 +2,115 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from suffice.errors import InputError, SufficeWarning, warn_caller
-from suffice.linear_model.least_squares import least_squares, non_negative_least_squares
-from suffice.linear_model.regression import Regression
+from suffice.estimators.features import Columns
+from suffice.linear_model.least_squares import (
+    LeastSquares,
+    least_squares,
+    non_negative_least_squares,
+)
+from suffice.linear_model.regressor import TallyRegressor
+from suffice.linear_model.solution import Solution, restrict_moments
 from suffice.prior.coefficients import Coefficients, Products
+from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
-from suffice.threads import with_one_blas_thread
+from suffice.tally.tally import Floats, Index
 
 
-@with_one_blas_thread
-class LinearRegression(Regression):
+@dataclass(frozen=True)
+class LeastSquaresSettings:
+    """How a tally is read as a least-squares regression.
+
+    Parameters
+    ----------
+    fit_intercept : bool
+    positive : bool
+        Whether no coefficient may be below 0.
+    """
+
+    fit_intercept: bool
+    positive: bool
+
+    def solve(self, moments: Moments, columns: Columns) -> LeastSquaresSolution:
+        """Return the least-squares coefficients, the least of them if many fit alike."""
+        d = columns.count
+        products = Products.of(moments, d, intercept=self.fit_intercept)
+        if self.positive:
+            found = non_negative_least_squares(products)
+        else:
+            found = least_squares(products)
+            _warn_of_repeats(found, columns)
+        values = np.linalg.eigvalsh(products.xx)[::-1]
+        known = max(int(np.ceil(moments.weight)), found.rank)
+        mean = moments.mean()
+        level = mean[d:] - found.coefficients @ mean[:d]
+        return LeastSquaresSolution(
+            moments,
+            products,
+            self.fit_intercept,
+            found.coefficients,
+            level if self.fit_intercept else 0.0,
+            settings=self,
+            rank=found.rank,
+            singular=np.sqrt(np.maximum(values, 0.0))[:known],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LeastSquaresSolution(Solution):
+    """Least-squares coefficients, the rank of the columns, and their singular values."""
+
+    settings: LeastSquaresSettings
+    rank: int
+    singular: Floats
+
+    @property
+    def posterior(self) -> RegressionPosterior:
+        """The posterior under flat priors, worked out when it is first asked for."""
+        # No `cached_property`: warnings would name its file in place of the caller's.
+        if "_posterior" not in vars(self):
+            vars(self)["_posterior"] = self._flat_posterior()
+        found: RegressionPosterior = vars(self)["_posterior"]
+        return found
+
+    def _flat_posterior(self) -> RegressionPosterior:
+        """Return the posterior under flat priors of the coefficients and of the log noise."""
+        if self.settings.positive:
+            raise InputError(
+                "positive=True gives coefficients but no posterior of them. Use positive=False "
+                "for intervals, standard deviations and leave-one-out."
+            )
+        targets, d = self.products.xy.shape
+        flat = Coefficients(np.zeros((targets, d)), np.zeros((d, d)), 0.0, np.zeros(targets))
+        return RegressionPosterior.of(
+            flat, self.products, self.moments, intercept=self.fit_intercept
+        )
+
+    def restrict(self, columns: Index) -> LeastSquaresSolution:
+        """Return the regression on some columns only, read off the same tally."""
+        moments = restrict_moments(self.moments, len(self.products.xx), columns)
+        return self.settings.solve(moments, Columns(len(columns)))
+
+
+def _warn_of_repeats(found: LeastSquares, columns: Columns) -> None:
+    """Warn of columns that are combinations of others."""
+    if found.rank == columns.count:
+        return
+    at = int(np.argmax(np.abs(found.unknown).max(axis=1)))
+    warn_caller(
+        f"{columns.count - found.rank} of {columns.count} columns do not vary or are "
+        f"combinations of others ({columns.terms()[at]!r} is involved), so many coefficients fit "
+        "alike; the least ones are taken. Leave columns out, or use BayesianLinearRegression.",
+        SufficeWarning,
+    )
+
+
+class LinearRegression(TallyRegressor):
     """Ordinary least squares: scikit-learn's class, learned in one pass.
 
     Its uncertainty (`summary`, `interval`, `predict(X, return_std=True)`, `leave_one_out`) is that
@@ -43,7 +138,7 @@ class LinearRegression(Regression):
         Singular values of the (centred) rows.
     tally_ : Moments of columns and targets together
     n_rows_left_out_ : int
-        Rows with gaps, which were not learned.
+        Rows with missing values, which were not learned.
 
     Examples
     --------
@@ -56,7 +151,6 @@ class LinearRegression(Regression):
     """
 
     _free_settings: ClassVar[tuple[str, ...]] = ("copy_X", "n_jobs", "tol")
-    _derived = ("coef_", "intercept_", "rank_", "singular_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "fit_intercept": ["boolean"],
         "copy_X": ["boolean"],
@@ -79,40 +173,15 @@ class LinearRegression(Regression):
         self.n_jobs = n_jobs
         self.positive = positive
 
-    def _solve(self, tally: Moments) -> None:
-        products = self._products(tally)
-        if self.positive:
-            found = non_negative_least_squares(products)
-        else:
-            found = least_squares(products)
-            self._warn_of_repeats(found.rank, found.unknown)
-        self.rank_ = found.rank
-        values = np.linalg.eigvalsh(products.xx)[::-1]
-        known = max(int(np.ceil(tally.weight)), found.rank)
-        self.singular_ = np.sqrt(np.maximum(values, 0.0))[:known]
-        mean = tally.mean()
-        d = self.n_features_in_
-        level = mean[d:] - found.coefficients @ mean[:d]
-        self._show(found.coefficients, level if self.fit_intercept else 0.0)
+    def _settings(self) -> LeastSquaresSettings:
+        return LeastSquaresSettings(bool(self.fit_intercept), bool(self.positive))
 
-    def _warn_of_repeats(self, rank: int, unknown: Any) -> None:
-        if rank == self.n_features_in_:
-            return
-        at = int(np.argmax(np.abs(unknown).max(axis=1)))
-        name = self._terms()[at + self.fit_intercept]
-        warn_caller(
-            f"{self.n_features_in_ - rank} of {self.n_features_in_} columns do not vary or are "
-            f"combinations of others ({name!r} is involved), so many coefficients fit alike; the "
-            "least ones are taken. Leave columns out, or use BayesianLinearRegression.",
-            SufficeWarning,
-        )
+    @property
+    def rank_(self) -> int:
+        """How many directions of the (centred) rows are known."""
+        return int(self._shown("rank_", solved=True).solution.rank)
 
-    def _prior(self, products: Products) -> Coefficients:
-        """Return flat priors: of the coefficients, and of the logarithm of the noise."""
-        if self.positive:
-            raise InputError(
-                "positive=True gives coefficients but no posterior of them. Use positive=False "
-                "for intervals, standard deviations and leave-one-out."
-            )
-        targets, d = products.xy.shape
-        return Coefficients(np.zeros((targets, d)), np.zeros((d, d)), 0.0, np.zeros(targets))
+    @property
+    def singular_(self) -> Floats:
+        """Singular values of the (centred) rows, (min(n_samples, n_features),)."""
+        return np.asarray(self._shown("singular_", solved=True).solution.singular)

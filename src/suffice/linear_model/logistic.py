@@ -7,25 +7,37 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.utils import compute_class_weight
-from sklearn.utils._param_validation import Hidden, Interval, StrOptions
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
-from suffice.data.rows import Rows
+from suffice._sklearn import Hidden, Interval, StrOptions
 from suffice.errors import InputError
-from suffice.estimators.intake import take_rows
-from suffice.estimators.undo import all_or_nothing
-from suffice.linear_model.logistic_answers import SoftmaxAnswers, refuse_row
-from suffice.linear_model.logistic_doubts import check_given, warn_of
-from suffice.linear_model.logistic_settings import SOLVERS, penalty_of, solver_of
-from suffice.logistic.regression import SoftmaxFit, SoftmaxSettings, fit_softmax
-from suffice.logistic.start import first_missing_row
+from suffice.estimators.features import Columns, read_features
+from suffice.estimators.labels import read_labels
+from suffice.linear_model.softmax import (
+    SoftmaxWeights,
+    check_saved_weights,
+    check_weights,
+    explain_row,
+    restore_weights,
+    saved_weights,
+    score_rows,
+    summarize_weights,
+    weight_deviations,
+)
+from suffice.linear_model.softmax_fit import SOLVERS, fit_weights, read_settings
+from suffice.linear_model.summary import Summary
+from suffice.persist.savable import Savable
+from suffice.prior import prior
+from suffice.prior.student_t import Normal
+from suffice.scoring import scorer as scoring
+from suffice.scoring.explanation import Explanation
 from suffice.tally.tally import Floats
-from suffice.threads import with_one_blas_thread
+from suffice.threads import one_blas_thread
 
 
-@with_one_blas_thread
-class LogisticRegression(SoftmaxAnswers):
+class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
     """Softmax regression: scikit-learn's class, with what is known of its weights.
 
     It minimises - sum_i w_i log p(y_i | x_i) + |W|^2 / (2 C), the intercept not penalised (docs:
@@ -90,6 +102,22 @@ class LogisticRegression(SoftmaxAnswers):
     array([[0.5, 0.5]])
     """
 
+    _saved: ClassVar[tuple[str, ...]] = (
+        "coef_",
+        "intercept_",
+        "classes_",
+        "n_features_in_",
+        "feature_names_in_",
+        "_sparse",
+        "_sds",
+        "_total",
+        "loss_curve_",
+        "n_iter_",
+        "converged_",
+        "solver_",
+    )
+    # All that was learned: one frozen value, put in the place of the old one as the last act.
+    _fitted: SoftmaxWeights
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [
             StrOptions({"l1", "l2", "elasticnet"}),
@@ -151,6 +179,7 @@ class LogisticRegression(SoftmaxAnswers):
         self.step_size = step_size
 
     @classmethod
+    @one_blas_thread
     def from_weights(
         cls,
         coef: ArrayLike,
@@ -180,21 +209,27 @@ class LogisticRegression(SoftmaxAnswers):
         array([[0.5  , 0.5  ],
                [0.881, 0.119]])
         """
-        model = cls(**settings)
         weights = np.array(coef, dtype=np.float64, ndmin=2)
         levels = np.array(intercept, dtype=np.float64, ndmin=1)
         names = np.asarray(classes)
-        check_given(weights, levels, names, n_features)
-        model.coef_, model.intercept_, model.classes_ = weights, levels, names
-        model.n_features_in_ = weights.shape[1]
+        check_weights(weights, levels, names, n_features)
+        columns = Columns(weights.shape[1])
         if feature_names is not None:
-            model.feature_names_in_ = np.asarray(feature_names, dtype=object)
-            if model.feature_names_in_.shape != (weights.shape[1],):
+            named = np.asarray(feature_names, dtype=object)
+            if named.shape != (columns.count,):
                 raise InputError(
-                    f"{model.feature_names_in_.size} feature_names for {weights.shape[1]} columns. "
-                    "Name every column once."
+                    f"{named.size} feature_names for {columns.count} columns. Name every column "
+                    "once."
                 )
-        return model
+            columns = Columns(columns.count, tuple(named.tolist()))
+        return cls(**settings)._keep(SoftmaxWeights(columns, names, weights, levels))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # Learning.
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from these rows and nothing else.
@@ -207,94 +242,208 @@ class LogisticRegression(SoftmaxAnswers):
         sample_weight : array-like of shape (n_samples,), optional
             A row of weight 2 is the row twice, one of weight 0 is not there.
         """
-        with all_or_nothing(self):
+        with one_blas_thread:
             self._validate_params()
-            settings = self._settings()
-            start = self._warm()
-            classes, rows = take_rows(self, X, y, sample_weight, reset=True, sparse=True)
-            gap = first_missing_row(rows)
-            if gap >= 0:
-                refuse_row(rows, gap)
-            if len(classes) < 2:
-                raise InputError(
-                    "This solver needs samples of at least 2 classes in the data, but the data "
-                    f"contains only one class: {classes.tolist()[0]!r}. Learn rows of another "
-                    "class too."
-                )
-            rows = self._class_weighted(rows, classes)
-            self._check_warm(start, rows)
-            self.classes_ = classes
-            self._keep(fit_softmax(rows, settings, start), rows)
-        return self
+            settings = read_settings(self.get_params(deep=False))
+            start = vars(self).get("_fitted") if self.warm_start else None
+            name = type(self).__name__
+            array, columns = read_features(X, None, name)
+            classes, rows = read_labels(array, y, sample_weight, columns.names, name)
+            fitted = fit_weights(rows, classes, columns, settings, self.class_weight, start)
+        return self._keep(fitted)
 
-    def _settings(self) -> SoftmaxSettings:
-        return SoftmaxSettings(
-            solver_of(self),
-            penalty_of(self),
-            self.weights == "all",
-            bool(self.fit_intercept),
-            float(self.tol),
-            int(self.max_iter),
-            float(self.step_size),
-        )
+    def sparsify(self) -> Self:
+        """Keep `coef_` in a CSR matrix."""
+        check_is_fitted(self, msg="Estimator, %(name)s, must be fitted before sparsifying.")
+        return self._keep(self._fitted.sparsify())
 
-    def _warm(self) -> tuple[Floats, Floats] | None:
-        """Return the weights found last, if they are to be started from."""
-        if not self.warm_start or not hasattr(self, "coef_"):
-            return None
-        weights = self.coef_ if isinstance(self.coef_, np.ndarray) else self.coef_.toarray()
-        return weights, np.broadcast_to(self.intercept_, len(weights))
+    def densify(self) -> Self:
+        """Keep `coef_` in an array again."""
+        check_is_fitted(self, msg="Estimator, %(name)s, must be fitted before densifying.")
+        return self._keep(self._fitted.densify())
 
-    @staticmethod
-    def _check_warm(start: tuple[Floats, Floats] | None, rows: Rows) -> None:
-        if start is None:
-            return
-        shapes = [(rows.classes, rows.shape[1])]
-        if rows.classes == 2:
-            shapes.insert(0, (1, rows.shape[1]))
-        if start[0].shape not in shapes:
-            raise InputError(
-                f"Initialization coef is of shape {start[0].shape} where these rows need "
-                f"{shapes[0]}. Use warm_start=False for rows of other columns or classes."
-            )
+    def _keep(self, fitted: SoftmaxWeights) -> Self:
+        # One line, so that an interruption comes before all of it or after: nothing is half done.
+        return self.__dict__.update(_fitted=fitted) or self
 
-    def _class_weighted(self, rows: Rows, classes: Any) -> Rows:
-        if self.class_weight is None:
-            return rows
-        given = rows.row_weights
-        held = np.bincount(rows.codes, given, len(classes))
-        if self.class_weight == "balanced" and not held.all():
-            raise InputError(
-                f"The rows of class {classes.tolist()[int(np.argmin(held))]!r} have no weight, so "
-                "class_weight='balanced' has nothing to weigh. Weigh a row of it, or leave it out."
-            )
-        by_class = compute_class_weight(
-            self.class_weight, classes=classes, y=classes[rows.codes], sample_weight=given
-        )
-        weights = given * by_class[rows.codes]
-        if not weights.any():
-            raise InputError("All class weights are zero: nothing would be learned. Weigh a class.")
-        return replace(rows, weights=weights)
+    # What was learned. Whoever asks reads `_fitted` once, through one of the next two.
 
-    def _keep(self, fit: SoftmaxFit, rows: Rows) -> None:
-        self.coef_, self.intercept_ = fit.coefficients, fit.intercepts
-        self.__dict__.pop("_sds", None)
-        if fit.sds is not None:
-            self._sds = fit.sds
-        self.loss_curve_ = [-value for value in fit.found.values]
-        self.n_iter_ = np.array([fit.found.steps], dtype=np.int32)
-        self.converged_ = fit.found.converged and not fit.unbounded
-        self.solver_ = fit.solver
-        self._total = float(rows.weights.sum()) if rows.weights.size else float(rows.shape[0])
-        warn_of(fit, self.max_iter, self.tol)
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in vars(self)
 
-    def _rows_told(self) -> str:
-        return f"{self._total:g} rows, " if hasattr(self, "_total") else ""
+    def _known(self) -> SoftmaxWeights:
+        """Return what was learned, or raise NotFittedError."""
+        if "_fitted" not in vars(self):
+            check_is_fitted(self)
+        return self._fitted
 
-    def _facts(self) -> tuple[tuple[str, str], ...]:
-        loss = self.loss_curve_[-1]
-        return (
-            ("loss", f"{loss:.4f}"),
-            ("C", f"{self.C:g}"),
-            ("solver", f"{self.solver_} ({self.n_iter_[0]} steps)"),
-        )
+    def _shown(self, name: str, *, found: bool = False) -> Any:
+        """Return what was learned for an attribute, or raise AttributeError as if it was none.
+
+        With `found` it is an attribute of how weights were found, which weights that were given
+        do not have.
+        """
+        fitted: SoftmaxWeights | None = vars(self).get("_fitted")
+        if fitted is None or (found and fitted.search is None):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} yet")
+        return fitted.search if found else fitted
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """(n_classes,)."""
+        return np.asarray(self._shown("classes_").classes)
+
+    @property
+    def coef_(self) -> Any:
+        """(1, n_features) or (n_classes, n_features)."""
+        return self._shown("coef_").coefficients
+
+    # Code that was written for scikit-learn's class puts weights into a fitted model by hand.
+
+    @coef_.setter
+    def coef_(self, weights: Any) -> None:
+        self._keep(replace(self._shown("coef_"), coefficients=weights))
+
+    @property
+    def intercept_(self) -> Floats:
+        """(1,) or (n_classes,)."""
+        return np.asarray(self._shown("intercept_").intercepts)
+
+    @intercept_.setter
+    def intercept_(self, intercepts: Any) -> None:
+        self._keep(replace(self._shown("intercept_"), intercepts=intercepts))
+
+    @property
+    def n_features_in_(self) -> int:
+        """How many columns were learned."""
+        return int(self._shown("n_features_in_").columns.count)
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:
+        """The names of the columns, if they had any."""
+        columns: Columns = self._shown("feature_names_in_").columns
+        return columns.feature_names_in()
+
+    @property
+    def loss_curve_(self) -> list[float]:
+        """The objective at the start and after each step."""
+        losses: list[float] = self._shown("loss_curve_", found=True).losses
+        return losses
+
+    @property
+    def n_iter_(self) -> NDArray[np.int32]:
+        """Steps of the solver, (1,)."""
+        return np.asarray(self._shown("n_iter_", found=True).n_iter)
+
+    @property
+    def converged_(self) -> bool:
+        """Whether the optimum was found."""
+        return bool(self._shown("converged_", found=True).converged)
+
+    @property
+    def solver_(self) -> str:
+        """The solver that was used."""
+        return str(self._shown("solver_", found=True).solver)
+
+    @property
+    def coef_sd_(self) -> Floats:
+        """Laplace's standard deviations of `coef_`."""
+        return weight_deviations(self._known(), type(self).__name__)[0]
+
+    @property
+    def intercept_sd_(self) -> Floats:
+        """Laplace's standard deviations of `intercept_`."""
+        return weight_deviations(self._known(), type(self).__name__)[1]
+
+    # Predictions.
+
+    @one_blas_thread
+    def decision_function(self, X: Any) -> Floats:
+        """Return the scores W x + b, (n_samples, n_classes).
+
+        With two classes: the log odds of the second, (n_samples,).
+        """
+        scores: Floats = score_rows(self._known(), scoring.joint_log_proba, X, type(self).__name__)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    @one_blas_thread
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the most probable class of each row, (n_samples,)."""
+        fitted = self._known()
+        labels: NDArray[Any] = fitted.classes[
+            score_rows(fitted, scoring.best_class, X, type(self).__name__)
+        ]
+        return labels
+
+    @one_blas_thread
+    def predict_proba(self, X: Any) -> Floats:
+        """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
+        proba: Floats = score_rows(self._known(), scoring.proba, X, type(self).__name__)
+        return proba
+
+    @one_blas_thread
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Return log p(class | x), (n_samples, n_classes)."""
+        log_proba: Floats = score_rows(self._known(), scoring.log_proba, X, type(self).__name__)
+        return log_proba
+
+    @one_blas_thread
+    def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
+        """Return what each column of one row adds to the log-odds of a class: weight times cell.
+
+        The contributions and the `base`, that of the intercepts, add up to the log-odds.
+
+        Parameters
+        ----------
+        row : as for `predict`; one row
+        target : class, optional
+            The most probable one if not given.
+        against : class, optional
+            All others together if not given.
+
+        Examples
+        --------
+        >>> from suffice.linear_model import LogisticRegression
+        >>> model = LogisticRegression.from_weights([[2.0, -1.0]], [0.5], ["no", "yes"])
+        >>> print(model.explain([[1.0, 3.0]], "yes"))
+        yes against the rest: log-odds -0.500, probability 0.3775
+        x1 = 3    -3.000  --------------------
+        x0 = 1    +2.000  +++++++++++++
+        (before)  +0.500  +++
+        """
+        return explain_row(self._known(), row, target, against, type(self).__name__)
+
+    @one_blas_thread
+    def interval(self, level: float = 0.95) -> prior.Interval:
+        """Return the interval of each coefficient that holds it with probability `level`.
+
+        Two arrays like `coef_`, from the normal distribution that fits the posterior at its mode.
+        """
+        fitted = self._known()
+        sd, _ = weight_deviations(fitted, type(self).__name__)
+        return Normal(fitted.dense_coefficients(), np.square(sd)).interval(level)
+
+    @one_blas_thread
+    def summary(self, level: float = 0.95) -> Summary:
+        """Return the table of coefficients: estimate, standard deviation, interval.
+
+        Two classes have one part, of the log odds of the second; more have one part each.
+        """
+        fitted, intercept = self._known(), bool(self.fit_intercept)
+        name = type(self).__name__
+        return summarize_weights(name, fitted, intercept=intercept, C=self.C, level=level)
+
+    # Saving.
+
+    def _saved_state(self) -> dict[str, Any]:
+        return saved_weights(self._fitted) if self.__sklearn_is_fitted__() else {}
+
+    def _check_saved(self, state: dict[str, Any]) -> None:
+        check_saved_weights(state)
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        self._keep(restore_weights(state))
+
+    def _rows_learned(self) -> float | None:
+        search = self._known().search
+        return None if search is None else search.total

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from suffice.display.tables import PrintedTable, Section, Tabular
+from suffice.gaussian import MultivariateNormal
+from suffice.linear_model.pair_tally import PairTally
+from suffice.linear_model.solution import Solution, coefficient_names, coefficient_posterior
+from suffice.prior.student_t import Normal, StudentT
 from suffice.tally.tally import Floats
 
 
@@ -78,3 +84,40 @@ class Summary(Tabular):
         for kind in ("estimate", "sd", "lower", "upper"):
             columns[kind] = getattr(self, kind).ravel().tolist()
         return columns
+
+
+def summarize_targets(
+    estimator_name: str, learned: PairTally, solution: Solution, level: float
+) -> Summary:
+    """Return the table of the coefficients of a linear regression."""
+    columns, targets = learned.columns, learned.targets
+    posterior = coefficient_posterior(solution, columns, targets)
+    marginal: StudentT | Normal
+    if isinstance(posterior, MultivariateNormal):
+        location = np.atleast_2d(posterior.mean)
+        squares = np.broadcast_to(posterior.variances, location.shape)
+        marginal = Normal(location, squares)
+    else:
+        location = np.atleast_2d(posterior.location)
+        squares = np.atleast_2d(np.diagonal(posterior.scale_matrix, axis1=-2, axis2=-1))
+        marginal = StudentT(posterior.degrees[..., None], location, squares)
+    lower, upper = marginal.interval(level)
+    named = targets.names or ()
+    if len(set(named)) < targets.count:
+        named = tuple(f"y{at}" for at in range(targets.count))
+    return Summary(
+        f"{estimator_name}: {float(learned.moments.weight):g} rows, {count_columns(columns.count)}",
+        solution.facts,
+        () if targets.single and not targets.names else named,
+        coefficient_names(columns, intercept=solution.fit_intercept),
+        location,
+        np.sqrt(squares),
+        lower,
+        upper,
+        level,
+    )
+
+
+def count_columns(columns: int) -> str:
+    """Return "1 column", "2 columns"."""
+    return f"{columns} column{'s' if columns != 1 else ''}"
