@@ -144,7 +144,10 @@ def test_a_document_left_out_has_the_calibration_of_all_documents(event, unknown
         rest = TextClassifier(event=event, unknown=unknown, calibrate=None, alpha=model.alpha_)
         given = None if weights is None else weights[others]
         rest.fit([documents[number] for number in others], y[others], given)
-        rest.calibration_, rest._fading = model.calibration_, model._fading
+        fitted = model._fitted
+        rest._fitted = rest._fitted.replace(
+            calibration=fitted.calibration, length_discount=fitted.length_discount
+        )
         expected = rest.predict_log_proba([documents[at]])[0]
         np.testing.assert_allclose(found[at], expected, rtol=1e-9, atol=1e-9)
 

@@ -135,7 +135,7 @@ def test_groups_that_repeat_themselves_are_not_learned_by_heart(model):
     assert excess(model.fit(X, y, groups=patients)) < 0.25 * excess(model.fit(X, y)) + 0.05
 
 
-def test_the_fading_of_long_documents_is_chosen_by_documents_of_other_groups():
+def test_the_length_discount_is_chosen_by_documents_of_other_groups():
     """Forty threads with words of their own; a thread's other letters make words look trusty."""
     rng = np.random.default_rng(12)
     threads = np.repeat(np.arange(40), 12)

@@ -197,7 +197,7 @@ def test_kept_documents_follow_pruned_terms():
         model.predict_proba(common), whole.predict_proba(common), rtol=1e-6, atol=1e-12
     )
     quietly(again.forget, DOCUMENTS[:50], LABELS[:50])
-    assert again._sample.rows.weights.sum() == 150
+    assert again._fitted.sample.rows.weights.sum() == 150
 
 
 def test_a_generator_of_documents_can_be_calibrated_afterwards():
@@ -344,7 +344,7 @@ def test_a_failed_refresh_changes_nothing(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("suffice.text.classify.reading.choose_fading", interrupted)
+    monkeypatch.setattr("suffice.text.classify.held_out.choose_discount", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.refresh_calibration()
     assert all(vars(model)[name] is value for name, value in before.items())
