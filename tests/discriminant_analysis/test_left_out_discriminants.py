@@ -102,6 +102,7 @@ OURS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighed", [False, True], ids=["", "weighed"])
 @pytest.mark.parametrize("name", ["iris", "wine", "breast cancer"])
 @pytest.mark.parametrize("model", SCIKIT_LEARNS + OURS, ids=str)
@@ -141,6 +142,7 @@ def test_a_predictive_left_out_density_is_the_multivariate_t_of_scipy():
     np.testing.assert_allclose(found, t.logpdf(X[row]) + np.log(prior_of_class), rtol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_class_without_its_only_row_is_none(kind, estimate):
@@ -185,6 +187,7 @@ def test_a_class_that_was_announced_stays_one_without_rows(kind, estimate):
             np.testing.assert_allclose(answers.log_proba[row], wanted, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 5, 6])
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("kind", KINDS)
@@ -282,6 +285,7 @@ READ_ANEW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "reason"), READ_ANEW, ids=lambda case: str(case)[:40])
 def test_settings_without_a_closed_form_say_why_and_are_read_anew(model, reason):
     X, y = (part[::5] for part in data_of("iris"))
@@ -291,6 +295,7 @@ def test_settings_without_a_closed_form_say_why_and_are_read_anew(model, reason)
     assert reason in fitted._why_refit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MIXED, ids=str)
 def test_rows_with_gaps_are_left_out_too(model):
     X, y = (part[::3].copy() for part in data_of("iris"))
@@ -349,6 +354,7 @@ def test_the_only_row_cannot_be_left_out():
         model.leave_one_out([[1.0, 2.0]], [0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -49,6 +49,7 @@ def out_of_fold_log_loss(model, X, y):
     return np.mean(losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "plain", "calm"), [(CANCER, 0.5, 0.16), (DIGITS, 2.0, 0.5)])
 def test_naive_bayes_loses_its_overconfidence(data, plain, calm):
     assert out_of_fold_log_loss(GaussianNB(), *data) > plain
@@ -105,6 +106,7 @@ def test_densities_are_not_calibrated():
     np.testing.assert_array_equal(plain.score_samples(IRIS[0]), calm.score_samples(IRIS[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [GaussianNB(), LinearDiscriminantAnalysis()])
 def test_rows_that_are_left_out_have_calibrated_answers_as_refits_have(model):
     """Columns that repeat each other: probabilities without calibration are far too extreme."""

@@ -151,6 +151,7 @@ def test_the_model_itself_stays_as_it_was():
     assert not hasattr(fresh, "tally_")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.ImpossibleRowWarning")
 @pytest.mark.parametrize("kind", ["dense", "sparse", "sparse fractions", "sparse booleans"])
 @pytest.mark.parametrize("alphas", [(1e-3, 0.1, 7.5), ("evidence", 1.0), (0.0, 1.0)], ids=str)

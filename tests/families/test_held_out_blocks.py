@@ -53,6 +53,7 @@ def both_ways(family, table, codes, weights, *, anew, complete=True):
     return found, by_hand(family, family.posterior if anew else posterior.with_tally, few, folds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("anew", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", list(BLOCKS))

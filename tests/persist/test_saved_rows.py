@@ -51,6 +51,7 @@ def fitted(case):
     return quietly(make().fit, X, LABELS), X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_file_with_rows_refreshes_as_the_model_does(case, path):
     model, X = fitted(case)
@@ -132,6 +133,7 @@ def test_answers_for_forgotten_rows_are_forgotten(path):
     assert not hasattr(suffice.load(path), "_held_out_answers")
 
 
+@pytest.mark.slow
 def test_a_stream_is_saved_with_what_it_has_decided(path):
     model = GenerativeClassifier(budget=0)
     for at in range(0, 60, 10):
@@ -210,6 +212,7 @@ def tampered(model, change, path, monkeypatch):
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", HOSTILE)
 @pytest.mark.parametrize("case", ["array", "table"])
 def test_rows_that_cannot_be_are_refused(case, change, path, monkeypatch):
@@ -219,6 +222,7 @@ def test_rows_that_cannot_be_are_refused(case, change, path, monkeypatch):
         suffice.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "change"), [(c, name) for c in CELLS for name in CELLS[c]])
 def test_cells_that_cannot_be_are_refused(case, change, path, monkeypatch):
     model, _ = fitted(case)

@@ -30,6 +30,7 @@ def test_a_table_of_all_kinds_of_columns_is_learned_as_it_is():
     np.testing.assert_allclose(np.exp(MODEL.predict_log_proba(TEST)), proba)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["polars", "pyarrow", "batch", "rows", "shuffled", "wider"])
 def test_every_kind_of_table_has_the_same_answers(kind):
     tables = {

@@ -171,6 +171,7 @@ def test_weights_are_repeats_of_rows():
     np.testing.assert_allclose(heavy.predict_proba(FRAME), many.predict_proba(FRAME), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_leaving_a_row_out_takes_it_out_of_the_corrections(kind):
     """Against fits without the row, whose blocks and spreads may differ a little."""
@@ -193,6 +194,7 @@ def test_leaving_a_row_out_takes_it_out_of_the_corrections(kind):
     assert abs(away.mean()) < 0.02 + 3 * away.std() / np.sqrt(len(away))
 
 
+@pytest.mark.slow
 def test_large_corrections_are_left_out_as_well():
     X, y = misleading(300, seed=3)
     families = {(at,): "categorical" for at in range(8)}

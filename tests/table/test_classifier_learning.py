@@ -187,6 +187,7 @@ def test_weights_are_repeats():
     same_answers(model, repeated, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_families_are_chosen_for_every_training_set_anew():
     """What a fold tells of families, joins and gaps must not help to foretell it."""
     frame = FRAME.copy()

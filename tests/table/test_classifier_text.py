@@ -128,6 +128,7 @@ def counted_words(frame, labels):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
 @pytest.mark.parametrize("family", ["text", "text:complement"])
 def test_merging_tables_with_texts_is_learning_the_documents_of_both(family):

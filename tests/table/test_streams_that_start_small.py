@@ -12,6 +12,8 @@ import suffice
 from suffice import GenerativeClassifier
 from suffice.errors import InputError, MergeError, StaleCalibrationWarning
 
+pytestmark = pytest.mark.slow
+
 MANY = 2600
 ENOUGH = 2000
 

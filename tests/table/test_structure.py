@@ -44,6 +44,7 @@ def parity(seed, n):
     return X.astype(float), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("draw", "right"),
@@ -113,6 +114,7 @@ def test_rows_leave_the_weights_of_many_classes_as_by_hand(classes, sharpness):
     )
 
 
+@pytest.mark.slow
 def test_many_classes_are_told_as_well_as_few():
     rng = np.random.default_rng(3)
     y = np.arange(3000) % 60

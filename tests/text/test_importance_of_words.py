@@ -56,6 +56,7 @@ SETTINGS = [
 # ---- measured on documents that are given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_loss_on_given_documents_is_that_of_documents_without_the_word(settings, classes):
@@ -94,6 +95,7 @@ def test_labels_that_are_missing_or_unknown_are_refused():
 # ---- measured at fit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "polya"])
 def test_a_useless_word_is_not_missed_and_a_useful_one_is(event, seed):
@@ -105,6 +107,7 @@ def test_a_useless_word_is_not_missed_and_a_useful_one_is(event, seed):
     assert {found.names[at] for at in found.order[:2]} == set(USEFUL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS[:-2], ids=str)
 @pytest.mark.parametrize("size", [600, 3500])
 def test_what_was_measured_at_fit_is_what_new_documents_lose(settings, size):
@@ -118,6 +121,7 @@ def test_what_was_measured_at_fit_is_what_new_documents_lose(settings, size):
     assert fitted.log_loss == pytest.approx(fresh.log_loss, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement", "polya"])
 @pytest.mark.parametrize("size", [300, 3500])
 def test_taking_a_word_off_a_score_is_scoring_the_document_without_it(event, size, monkeypatch):

@@ -249,6 +249,7 @@ print(most())
 """
 
 
+@pytest.mark.slow
 def test_memory_of_a_generator_does_not_grow_with_the_number_of_documents():
     command = [sys.executable, "-c", STREAM]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout

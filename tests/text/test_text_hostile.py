@@ -18,6 +18,8 @@ from suffice.text.vectorize.hashing import HashingVectorizer
 from suffice.text.vectorize.lexicon import Cut, Lexicon
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
+pytestmark = pytest.mark.hostile
+
 MANY = 50_000_000
 
 

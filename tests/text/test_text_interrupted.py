@@ -52,6 +52,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("made", "change"), CHANGES.values(), ids=CHANGES.keys())
 def test_a_vectorizer_that_is_interrupted_at_any_line_is_as_it_was_or_changed_as_a_whole(
     made, change

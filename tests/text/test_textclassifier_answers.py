@@ -110,6 +110,7 @@ def test_the_density_of_a_document_is_the_sum_over_classes(event, unknown):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement"])
 @pytest.mark.parametrize("calibrate", [None, "loo"])
 @pytest.mark.parametrize("classes", [2, 3])

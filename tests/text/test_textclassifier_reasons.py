@@ -42,6 +42,7 @@ def assert_adds_up(model, document, target, against=None):
     return reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_reasons_add_up_to_the_log_odds(settings, classes):
@@ -58,6 +59,7 @@ def test_reasons_add_up_to_the_log_odds(settings, classes):
         assert set(reasons.names) - {"(unknown)"} == known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_reasons_start_from_what_an_empty_document_is_told(settings, classes):

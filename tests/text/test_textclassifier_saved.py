@@ -10,7 +10,7 @@ import suffice
 from saved_cases import again, put_together, taken_apart, tensor
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import ModelFileError, StaleCalibrationWarning
-from suffice.text.vectorize.cutter import LETTER_RUNS
+from suffice.text.vectorize.cutting import LETTER_RUNS
 from textclassifier_cases import EVENTS, LABELS, MAILS, corpus, tally_by_name
 
 NEW = ["cheap lunch at noon", "quarterly pills", "never seen", ""]
@@ -29,6 +29,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path):
     model = TextClassifier(**settings).fit(MAILS, LABELS)
@@ -42,6 +43,7 @@ def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path)
     assert str(found.explain(NEW[0])) == str(model.explain(NEW[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(settings, tmp_path):
@@ -232,6 +234,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_classifier_is_refused(name, tmp_path):
     model = TextClassifier().fit(MAILS, LABELS)

@@ -5,11 +5,11 @@ import pytest
 from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
+from suffice.text.classify.fading import Fading, fades
 
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import InputError
 from suffice.estimators.held_out import folds_of_rows
-from suffice.text.classify.fading import Fading, fades
 from textclassifier_cases import EVENTS, corpus
 
 SETTINGS = [
@@ -36,6 +36,7 @@ def really_fitted(model, documents, y, splits, weights=None):
     return np.array(scores).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_folds_are_foretold_as_by_models_fitted_to_the_others(settings):
     documents, y = corpus(90, 3, seed=7)

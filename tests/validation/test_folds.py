@@ -237,6 +237,7 @@ def one_row_levels(rng, n):
 USELESS = {"template": templates, "shuffled words": shuffled_words, "levels": one_row_levels}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.03])
 @pytest.mark.parametrize("weights", ["none", "log-normal", "six decades"])
 @pytest.mark.parametrize("kind", list(USELESS))
@@ -276,6 +277,7 @@ def test_rare_classes_are_not_told_by_columns_that_say_nothing(rare):
     np.testing.assert_allclose(told, np.bincount(y) / len(y), atol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["template", "shuffled words"])
 def test_leave_one_out_tells_what_new_rows_will_bring(kind):
     """Accuracies of rows left out and of new ones agree within three standard errors."""
@@ -305,6 +307,7 @@ def test_words_that_mean_nothing_leave_text_at_the_shares():
     assert excess < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["template", "words"])
 def test_rows_of_pure_noise_are_left_out_as_refits_leave_them_out(text):
     """As many rows of either class: where a row leaves the class prior twice, none is right."""

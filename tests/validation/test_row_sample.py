@@ -58,6 +58,7 @@ def brute_force(rows, most=8):
     return found
 
 
+@pytest.mark.slow
 @given(HISTORY, st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_neither_order_nor_batches_matter(batches, random):
@@ -168,6 +169,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TEXTS)
 def test_text_is_calibrated_anew_from_kept_documents(case):
     def make():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,6 +33,14 @@ class Counter(ABC):
     def trim(self, groups: Groups[Any], like: Groups[Any]) -> Groups[Any]:
         """Return a tally without the levels that no row of `like` has."""
         return groups
+
+    def shrink(self, like: Groups[Any]) -> Self:
+        """Return the counter without the levels that no row of `like` has: what `trim` leaves."""
+        return self
+
+    def merge(self, other: Self, groups: Groups[Any]) -> tuple[Self, Groups[Any]]:
+        """Return the counter that knows the levels of both, and the other's tally by it."""
+        return self, groups
 
     def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
         """Return what a sum of the tally is of, for errors: a column, a level."""

@@ -18,13 +18,22 @@ from suffice.validation.importance import LossIncrease
 
 def rows_to_measure(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
     """Return rows of weight above 0, ready to score, coded by the classes of a fitted model."""
+    check_labels_given(y)
+    array = model._take_features(X, reset=False)
+    return code_rows_to_measure(*labelled_rows(model, array, y, sample_weight), model.classes_)
+
+
+def check_labels_given(y: Any) -> None:
+    """Refuse to measure without labels."""
     if y is None:
         raise InputError(
             "X without y: what is lost without a column or a word cannot be measured. Give the "
             "labels too, or neither for what was measured at fit."
         )
-    known = model.classes_
-    classes, rows = labelled_rows(model, model._take_features(X, reset=False), y, sample_weight)
+
+
+def code_rows_to_measure(classes: Any, rows: Rows, known: Any) -> Rows:
+    """Return rows, coded by `classes`, that weigh more than 0, coded by the classes `known`."""
     check_alike(classes, known)
     new = ~np.isin(classes, known)
     if new.any():

@@ -113,8 +113,9 @@ def add_counts(tally: Any, gross: Any, counted: Any) -> tuple[Any, Any]:
     Examples
     --------
     >>> from suffice.tally import Counts
-    >>> add_counts(Counts([2.0, 1.0]), None, Counts([0.0, 3.0]))
-    (Counts(counts=array([2., 4.])), None)
+    >>> total, gross = add_counts(Counts([2.0, 1.0]), None, Counts([0.0, 3.0]))
+    >>> total.counts, gross
+    (array([2., 4.]), None)
     """
     total = tally + counted
     return total, scale_of_sum(gross, total, tally, counted)

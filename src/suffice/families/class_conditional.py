@@ -6,6 +6,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -73,7 +74,7 @@ class LearnedRows:
     gross: Groups[Any] | None = None
     closed: bool = False
 
-    @property
+    @cached_property
     def is_last(self) -> Marks:
         """Whether each row is all the weight of its class, (n,)."""
         whole = self.tally.weights[self.rows.codes]
@@ -108,6 +109,10 @@ class ClassConditional(ABC):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    def prepare(self, X: Any) -> Any:
+        """Return rows, as a counter counts them, as the scorers take them."""
+        return X
 
     @abstractmethod
     def scorer(self) -> Scorer:

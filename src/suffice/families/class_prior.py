@@ -148,6 +148,38 @@ def class_prior(weights: Floats, given: Any, estimate: str) -> ClassPrior:
     return ClassPrior.fixed(check_probabilities(given, len(weights)), weights)
 
 
+def discrete_class_prior(weights: Floats, given: Any, *, fit_prior: bool) -> ClassPrior:
+    """Return p(class) of an event model, given what a user gave: as scikit-learn takes it.
+
+    Parameters
+    ----------
+    weights : (C,)
+    given : array-like of shape (C,), Dirichlet or None
+        Numbers of 0 or more, which need not add up to 1.
+    fit_prior : bool
+        Whether the probabilities are learned, if nothing is given; else they are equal.
+
+    Examples
+    --------
+    >>> np.exp(discrete_class_prior(np.array([3.0, 1.0]), None, fit_prior=False).log_prob)
+    array([0.5, 0.5])
+    """
+    if given is None or isinstance(given, Dirichlet):
+        if given is None and not fit_prior:
+            return ClassPrior.uniform(weights)
+        return ClassPrior.of(weights, given, "mean")
+    if len(given) != len(weights):
+        raise PriorError(
+            "Number of priors must match number of classes. Got "
+            f"{len(given)} priors for {len(weights)} classes."
+        )
+    prior = np.asarray(given, dtype=np.float64)
+    wrong = ~(np.isfinite(prior) & (prior >= 0))
+    if wrong.any():
+        raise PriorError(f"class_prior holds {prior[wrong][0]:g}. Priors must be non-negative.")
+    return ClassPrior.fixed(prior, weights)
+
+
 def check_probabilities(given: Any, classes: int) -> Floats:
     """Return class probabilities that a user gave; they must be 0 or more and add up to 1."""
     values = np.array(given, dtype=np.float64)

@@ -42,6 +42,8 @@ from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments, Patterns, Quartics
 from suffice.tally.tally import ROUNDING, Floats, Index
 
+Tallied = Patterns | Quartics | Moments
+
 
 @dataclass(frozen=True)
 class DenseSettings:
@@ -50,7 +52,9 @@ class DenseSettings:
     Parameters
     ----------
     covariance : "tied", "full" or "low_rank"
-    estimate : "mle", "map" or "predictive"
+    estimate : "mle", "map", "mean" or "predictive"
+        Plug in maximum likelihood, the posterior mode, or the posterior expectations of mean and
+        precision; or integrate them out.
     shrinkage : None, "auto" or float
     rank : int, or None for the root of the number of columns
     max_iter, tol : when EM over missing values, and factor analysis, stop
@@ -75,7 +79,7 @@ class DenseNormals(ClassConditional):
 
     Parameters
     ----------
-    groups : Groups of Patterns, or of Quartics for shrinkage "auto"
+    groups : Groups of Patterns, of Quartics for shrinkage "auto", or of Moments of complete rows
     settings : DenseSettings
     given_prior : what a user gave; None to have it chosen by the evidence
     moments : (C, d, d): counted, or expected of rows with missing values
@@ -250,8 +254,27 @@ class DenseNormals(ClassConditional):
         return LeaveOneOutGaussian(self.mean, posterior.pseudo_rows, tied).fill(rows, parts, out)
 
 
-def complete(parts: Patterns | Quartics, estimate: Estimate, settings: DenseSettings) -> EMResult:
+def predict(posterior: NormalInverseWishart) -> DenseGaussian:
+    """Return the Student t's of classes whose means and covariances are integrated out."""
+    classes, d = posterior.location.shape
+    degrees = posterior.degrees - d + 1
+    matrix = np.array(posterior.scale_matrix / degrees[..., None, None])
+    wide = np.array(np.broadcast_to(degrees, classes))
+    scale_factor = 1 + 1 / posterior.pseudo_rows
+    return DenseGaussian(np.array(posterior.location), matrix, wide, scale_factor)
+
+
+def expect(posterior: NormalInverseWishart) -> DenseGaussian:
+    """Return the normals of the expected mean and the expected precision of each class."""
+    covariance = np.array(posterior.scale_matrix / posterior.degrees[..., None, None])
+    ones = np.ones(len(posterior.location))
+    return DenseGaussian(np.array(posterior.location), covariance, scale_factor=ones)
+
+
+def complete(parts: Tallied, estimate: Estimate, settings: DenseSettings) -> EMResult:
     """Return moments of whole rows, (C, d, d): those counted, or what EM expects of the others."""
+    if isinstance(parts, Moments):
+        return EMResult(parts, 1, True, 0.0)
     if isinstance(parts, Quartics):
         return EMResult(parts.moments(), 1, True, 0.0)
     found = fit_em(parts, estimate, settings.max_iter, settings.tol)
@@ -265,7 +288,7 @@ def complete(parts: Patterns | Quartics, estimate: Estimate, settings: DenseSett
 
 
 def _complete_under_prior(
-    parts: Patterns | Quartics, settings: DenseSettings, given: NormalInverseWishart | None
+    parts: Tallied, settings: DenseSettings, given: NormalInverseWishart | None
 ) -> tuple[EMResult, NormalInverseWishart]:
     """Return the moments of whole rows, and the prior of their means and covariances."""
 
@@ -277,7 +300,10 @@ def _complete_under_prior(
         first = choose_prior(initial_moments(parts), settings, given)
         prior = choose_prior(under(first).moments, settings, given)
         return under(prior), prior
-    whole = parts.moments() if isinstance(parts, Quartics) else parts.whole()
+    if isinstance(parts, Moments):
+        whole = parts
+    else:
+        whole = parts.moments() if isinstance(parts, Quartics) else parts.whole()
     prior = choose_prior(whole, settings, given)
     return under(prior), prior
 
@@ -291,7 +317,7 @@ def choose_prior(
     return covariance_prior(moments, tied=settings.tied)
 
 
-def _shrink(parts: Patterns | Quartics, matrix: Floats, settings: DenseSettings) -> Floats:
+def _shrink(parts: Tallied, matrix: Floats, settings: DenseSettings) -> Floats:
     if settings.shrinkage is None:
         return matrix
     if isinstance(parts, Quartics):

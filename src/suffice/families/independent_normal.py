@@ -42,7 +42,9 @@ class NormalSettings:
 
     Parameters
     ----------
-    estimate : "mle", "map" or "predictive"
+    estimate : "mle", "map", "mean" or "predictive"
+        Plug in maximum likelihood, the posterior mode, or the posterior expectations of mean and
+        precision; or integrate them out.
     shared : axes of (class, column) along which one variance is shared
     smoothing : float
         Part of the largest variance of all columns that "mle" adds to every variance.
@@ -120,7 +122,7 @@ class IndependentNormals(ClassConditional):
         if self.prior is None:
             return diagonal_mle(self.groups.parts, self.settings.shared).variance
         posterior = self.prior.posterior(self.groups.parts)
-        if self.settings.estimate == "predictive":
+        if self.settings.estimate in ("mean", "predictive"):
             return np.asarray(posterior.scale / posterior.shape)
         return posterior.mode().variance
 
@@ -168,7 +170,8 @@ class IndependentNormals(ClassConditional):
         maximum_likelihood = self.prior is None
         smoothing = self.settings.smoothing if maximum_likelihood else 0.0
         terms = cells, self.distribution, self.settings.shared, self.prior, smoothing
-        scores, needs_refit = LeaveOneOutMoments(*terms).scores(rows)
+        by_expectation = self.settings.estimate == "mean"
+        scores, needs_refit = LeaveOneOutMoments(*terms, by_expectation).scores(rows)
         unseen = (cells.weight == 0).any(axis=1)
         if maximum_likelihood and unseen.any():
             # What a class shows nothing of is taken from the others, so from every row.
@@ -220,6 +223,8 @@ def _fit(
         warn_singular(settings.covariance)
     prior = diagonal_prior(given, cells, settings.shared)
     posterior = prior.posterior(cells)
+    if settings.estimate == "mean":
+        return prior, diagonal_gaussian(posterior.location, posterior.scale / posterior.shape)
     if settings.estimate != "predictive":
         return prior, diagonal_gaussian(*posterior.mode())
     t = posterior.predictive()

@@ -37,6 +37,8 @@ class LeaveOneOutMoments:
     prior : NormalInverseGamma in the shape of the cells, or None (maximum likelihood)
     smoothing : float
         Part of the widest variance of all rows that is added to every variance.
+    by_expectation : bool
+        Whether the normals have the expected precision, not the most probable variance.
     """
 
     cells: Moments
@@ -44,6 +46,7 @@ class LeaveOneOutMoments:
     shared: Axes
     prior: NormalInverseGamma | None = None
     smoothing: float = 0.0
+    by_expectation: bool = False
 
     def scores(self, rows: Rows) -> tuple[Floats, Bools]:
         """Return log p(x | class), (n, C), without each row, and the rows that need a refit, (n,).
@@ -101,7 +104,7 @@ class LeaveOneOutMoments:
         terms = self._removal_terms()
         shape = self.cells.weight.shape
         sharers = int(np.prod([shape[axis] for axis in self.shared], dtype=int))
-        shares = self._shares(terms, extra=2.0 + sharers)
+        shares = self._shares(terms, extra=0.0 if self.by_expectation else 2.0 + sharers)
         pooled = self.cells.pooled()
         sums = pooled.weight, pooled.origin, _shift(pooled), pooled.scatter()
         widest = float(np.max(np.nan_to_num(pooled.variance())))

@@ -15,6 +15,7 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.covariance import covariance_prior, scatter_prior
+from suffice.families.dense_normal import DenseNormals, DenseSettings, expect, predict
 from suffice.families.family import MAX_ROWS_REFIT_PRIOR, Cells, Family, ParametricPosterior
 from suffice.families.gaussians import DenseGaussian
 from suffice.families.impute import sample_classes
@@ -25,7 +26,7 @@ from suffice.prior.special import log_gamma_step
 from suffice.scoring.dense import WhitenedScorer, by_pattern
 from suffice.scoring.gaussian import LOG_TWO_PI
 from suffice.scoring.scorer import joint_log_proba
-from suffice.tally import Moments
+from suffice.tally import Groups, Moments
 from suffice.tally.held_out import training_tallies
 from suffice.tally.tally import ROUNDING, Floats, Index
 from suffice.validation.folds import Folds
@@ -171,24 +172,31 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
     prior: NormalInverseWishart
 
     @cached_property
+    def features(self) -> DenseNormals:
+        """The distribution of the columns in every class."""
+        groups = Groups(np.arange(len(self.tally.weight)), self.tally.weight, self.tally)
+        covariance = "tied" if self.family.tied else "full"
+        settings = DenseSettings(covariance, "mean" if self.plug_in else "predictive")
+        return DenseNormals.fit(groups, settings, self.prior)
+
+    @cached_property
     def _posterior(self) -> NormalInverseWishart:
         return self.prior.posterior(self.tally)
 
-    @cached_property
+    @property
     def _distribution(self) -> DenseGaussian:
-        return _predictive(self._posterior, plug_in=self.plug_in)
+        assert isinstance(self.features.distribution, DenseGaussian)
+        return self.features.distribution
 
-    @cached_property
+    @property
     def log_evidence(self) -> float:
         """The log density of the complete rows."""
-        return float(np.sum(self.prior.log_evidence(self.tally)))
+        return self.features.log_evidence
 
     @property
     def n_parameters(self) -> int:
         """A mean for each class, and as many covariances as there are."""
-        classes, d = self.tally.sum_x.shape
-        matrices = 1 if self.family.tied else classes
-        return int(classes * d + matrices * (d * (d + 1) // 2))
+        return self.features.n_parameters
 
     @property
     def n_settings(self) -> int:
@@ -274,7 +282,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
             held = some(members[whole[members]])
             if self.family.tied:
                 posterior = self._tied_posterior(held, others, anew=posterior_of != self.with_tally)
-                yield members, _predictive(posterior, plug_in=self.plug_in)
+                yield members, self._predictive(posterior)
             else:
                 training = self.family.with_weight_of(self._without(held, others), self.tally)
                 yield members, posterior_of(training)._distribution
@@ -346,6 +354,9 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
             shared=(0,),
         )
 
+    def _predictive(self, posterior: NormalInverseWishart) -> DenseGaussian:
+        return expect(posterior) if self.plug_in else predict(posterior)
+
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C), of what is seen of each row."""
         return self._scores(table.numbers(self.family.columns))
@@ -390,7 +401,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw rows of these classes."""
-        draws = self._distribution.sample(codes.astype(np.intp), rng)
+        draws = self.features.sample(codes.astype(np.intp), rng)
         return {name: draws[:, at].copy() for at, name in enumerate(self.family.columns)}
 
     def impute(
@@ -428,21 +439,6 @@ def _semidefinite(scatter: Floats, total: Floats) -> Floats:
     values, vectors = np.linalg.eigh(scatter / outer)
     values = np.where(values > ROUNDING, values, 0.0)
     return np.asarray((vectors * values[..., None, :]) @ np.swapaxes(vectors, -1, -2) * outer)
-
-
-def _predictive(posterior: NormalInverseWishart, *, plug_in: bool) -> DenseGaussian:
-    """Return the predictive distribution of each class, or plug-in normals."""
-    classes, d = posterior.location.shape
-    if plug_in:
-        covariance = np.array(posterior.scale_matrix / posterior.degrees[..., None, None])
-        return DenseGaussian(
-            np.array(posterior.location), covariance, scale_factor=np.ones(classes)
-        )
-    degrees = posterior.degrees - d + 1
-    matrix = np.array(posterior.scale_matrix / degrees[..., None, None])
-    scale_factor = 1 + 1 / posterior.pseudo_rows
-    wide = np.array(np.broadcast_to(degrees, classes))
-    return DenseGaussian(np.array(posterior.location), matrix, wide, scale_factor)
 
 
 def _scores_without_each(distribution: DenseGaussian, cells: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Student t's, and normals, of one column without the row in question."""
+"""One column of numbers that are normal, or whose logarithms are, as a block of a table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.count import count_moments
 from suffice.data.columns import Column
@@ -16,109 +15,17 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.normal import NormalEvidence, normal_prior
+from suffice.families.class_conditional import LearnedRows
 from suffice.families.family import Cells, Family, ParametricPosterior
-from suffice.families.gaussians import DiagonalGaussian, diagonal_gaussian
 from suffice.families.impute import impute_numbers
-from suffice.families.leave_one_out_moments import moments_without
-from suffice.kernels.leave_one_out.cells import KEPT
-from suffice.kernels.leave_one_out.column import left_out_column
-from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.families.independent_normal import IndependentNormals, NormalSettings
 from suffice.prior import NormalInverseGamma
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.gaussian import LOG_TWO_PI
 from suffice.scoring.scorer import joint_log_proba
-from suffice.tally import Moments
+from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats
 from suffice.validation.folds import Folds
-
-# Cells that the work on one row is worth, in ranges of rows for the cores.
-WORK = 64
-
-Arrays = tuple[Floats, ...]
-
-
-def fill_leave_one_out(
-    cells: Floats,
-    codes: Codes,
-    weights: Floats,
-    tally: Moments,
-    prior: NormalInverseGamma,
-    out: Floats,
-) -> NDArray[np.bool_]:
-    """Set the log densities of x (n,) under own classes, or all that share a variance, (n, C).
-
-    Returns the rows that need a refit: too few digits, or nothing, are left of their class without
-    them (docs: mathematics, section 3).
-    """
-    given = _removal_terms(tally, prior)
-    needs_refit = np.zeros(len(cells), np.bool_)
-
-    def work(start: int, stop: int) -> None:
-        some = slice(start, stop)
-        w = weights[some] if weights.size else weights
-        rows = cells[some], codes[some], w
-        left_out_column(*rows, *given, bool(prior.shared), out[some], needs_refit[some])
-
-    on_all_cores(work, row_ranges(len(cells), WORK))
-    return needs_refit
-
-
-def fill_plug_in(
-    cells: Floats,
-    codes: Codes,
-    weights: Floats,
-    tally: Moments,
-    prior: NormalInverseGamma,
-    out: Floats,
-) -> NDArray[np.bool_]:
-    """Set the same for plug-in normals; return the rows that need a refit."""
-    terms, (others, freedom), (centre, _) = _removal_terms(tally, prior)
-    rows = np.flatnonzero(~np.isnan(cells))
-    x, c = cells[rows], codes[rows]
-    w = weights[rows] if weights.size else np.ones(len(rows))
-    whole, origin, sum_x, scatter, location, pseudo_rows = (part[c] for part in terms)
-    n = whole - w
-    safe = np.where(n > 0, n, 1.0)
-    d = x - origin
-    off = d - sum_x / np.where(whole > 0, whole, 1.0)
-    away = np.where(n > 0, origin + (sum_x - w * d) / safe - location, 0.0)
-    share = n / (pseudo_rows + n)
-    top = others[c] + scatter - w / safe * whole * off**2 + pseudo_rows * share * away**2
-    sure = (n >= KEPT * whole) & (top > 0) & (top >= KEPT * scatter)
-    needs_refit = np.zeros(len(cells), np.bool_)
-    needs_refit[rows[~sure]] = True
-    mean, variance = (location + share * away)[sure], (top / (freedom[c] - w))[sure]
-    rows, x, c = rows[sure], x[sure], c[sure]
-    if prior.shared:
-        out[rows] = _log_normal(x[:, None] - centre, variance[:, None])
-    out[rows, c] = _log_normal(x - mean, variance)
-    return needs_refit
-
-
-def _log_normal(away: Floats, variance: Floats) -> Floats:
-    return -(LOG_TWO_PI + np.log(variance) + away**2 / variance) / 2
-
-
-def _removal_terms(tally: Moments, prior: NormalInverseGamma) -> tuple[Arrays, Arrays, Arrays]:
-    """Return what `left_out_column` takes: sums to take rows from, shares, and distribution."""
-    weight, scatter = tally.weight[:, 0], tally.scatter()[:, 0]
-    location, pseudo_rows = prior.location[:, 0], prior.pseudo_rows[:, 0]
-    pull = pseudo_rows * weight / (pseudo_rows + weight)
-    squares = scatter + pull * np.square(tally.mean()[:, 0] - location)
-    others, rows = np.zeros_like(squares), weight
-    if prior.shared:
-        # Added up without the class itself, of which little may be left.
-        others = np.where(np.eye(len(squares), dtype=np.bool_), 0.0, squares).sum(axis=1)
-        rows = np.full_like(weight, weight.sum())
-    terms = (weight, tally.origin[:, 0], tally.sum_x[:, 0], scatter, location, pseudo_rows)
-    shares = others + 2 * prior.scale[:, 0], rows + 2 * prior.shape[:, 0]
-    posterior = prior.posterior(tally)
-    distribution = posterior.location[:, 0], 1 + 1 / posterior.pseudo_rows[:, 0]
-    first, second, third = (
-        tuple(np.ascontiguousarray(part) for part in parts)
-        for parts in (terms, shares, distribution)
-    )
-    return first, second, third
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,12 +37,13 @@ class NormalPosterior(ParametricPosterior[Moments]):
     prior: NormalInverseGamma
 
     @cached_property
-    def _distribution(self) -> DiagonalGaussian:
-        posterior = self.prior.posterior(self.tally)
-        if self.plug_in:
-            return diagonal_gaussian(posterior.location, posterior.scale / posterior.shape)
-        t = posterior.predictive()
-        return diagonal_gaussian(t.location, t.squared_scale, t.degrees)
+    def features(self) -> IndependentNormals:
+        """The distribution of the column in every class."""
+        classes = np.arange(len(self.tally.weight))
+        groups = Groups(classes, self.tally.weight[:, 0], self.tally)
+        estimate = "mean" if self.plug_in else "predictive"
+        settings = NormalSettings(estimate, (0,) if self.family.tied else ())
+        return IndependentNormals.fit(groups, settings, self.prior)
 
     @cached_property
     def log_evidence(self) -> float:
@@ -165,24 +73,15 @@ class NormalPosterior(ParametricPosterior[Moments]):
         return self._of_numbers(cells, self._scores(cells))
 
     def _scores(self, cells: Floats) -> Floats:
-        return joint_log_proba(self._distribution.scorer(), cells, np.zeros(len(self.tally.weight)))
+        return joint_log_proba(self.features.scorer(), cells, np.zeros(len(self.tally.weight)))
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: all classes change if they are tied."""
         rows = Rows(self.family.cells(table), codes, len(self.tally.weight), weights)
-        out = self._scores(rows.X)
-        terms = codes, weights, self.tally, self.prior
-        fill = fill_plug_in if self.plug_in else fill_leave_one_out
-        needs_refit = fill(np.ascontiguousarray(rows.X[:, 0]), *terms, out)
-        out = self._of_numbers(rows.X, out)
-        for row in np.flatnonzero(needs_refit).tolist():
-            # Too few digits are left of the class without the row: it is counted again.
-            mine = codes == codes[row]
-            mine[row] = False
-            same_class_rows = np.flatnonzero(mine & (weights > 0) if weights.size else mine)
-            rest = moments_without(self.tally, rows, row, same_class_rows)
-            out[row] = self.with_tally(rest).scores(table.take([row]))[0]
-        return out
+        # Every class stays a class: whether it is possible is said by the class prior.
+        learned = LearnedRows(rows, self.features.groups, count_moments, closed=True)
+        found = self.features.leave_one_out(learned, np.zeros((len(codes), rows.classes)))
+        return self._of_numbers(rows.X, found.scores)
 
     def held_out_with(
         self, posterior_of: Callable[[Moments], Self], table: Table, folds: Folds
@@ -233,7 +132,7 @@ class NormalPosterior(ParametricPosterior[Moments]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers for rows of these classes."""
-        draws = self._distribution.sample(codes.astype(np.intp), rng)[:, 0]
+        draws = self.features.sample(codes.astype(np.intp), rng)[:, 0]
         return {self.family.column: self._back(draws)}
 
     def impute(
@@ -245,7 +144,7 @@ class NormalPosterior(ParametricPosterior[Moments]):
         each class in its place.
         """
         column = table[self.family.column]
-        expected = self._back(self._distribution.location[:, 0])
+        expected = self._back(self.features.mean[:, 0])
         return impute_numbers(column, log_proba, expected, self.sample, rng)
 
 

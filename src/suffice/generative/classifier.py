@@ -58,7 +58,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _counter(self) -> Counter:
-        """Return what is counted of rows."""
+        """Return what is counted of rows, before any were seen."""
 
     @abstractmethod
     def _posterior(self, fitted: Fitted) -> Generative:
@@ -67,6 +67,10 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _beside(self, before: Fitted | None, batch: Batch) -> Any:
         """Return what else is known of the rows, those of a batch included."""
         return None if before is None else before.beside
+
+    def _choose(self, batch: Batch) -> Batch:
+        """Return the first rows with a counter that is chosen by what they hold."""
+        return batch
 
     # Learning.
 
@@ -84,10 +88,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             fitted to held-out rows; without `calibrate` there is nothing of the kind.
         """
         self._validate_params()
-        batch = self._batch(X, y, sample_weight, groups=groups)
-        fitted = learning.learn_first(batch, batch.classes[:0], closed=False)
-        fitted = fitted.replace(new_classes=fitted.classes, beside=self._beside(None, batch))
-        return self._become(self._fit_rows(fitted, batch.rows))
+        return self._become(self._fit(X, y, sample_weight, groups))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
@@ -103,20 +104,11 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             error. Without it a new label becomes a new class (see `new_classes_`).
         """
         self._validate_params()
-        before = self._before()
-        known = learning.known_classes(classes, before)
         try:
-            given = first_row_as_table(X, y) if before is None else X
-            batch = self._batch(given, y, sample_weight, before=before)
+            fitted = self._learn(self._before(), X, y, classes, sample_weight)
         except NoRowsError:
             return self
-        if before is None:
-            fitted = learning.learn_first(batch, known, closed=classes is not None)
-            fitted = fitted.replace(beside=self._beside(None, batch))
-            return self._become(self._fit_rows(fitted, batch.rows, waits=self._waits))
-        fitted = learning.learn(before, batch, self._keep(before, batch, forget=False))
-        fitted = fitted.replace(beside=self._beside(before, batch))
-        return self._become(self._refit(fitted))
+        return self._become(fitted)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows that were learned: the same as `fit` on the others.
@@ -128,12 +120,10 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         before = self._check_fitted()
         try:
-            batch = self._batch(X, y, sample_weight, before=before)
+            fitted = self._forget(before, X, y, sample_weight)
         except NoRowsError:
             return self
-        fitted = learning.forget(before, batch, self._keep(before, batch, forget=True))
-        fitted = fitted.replace(beside=self._beside(before, batch))
-        return self._become(self._refit(fitted))
+        return self._become(fitted)
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned.
@@ -174,21 +164,14 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             All the rows that were learned. Without them the model takes the rows that it keeps
             itself: up to 5,000 distinct ones, those not forgotten, if `calibrate` is not None.
         """
-        fitted = self._check_ready()
-        if X is not None:
-            rows = with_groups(self._learned_rows(fitted, X, y, sample_weight), groups)
-            return self._become(calibrate(fitted, rows, self._hashes(rows)))
-        sample = learning.kept_sample(fitted, (y, sample_weight, groups), type(self).__name__)
-        rows = sample.with_codes_of(fitted.classes)
-        found = calibrate(fitted, rows, self._hashes(rows), complete=sample.complete)
-        return self._become(found)
+        return self._become(self._refresh(self._check_ready(), X, y, sample_weight, groups))
 
     # Answering.
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, (n_samples,)."""
         fitted = self._check_ready()
-        if fitted.calibration is not None:
+        if fitted.is_calibrated:
             best = np.argmax(self._log_proba(fitted, self._read(fitted, X)), axis=1)
         else:
             best = self._answer(scoring.best_class, fitted, X)
@@ -198,7 +181,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: Any) -> Floats:
         """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
         fitted = self._check_ready()
-        if fitted.calibration is not None:
+        if fitted.is_calibrated:
             return np.asarray(np.exp(self._log_proba(fitted, self._read(fitted, X))))
         proba: Floats = self._answer(scoring.proba, fitted, X)
         return proba
@@ -283,7 +266,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         fitted = self._check_ready()
         rows = with_groups(self._learned_rows(fitted, X, y, sample_weight), groups)
-        return leave_one_out(fitted, rows, type(self).__name__)
+        return self._leave_one_out(fitted, rows)
 
     def cross_validate(
         self,
@@ -391,14 +374,23 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             Without it the file has probabilities, labels and weights of rows that were held out,
             but no cells.
         """
-        state = self._saved_state() if self._before() is not None else None
-        if rows and state is not None:
-            state["rows"] = persistence.rows_to_save(self._fitted, type(self).__name__)
+        fitted = self._before()
+        state = None if fitted is None else self._state(fitted)
+        if rows and fitted is not None and state is not None:
+            state["rows"] = self._rows_to_save(fitted)
         write_model(self, path, state, source=source, when=when)
 
     def _saved_state(self) -> dict[str, Any]:
         fitted = self._before()
-        return {} if fitted is None else persistence.state_of(fitted)
+        return {} if fitted is None else self._state(fitted)
+
+    def _state(self, fitted: Fitted) -> dict[str, Any]:
+        """Return what a file holds of what was learned, by the names of `_saved`."""
+        return persistence.state_of(fitted)
+
+    def _rows_to_save(self, fitted: Fitted) -> dict[str, Any]:
+        """Return the kept rows as a file holds them."""
+        return persistence.rows_to_save(fitted, type(self).__name__)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         persistence.check_state(state, self._counter())
@@ -555,6 +547,59 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         sparse = fitted.counter.takes_sparse
         return read_features(X, fitted.columns, type(self).__name__, sparse=sparse)[0]
 
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Fitted:
+        """Return what these rows say, and nothing else."""
+        batch = self._batch(X, y, sample_weight, groups=groups)
+        return self._start(batch, batch.classes[:0], closed=False)
+
+    def _start(self, batch: Batch, known: Labels, *, closed: bool, waits: bool = False) -> Fitted:
+        """Return what the first rows say; `known` are all classes there will be, if `closed`."""
+        batch = self._choose(learning.close_classes(batch, known) if closed else batch)
+        fitted = learning.learn_first(batch, known, closed=closed)
+        fitted = fitted.replace(beside=self._beside(None, batch))
+        return self._fit_rows(fitted, batch, waits=waits)
+
+    def _learn(
+        self, before: Fitted | None, X: Any, y: Any, classes: Any, sample_weight: Any
+    ) -> Fitted:
+        """Return what was learned before, if anything was, with further rows."""
+        known = learning.known_classes(classes, before)
+        if before is None:
+            batch = self._batch(first_row_as_table(X, y), y, sample_weight)
+            return self._start(batch, known, closed=classes is not None, waits=self._waits)
+        batch = self._batch(X, y, sample_weight, before=before)
+        kept = self._keep(before, batch, forget=False)
+        fitted = learning.learn(before, batch, kept)
+        return self._refit(fitted.replace(beside=self._beside(before, batch)))
+
+    def _forget(self, before: Fitted, X: Any, y: Any, sample_weight: Any) -> Fitted:
+        """Return what was learned before, without rows that were learned."""
+        batch = self._batch(X, y, sample_weight, before=before)
+        kept = self._keep(before, batch, forget=True)
+        fitted = learning.forget(before, batch, kept)
+        return self._refit(fitted.replace(beside=self._beside(before, batch)))
+
+    def _refresh(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any, groups: Any) -> Fitted:
+        """Return the fitted value, calibrated anew on all learned rows or on those kept."""
+        if X is not None:
+            rows = with_groups(self._learned_rows(fitted, X, y, sample_weight), groups)
+            return self._calibrate(fitted, rows)
+        sample = learning.kept_sample(fitted, (y, sample_weight, groups), type(self).__name__)
+        return self._calibrate(fitted, self._kept_rows(fitted), complete=sample.complete)
+
+    def _calibrate(self, fitted: Fitted, rows: Rows, *, complete: bool = True) -> Fitted:
+        """Return the fitted value, calibrated on rows: all learned ones, or a sample of them."""
+        return calibrate(fitted, rows, self._hashes(rows), complete=complete)
+
+    def _kept_rows(self, fitted: Fitted) -> Rows:
+        """Return the kept rows, coded by the classes."""
+        assert fitted.sample is not None
+        return fitted.sample.with_codes_of(fitted.classes)
+
+    def _leave_one_out(self, fitted: Fitted, rows: Rows) -> LeaveOneOutResult:
+        """Return what the others say of each row, given all learned rows."""
+        return leave_one_out(fitted, rows, type(self).__name__)
+
     def _learned_rows(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Return the rows, coded by our classes, if they are those that were learned."""
         batch = self._batch(X, y, sample_weight, before=fitted)
@@ -570,14 +615,14 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             return learning.Kept(None, None if forget else before.held_out)
         return learning.update_sample(before, batch, self._hashes(batch.rows), forget=forget)
 
-    def _fit_rows(self, fitted: Fitted, rows: Rows, *, waits: bool = False) -> Fitted:
+    def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> Fitted:
         """Return the model of a first tally, calibrated on its rows if asked for."""
         fitted = self._with_model(fitted, waits=waits)
         if self.calibrate is None:
             return fitted
-        hashes = self._hashes(rows)
-        fitted = fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
-        return fitted if fitted.model is None else calibrate(fitted, rows, hashes)
+        hashes = self._hashes(batch.rows)
+        fitted = fitted.replace(sample=learning.first_sample(fitted, batch.rows, hashes))
+        return fitted if fitted.model is None else calibrate(fitted, batch.rows, hashes)
 
     def _refit(self, fitted: Fitted) -> Fitted:
         """Return the model of a tally that has changed; its calibration is that of before."""
@@ -618,12 +663,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _density(self, answer: Any, X: Any) -> Any:
         fitted = self._check_ready()
         array, model = self._read(fitted, X), self._model(fitted)
-        terms = model.features.density(), array, model.prior.log_prob
+        terms = model.features.density(), model.features.prepare(array), model.prior.log_prob
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _scores(self, answer: Any, fitted: Fitted, array: Any) -> Any:
         model = self._model(fitted)
-        terms = model.features.scorer(), array, model.log_prior
+        terms = model.features.scorer(), model.features.prepare(array), model.log_prior
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _log_proba(self, fitted: Fitted, array: Any) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,19 @@ from suffice.validation.row_sample import RowSample
 Labels = NDArray[Any]
 
 
-class Batch(NamedTuple):
-    """Labelled rows as they were given: checked, and ready to count."""
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Labelled rows as they were given: checked, and ready to count.
+
+    Parameters
+    ----------
+    rows : Rows, coded by `classes`
+    classes : (C,)
+    columns : number and names of the columns
+    counter : what is counted of the rows; it knows all of their levels
+    """
 
     rows: Rows
-    """coded by `classes`"""
     classes: Labels
     columns: Columns
     counter: Counter
@@ -108,6 +116,15 @@ class Fitted:
     def classes(self) -> Labels:
         """The classes, (C,), sorted."""
         return self.tally.classes
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities are those of the class-conditional model, adjusted on rows."""
+        return self.calibration is not None
+
+    def keep_used(self, tally: Groups[Any]) -> Self:
+        """Return the value without what it knows of levels that no row of a tally has."""
+        return self.replace(counter=self.counter.shrink(tally))
 
     def gross_with(self, *others: Groups[Any]) -> Groups[Any]:
         """Return how large the sums have been, those of other tallies among them."""

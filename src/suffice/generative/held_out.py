@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,13 +47,16 @@ class HeldOutScores:
     rows: NDArray[np.intp]
 
 
-def deal_rows(rows: Rows, hashes: Hashes, *, complete: bool = True) -> Folds:
+def deal_rows(
+    rows: Rows, hashes: Hashes, most: int | None = None, *, complete: bool = True
+) -> Folds:
     """Return rows in folds, dealt by what they hold (`hashes`); rows of a group share a fold.
 
-    `complete` says whether these are all rows that were learned.
+    Of more than `most` distinct rows so many are taken. `complete` says whether these are all rows
+    that were learned.
     """
     together = hashes ^ rows.groups if rows.groups.size else hashes
-    return assign_folds(DistinctRows.of(rows, together, None, complete=complete))
+    return assign_folds(DistinctRows.of(rows, together, most, complete=complete))
 
 
 def held_out_scores(fitted: Fitted, folds: Folds) -> HeldOutScores:
@@ -61,9 +65,23 @@ def held_out_scores(fitted: Fitted, folds: Folds) -> HeldOutScores:
     The prior is held, and every class keeps the weight that it has in the whole tally (docs:
     mathematics, section 10).
     """
+    rows = folds.rows
+    out = np.full((rows.shape[0], len(fitted.classes)), -np.inf)
+    for members, kept, features in fit_folds(fitted, folds):
+        X = features.prepare(rows.X[members])
+        out[np.ix_(members, kept)] = joint_log_proba(features.scorer(), X, np.zeros(len(kept)))
+    known = np.flatnonzero(folds.scored[rows.codes])
+    codes, weights = rows.codes[known].astype(np.intp), rows.row_weights[known]
+    return HeldOutScores(out[known], codes, weights, known)
+
+
+def fit_folds(fitted: Fitted, folds: Folds) -> Iterator[tuple[Index, Index, Any]]:
+    """Return the rows of each fold, the classes that its training rows have, and p(x | class).
+
+    The prior is held, and every class keeps the weight that it has in the whole tally.
+    """
     assert fitted.model is not None
-    rows, tally = folds.rows, fitted.tally
-    out = np.full((rows.shape[0], len(tally.classes)), -np.inf)
+    tally = fitted.tally
     pairs = zip(folds.members, _training_tallies(fitted, folds), strict=True)
     for number, (members, training) in enumerate(pairs):
         kept = np.flatnonzero((training.weights > 0) & folds.scored)
@@ -71,12 +89,7 @@ def held_out_scores(fitted: Fitted, folds: Folds) -> HeldOutScores:
             continue
         parts = with_weight_of(training.parts.take(kept), tally.parts.take(kept))
         groups = Groups(tally.classes[kept], tally.weights[kept], parts)
-        features = _fit_fold(fitted.model.features, groups, kept, number, members.size)
-        scores = joint_log_proba(features.scorer(), rows.X[members], np.zeros(len(kept)))
-        out[np.ix_(members, kept)] = scores
-    known = np.flatnonzero(folds.scored[rows.codes])
-    codes, weights = rows.codes[known].astype(np.intp), rows.row_weights[known]
-    return HeldOutScores(out[known], codes, weights, known)
+        yield members, kept, _fit_fold(fitted.model.features, groups, kept, number, members.size)
 
 
 def _training_tallies(fitted: Fitted, folds: Folds) -> list[Groups[Any]]:
@@ -123,12 +136,29 @@ def calibrate(fitted: Fitted, rows: Rows, hashes: Hashes, *, complete: bool = Tr
     found = held_out_scores(fitted, folds)
     log_proba = log_softmax(found.log_likelihood + fitted.model.log_prior)
     calibration = fit_calibration(log_proba, found.codes, found.weights)
-    some = slice(MAX_ROWS)
-    kept = found.rows[some]
-    own = folds.hashes[kept]
-    if folds.rows.groups.size:
-        own = own ^ folds.rows.groups[kept]
-    answers = calibration.apply(log_proba[some])
-    codes = np.asarray(found.codes[some], np.intp)
-    held_out = HeldOutSample(fitted.classes, answers, codes, found.weights[some], own)
+    answers = calibration.apply(log_proba[:MAX_ROWS])
+    held_out = sample_answers(fitted, folds, answers, found.codes, found.weights, found.rows)
     return fitted.replace(calibration=calibration, calibration_stale=False, held_out=held_out)
+
+
+def sample_answers(
+    fitted: Fitted, folds: Folds, log_proba: Floats, codes: Any, weights: Floats, rows: Index
+) -> HeldOutSample:
+    """Return held-out answers for the first rows, as many as may be kept.
+
+    Parameters
+    ----------
+    fitted : Fitted
+    folds : Folds
+    log_proba : (m, C)
+        Of the first m rows, m being no more than `MAX_ROWS`.
+    codes, weights : (n,)
+    rows : (n,)
+        The number of each row among the rows of the folds.
+    """
+    some = slice(MAX_ROWS)
+    hashes, groups = folds.hashes[rows[some]], folds.rows.groups
+    if groups.size:
+        hashes = hashes ^ groups[rows[some]]
+    numbers = np.asarray(codes[some], np.intp)
+    return HeldOutSample(fitted.classes, log_proba, numbers, weights[some], hashes)

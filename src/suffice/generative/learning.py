@@ -46,13 +46,13 @@ def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
     found = _count(batch, known, closed=closed)
     new = np.setdiff1d(found.classes, known)
     found = found.align(np.union1d(known, found.classes))
-    tally = batch.counter.trim(found, found)
-    return Fitted(batch.columns, batch.counter, tally, closed=closed, new_classes=new)
+    counter, tally = batch.counter.shrink(found), batch.counter.trim(found, found)
+    return Fitted(batch.columns, counter, tally, closed=closed, new_classes=new)
 
 
 def learn(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
     """Return what was learned before, with further rows."""
-    known = before.classes
+    before, known = before.replace(counter=batch.counter), before.classes
     counted = _count(batch, known, closed=before.closed)
     total = before.tally + counted
     gross = scale_of_sum(before.gross, total, before.tally, counted)
@@ -62,6 +62,7 @@ def learn(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
 
 def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
     """Return what was learned before, without rows that were learned."""
+    before = before.replace(counter=batch.counter)
     taken = rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), before.classes)
     gross = before.gross_with(taken)
     try:
@@ -83,16 +84,19 @@ def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
 
 def merge(mine: Fitted, theirs: Fitted) -> Fitted:
     """Return what two models have learned."""
-    tally = rename_like(theirs.tally, mine.classes)
+    counter, tally = mine.counter.merge(theirs.counter, theirs.tally)
+    tally = rename_like(tally, mine.classes)
     total = mine.tally + tally
     if mine.gross is None and theirs.gross is None:
         gross = scale_of_sum(None, total, mine.tally, tally)
     else:
-        gross = mine.gross_with() + rename_like(theirs.gross_with(), mine.classes)
+        _, scale = mine.counter.merge(theirs.counter, theirs.gross_with())
+        gross = mine.gross_with() + rename_like(scale, mine.classes)
     sample = None
     if mine.sample is not None and theirs.sample is not None:
         sample = mine.sample.merge(theirs.sample)
     changed = mine.replace(
+        counter=counter,
         closed=mine.closed and theirs.closed,
         new_classes=np.setdiff1d(total.classes, mine.classes),
     )
@@ -101,29 +105,34 @@ def merge(mine: Fitted, theirs: Fitted) -> Fitted:
 
 def _with_tally(before: Fitted, tally: Groups[Any], gross: Any, kept: Kept) -> Fitted:
     """Return the value with another tally; all that depends on the classes follows."""
+    shrunk, counter = before.keep_used(tally), before.counter
     if gross is not None:
-        gross = select_classes(before.counter.trim(gross, tally), tally.classes)
-    tally = before.counter.trim(tally, tally)
+        gross = select_classes(counter.trim(gross, tally), tally.classes)
+    tally = counter.trim(tally, tally)
     sample, held_out = kept
     if sample is not None:
         sample = sample.select_classes(tally.classes)
     if held_out is not None and not np.array_equal(held_out.classes, tally.classes):
         held_out = None
-    return before.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)
+    return shrunk.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)
 
 
 def _count(batch: Batch, known: Labels, *, closed: bool) -> Groups[Any]:
     """Return the tally of a batch; labels that are not known are refused if `closed`."""
+    batch = close_classes(batch, known) if closed else batch
+    return rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), known)
+
+
+def close_classes(batch: Batch, known: Labels) -> Batch:
+    """Return a batch coded by all the classes there will be; other labels are refused."""
     classes, rows = batch.classes, batch.rows
-    if closed:
-        check_same_type(classes, known)
-        _check_closed(classes, rows, known)
-        codes = translate_codes(classes, known, rows.codes)
-        rows, classes = replace(rows, codes=codes, classes=len(known)), known
-    return rename_like(Groups(classes, *batch.counter.count(rows)), known)
+    check_same_type(classes, known)
+    check_closed(classes, rows, known)
+    codes = translate_codes(classes, known, rows.codes)
+    return replace(batch, rows=replace(rows, codes=codes, classes=len(known)), classes=known)
 
 
-def _check_closed(classes: Labels, rows: Rows, known: Labels) -> None:
+def check_closed(classes: Labels, rows: Rows, known: Labels) -> None:
     """Refuse labels that are none of the known ones."""
     outside = np.setdiff1d(classes, known)
     if outside.size:
@@ -244,7 +253,7 @@ def check_learned(fitted: Fitted, batch: Batch, name: str) -> Rows:
     """Return rows coded by our classes, if they are those that were learned."""
     rows = code_rows(batch, fitted.classes)
     if rows is not None:
-        counted = Groups(fitted.classes, *fitted.counter.count(rows))
+        counted = Groups(fitted.classes, *batch.counter.count(rows))
         if counted.allclose(fitted.tally):
             return rows
     raise InputError(

@@ -131,14 +131,12 @@ def rank_features(model: Any) -> FeatureRanking:
     if hasattr(model, "blocks_"):
         return _columns_of_a_table(model)
     if isinstance(model, TextClassifier):
-        names, event = model.terms_, model._model
+        names, found = model.terms_, model._check_ready().dependence()
     else:
-        known, event = getattr(model, "feature_names_in_", None), model
+        known = getattr(model, "feature_names_in_", None)
         names = [f"x{j}" for j in range(model.n_features_in_)] if known is None else known
-    found = dependence(event.tally_.parts, event)
-    # The last word of an event model may be the unknown one.
-    kept = (as_readonly(part[: len(names)]) for part in found)
-    return FeatureRanking(tuple(str(name) for name in names), *kept)
+        found = dependence(model.tally_.parts, model)
+    return FeatureRanking(tuple(str(name) for name in names), *map(as_readonly, found))
 
 
 def _columns_of_a_table(model: Any) -> FeatureRanking:

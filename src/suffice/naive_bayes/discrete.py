@@ -13,7 +13,7 @@ from suffice.errors import PriorError, warn_caller
 from suffice.estimators.class_prior import check_prior_shape
 from suffice.estimators.features import Columns
 from suffice.families.class_conditional import ClassConditional
-from suffice.families.class_prior import ClassPrior
+from suffice.families.class_prior import ClassPrior, discrete_class_prior
 from suffice.families.smoothing import ESTIMATES, Smoothing
 from suffice.generative.classifier import TallyClassifier
 from suffice.generative.fitted import Fitted, Generative
@@ -79,20 +79,7 @@ class DiscreteNB(TallyClassifier):
 
     def _class_prior(self, weights: Floats) -> ClassPrior:
         """Return p(class): given, learned, or uniform without `fit_prior`."""
-        if self.class_prior is None or isinstance(self.class_prior, Dirichlet):
-            if self.class_prior is None and not self.fit_prior:
-                return ClassPrior.uniform(weights)
-            return ClassPrior.of(weights, self.class_prior, "mean")
-        if len(self.class_prior) != len(weights):
-            raise PriorError(
-                "Number of priors must match number of classes. Got "
-                f"{len(self.class_prior)} priors for {len(weights)} classes."
-            )
-        prior = np.asarray(self.class_prior, dtype=np.float64)
-        wrong = ~(np.isfinite(prior) & (prior >= 0))
-        if wrong.any():
-            raise PriorError(f"class_prior holds {prior[wrong][0]:g}. Priors must be non-negative.")
-        return ClassPrior.fixed(prior, weights)
+        return discrete_class_prior(weights, self.class_prior, fit_prior=self.fit_prior)
 
     def _pseudocounts(self, groups: Groups[Any], columns: Columns) -> Any:
         """Return the pseudocounts: given, or chosen by the evidence."""

@@ -35,7 +35,7 @@ def family_of(name: str, columns: tuple[str, ...], **settings: Any) -> Family[An
     # Loaded for the first column of text only: a table without one does without.
     from suffice.text.block import Text
 
-    return Text(columns, event=TEXTS[name], **settings)
+    return Text.with_settings(columns, TEXTS[name], **settings)
 
 
 def string_readings(families: Any) -> dict[str, ReadAs]:

@@ -15,18 +15,25 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family, Posterior
+from suffice.families.class_conditional import LearnedRows
 from suffice.families.family import MAX_ROWS_REFIT_PRIOR, Mask
 from suffice.families.levels import subtract_or_zero
 from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
+from suffice.tally.debt import gross_scale
 from suffice.tally.tally import Floats, Index, as_readonly
-from suffice.text.classify.draws import drawn_documents
-from suffice.text.classify.event_model import event_model
-from suffice.text.classify.fading import Fading, fades
-from suffice.text.classify.reasons import term_scores
+from suffice.text.classify.draws import draw_documents
+from suffice.text.classify.event_model import (
+    EVIDENCE,
+    EventModel,
+    count_of,
+    event_model,
+    score_terms,
+)
+from suffice.text.classify.length_discount import LengthDiscount, discounts
 from suffice.text.term_rows import presences, row_sums
+from suffice.text.vectorize.cutting import WordCutter
 from suffice.text.vectorize.names import Names
-from suffice.text.vectorize.vectorizer import CountVectorizer
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
@@ -42,35 +49,32 @@ class Pieces(NamedTuple):
     """(C,): what is added whatever terms there are"""
 
 
-class TextReading(Posterior[Counts]):
+class TextPosterior(Posterior[Counts]):
     """An event model of documents: its tally, its pseudocount, and its scores."""
 
-    def __init__(self, family: Text, tally: Counts, model: Any) -> None:
+    def __init__(self, family: Text, tally: Counts, model: EventModel) -> None:
         self.family, self.tally, self.model = family, tally, model
 
     @classmethod
-    def of(cls, family: Text, tally: Counts, alpha: Any) -> TextReading:
-        """Read a tally of documents and their terms, (C, 1 + V), with a pseudocount."""
+    def of(cls, family: Text, tally: Counts, alpha: Any) -> TextPosterior:
+        """Return the model of a tally of documents and their terms, (C, 1 + V)."""
         documents, counts = tally.counts[:, 0], np.ascontiguousarray(tally.counts[:, 1:])
         classes = np.arange(len(counts))
-        model = event_model(
-            family.event, classes, documents, counts, closed=True, alpha=alpha, fit_prior=False
-        )
-        return cls(family, tally, model)
+        return cls(family, tally, event_model(family.event, classes, documents, counts, alpha))
 
     @property
     def log_evidence(self) -> float:
         """Log probability of the documents given their classes."""
-        return float(self.model._features_log_evidence())
+        return float(self.model.log_evidence)
 
     @property
     def n_parameters(self) -> int:
         """How many free parameters all classes have."""
-        return int(self.model._feature_parameters())
+        return int(self.model.n_parameters)
 
     @property
     def n_settings(self) -> int:
-        """One, the fading: the terms are what documents are made of."""
+        """One, the length discount: the terms are what documents are made of."""
         return 1
 
     @property
@@ -78,23 +82,31 @@ class TextReading(Posterior[Counts]):
         """The weight of the documents."""
         return float(self.tally.counts[:, 0].sum())
 
-    def with_tally(self, tally: Counts) -> TextReading:
+    @property
+    def alpha(self) -> float:
+        """The pseudocount of each term."""
+        return float(self.model.smoothing.prior)
+
+    def with_tally(self, tally: Counts) -> TextPosterior:
         """Return another tally under the pseudocount of this one."""
         wide = tally.with_levels(self.tally.counts.shape[1])
-        return TextReading.of(self.family, wide, float(self.model.alpha_))
+        return TextPosterior.of(self.family, wide, self.alpha)
 
     def scores(self, table: Table) -> Floats:
-        """Return the faded log p(words | class), (n, C); 0 for missing documents."""
+        """Return the discounted log p(words | class), (n, C); 0 for missing documents."""
         matrix = self.family.matrix(table)
         nothing = np.zeros(len(self.tally.counts))
-        found = scoring.joint_log_proba(self.model._scorer(), matrix, nothing)
-        return self._told(found, matrix, table)
+        found = scoring.joint_log_proba(self.model.scorer(), matrix, nothing)
+        return self._discount(found, row_sums(matrix), table)
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the `scores` of documents had each not been learned; the terms are held."""
         matrix = self.family.matrix(table)
+        groups = self.model.groups
         rows = Rows(matrix, codes, len(self.tally.counts), weights)
-        return self._told(self.model._left_out_scores(rows), matrix, table)
+        learned = LearnedRows(rows, groups, count_of(self.model), gross_scale(None, groups), True)
+        left_out = self.model.leave_one_out(learned, np.zeros((len(codes), len(groups.classes))))
+        return self._discount(left_out.scores, row_sums(matrix), table)
 
     def held_out(self, table: Table, folds: Folds) -> Floats:
         """Return the `scores` of documents by those of other folds.
@@ -103,7 +115,7 @@ class TextReading(Posterior[Counts]):
         """
         matrix, missing = self.family.matrix(table), table[self.family.column].missing
         scores, lengths = self.held_out_scores(matrix, missing, folds)
-        return self._faded(scores, lengths, table)
+        return self._discount(scores, lengths, table)
 
     def held_out_scores(self, matrix: Any, missing: Any, folds: Folds) -> tuple[Floats, Floats]:
         """Return log p(words | class), (n, C), by other folds, and how many words these know, (n,).
@@ -112,7 +124,7 @@ class TextReading(Posterior[Counts]):
         """
         documents, counts = self.tally.counts[:, 0], self.tally.counts[:, 1:]
         classes, by_words = len(counts), self.family.event != "bernoulli"
-        alpha = float(self.model.alpha_) if matrix.shape[0] > MAX_ROWS_REFIT_PRIOR else "evidence"
+        alpha = self.alpha if matrix.shape[0] > MAX_ROWS_REFIT_PRIOR else EVIDENCE
         scores, lengths = np.empty((matrix.shape[0], classes)), np.empty(matrix.shape[0])
         for members in folds.members:
             rows = replace(folds.rows.take(members), X=matrix[members])
@@ -134,42 +146,36 @@ class TextReading(Posterior[Counts]):
                 np.arange(classes),
                 _ratio(documents, left) * left,
                 factor[:, None] * words[:, known],
-                closed=True,
-                alpha=alpha,
-                fit_prior=False,
+                alpha,
             )
             seen = rows.X[:, known]
-            scores[members] = scoring.joint_log_proba(model._scorer(), seen, np.zeros(classes))
+            scores[members] = scoring.joint_log_proba(model.scorer(), seen, np.zeros(classes))
             lengths[members] = row_sums(seen)
         return scores, lengths
 
-    def _told(self, scores: Floats, matrix: Any, table: Table) -> Floats:
-        return self._faded(scores, row_sums(matrix), table)
-
-    def _faded(self, scores: Floats, lengths: Floats, table: Table) -> Floats:
-        faded = scores * fades(lengths, self.family.fading)[:, None]
-        faded[table[self.family.column].missing] = 0.0
-        return np.asarray(faded)
+    def _discount(self, scores: Floats, lengths: Floats, table: Table) -> Floats:
+        """Return scores (n, C), discounted by length; 0 for missing documents."""
+        discounted = scores * discounts(lengths, self.family.length_discount)[:, None]
+        discounted[table[self.family.column].missing] = 0.0
+        return np.asarray(discounted)
 
     def pieces(self, table: Table) -> Pieces:
         """Return what each term of the first document adds to the scores."""
         matrix = self.family.matrix(table)[[0]]
         missing = bool(table[self.family.column].missing[0])
-        fade = float(fades(row_sums(matrix), self.family.fading)[0])
-        found = term_scores(self.model, matrix)
-        names = [self.family.terms[int(term)] for term in found.terms]
-        values = [f"{n} x{c:g}" for n, c in zip(names, found.counts.tolist(), strict=True)]
-        base = np.zeros(len(self.tally.counts))
-        if self.family.event == "bernoulli" and not missing:
-            base = fade * (found.base - self.model._log_prior())
-        return Pieces(names, values, fade * found.parts, base)
+        share = float(discounts(row_sums(matrix), self.family.length_discount)[0])
+        parts, bias = score_terms(self.model, matrix)
+        names = [self.family.terms[int(term)] for term in matrix.indices]
+        values = [f"{n} x{c:g}" for n, c in zip(names, matrix.data.tolist(), strict=True)]
+        base = np.zeros(len(self.tally.counts)) if missing else share * bias
+        return Pieces(names, values, share * parts, base)
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> dict[str, Any]:
         """Draw documents: terms in no order."""
         learned = self.tally.counts[:, 1:], self.tally.counts[:, 0]
-        names, alpha = self.family.terms.strings(), float(self.model.alpha_)
+        names, alpha = self.family.terms.strings(), self.alpha
         drawn = np.empty(len(codes), object)
-        drawn[:] = drawn_documents(codes, *learned, names, alpha, self.family.event, rng)
+        drawn[:] = draw_documents(codes, *learned, names, alpha, self.family.event, rng)
         return {self.family.column: drawn}
 
     def impute(
@@ -191,23 +197,23 @@ def _ratio(over: Floats, under: Floats) -> Floats:
     return np.divide(over, under, out=np.ones_like(under), where=under > 0)
 
 
-# Documents that the fading of long ones is chosen on.
-MOST_TRIED = 3_000
+# Documents that the length discount is chosen on.
+MAX_TRIED = 3_000
 
 
 @dataclass(frozen=True, eq=False)
 class Text(Family[Counts]):
     """Documents of words, under one of the event models (docs: text).
 
-    The terms, and how much the words of long documents fade, are settings, held once they are
-    chosen; new terms come last. Faded scores are no densities: they say what classes differ in.
+    The terms, and how much long documents are discounted, are settings, held once they are chosen;
+    new terms come last. Discounted scores are no densities: they say what classes differ in.
 
     Parameters
     ----------
     columns : one name
     event : "multinomial", "bernoulli" or "complement"
     terms : array of str, Names, or None before anything is learned
-    fading : float
+    length_discount : float
 
     Examples
     --------
@@ -223,16 +229,16 @@ class Text(Family[Counts]):
 
     event: str = "multinomial"
     terms: Any = None
-    fading: float = 0.0
+    length_discount: float = 0.0
     # What finds the terms in documents; handed on to the family that grows out of this one.
-    _known: Vocabulary = field(init=False, repr=False)
+    _vocabulary: Vocabulary = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         named = self.terms
         if not isinstance(named, Names):
             named = Names.of(() if named is None else [str(term) for term in named])
         object.__setattr__(self, "terms", named)
-        object.__setattr__(self, "_known", Vocabulary(named))
+        object.__setattr__(self, "_vocabulary", Vocabulary(named))
 
     @property
     def name(self) -> str:
@@ -241,8 +247,16 @@ class Text(Family[Counts]):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The terms, by column, and the fading."""
-        return {"terms": self.terms.array(), "fading": self.fading}
+        """The terms, by column, and the length discount, under the names that files have."""
+        return {"terms": self.terms.array(), "fading": self.length_discount}
+
+    @classmethod
+    def with_settings(cls, columns: tuple[str, ...], event: str, **settings: Any) -> Self:
+        """Return the family with its `settings`."""
+        found = {
+            "length_discount" if name == "fading" else name: settings[name] for name in settings
+        }
+        return cls(columns, event=event, **found)
 
     def objection(self, table: Table) -> str | None:
         """Say why the column holds no documents, or None."""
@@ -258,38 +272,39 @@ class Text(Family[Counts]):
     def refine_settings(
         self, table: Table, codes: Codes, classes: int, weights: Floats, groups: Hashes
     ) -> Self:
-        """Return the family with the fading that suits held-out documents best."""
+        """Return the family with the length discount of the lowest held-out log-loss."""
         if self.event == "bernoulli":
             return self  # absent words speak as well: no document is longer than another
-        reading = self.posterior(self.count(table, codes, classes, weights))
+        posterior = self.posterior(self.count(table, codes, classes, weights))
         rows = Rows(self.matrix(table), codes, classes, weights, groups=groups)
         hashes = table_hashes([table[self.column]], len(table))
         if groups.size:
             hashes = hashes ^ groups
-        distinct = DistinctRows.of(rows, hashes, MOST_TRIED)
+        distinct = DistinctRows.of(rows, hashes, MAX_TRIED)
         folds = assign_folds(distinct)
         at = folds.find(hashes, codes)
         missing = np.zeros(len(folds.hashes), np.bool_)
         missing[at[at >= 0]] = table[self.column].missing[at >= 0]
-        held_out, lengths = reading.held_out_scores(folds.rows.X, missing, folds)
+        held_out, lengths = posterior.held_out_scores(folds.rows.X, missing, folds)
         shares = np.bincount(folds.rows.codes, folds.rows.row_weights, classes) + 1.0
         prior = np.log(shares / shares.sum())
         own = folds.rows.codes, folds.rows.row_weights, lengths
-        found = replace(self, fading=Fading.alone(held_out, prior, *own).rate)
-        object.__setattr__(found, "_known", self._known)
+        discount = LengthDiscount.without_temperature(held_out, prior, *own)
+        found = replace(self, length_discount=discount.rate)
+        object.__setattr__(found, "_vocabulary", self._vocabulary)
         return found
 
     def with_levels_of(self, table: Table) -> Self:
         """Return the family with the terms that are new."""
-        vocabulary, _ = self._known.learned(CountVectorizer(), table[self.column].values)
+        vocabulary, _ = self._vocabulary.learn(WordCutter(), table[self.column].values)
         grown = replace(self, terms=vocabulary.terms)
-        object.__setattr__(grown, "_known", vocabulary)
+        object.__setattr__(grown, "_vocabulary", vocabulary)
         return grown
 
     def matrix(self, table: Table) -> Any:
         """Return the rows of counts of the known terms, CSR (n, V)."""
-        counted = self._known.counted(CountVectorizer(), table[self.column].values)
-        found = counted.matrix(len(self._known))
+        counted = self._vocabulary.count(WordCutter(), table[self.column].values)
+        found = counted.matrix(len(self._vocabulary))
         return presences(found) if self.event == "bernoulli" else found
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
@@ -308,7 +323,7 @@ class Text(Family[Counts]):
         """Return the family with the terms of both, and the other's tally by its columns."""
         if self.name != other.name:
             return super().merge(other, tally, translations)
-        vocabulary, where = self._known.united(other._known)
+        vocabulary, where = self._vocabulary.union(other._vocabulary)
         wide = np.zeros((len(tally.counts), 1 + len(vocabulary)))
         wide[:, 0] = tally.counts[:, 0]
         wide[:, 1 + where] = tally.counts[:, 1:]
@@ -317,7 +332,7 @@ class Text(Family[Counts]):
 
     def levels_in_use(self, tally: Counts) -> dict[str, Mask]:
         """Say which terms are in a document."""
-        wide = tally.with_levels(1 + len(self._known))
+        wide = tally.with_levels(1 + len(self._vocabulary))
         return {self.column: np.asarray(wide.counts[:, 1:].any(axis=0))}
 
     def keep_levels(self, tally: Counts, used: Mapping[str, Mask]) -> tuple[Self, Index | None]:
@@ -326,8 +341,8 @@ class Text(Family[Counts]):
         if mask.all():
             return self, None
         kept = np.flatnonzero(mask)
-        return replace(self, terms=self.terms.some(kept)), np.append(0, 1 + kept)
+        return replace(self, terms=self.terms.take(kept)), np.append(0, 1 + kept)
 
-    def posterior(self, tally: Counts) -> TextReading:
+    def posterior(self, tally: Counts) -> TextPosterior:
         """Return the terms' shares in each class, the pseudocount by evidence."""
-        return TextReading.of(self, tally.with_levels(1 + len(self._known)), "evidence")
+        return TextPosterior.of(self, tally.with_levels(1 + len(self._vocabulary)), EVIDENCE)

@@ -28,9 +28,9 @@ from suffice.text.vectorize.vocabulary import Vocabulary
 
 REFINED = ("refined_weights", "refined_bias")
 # What a pseudocount is multiplied by, or divided by; a few are tried, near 1.
-MOST_FACTOR = 1e6
+MAX_FACTOR = 1e6
 # Words or letters in a run; a file that asks for more asks for time that no document is worth.
-MOST_IN_A_RUN = 100
+MAX_RUN = 100
 
 
 def check_cut(settings: Any) -> None:
@@ -44,8 +44,8 @@ def check_cut(settings: Any) -> None:
     runs = settings.ngram_range
     if len(runs) != 2 or not all(isinstance(number, Integral) for number in runs):
         refuse(f"Its ngram_range is {runs!r:.80}.")
-    if not 1 <= runs[0] <= runs[1] <= MOST_IN_A_RUN:
-        refuse(f"Its ngram_range is {runs!r:.80}, where {MOST_IN_A_RUN} words a run are the most.")
+    if not 1 <= runs[0] <= runs[1] <= MAX_RUN:
+        refuse(f"Its ngram_range is {runs!r:.80}, where {MAX_RUN} words a run are the most.")
     if settings.analyzer == "word" and settings.tokenizer is None:
         _check_pattern(settings.token_pattern)
     if isinstance(settings.stop_words, list) and not all(
@@ -150,8 +150,8 @@ def check_classifier(settings: Any, state: dict[str, Any], *, given: bool) -> No
     check_sizes({name: state[name] for name in state if name in REFINED}, MAX_WEIGHT)
     if ("refined_weights" in state) != ("refined_bias" in state):
         refuse("Its refinement has weights without a bias, or a bias without weights.")
-    factor, fading = state.get("_alpha_factor", 1.0), state.get("_fading", 0.0)
-    if not 1 / MOST_FACTOR <= factor <= MOST_FACTOR or not 0 <= fading <= 1:
-        refuse("Its pseudocount's factor or its fading is out of range.")
+    factor, discount = state.get("_alpha_factor", 1.0), state.get("_fading", 0.0)
+    if not 1 / MAX_FACTOR <= factor <= MAX_FACTOR or not 0 <= discount <= 1:
+        refuse("Its pseudocount's factor or its length discount is out of range.")
     if "calibration_" in state:
         check_calibration(state["calibration_"], classes)

@@ -50,8 +50,47 @@ def with_column(matrix: Any, last: Any) -> Any:
     return csr_array((cells, columns, begins), shape=(size, width + 1))
 
 
+def narrow_rows(matrix: Any, kept: Any, *, with_unknown: bool) -> Any:
+    """Return rows (CSR) of some of their terms; the others are unknown.
+
+    Parameters
+    ----------
+    matrix : (n, V) or, `with_unknown`, (n, V + 1)
+    kept : (V,), bool
+    with_unknown : bool
+        Whether a last column has the number of unknown terms.
+
+    >>> kept = np.array([True, False])
+    >>> narrow_rows(csr_array([[3, 1, 2]]), kept, with_unknown=True).toarray()
+    array([[3, 3]])
+    """
+    known = matrix[:, np.flatnonzero(kept)]
+    if not with_unknown:
+        return known
+    return with_column(known, row_sums(matrix) - row_sums(known))
+
+
+def place_rows(matrix: Any, columns: Any, width: int, *, with_unknown: bool) -> Any:
+    """Return rows (CSR) with their terms at other columns among `width`.
+
+    Parameters
+    ----------
+    matrix : (n, V) or, `with_unknown`, (n, V + 1)
+    columns : (V,)
+    width : int
+    with_unknown : bool
+        Whether a last column has the number of unknown terms, as it has afterwards.
+
+    >>> place_rows(csr_array([[3, 2]]), np.array([1]), 2, with_unknown=True).toarray()
+    array([[0, 3, 2]])
+    """
+    places = np.append(columns, width)[matrix.indices].astype(matrix.indices.dtype)
+    shape = matrix.shape[0], width + with_unknown
+    return csr_array((matrix.data, places, matrix.indptr), shape=shape)
+
+
 def unknown_first(matrix: Any) -> Any:
-    """Return rows (CSR) with their last column, of unknown terms, first: terms may come after it.
+    """Return rows (CSR) with their last column, of unknown terms, first: as files hold them.
 
     >>> unknown_first(csr_array([[3, 0, 2]])).toarray()
     array([[2, 3, 0]])
@@ -60,24 +99,15 @@ def unknown_first(matrix: Any) -> Any:
     return csr_array((matrix.data, columns, matrix.indptr), shape=matrix.shape)
 
 
-def unknown_last(matrix: Any, terms: int, *, smooth: bool) -> Any:
-    """Return rows (CSR) as wide as there are terms, with a first column of unknown ones last.
+def unknown_last(matrix: Any) -> Any:
+    """Return rows (CSR) with their first column, of unknown terms, last.
 
-    Parameters
-    ----------
-    matrix : (n, V') or, if `smooth`, (n, 1 + V')
-    terms : int
-        V or more.
-    smooth : bool
-        Whether there is a column of unknown terms.
-
-    >>> unknown_last(csr_array([[2, 3]]), 3, smooth=True).toarray()
-    array([[3, 0, 0, 2]])
+    >>> unknown_last(csr_array([[2, 3, 0]])).toarray()
+    array([[3, 0, 2]])
     """
-    columns, width = matrix.indices, terms + smooth
-    if smooth:
-        columns = np.where(columns == 0, terms, columns - 1)
-    return csr_array((matrix.data, columns, matrix.indptr), shape=(matrix.shape[0], width))
+    last = matrix.shape[1] - 1
+    columns = np.where(matrix.indices == 0, last, matrix.indices - 1)
+    return csr_array((matrix.data, columns, matrix.indptr), shape=matrix.shape)
 
 
 def weighted_rows(matrix: Any) -> Any:

@@ -15,7 +15,7 @@ from suffice.tally.tally import Floats, as_readonly
 
 TermTally = Groups[Any]
 # Words of a class's documents, in the mean: one that is drawn has about as many.
-MOST_LENGTH = 1e7
+MAX_LENGTH = 1e7
 
 
 def term_counts(groups: TermTally) -> Floats:
@@ -32,29 +32,20 @@ def document_counts(groups: TermTally) -> Floats:
     return np.asarray(_parts(groups)[-1].counts.sum(axis=0))
 
 
-def some_terms(groups: TermTally, columns: NDArray[np.intp]) -> TermTally:
+def take_terms(groups: TermTally, columns: NDArray[np.intp]) -> TermTally:
     """Return the tally of some of the terms, in this order."""
-    return _changed(groups, lambda part: part.levels_at(columns))
+    return _change(groups, lambda part: part.levels_at(columns))
 
 
-def spread_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> TermTally:
+def place_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> TermTally:
     """Return the tally with our terms at these columns among `width`."""
 
-    def spread(part: Counts) -> Counts:
+    def place(part: Counts) -> Counts:
         wide = np.zeros((len(part.counts), width))
         wide[:, columns] = part.counts
         return Counts(as_readonly(wide), part.log_orderings)
 
-    return _changed(groups, spread)
-
-
-def without_terms(groups: TermTally, gone: NDArray[np.bool_]) -> TermTally:
-    """Return the tally as if no document had had some of the terms."""
-
-    def emptied(part: Counts) -> Counts:
-        return Counts(as_readonly(np.where(gone, 0.0, part.counts)), part.log_orderings)
-
-    return _changed(groups, emptied)
+    return _change(groups, place)
 
 
 def check_term_tally(groups: TermTally, terms: int, *, with_documents: bool) -> None:
@@ -75,14 +66,14 @@ def check_term_tally(groups: TermTally, terms: int, *, with_documents: bool) -> 
 def check_lengths(counts: Floats, documents: Floats) -> None:
     """Refuse terms (C, V) of so many documents (C,) that one which is drawn would never end."""
     means = counts.sum(axis=1) / np.where(documents > 0, documents, 1.0)
-    check_sizes({"mean lengths of documents": means}, MOST_LENGTH)
+    check_sizes({"mean lengths of documents": means}, MAX_LENGTH)
 
 
 def _parts(groups: TermTally) -> tuple[Counts, ...]:
     return groups.parts.parts if isinstance(groups.parts, Blocks) else (groups.parts,)
 
 
-def _changed(groups: TermTally, change: Callable[[Counts], Counts]) -> TermTally:
+def _change(groups: TermTally, change: Callable[[Counts], Counts]) -> TermTally:
     parts = tuple(map(change, _parts(groups)))
     whole = Blocks(parts) if isinstance(groups.parts, Blocks) else parts[0]
     return Groups(groups.classes, groups.weights, whole)

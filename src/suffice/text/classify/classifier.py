@@ -2,46 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._sklearn import Interval, StrOptions
 from suffice.data.rows import Rows
-from suffice.errors import InputError
+from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.estimators.features import Columns
 from suffice.estimators.importance import (
-    increase_of,
-    increase_saved,
+    check_labels_given,
+    code_rows_to_measure,
     note_at_fit,
     note_on_rows,
-    rows_to_measure,
 )
+from suffice.estimators.intake import NoRowsError, read_labels, with_groups
+from suffice.families.class_prior import ClassPrior, discrete_class_prior
+from suffice.generative import learning
+from suffice.generative.classifier import TallyClassifier
+from suffice.generative.cross_validation import Candidate, score_candidates
+from suffice.generative.fitted import Batch, Fitted, Generative, Labels
+from suffice.prior import Dirichlet
+from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation, find_classes
+from suffice.tally import Groups
 from suffice.tally.tally import Floats
-from suffice.text.classify.event_model import EVENTS
-from suffice.text.classify.fading import FadedCounts, fades, offset_shares
-from suffice.text.classify.learning import LearnsDocuments
-from suffice.text.classify.reading import SMOOTH
-from suffice.text.classify.reasons import explained, term_scores
-from suffice.text.classify.refinement import Refinement
-from suffice.text.classify.word_losses import new_increase
+from suffice.text.classify import persistence
+from suffice.text.classify.document_model import DocumentModel
+from suffice.text.classify.event_model import EVENTS, EVIDENCE, SMOOTH
+from suffice.text.classify.explanation import explain_terms
+from suffice.text.classify.fit_refinement import fit_refinement
+from suffice.text.classify.fitted import TextFitted
+from suffice.text.classify.held_out import calibrate_documents, leave_one_out
+from suffice.text.classify.learning import (
+    as_documents,
+    check_same_terms,
+    check_words,
+    grow_stale,
+    labelled_batches,
+    merge_documents,
+)
+from suffice.text.classify.term_counter import TermCounter
+from suffice.text.classify.word_losses import measure_increase
 from suffice.text.classify.word_tables import TermProbabilities, TopWords, words_of_class
-from suffice.text.saved_terms import check_classifier, check_cut, vocabulary_of
-from suffice.text.vectorize.names import Names
-from suffice.text.vectorize.vectorizer import CountVectorizer
+from suffice.text.term_tally import term_counts
+from suffice.text.vectorize.analyzers import cutter_of
+from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
+from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
+from suffice.validation.cross_validation import CrossValidation
 from suffice.validation.importance import Importance
-from suffice.validation.information import Dependence, counts_dependence
+from suffice.validation.leave_one_out import LeaveOneOutResult
 
 # What helps where no losses were measured.
 CURE = "fit with calibrate='folds' and without refine, or call importance(X, y)"
+# Parameters that decide what rows of counts are made of documents.
+ROW_SETTINGS = ("ngrams", "words", "unknown")
 
 
 @with_one_blas_thread
-class TextClassifier(LearnsDocuments):
+class TextClassifier(TallyClassifier):
     """Documents in, labels out: naive Bayes on the words of documents (docs: text).
 
     Parameters
@@ -105,32 +129,15 @@ class TextClassifier(LearnsDocuments):
         "ngrams": [Interval(Integral, 1, None, closed="left"), tuple, list],
         "weighting": [StrOptions({"tfidf"}), None],
         "unknown": [StrOptions({"ignore", SMOOTH})],
-        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({"evidence"})],
+        "alpha": [Interval(Real, 0, None, closed="neither"), StrOptions({EVIDENCE})],
         "calibrate": [StrOptions({"folds", "loo"}), None],
         "refine": [StrOptions({"logistic"}), None],
         "words": [CountVectorizer, None],
         "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
+        "class_prior": ["array-like", Dirichlet, None],
     }
-    _tally_settings = ("event", "weighting")
     _free_settings = ("ngrams", "words")  # how documents are cut is compared as a whole
-    _saved = (
-        "tally_",
-        "classes_closed_",
-        "new_classes_",
-        "calibration_",
-        "calibration_stale_",
-        "pruned_",
-        "_gross",
-        "_alpha_factor",
-        "_fading",
-        "terms",
-        "loss_increase",
-        "refined_weights",
-        "refined_bias",
-        "held_out",
-        "rows",
-    )
+    _saved = persistence.FIELDS
 
     def __init__(
         self,
@@ -164,19 +171,89 @@ class TextClassifier(LearnsDocuments):
         tags.input_tags.allow_nan = True
         return tags
 
-    @property
-    def terms_(self) -> Any:
-        """The terms learned, by column."""
-        check_is_fitted(self, "tally_")
-        terms = self._terms.terms
-        return terms.array() if isinstance(terms, Names) else np.array(terms, object)
+    # Learning.
 
-    # Answers.
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Learn from these documents and nothing else.
 
-    def predict_log_proba(self, X: Any) -> Any:
-        """Return log p(class | document), (n_documents, n_classes)."""
-        check_is_fitted(self, "tally_")
-        return self._log_proba_of(self._take_features(X, reset=False))
+        Parameters
+        ----------
+        X : documents, or a generator of pairs (documents, labels)
+        y : array-like of shape (n_documents,)
+            None if X gives the labels too.
+        sample_weight : array-like of shape (n_documents,), optional
+        groups : array-like of shape (n_documents,), optional
+            Documents of a group (a thread, an author) are held out together to calibrate on.
+        """
+        if y is not None or not isinstance(X, Iterator):
+            return super().fit(X, y, sample_weight, groups)
+        self._validate_params()
+        fitted = self._fit_batches(X)
+        if self._needs_rows:
+            what = "calibrated" if self.refine is None else "refined"
+            warn_caller(
+                f"Documents that pass by once are learned, but answers cannot be {what} on them. "
+                "refresh_calibration() does it on those that the model keeps; or set calibrate and "
+                "refine to None.",
+                StaleCalibrationWarning,
+            )
+        return self._become(fitted)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from further documents; new words and new labels come to be known.
+
+        The same as `fit` on all documents so far, in any order (`terms_` may come in another).
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        classes : array-like, optional
+            At the first call: all the classes there will ever be.
+        """
+        return super().partial_fit(X, y, classes, sample_weight)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn documents that were learned: the same as `fit` on the others.
+
+        Terms and classes that no document has any more are gone. Give documents with the weights
+        they were learned with; a plausible one that was never learned cannot be noticed.
+        """
+        return super().forget(X, y, sample_weight)
+
+    def merge(self, other: Self) -> Self:
+        """Learn all that another model has learned; terms and classes are aligned by name."""
+        return self._become(self._refit(merge_documents(*self._check_mergeable(other))))
+
+    def prune(self, min_count: float) -> Self:
+        """Forget the terms that documents have fewer than `min_count` times in all."""
+        fitted = self._check_fitted()
+        if fitted.terms.is_given:
+            raise InputError("The vocabulary was given. Give a smaller one instead of pruning it.")
+        totals = term_counts(fitted.tally).sum(axis=0)
+        kept = totals >= min_count
+        if not kept.any():
+            raise InputError(
+                f"No term was learned {min_count:g} times or more (the most common "
+                f"{totals.max():g} times). Prune less; nothing was changed."
+            )
+        return self._become(self._refit(fitted.keep_terms(kept).replace(is_pruned=True)))
+
+    # Answering.
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """Return log p(document, class), (n_documents, n_classes).
+
+        With event="complement" these are the scores of the rule.
+        """
+        joint: Floats = self._answer(scoring.joint_log_proba, self._check_ready(), X)
+        return joint
+
+    def score_samples(self, X: Any) -> Floats:
+        """Return log p(document), (n_documents,): of its terms one by one, whatever the class.
+
+        With event="complement" it is that of the multinomial: the rule is no model of documents.
+        """
+        return super().score_samples(X)
 
     def explain(self, document: str, target: Any = None, against: Any = None) -> Explanation:
         """Say which terms of a document speak for and against a class.
@@ -201,10 +278,9 @@ class TextClassifier(LearnsDocuments):
         >>> [name for name, share in zip(reasons.names, reasons.contributions) if share > 0]
         ['cheap']
         """
-        check_is_fitted(self, "tally_")
-        matrix = self._take_features([document], reset=False)
-        terms = [str(term) for term in self._terms.terms]
-        return explained(self._scores_of_one(matrix), self.classes_, terms, target, against)
+        fitted = self._check_ready()
+        scores = fitted.score_terms(fitted.terms.read([document]))
+        return explain_terms(scores, fitted.classes, fitted.terms.terms, target, against)
 
     def term_probabilities(self) -> TermProbabilities:
         """Return p(word | class) of every word learned: the table that naive Bayes is.
@@ -219,11 +295,10 @@ class TextClassifier(LearnsDocuments):
         >>> model.term_probabilities()["cheap"]  # 3 of 5 words, and 6 pseudocounts
         {'ham': 0.1111111111111111, 'spam': 0.36363636363636365}
         """
-        check_is_fitted(self, "tally_")
-        counts, documents = self._model.feature_count_, self._model.class_count_
-        terms = self.terms_
-        probability = self._smoothed(counts, documents)[:, : len(terms)]
-        return TermProbabilities(terms, self.classes_, probability, counts[:, : len(terms)])
+        fitted = self._check_ready()
+        counts, terms = fitted.documents.known_counts, fitted.terms.vocabulary.array()
+        probability = fitted.documents.term_probabilities()
+        return TermProbabilities(terms, fitted.classes, probability, counts)
 
     def top_words(self, target: Any, n: int = 10, by: str = "information") -> TopWords:
         """Return the words that tell most of a class, held against all other classes together.
@@ -244,11 +319,9 @@ class TextClassifier(LearnsDocuments):
         >>> model.top_words("spam", 2).words
         ('cheap', 'pills')
         """
-        table = self.term_probabilities()
-        at, others = find_classes(self.classes_, np.zeros(len(self.classes_)), target, None)
-        counts, documents = self._model.feature_count_, self._model.class_count_
-        pooled = counts[others].sum(axis=0)[None], documents[others].sum()[None]
-        elsewhere = self._smoothed(*pooled)[0, : len(table.terms)]
+        fitted, table = self._check_ready(), self.term_probabilities()
+        at, others = find_classes(fitted.classes, np.zeros(len(fitted.classes)), target, None)
+        elsewhere = fitted.documents.term_probabilities(others)[0]
         return words_of_class(table, elsewhere, at, n, by)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
@@ -271,155 +344,333 @@ class TextClassifier(LearnsDocuments):
         >>> sorted(model.importance().to_frame().word[:2])
         ['cheap', 'lunch']
         """
-        check_is_fitted(self, "tally_")
+        fitted = self._check_ready()
         if X is None and y is None:
-            measured = getattr(self, "_loss_increase", None)
-            note = note_at_fit(
-                measured, "documents", CURE, stale=getattr(self, "calibration_stale_", False)
-            )
+            measured = fitted.loss_increase
+            stale = fitted.calibration is not None and fitted.calibration_stale
+            note = note_at_fit(measured, "documents", CURE, stale=stale)
         else:
-            rows = rows_to_measure(self, X, y, sample_weight)
-            given = rows.X, rows.codes, rows.row_weights
-            measured = new_increase(self, *given, self._measured_words())
+            rows = self._rows_to_measure(fitted, X, y, sample_weight)
+            measured = measure_increase(fitted.log_proba, rows, fitted.measured_words())
             note = note_on_rows(measured, "documents")
-        names = tuple(str(term) for term in self.terms_)
-        found = counts_dependence(self._model.tally_.parts, self._model.alpha_)
-        # The last word of an event model may be the unknown one.
-        known = Dependence(*(part[: len(names)] for part in found))
-        return Importance.of("word", names, known, measured, note)
+        names = tuple(fitted.terms.terms)
+        return Importance.of("word", names, fitted.dependence(), measured, note)
 
-    def _smoothed(self, counts: Floats, documents: Floats) -> Floats:
-        """Return probabilities of terms, (C, V), from counts (C, V) in so many documents (C,)."""
-        alpha = float(self.alpha_)
-        if self.event == "bernoulli":
-            return np.asarray((counts + alpha) / (documents[:, None] + 2 * alpha))
-        return np.asarray((counts + alpha) / (counts + alpha).sum(axis=1, keepdims=True))
+    # Validating.
 
-    def _scores_of_one(self, matrix: Any) -> Any:
-        """Return the scores of one document: before any term, and of each of its terms."""
-        if hasattr(self, "refinement_"):
-            return self.refinement_.scores(matrix)
-        rows = self._event_rows(matrix)
-        plain = term_scores(self._model, rows)
-        if not hasattr(self, "calibration_"):
-            return plain
-        lengths, found, prior = self._lengths(rows), self.calibration_, self._decision_prior()
-        full = float(fades(lengths, self._fading)[0])
-        believed = full + (1.0 - full) * found.inverse_temperature
-        base = prior + believed * (plain.base - prior)
-        base = base + float(offset_shares(lengths)[0]) * found.offsets
-        return plain._replace(parts=believed * plain.parts, base=base, noise_rate=found.noise_rate)
+    def cross_validate(
+        self,
+        X: Any,
+        y: Any,
+        folds: Any = 5,
+        *,
+        groups: Any = None,
+        shuffle: bool = True,
+        random_state: Any = 0,
+        sample_weight: Any = None,
+        **settings_to_try: Any,
+    ) -> CrossValidation:
+        """Return how well models that learned the other folds predict each fold.
 
-    def to_logistic(self) -> Pipeline:
+        Documents are cut once; the terms of a training set are those of its documents alone.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in `fit`
+        folds : int, array-like of shape (n_documents,), or a splitter of scikit-learn's
+            An int is that many stratified folds.
+        groups : array-like of shape (n_documents,), optional
+            Documents of one group stay in one fold.
+        shuffle : bool, default=True
+            Whether documents are dealt to that many folds at random. Folds that were given, and
+            those of a splitter, stay as they are.
+        random_state : int, Generator, RandomState or None, default=0
+            Which shuffle; None is another one at each call.
+        **settings_to_try : lists of values of parameters, of which all combinations are tried
+            Other than those that say how documents are cut: `ngrams`, `words`, `unknown`.
+        """
+        for name in settings_to_try:
+            if name.split("__")[0] in ROW_SETTINGS:
+                raise InputError(
+                    f"{name!r} says what is counted in documents, which are cut once. "
+                    "Cross-validate a model with each value instead."
+                )
+        return super().cross_validate(
+            X,
+            y,
+            folds,
+            groups=groups,
+            shuffle=shuffle,
+            random_state=random_state,
+            sample_weight=sample_weight,
+            **settings_to_try,
+        )
+
+    def to_logistic(self) -> Any:
         """Return a pipeline of a CountVectorizer and a logistic regression that answers alike.
 
         `calibrate="folds"` may leave what no logistic regression has (a noise rate): an error.
         """
-        from suffice.linear_model import LogisticRegression
+        # What a first fit does without is loaded when it is asked for.
+        from suffice.text.classify.to_logistic import to_pipeline
 
-        check_is_fitted(self, "tally_")
-        if self.unknown == SMOOTH or self.weighting is not None or hasattr(self, "refinement_"):
+        fitted = self._check_ready()
+        if self.unknown == SMOOTH or self.weighting is not None or fitted.refinement is not None:
             raise InputError(
                 f"With unknown={self.unknown!r}, weighting={self.weighting!r} and refine="
                 f"{self.refine!r} documents are no rows of counts of known terms. Use "
                 "unknown='ignore', weighting=None and refine=None for the bridge."
             )
-        words = self._cut_settings().set_params(
+        words = self._vectorizer().set_params(
             vocabulary=self.terms_.tolist(), binary=self.event == "bernoulli"
         )
-        plain = super().to_logistic()  # refuses what no logistic regression has
-        if not hasattr(self, "calibration_"):
-            logistic = plain.named_steps["logistic"] if isinstance(plain, Pipeline) else plain
-            return Pipeline([("words", words), ("logistic", logistic)])
-        form, found, prior = self._linear_form(), self.calibration_, self._decision_prior()
-        if self.event == "bernoulli":  # whatever the words, a document is a long one
-            bias = prior + found.inverse_temperature * (form.bias - prior) + found.offsets
-            weights = found.inverse_temperature * form.weights
-            logistic = LogisticRegression.from_weights(weights, bias, self.classes_)
-            return Pipeline([("words", words), ("logistic", logistic)])
-        weights = np.column_stack([form.weights, found.offsets])
-        logistic = LogisticRegression.from_weights(weights, form.bias, self.classes_)
-        faded = FadedCounts(self._fading, found.inverse_temperature)
-        return Pipeline([("words", words), ("faded", faded), ("logistic", logistic)])
+        return to_pipeline(fitted, words, type(self).__name__)
 
-    def _log_proba_of(self, X: Any) -> Floats:
-        if hasattr(self, "refinement_"):
-            return self.refinement_.log_proba(self._known(X))
-        return super()._log_proba_of(X)
+    # What was learned, by the names that users know.
 
-    def predict(self, X: Any) -> Any:
-        """Return the most probable class of each document, (n_documents,)."""
-        if hasattr(self, "refinement_"):
-            return self.classes_[np.argmax(self.predict_log_proba(X), axis=1)]
-        return super().predict(X)
+    @property
+    def n_features_in_(self) -> int:
+        """Documents have no columns."""
+        raise AttributeError(f"{type(self).__name__} has no 'n_features_in_': it takes documents.")
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return p(class | document), (n_documents, n_classes), in the order of `classes_`."""
-        if hasattr(self, "refinement_"):
-            return np.asarray(np.exp(self.predict_log_proba(X)))
-        return super().predict_proba(X)
+    @property
+    def terms_(self) -> Any:
+        """The terms learned, by column."""
+        return self._check_fitted().terms.vocabulary.array()
 
-    def _known(self, matrix: Any) -> Any:
-        """Return rows of the known terms alone."""
-        matrix = self._narrowed(matrix)
-        return matrix[:, :-1] if self.unknown == SMOOTH else matrix
+    @property
+    def alpha_(self) -> float:
+        """The pseudocount that was used."""
+        return float(self._learned("alpha_").features.alpha)
 
-    # What depends on documents, not on the tally alone.
+    @property
+    def class_count_(self) -> Floats:
+        """Weight of the documents of each class, (n_classes,)."""
+        return self._known("class_count_").tally.weights
 
-    def _finishes(self) -> bool:
+    @property
+    def class_log_prior_(self) -> Floats:
+        """Log probability of each class, (n_classes,)."""
+        log_prob: Floats = self._learned("class_log_prior_").prior.log_prob
+        return log_prob
+
+    @property
+    def pruned_(self) -> bool:
+        """Whether terms that were learned have been dropped; only there if they have."""
+        if not getattr(self._known("pruned_"), "is_pruned", False):
+            raise AttributeError(f"This {type(self).__name__} was not pruned.")
+        return True
+
+    # What is counted, and what a tally says.
+
+    @property
+    def _needs_rows(self) -> bool:
+        """Whether anything is fitted to documents, so that some of them are kept."""
         return self.calibrate is not None or self.refine is not None
 
-    def _finish(self, rows: Rows, *, always: bool = False, complete: bool = True) -> None:
-        if len(self.classes_) == 1:
-            return  # whatever is asked, there is one answer
-        if self.refine is None:
-            super()._finish(rows, always=always, complete=complete)
-            return
-        known = Rows(self._known(rows.X), rows.codes, rows.classes, rows.weights)
-        self.refinement_ = Refinement.of(known)
+    def _vectorizer(self) -> CountVectorizer:
+        """Return a vectorizer of its own that says how documents are cut."""
+        return vectorizer_with_ngrams(self.words, self.ngrams)
 
-    def _drop_calibration(self) -> None:
-        super()._drop_calibration()
-        self.__dict__.pop("refinement_", None)
+    def _counter(self) -> TermCounter:
+        return self._counter_of(self._vectorizer())
 
-    def _settle(self, groups: Any) -> None:
-        super()._settle(groups)
-        if "refinement_" in self.__dict__:
-            self.refinement_ = self.refinement_.followed(self._kept)
+    def _counter_of(self, vectorizer: CountVectorizer) -> TermCounter:
+        """Return what is counted of documents that are cut as a vectorizer says."""
+        given = vectorizer._given_terms()
+        return TermCounter(
+            cutter_of(vectorizer),
+            Vocabulary.empty() if given is None else given.vocabulary,
+            self.event,
+            self.weighting,
+            with_unknown=self.unknown == SMOOTH,
+            is_given=given is not None,
+        )
 
-    def _grow_stale(self) -> None:
-        if not hasattr(self, "refinement_"):
-            super()._grow_stale()
-            return
-        if len(self.refinement_.bias) != len(self.classes_):
-            self._drop_calibration()
-            told = "The classes have changed, so answers are not refined any more."
+    def _posterior(self, fitted: Any) -> Generative:
+        groups = fitted.tally
+        prior = discrete_class_prior(groups.weights, self.class_prior, fit_prior=self.fit_prior)
+        documents = DocumentModel.of(fitted.terms, groups, self.alpha)
+        if self.alpha == EVIDENCE and fitted.alpha_factor != 1.0:
+            documents = documents.with_alpha(documents.alpha * fitted.alpha_factor)
+        decision = None
+        if self.event == "complement" and len(groups.classes) > 1:
+            # The rule has no prior: every class starts from 0.
+            decision = ClassPrior.fixed(np.ones(len(groups.classes)), groups.weights)
+        return Generative(prior, documents, decision)
+
+    # How documents are learned.
+
+    def _batch(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        *,
+        groups: Any = None,
+        before: Any = None,
+    ) -> Batch:
+        """Return labelled documents, with a counter that knows all of their terms."""
+        if before is None:
+            counter, matrix = self._counter().learn(X)
+            if not matrix.shape[0]:
+                raise InputError("Found no documents while a minimum of 1 is required. Give some.")
         else:
-            told = "The refinement is that of the documents learned before."
-        self._warn_stale(told, "refresh_calibration")
+            counter, matrix = before.terms.learn(as_documents(X))
+        return self._label(counter, matrix, y, sample_weight, groups)
 
-    def _saved_state(self) -> dict[str, Any]:
-        state = super()._saved_state()
-        if state:
-            state["terms"] = self.terms_
-        if hasattr(self, "_loss_increase"):
-            state["loss_increase"] = increase_saved(self._loss_increase)
-        if hasattr(self, "refinement_"):
-            state["refined_weights"] = self.refinement_.weights
-            state["refined_bias"] = self.refinement_.bias
-        return state
+    def _label(
+        self, counter: TermCounter, matrix: Any, y: Any, sample_weight: Any, groups: Any = None
+    ) -> Batch:
+        """Return rows of counts with their labels."""
+        classes, rows = read_labels(matrix, y, sample_weight, None, type(self).__name__)
+        return Batch(with_groups(rows, groups), classes, Columns(0), counter)
+
+    def _learn(self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Fitted:
+        known = learning.known_classes(classes, before)
+        batch = self._batch(as_documents(X), y, sample_weight, before=before)
+        if before is None:
+            return self._start(batch, known, closed=classes is not None)
+        return self._refit(learning.learn(before, batch, self._keep(before, batch, forget=False)))
+
+    def _forget(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Fitted:
+        matrix = before.terms.read_learned(as_documents(X), pruned=before.is_pruned)
+        batch = self._label(before.terms, matrix, y, sample_weight)
+        return self._refit(learning.forget(before, batch, self._keep(before, batch, forget=True)))
+
+    def _fit_batches(self, batches: Iterator[Any]) -> Any:
+        """Return what a stream of documents says, batch by batch, without calibration."""
+        fitted: Any = None
+        for documents, labels in labelled_batches(batches):
+            try:
+                batch = self._batch(documents, labels, None, before=fitted)
+            except NoRowsError:
+                continue
+            if fitted is not None:
+                kept = self._keep(fitted, batch, forget=False)
+                fitted = learning.learn(fitted, batch, kept)
+                continue
+            fitted = TextFitted.of(learning.learn_first(batch, batch.classes[:0], closed=False))
+            fitted = self._with_sample(fitted, batch.rows)
+        if fitted is None:
+            raise InputError("The generator gave no documents. Give some.")
+        found = fitted.keep_terms(fitted.used_terms()).replace(new_classes=fitted.classes)
+        check_words(found)
+        return self._with_model(found)
+
+    def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> Any:
+        found, rows = TextFitted.of(fitted), batch.rows
+        kept = found.used_terms()
+        if not kept.all():
+            found = found.keep_terms(kept)
+            rows = found.narrow_rows(rows, kept)
+        check_words(found)
+        found = self._with_sample(self._with_model(found), rows)
+        return self._calibrate(found, rows) if self._needs_rows else found
+
+    def _with_sample(self, fitted: TextFitted, rows: Rows) -> TextFitted:
+        """Return the fitted value with the first documents, if some are to be kept."""
+        if not self._needs_rows:
+            return fitted
+        hashes = fitted.terms.hashes(rows)
+        return fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
+
+    def _with_model(self, fitted: Any, *, waits: bool = False) -> Any:
+        return super()._with_model(fitted, waits=waits)
+
+    def _keep(self, before: Any, batch: Any, *, forget: bool) -> learning.Kept:
+        if before.sample is None:
+            return learning.Kept(None, None if forget else before.held_out)
+        before = before.with_vocabulary_of(batch.counter)
+        hashes = batch.counter.hashes(batch.rows)
+        return learning.update_sample(before, batch, hashes, forget=forget)
+
+    def _refit(self, fitted: Any) -> Fitted:
+        found = fitted.keep_terms(fitted.used_terms())
+        return grow_stale(self._with_model(found))
+
+    def _calibrate(self, fitted: Any, rows: Rows, *, complete: bool = True) -> Any:
+        if len(fitted.classes) == 1:
+            return fitted  # whatever is asked, there is one answer
+        if self.refine is None:
+            return calibrate_documents(fitted, self.alpha, rows, complete=complete)
+        return fitted.replace(refinement=self._refine(fitted, rows))
+
+    def _refine(self, fitted: TextFitted, rows: Rows) -> Any:
+        known = fitted.terms.known_part(fitted.documents.narrow(rows.X))
+        return fit_refinement(replace(rows, X=known))
+
+    def _check_mergeable(self, other: Any) -> tuple[Any, Any]:
+        mine = self._check_fitted()
+        learning.check_same_class(self, other)
+        check_is_fitted(other)
+        check_same_terms(mine.terms, other._fitted.terms)
+        return mine, other._fitted
+
+    # How documents are answered and validated.
+
+    def _check_fitted(self) -> Any:
+        return super()._check_fitted()
+
+    def _check_ready(self) -> Any:
+        return super()._check_ready()
+
+    def _read(self, fitted: Any, X: Any) -> Any:
+        return fitted.terms.read(as_documents(X))
+
+    def _log_proba(self, fitted: Any, array: Any) -> Floats:
+        log_proba: Floats = fitted.log_proba(array)
+        return log_proba
+
+    def _learned_rows(self, fitted: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+        batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
+        return learning.check_learned(fitted, batch, type(self).__name__)
+
+    def _rows_to_measure(self, fitted: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
+        check_labels_given(y)
+        batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
+        return code_rows_to_measure(batch.classes, batch.rows, fitted.classes)
+
+    def _leave_one_out(self, fitted: Any, rows: Rows) -> LeaveOneOutResult:
+        return leave_one_out(fitted, rows, type(self).__name__)
+
+    def _cross_validation_scores(
+        self, models: list[Any], batch: Batch, experiment: Any
+    ) -> tuple[Floats, Floats, Floats]:
+        candidates = [model._term_candidate(batch.counter) for model in models]
+        return score_candidates(candidates, experiment)
+
+    def _term_candidate(self, counter: TermCounter) -> Candidate:
+        """Return how this model learns a tally of a counter's terms, for cross-validation."""
+        counter = replace(counter, event=self.event, weighting=self.weighting)
+
+        def fit(groups: Groups[Any], rows: Callable[[Labels], Rows]) -> Fitted:
+            fitted = TextFitted(Columns(0), counter, groups, new_classes=groups.classes)
+            fitted = fitted.replace(model=self._posterior(fitted))
+            if not self._needs_rows or len(groups.classes) == 1:
+                return fitted
+            others = rows(groups.classes)
+            if self.refine is not None:
+                return fitted.replace(refinement=self._refine(fitted, others))
+            return calibrate_documents(fitted, self.alpha, others, measure=False)
+
+        return Candidate(counter, fit, self._log_proba)
+
+    # Saving.
+
+    def _state(self, fitted: Any) -> dict[str, Any]:
+        return persistence.state_of(fitted)
+
+    def _rows_to_save(self, fitted: Any) -> dict[str, Any]:
+        return persistence.rows_to_save(fitted, type(self).__name__)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        check_cut(self._cut_settings())
-        check_classifier(self, state, given=self._given_vocabulary())
-        if "loss_increase" in state:
-            increase_of(state["loss_increase"], len(state["terms"]))
+        persistence.check_state(state, self._vectorizer(), self)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self._terms = vocabulary_of(state.pop("terms"))
-        if "loss_increase" in state:
-            self._loss_increase = increase_of(state.pop("loss_increase"), len(self._terms))
-        refined = [state.pop(name) for name in ("refined_weights", "refined_bias") if name in state]
-        super()._restore(state)
-        if refined:
-            self.refinement_ = Refinement(*refined)
+        vectorizer = self._vectorizer()
+        # scikit-learn warns of odd stop words once: when documents are first learned.
+        vectorizer._stop_words_id = id(vectorizer.stop_words)
+        fitted = persistence.fitted_of(state, self._counter_of(vectorizer))
+        found = self._with_model(fitted)
+        self._become(persistence.with_saved_rows(found, state.get("rows")))

@@ -11,7 +11,7 @@ from suffice.prior.predictive import draw_events
 from suffice.tally.tally import Floats
 
 
-def drawn_documents(
+def draw_documents(
     codes: NDArray[Any],
     counts: Floats,
     documents: Floats,
@@ -40,7 +40,7 @@ def drawn_documents(
     --------
     >>> rng = np.random.default_rng(0)
     >>> counts, documents = np.array([[9.0, 0.0]]), np.array([3.0])
-    >>> drawn_documents(np.array([0]), counts, documents, ["ham", "spam"], 1e-9, "polya", rng)
+    >>> draw_documents(np.array([0]), counts, documents, ["ham", "spam"], 1e-9, "polya", rng)
     ['ham ham']
     """
     if not names:  # all documents with words were forgotten
@@ -49,13 +49,13 @@ def drawn_documents(
     lengths = draw_events(rng, means[codes])
     drawn = []
     for code, length in zip(codes.tolist(), lengths.tolist(), strict=True):
-        believed = counts[code] + alpha
+        posterior = counts[code] + alpha
         if event == "bernoulli":
-            chance = believed / (documents[code] + 2 * alpha)
+            chance = posterior / (documents[code] + 2 * alpha)
             terms = np.flatnonzero(rng.random(len(chance)) < chance)
         else:
             if event == "polya":
-                believed = rng.dirichlet(believed)
-            terms = rng.choice(len(believed), length, p=believed / believed.sum())
+                posterior = rng.dirichlet(posterior)
+            terms = rng.choice(len(posterior), length, p=posterior / posterior.sum())
         drawn.append(" ".join(names[term] for term in terms))
     return drawn

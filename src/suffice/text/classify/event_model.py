@@ -1,37 +1,32 @@
-"""The event models: what a document is, and the naive Bayes that reads a tally of terms so."""
+"""The event models: what a document is, and the family of distributions that says so."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.count.counters import CountOnes, CountWords
+from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
+from suffice.families.bernoulli import IndependentBernoullis
+from suffice.families.class_conditional import Count
+from suffice.families.multinomial import Complements, Multinomials
+from suffice.families.smoothing import Smoothing
 from suffice.tally import Counts, Groups
-from suffice.tally.tally import Floats, as_readonly
-from suffice.text.legacy_nb.bernoulli import BernoulliNB
-from suffice.text.legacy_nb.complement import ComplementNB
-from suffice.text.legacy_nb.multinomial import MultinomialNB
+from suffice.tally.tally import Floats, Index, as_readonly
 
-EVENTS: dict[str, Callable[..., Any]] = {
-    "multinomial": MultinomialNB,
-    "bernoulli": BernoulliNB,
-    "complement": ComplementNB,
-    "polya": lambda **settings: MultinomialNB(estimate="predictive", **settings),
-}
+EventModel = Multinomials | IndependentBernoullis
+EVENTS = ("multinomial", "bernoulli", "complement", "polya")
+EVIDENCE = "evidence"
+SMOOTH = "smooth"
 
 
 def event_model(
-    event: str,
-    classes: NDArray[Any],
-    documents: Floats,
-    counts: Floats,
-    *,
-    closed: bool,
-    **settings: Any,
-) -> Any:
-    """Return a naive Bayes that has learned documents, given what their terms add up to.
+    event: str, classes: NDArray[Any], documents: Floats, counts: Floats, alpha: Any
+) -> EventModel:
+    """Return p(document | class), given what the terms of documents add up to.
 
     Parameters
     ----------
@@ -40,25 +35,86 @@ def event_model(
     documents : (C,)
         How many documents each class has.
     counts : (C, V)
-    closed : whether these are all the classes there will ever be
-    **settings : of the naive Bayes
+    alpha : float or "evidence"
+        The pseudocount of each term, or the one that makes the counts most probable.
 
     Examples
     --------
     >>> counts = np.array([[3.0, 1.0], [0.0, 4.0]])
-    >>> model = event_model("multinomial", np.arange(2), np.ones(2), counts, closed=True, alpha=1.0)
-    >>> model.predict([[2, 0]])
-    array([0])
+    >>> model = event_model("multinomial", np.arange(2), np.ones(2), counts, 1.0)
+    >>> np.exp(model.log_prob).round(2)
+    array([[0.67, 0.33],
+           [0.17, 0.83]])
     """
-    model = EVENTS[event](**settings)
     parts = Counts(as_readonly(np.ascontiguousarray(counts)))
     if event == "bernoulli":
         # Weights that are fractions may leave rounding of a term that all documents have.
         absent = np.maximum(documents[:, None] - counts, 0.0)
         parts = Counts(as_readonly(np.stack([absent, counts], axis=-1)))
-    model.n_features_in_ = counts.shape[1]
-    model.classes_closed_ = closed
-    model.classes_ = classes
-    model.tally_ = Groups(classes, documents, parts)
-    model._read(model.tally_)
-    return model
+    groups = Groups(classes, documents, parts)
+    pseudocount = pseudocount_by_evidence(parts.counts) if alpha == EVIDENCE else float(alpha)
+    smoothing = Smoothing(pseudocount, "predictive" if event == "polya" else "mean")
+    if event == "bernoulli":
+        return IndependentBernoullis(groups, smoothing, 0.0)
+    return (Complements if event == "complement" else Multinomials)(groups, smoothing)
+
+
+def count_of(model: EventModel) -> Count:
+    """Return how rows of an event model are counted."""
+    return (CountOnes(0.0) if isinstance(model, IndependentBernoullis) else CountWords()).count
+
+
+def with_pseudocount(model: EventModel, alpha: float) -> EventModel:
+    """Return the event model of the same tally with another pseudocount."""
+    return replace(model, smoothing=replace(model.smoothing, prior=alpha))
+
+
+def term_counts_of(model: EventModel) -> Floats:
+    """Return how often each class has each term, (C, V)."""
+    counts: Floats = model.groups.parts.counts
+    return counts[..., 1] if isinstance(model, IndependentBernoullis) else counts
+
+
+def term_probabilities(event: str, counts: Floats, documents: Floats, alpha: float) -> Floats:
+    """Return p(term | class), (C, V), of the next word, or that a document has the term.
+
+    Parameters
+    ----------
+    event : one of `EVENTS`
+    counts : (C, V)
+    documents : (C,)
+    alpha : float
+
+    Examples
+    --------
+    >>> term_probabilities("bernoulli", np.array([[1.0]]), np.array([2.0]), 1.0)
+    array([[0.5]])
+    """
+    if event == "bernoulli":
+        return np.asarray((counts + alpha) / (documents[:, None] + 2 * alpha))
+    return np.asarray((counts + alpha) / (counts + alpha).sum(axis=1, keepdims=True))
+
+
+def scores_lost(model: EventModel, columns: Index, counts: Floats, lengths: Floats) -> Floats:
+    """Return what the scores of documents lose without one term, (J, C).
+
+    Parameters
+    ----------
+    model : event model
+    columns, counts : (J,)
+        Which term it is, and how often the document has it.
+    lengths : (J,)
+        How many terms the document has.
+    """
+    if isinstance(model, IndependentBernoullis):
+        return model.scores_of_terms(columns, counts)
+    return model.scores_lost(columns, counts, lengths)
+
+
+def score_terms(model: EventModel, rows: Any) -> tuple[Floats, Floats]:
+    """Return what each term of one row (CSR) adds to the scores, (J, C), and their bias, (C,)."""
+    terms, counts = rows.indices, rows.data.astype(np.float64)
+    if isinstance(model, IndependentBernoullis):
+        form = model.linear_form()
+        return counts[:, None] * form.weights[:, terms].T, form.bias
+    return model.scores_of_words(terms, counts), np.zeros(len(model.groups.classes))

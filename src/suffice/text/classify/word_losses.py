@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from suffice.data.rows import Rows
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
+from suffice.text.classify.document_model import DocumentModel
+from suffice.text.classify.event_model import scores_lost
 from suffice.validation.importance import LossIncrease
 from suffice.validation.information import table_information
 
+# Documents (CSR) to log p(class | document), (n, C).
+LogProba = Callable[[Any], Floats]
 # Words whose losses are measured: those of most mutual information with the label.
-MOST_WORDS = 200
+MAX_WORDS = 200
 # Frequent words that are looked at first; few others can say as much.
-FREQUENT = 2_000
-# Documents, each without one of its words, times classes that are scored at fit; where they are
-# scored anew, cells of them times classes. Either adds some hundredths to the time of a fit.
-MOST_TAKEN_OFF = 150_000
-MOST_ANEW = 1 << 20
+MIN_LOOKED_AT = 2_000
+# Documents, each without one of its words, times classes that are scored at fit; where they must be
+# rescored, cells of them times classes. Either adds some hundredths to the time of a fit.
+MAX_SUBTRACTED = 150_000
+MAX_RESCORED = 1 << 20
 # Cells of documents that are held at once where all are measured: 64 MB.
-MOST_CELLS = 1 << 22
+MAX_CELLS = 1 << 22
 
 
 def informative_words(counts: Floats, totals: Floats) -> Index:
@@ -47,13 +52,15 @@ def informative_words(counts: Floats, totals: Floats) -> Index:
     share = pooled / max(float(totals.sum()), 1.0)
     most = entr(share) + entr(1.0 - share)
     order = np.argsort(-most, kind="stable")
-    first = order[:FREQUENT]
-    said = _information(counts[:, first], totals)
-    least = np.sort(said)[::-1][:MOST_WORDS].min(initial=np.inf) if len(said) else 0.0
-    rest = order[FREQUENT:]
+    first = order[:MIN_LOOKED_AT]
+    information = _information(counts[:, first], totals)
+    highest = np.sort(information)[::-1][:MAX_WORDS]
+    least = highest.min(initial=np.inf) if len(highest) else 0.0
+    rest = order[MIN_LOOKED_AT:]
     rest = rest[most[rest] > least]
-    words, said = np.append(first, rest), np.append(said, _information(counts[:, rest], totals))
-    best = np.argsort(-said, kind="stable")[:MOST_WORDS]
+    words = np.append(first, rest)
+    information = np.append(information, _information(counts[:, rest], totals))
+    best = np.argsort(-information, kind="stable")[:MAX_WORDS]
     return np.sort(words[best])
 
 
@@ -63,7 +70,7 @@ def _information(counts: Floats, totals: Floats) -> Floats:
     return table_information(np.stack([others, counts], axis=-1).swapaxes(0, 1))
 
 
-class WordCells(NamedTuple):
+class WordPositions(NamedTuple):
     """Where the words that are measured stand in documents (CSR)."""
 
     documents: Index
@@ -77,35 +84,35 @@ class WordCells(NamedTuple):
 
     @classmethod
     def of(
-        cls, matrix: Any, words: Index, most: float = np.inf, *, anew: bool = False
-    ) -> WordCells:
+        cls, matrix: Any, words: Index, most: float = np.inf, *, rescore: bool = False
+    ) -> WordPositions:
         """Find words in documents, of which so many are taken that no more than `most` is scored.
 
-        That is one for each word of a document, or all cells of the document if it is scored anew.
+        That is one for each word of a document, or all cells of the document if it is rescored.
         """
         wanted = np.zeros(matrix.shape[1], np.bool_)
         wanted[words] = True
         places = np.flatnonzero(wanted[matrix.indices])
         sizes = np.diff(matrix.indptr)
         documents = np.repeat(np.arange(len(sizes)), sizes)[places]
-        work = np.bincount(documents, minlength=len(sizes)) * (sizes if anew else 1)
+        work = np.bincount(documents, minlength=len(sizes)) * (sizes if rescore else 1)
         measured = int(np.searchsorted(np.cumsum(work), most, side="right"))
         some = slice(0, int(np.searchsorted(documents, measured)))
         return cls(documents[some], matrix.indices[places[some]], places[some], measured)
 
-    def some(self, at: Any) -> WordCells:
+    def take(self, at: Any) -> WordPositions:
         """Return those at these numbers, or of this mask."""
-        return WordCells(self.documents[at], self.words[at], self.places[at], self.measured)
+        return WordPositions(self.documents[at], self.words[at], self.places[at], self.measured)
 
 
-def without_words(matrix: Any, cells: WordCells) -> Any:
+def remove_words(matrix: Any, cells: WordPositions) -> Any:
     """Return documents (CSR), each without one of its words, a row for each of the cells.
 
     Examples
     --------
     >>> from scipy.sparse import csr_array
     >>> matrix = csr_array([[2, 0, 1], [0, 3, 0]])
-    >>> without_words(matrix, WordCells.of(matrix, np.array([1, 2]))).toarray()
+    >>> remove_words(matrix, WordPositions.of(matrix, np.array([1, 2]))).toarray()
     array([[2, 0, 0],
            [0, 0, 0]])
     """
@@ -118,65 +125,88 @@ def without_words(matrix: Any, cells: WordCells) -> Any:
     return type(matrix)((matrix.data[at], matrix.indices[at], ends), shape=shape)
 
 
-class WithoutWords(NamedTuple):
-    """What is said of held-out documents without one of their words."""
+class ScoresWithoutWords(NamedTuple):
+    """The scores of held-out documents without one of their words."""
 
-    cells: WordCells
-    likelihoods: Floats
+    cells: WordPositions
+    log_likelihood: Floats
     """(p, C)"""
     lengths: Floats
     """(p,)"""
 
-    def of_documents(self, kept: Index) -> WithoutWords:
+    def of_documents(self, kept: Index) -> ScoresWithoutWords:
         """Return those of documents that are kept, by the numbers that these have then."""
         place = np.full(max(int(kept.max(initial=-1)), self.cells.measured) + 1, -1)
         place[kept] = np.arange(len(kept))
         numbers = place[self.cells.documents]
         mine = numbers >= 0
         measured = int(np.searchsorted(kept, self.cells.measured))
-        cells = self.cells.some(mine)._replace(documents=numbers[mine], measured=measured)
-        return WithoutWords(cells, self.likelihoods[mine], self.lengths[mine])
+        cells = self.cells.take(mine)._replace(documents=numbers[mine], measured=measured)
+        return ScoresWithoutWords(cells, self.log_likelihood[mine], self.lengths[mine])
 
 
-class FoldWords:
-    """The documents of one fold, each without one of its words, by the model of the other folds.
+class FoldWords(NamedTuple):
+    """The documents of one fold, each without one of its words, to be scored by the other folds."""
 
-    Parameters
-    ----------
-    model : a classifier of documents that learned the other folds
-    matrix : CSR
-        All documents.
-    cells : WordCells of this fold's documents
-    lengths : (p,)
-        How many words of the whole documents the other folds know.
-    """
+    lengths: Floats
+    """(p,): how many words of the document, without the word, the other folds know"""
+    rows: Any = None
+    """CSR (p, V): what is left of the documents, if they are rescored"""
+    columns: Index | None = None
+    """(p,): the word, by the columns of the event model"""
+    counts: Floats | None = None
+    """(p,): how often the document has it; 0 if the other folds do not know it"""
+    whole_lengths: Floats | None = None
+    """(p,): how many words of the whole document the other folds know"""
 
-    def __init__(self, model: Any, matrix: Any, cells: WordCells, lengths: Floats) -> None:
-        self._model = model
-        self._anew = model._scores_words_anew()
-        if self._anew:
-            self._rows = model._event_rows(without_words(matrix, cells))
-            self.lengths: Floats = model._lengths(self._rows)
-            """(p,): without the word"""
-            return
+    @classmethod
+    def of(
+        cls,
+        model: DocumentModel,
+        matrix: Any,
+        cells: WordPositions,
+        lengths: Floats,
+        *,
+        rescore: bool,
+    ) -> FoldWords:
+        """Take words out of documents.
+
+        Parameters
+        ----------
+        model : the model of the other folds
+        matrix : CSR
+            All documents.
+        cells : where the words stand in this fold's documents
+        lengths : (p,)
+            How many words of the whole documents the other folds know.
+        rescore : bool
+            Whether what is left must be scored as a document.
+        """
+        if rescore:
+            rows = model.prepare(remove_words(matrix, cells))
+            return cls(model.lengths(rows), rows)
         counts = np.ones(len(cells.places))
-        if model.event != "bernoulli":
+        if model.counter.event != "bernoulli":
             counts = matrix.data[cells.places].astype(np.float64)
-        counts = counts * model._kept[cells.words]  # what the other folds do not know says nothing
-        columns = (np.cumsum(model._kept) - 1)[cells.words]
-        self._word = columns, counts, lengths
-        self.lengths = lengths - counts
+        columns = cells.words
+        if model.known is not None:
+            counts = counts * model.known[cells.words]  # what they do not know says nothing
+            columns = (np.cumsum(model.known) - 1)[cells.words]
+        return cls(lengths - counts, None, columns, counts, lengths)
 
-    def scores(self, scores: Floats) -> Floats:
-        """Return the scores by the model as it is now, given those of whole documents (p, C)."""
-        if self._anew:
-            nothing = np.zeros(scores.shape[1])
-            return scoring.joint_log_proba(self._model._scorer(), self._rows, nothing)
-        return np.asarray(scores - self._model._model._taken_off(*self._word))
+    def scores(self, model: DocumentModel, scores: Floats) -> Floats:
+        """Return the scores by the other folds, given those of whole documents (p, C)."""
+        if self.rows is not None:
+            return scoring.joint_log_proba(model.scorer(), self.rows, np.zeros(scores.shape[1]))
+        assert self.columns is not None
+        assert self.counts is not None
+        assert self.whole_lengths is not None
+        lost = scores_lost(model.words, self.columns, self.counts, self.whole_lengths)
+        return np.asarray(scores - lost)
 
 
 def held_out_increase(
-    log_proba: Floats, codes: NDArray[Any], weights: Floats, cells: WordCells, without: Floats
+    log_proba: Floats, codes: NDArray[Any], weights: Floats, cells: WordPositions, without: Floats
 ) -> LossIncrease | None:
     """Return what documents lose without words, given log p(class | document), (n, C).
 
@@ -184,7 +214,7 @@ def held_out_increase(
     ----------
     log_proba : (n, C)
     codes, weights : (n,)
-    cells : WordCells
+    cells : WordPositions
     without : (p, C)
         The same without one word each.
     """
@@ -196,28 +226,30 @@ def held_out_increase(
     if not finite[:measured].any():
         return None
     usable = finite[cells.documents] & np.isfinite(after)
-    heavy, cells = np.where(finite, weights, 0.0)[:measured], cells.some(usable)
+    heavy, cells = np.where(finite, weights, 0.0)[:measured], cells.take(usable)
     losses = np.where(finite, before, 0.0)[:measured]
     return LossIncrease.of_some_rows(losses, heavy, cells.documents, cells.words, after[usable])
 
 
-def new_increase(
-    model: Any, matrix: Any, codes: NDArray[Any], weights: Floats, words: Index
-) -> LossIncrease | None:
-    """Return what documents (CSR) lose without words, by a classifier of documents."""
-    cells = WordCells.of(matrix, words)
-    parts = [np.empty((0, len(model.classes_)))]
-    parts += [model._log_proba_of(without_words(matrix, some)) for some in _batches(matrix, cells)]
-    whole = model._log_proba_of(matrix)
-    return held_out_increase(whole, codes, weights, cells, np.concatenate(parts))
+def measure_increase(log_proba: LogProba, rows: Rows, words: Index) -> LossIncrease | None:
+    """Return what labelled documents (CSR) lose without words.
+
+    `log_proba` gives log p(class | document), (n, C), of documents (CSR).
+    """
+    matrix = rows.X
+    cells = WordPositions.of(matrix, words)
+    parts = [np.empty((0, rows.classes))]
+    parts += [log_proba(remove_words(matrix, some)) for some in _batches(matrix, cells)]
+    own = rows.codes, rows.row_weights
+    return held_out_increase(log_proba(matrix), *own, cells, np.concatenate(parts))
 
 
-def _batches(matrix: Any, cells: WordCells) -> Iterator[WordCells]:
+def _batches(matrix: Any, cells: WordPositions) -> Iterator[WordPositions]:
     """Yield the cells in turn, so many that their documents are held at once."""
     ends = np.cumsum(np.diff(matrix.indptr)[cells.documents])
     start = 0
     while start < len(ends):
         before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + MOST_CELLS, side="right")))
-        yield cells.some(slice(start, stop))
+        stop = max(start + 1, int(np.searchsorted(ends, before + MAX_CELLS, side="right")))
+        yield cells.take(slice(start, stop))
         start = stop

@@ -74,7 +74,7 @@ class Counted(NamedTuple):
         return documents
 
     @classmethod
-    def together(cls, parts: list[Counted]) -> Counted:
+    def concatenate(cls, parts: list[Counted]) -> Counted:
         """Return the rows of all parts."""
         if len(parts) == 1:
             return parts[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -14,10 +13,9 @@ from sklearn.feature_extraction.text import HashingVectorizer as ScikitHashingVe
 from sklearn.preprocessing import normalize
 
 from suffice.errors import InputError
-from suffice.estimators.undo import all_or_nothing
 from suffice.kernels.text.murmur import murmur
+from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.cutter import in_batches, takes_anything
 from suffice.text.vectorize.names import Names
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
@@ -57,88 +55,91 @@ scikit-learn
     array(['not', '', 'be', 'to|or'], dtype=object)
     """
 
-    _terms: Vocabulary
+    _fitted: Vocabulary
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of documents' terms, and forget all others."""
-        with all_or_nothing(self):
-            self._start()
-            self._learn(X)
-            return self
+        self._check_settings()
+        return self._become(self._learn(Vocabulary.empty(), X))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of further documents' terms."""
-        with all_or_nothing(self):
-            if "_terms" not in self.__dict__:
-                self._start()
-            self._learn(X)
-            return self
+        before = vars(self).get("_fitted")
+        if before is None:
+            self._check_settings()
+            before = Vocabulary.empty()
+        return self._become(self._learn(before, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the names of documents' terms, and return their counts, (n_documents, n_features).
 
         Documents are read once.
         """
-        parts = []
-        with all_or_nothing(self):
-            self._start()
-            for batch in self._batches(X):
-                self._terms, counted = self._terms.learned(self, batch)
-                parts.append(self._hashed(self._terms, counted))
-            return self._matrix(parts)
+        self._check_settings()
+        cutter, terms, parts = cutter_of(self), Vocabulary.empty(), []
+        for batch in cutter.batches(X):
+            terms, counted = terms.learn(cutter, batch)
+            parts.append(self._hashed(terms, counted))
+        matrix = self._matrix(parts)
+        return self.__dict__.update(_fitted=terms) or matrix
 
     def transform(self, X: Any) -> Any:
         """Return the counts of documents, (n_documents, n_features) CSR; nothing is remembered."""
         self._validate_ngram_range()
-        parts = []
-        for batch in self._batches(X):
-            terms, counted = Vocabulary(Names.of(())).learned(self, batch)
+        cutter, parts = cutter_of(self), []
+        for batch in cutter.batches(X):
+            terms, counted = Vocabulary.empty().learn(cutter, batch)
             parts.append(self._hashed(terms, counted))
         return self._matrix(parts)
 
     def terms_of(self, column: int) -> list[str]:
         """Return the terms learned that fell on a column, in the order of first sight."""
-        self._check_names()
+        known = self._check_names()
         if not 0 <= column < self.n_features:
             raise InputError(
                 f"There is no column {column}: n_features is {self.n_features}. Ask for one from "
                 f"0 to {self.n_features - 1}."
             )
-        terms = self._terms.terms
-        numbers = np.flatnonzero(self._places(self._terms)[0] == column).tolist()
-        return [_named(terms[number]) for number in numbers]
+        numbers = np.flatnonzero(self._places(known)[0] == column).tolist()
+        return [_as_text(known.terms[number]) for number in numbers]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return for each column the terms learned that fell on it, joined, "" if there is none."""
-        self._check_names()
+        known = self._check_names()
         names: dict[int, str] = {}
-        columns = self._places(self._terms)[0].tolist()
-        for term, column in zip(self._terms.terms, columns, strict=True):
+        columns = self._places(known)[0].tolist()
+        for term, column in zip(known.terms, columns, strict=True):
             before = f"{names[column]}{BETWEEN}" if column in names else ""
-            names[column] = before + _named(term)
+            names[column] = before + _as_text(term)
         out = np.full(self.n_features, "", object)
         out[list(names)] = list(names.values())
         return out
 
-    def _start(self) -> None:
-        """Check the settings, and know no names."""
+    def _check_settings(self) -> None:
+        """Refuse settings that make no sense."""
         self._validate_params()
         self._validate_ngram_range()
         self._warn_for_unused_params()
-        self._terms = Vocabulary(Names.of(()))
 
-    def _learn(self, documents: Any) -> None:
-        for batch in self._batches(documents):
-            self._terms, _ = self._terms.learned(self, batch)
+    def _learn(self, terms: Vocabulary, documents: Any) -> Vocabulary:
+        """Return the vocabulary with the terms of these documents."""
+        cutter = cutter_of(self)
+        for batch in cutter.batches(documents):
+            terms, _ = terms.learn(cutter, batch)
+        return terms
 
-    def _batches(self, documents: Any) -> Iterator[Any]:
-        return in_batches(documents, anything=takes_anything(self))
+    def _become(self, terms: Vocabulary) -> Self:
+        # One line: an interruption comes before the assignment or after the return.
+        return self.__dict__.update(_fitted=terms) or self
 
-    def _check_names(self) -> None:
-        if "_terms" not in self.__dict__:
+    def _check_names(self) -> Vocabulary:
+        """Return the terms that were learned; NotFittedError if none were."""
+        terms: Vocabulary | None = vars(self).get("_fitted")
+        if terms is None:
             raise NotFittedError(
                 f"This {type(self).__name__} has learned no names. Call fit or partial_fit."
             )
+        return terms
 
     def _places(self, terms: Vocabulary) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
         """Return the column of each term, (terms,), and its sign."""
@@ -182,7 +183,7 @@ def _bytes(term: Any) -> bytes:
     return term
 
 
-def _named(term: str | bytes) -> str:
+def _as_text(term: str | bytes) -> str:
     return term if isinstance(term, str) else term.decode("utf-8", "replace")
 
 

@@ -116,10 +116,10 @@ class Lexicon:
     Examples
     --------
     >>> lexicon = Lexicon(Cut())
-    >>> counted = lexicon.learned(Documents.of(["to be or not to be", "to see"]))
+    >>> counted = lexicon.learn(Documents.of(["to be or not to be", "to see"]))
     >>> list(lexicon.names), counted.counts
     (['to', 'be', 'or', 'not', 'see'], array([2, 2, 1, 1, 1, 1], dtype=int32))
-    >>> lexicon.counted(Documents.of(["see the sea"])).unknown
+    >>> lexicon.count(Documents.of(["see the sea"])).unknown
     array([2])
     """
 
@@ -153,12 +153,12 @@ class Lexicon:
         term_names.write_names(self._table, words.begins, words.letters, begins, letters)
         return Names(letters, begins)
 
-    def counted(self, documents: Documents) -> Counted:
+    def count(self, documents: Documents) -> Counted:
         """Count the columns there are."""
         parts = self._parts(documents, grow=False)
-        return _together(parts)
+        return _concatenate(parts)
 
-    def learned(self, documents: Documents) -> Counted:
+    def learn(self, documents: Documents) -> Counted:
         """Count all there is, with new columns for what had none, in the order of first sight."""
         parts = self._parts(documents, grow=True)
         for part in parts:
@@ -171,7 +171,7 @@ class Lexicon:
             numbers = add_words(self._words, letters, begins)
             moved = merge_runs(self._table, part.table, numbers)
             move_columns(part.cells.columns[: part.cells.size[0]], moved)
-        return _together(parts)
+        return _concatenate(parts)
 
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their names."""
@@ -292,7 +292,7 @@ def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
     return words, table
 
 
-def _together(parts: list[_Part]) -> Counted:
+def _concatenate(parts: list[_Part]) -> Counted:
     """Return the rows of all parts."""
     cells = [part.cells for part in parts]
     starts = np.concatenate([[0], np.cumsum([int(part.size[0]) for part in cells])])

@@ -68,7 +68,7 @@ class Names:
         out[:] = self.strings()
         return out
 
-    def some(self, numbers: Any) -> Self:
+    def take(self, numbers: Any) -> Self:
         """Return the names of these numbers, in their order."""
         numbers = np.asarray(numbers)
         numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(np.intp)
@@ -91,3 +91,7 @@ class Names:
         held = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(self), buffers)
         # The order of UTF-8 bytes is that of code points, and so of Python's strings.
         return np.asarray(compute.array_sort_indices(held).to_numpy().astype(np.intp))
+
+
+# Terms by column: names, or a list if an analyzer gives terms that are not strings.
+Terms = Names | list[Any]

@@ -1,28 +1,32 @@
-"""Terms that Python cuts: patterns, characters, callables. Slower than a lexicon, as general."""
+"""Terms by column: a value that can count its terms in documents, grow, shrink and be united."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.cutter import listed_documents, quick_cut, quick_documents
-from suffice.text.vectorize.lexicon import Lexicon
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.cutting import Cutter, Finder
+from suffice.text.vectorize.names import Names, Terms
 
-Analyzer = Callable[[Any], Iterable[Any]]
+# Terms that a printed vocabulary shows.
+MAX_SHOWN = 3
 
 
 class ListedTerms:
     """Terms by column, found in a dictionary; columns only ever come to it.
 
+    Terms that Python cuts (patterns, characters, callables): slower than a lexicon, as general.
+
     Examples
     --------
     >>> listed = ListedTerms()
-    >>> counted = listed.learned(["to be or", "to"], str.split)
+    >>> counted = listed.learn([["to", "be", "or"], ["to"]])
     >>> list(listed.columns), counted.counts
     (['to', 'be', 'or'], array([1, 1, 1, 1], dtype=int32))
     """
@@ -33,22 +37,32 @@ class ListedTerms:
     def __len__(self) -> int:
         return len(self.columns)
 
-    def counted(self, documents: Iterable[Any], analyze: Analyzer) -> Counted:
-        """Count the columns there are; a document that is None has no terms."""
-        return self._count(documents, analyze, grow=False)
+    @property
+    def names(self) -> Terms:
+        """The terms, by column."""
+        return as_terms(list(self.columns))
 
-    def learned(self, documents: Iterable[Any], analyze: Analyzer) -> Counted:
+    def count(self, documents: Iterable[Iterable[Any]]) -> Counted:
+        """Count the columns there are, given the terms of each document."""
+        return self._count(documents, grow=False)
+
+    def learn(self, documents: Iterable[Iterable[Any]]) -> Counted:
         """Count all there is, with new columns for terms that had none."""
-        return self._count(documents, analyze, grow=True)
+        return self._count(documents, grow=True)
 
-    def _count(self, documents: Iterable[Any], analyze: Analyzer, *, grow: bool) -> Counted:
+    def order(self) -> NDArray[np.intp]:
+        """Return the columns in the order of their terms."""
+        terms = list(self.columns)
+        return np.array(sorted(range(len(terms)), key=terms.__getitem__), np.intp)
+
+    def _count(self, documents: Iterable[Iterable[Any]], *, grow: bool) -> Counted:
         columns: list[int] = []
         counts: list[int] = []
         ends, unknown, known = [0], [], self.columns
-        for document in documents:
+        for terms in documents:
             row: dict[int, int] = {}
             missed = 0
-            for term in () if document is None else analyze(document):
+            for term in terms:
                 column = known.setdefault(term, len(known)) if grow else known.get(term)
                 if column is None:
                     missed += 1
@@ -67,10 +81,10 @@ class ListedTerms:
 
 
 class Vocabulary:
-    """Terms by column; a value that never changes.
+    """Terms by column; a value that never changes, and may be used by several threads.
 
-    What finds the terms in documents is made when first needed, and handed on to a vocabulary
-    that grows out of this one.
+    What finds the terms in documents is made when first needed. A vocabulary that grows out of
+    this one takes it over, unless it is in use: it grows in place.
 
     Parameters
     ----------
@@ -78,96 +92,124 @@ class Vocabulary:
 
     Examples
     --------
-    >>> from sklearn.feature_extraction.text import CountVectorizer
-    >>> grown, counted = Vocabulary(Names.of(["be"])).learned(CountVectorizer(), ["to be", "be"])
-    >>> list(grown.terms), counted.counts
-    (['be', 'to'], array([1, 1, 1], dtype=int32))
+    >>> from suffice.text.vectorize.cutting import WordCutter
+    >>> grown, counted = Vocabulary(Names.of(["be"])).learn(WordCutter(), ["to be", "be"])
+    >>> grown, counted.counts
+    (Vocabulary(['be', 'to']), array([1, 1, 1], dtype=int32))
     """
 
-    def __init__(self, terms: Names | list[Any], finder: Lexicon | ListedTerms | None = None):
+    def __init__(self, terms: Terms, finder: Finder | None = None) -> None:
         self.terms = terms
         self._finder = finder
+        self._users = 0
+        self._lock = Lock()
+
+    @classmethod
+    def empty(cls) -> Vocabulary:
+        """Return the vocabulary of no terms."""
+        return cls(Names.of(()))
 
     def __len__(self) -> int:
         return len(self.terms)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Vocabulary):
+            return NotImplemented
+        return self is other or (len(self) == len(other) and list(self.terms) == list(other.terms))
+
+    def __hash__(self) -> int:
+        return hash(len(self))
+
+    def __repr__(self) -> str:
+        shown = [str(self.terms[at]) for at in range(min(len(self), MAX_SHOWN))]
+        more = f" and {len(self) - len(shown)} more" if len(self) > len(shown) else ""
+        return f"Vocabulary({shown!r}{more})"
+
     def __getstate__(self) -> dict[str, Any]:
-        return {"terms": self.terms, "_finder": None}
+        return {"terms": self.terms}
 
-    def counted(self, settings: Any, source: Any) -> Counted:
-        """Return the counts of these terms in documents, cut as a vectorizer's settings say."""
-        cut = quick_cut(settings)
-        if cut is None:
-            documents, analyze = listed_documents(settings, source), settings.build_analyzer()
-            return self._listed().counted(documents, analyze)
-        return self._lexicon(cut).counted(quick_documents(settings, cut, source))
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["terms"])  # type: ignore[misc]
 
-    def learned(self, settings: Any, source: Any) -> tuple[Vocabulary, Counted]:
+    @cached_property
+    def columns(self) -> dict[Any, int]:
+        """The column of each term."""
+        return {term: column for column, term in enumerate(self.terms)}
+
+    def array(self) -> NDArray[Any]:
+        """Return the terms as an array of objects, (V,)."""
+        if isinstance(self.terms, Names):
+            return self.terms.array()
+        out = np.empty(len(self.terms), object)
+        out[:] = self.terms
+        return out
+
+    def count(self, cutter: Cutter, source: Any) -> Counted:
+        """Return the counts of these terms in documents."""
+        documents = cutter.prepare(source)
+        with self._lock:
+            finder = self._find(cutter)
+            self._finder = finder
+            self._users += 1
+        try:
+            return finder.count(documents)
+        finally:
+            with self._lock:
+                self._users -= 1
+
+    def learn(self, cutter: Cutter, source: Any) -> tuple[Vocabulary, Counted]:
         """Return the vocabulary with all terms of these documents, and their counts."""
-        cut = quick_cut(settings)
-        finder: Lexicon | ListedTerms
-        terms: Names | list[Any]
-        if cut is None:
-            documents, analyze = listed_documents(settings, source), settings.build_analyzer()
-            finder, self._finder = self._listed(), None
-            counted = finder.learned(documents, analyze)
-            terms = _names(list(finder.columns))
-        else:
-            prepared = quick_documents(settings, cut, source)
-            # What grows is no longer what finds our own terms.
-            finder, self._finder = self._lexicon(cut), None
-            counted = finder.learned(prepared)
-            terms = self._grown(finder)
-        return Vocabulary(terms, finder), counted
+        documents = cutter.prepare(source)
+        with self._lock:
+            in_use = self._users > 0
+            finder = cutter.finder(self.terms) if in_use else self._find(cutter)
+            if not in_use:
+                self._finder = None  # what grows is no longer what finds our own terms
+        counted = finder.learn(documents)
+        return Vocabulary(self._grow(finder), finder), counted
 
-    def some(self, numbers: Any) -> Vocabulary:
+    def take(self, numbers: Any) -> Vocabulary:
         """Return the terms of these columns, in this order."""
         numbers = np.asarray(numbers)
         if isinstance(self.terms, Names):
-            return Vocabulary(self.terms.some(numbers))
+            return Vocabulary(self.terms.take(numbers))
         return Vocabulary([self.terms[at] for at in numbers.tolist()])
 
-    def united(self, other: Vocabulary) -> tuple[Vocabulary, NDArray[np.intp]]:
+    def union(self, other: Vocabulary) -> tuple[Vocabulary, NDArray[np.intp]]:
         """Return our terms and then the other's, and the columns there of the other's terms."""
         ours = ListedTerms(self.terms)
         where = [ours.columns.setdefault(term, len(ours)) for term in other.terms]
-        terms = self.terms if len(ours) == len(self) else _names(list(ours.columns))
+        terms = self.terms if len(ours) == len(self) else ours.names
         return Vocabulary(terms), np.array(where, np.intp)
 
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their terms."""
-        terms = self.terms
-        if not isinstance(terms, Names):
-            return np.array(sorted(range(len(terms)), key=terms.__getitem__), np.intp)
-        if isinstance(self._finder, Lexicon) and len(self._finder) == len(self):
-            return self._finder.order()
-        return terms.order()
+        if not isinstance(self.terms, Names):
+            return ListedTerms(self.terms).order()
+        with self._lock:
+            finder = self._finder
+        if finder is not None and not isinstance(finder, ListedTerms) and len(finder) == len(self):
+            return np.asarray(finder.order())
+        return self.terms.order()
 
-    def _listed(self) -> ListedTerms:
-        if not isinstance(self._finder, ListedTerms) or len(self._finder) != len(self):
-            self._finder = ListedTerms(self.terms)
-        return self._finder
-
-    def _lexicon(self, cut: Any) -> Lexicon:
+    def _find(self, cutter: Cutter) -> Finder:
+        """Return what finds our terms: the one there is, or a new one."""
         found = self._finder
-        if not isinstance(found, Lexicon) or found.cut != cut or len(found) != len(self):
-            names = self.terms
-            if not isinstance(names, Names):
-                # A name that ends in a space is no run of words: no document holds it.
-                names = Names.of(n if isinstance(n, str) else f"{i} " for i, n in enumerate(names))
-            self._finder = found = Lexicon.of(cut, names)
-        return found
+        if found is not None and cutter.can_use(found) and len(found) == len(self):
+            return found
+        return cutter.finder(self.terms)
 
-    def _grown(self, finder: Lexicon) -> Names | list[Any]:
-        """Return our terms and those that a lexicon of ours has learned."""
+    def _grow(self, finder: Finder) -> Terms:
+        """Return our terms and those that a finder of ours has learned."""
         if len(finder) == len(self):
             return self.terms
         names = finder.names
-        if isinstance(self.terms, Names):
+        if isinstance(finder, ListedTerms) or isinstance(self.terms, Names):
             return names
-        return [*self.terms, *names.some(np.arange(len(self), len(finder)))]
+        assert isinstance(names, Names)
+        return [*self.terms, *names.take(np.arange(len(self), len(finder)))]
 
 
-def _names(terms: list[Any]) -> Names | list[Any]:
+def as_terms(terms: list[Any]) -> Terms:
     """Return terms as names if they are strings."""
     return Names.of(terms) if all(isinstance(term, str) for term in terms) else terms

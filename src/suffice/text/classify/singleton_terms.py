@@ -1,4 +1,4 @@
-"""Leaving a document out of a vocabulary: terms that it alone has are unknown without it."""
+"""Leaving a document out: terms that it alone has are unknown without it."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from numpy.typing import NDArray
 
 from suffice.prior.special import log_gamma_step
 from suffice.tally.tally import ROUNDING, Floats
+from suffice.text.classify.event_model import EventModel
 
 
 @dataclass(frozen=True)
-class OwnTerms:
-    """For each document: how many terms no other document has, and how much of it they are.
+class SingletonTerms:
+    """Terms that one document alone has: how many, and how much of the document they are.
 
     Parameters
     ----------
     terms : (n,)
-        How many terms are the document's own.
+        How many terms no other document has.
     amounts : (n,)
         What they add up to in the row.
     lengths : (n,)
@@ -39,10 +40,10 @@ class OwnTerms:
     @classmethod
     def of(
         cls, matrix: Any, weights: Floats, totals: Floats, unknown: Floats, *, given: bool
-    ) -> OwnTerms:
+    ) -> SingletonTerms:
         """Compare rows (CSR) of given weights with the totals of all rows, (V,).
 
-        With a vocabulary that was given no term is any document's own.
+        With a vocabulary that was given there are none: its terms stay known.
         """
         size = matrix.shape[0]
         rows = np.repeat(np.arange(size), np.diff(matrix.indptr))
@@ -57,9 +58,9 @@ class OwnTerms:
 
         return cls(by_row(own), by_row(own * cells), by_row(cells), unknown, each)
 
-    def correct_words(
+    def drop_from_words(
         self,
-        joint: Floats,
+        scores: Floats,
         codes: NDArray[Any],
         totals: Floats,
         alpha: float,
@@ -68,16 +69,16 @@ class OwnTerms:
         polya: bool,
         smooth: bool,
     ) -> None:
-        """Take the own terms out of multinomial scores (n, C) of rows that were left out.
+        """Take the terms out of multinomial scores (n, C) of rows that were left out.
 
         A term that is left to no class has the pseudocount in each, so that its part in the score
         is the same for all and is left in. What differs is the total that the class's
-        probabilities add up to, with `width` pseudocounts or, without the own terms, fewer. With
-        `smooth` the own terms become the unknown word, which is there already.
+        probabilities add up to, with `width` pseudocounts or, without these terms, fewer. With
+        `smooth` they become the unknown word, which is there already.
 
         Parameters
         ----------
-        joint : (n, C), changed
+        scores : (n, C), changed
         codes : (n,)
         totals : (C,)
             What each class's rows add up to.
@@ -87,16 +88,16 @@ class OwnTerms:
         whole, fewer = left + alpha * width, left + alpha * (width - self.terms)[:, None]
         length = self.lengths[:, None]
         scored = self._scored(smooth=smooth)
-        # Without its own terms a class may have neither terms nor pseudocounts: nothing to score.
+        # Without these terms a class may have neither terms nor pseudocounts: nothing to score.
         fewer = np.where(fewer > 0, fewer, 1.0)
         if polya:
-            joint += log_gamma_step(whole, length) - log_gamma_step(fewer, scored)
+            scores += log_gamma_step(whole, length) - log_gamma_step(fewer, scored)
         else:
-            joint += length * np.log(whole) - scored * np.log(fewer)
+            scores += length * np.log(whole) - scored * np.log(fewer)
 
-    def correct_complements(
+    def drop_from_complements(
         self,
-        joint: Floats,
+        scores: Floats,
         codes: NDArray[Any],
         totals: Floats,
         alpha: float,
@@ -110,12 +111,12 @@ class OwnTerms:
         fewer = np.where(fewer > 0, fewer, 1.0)
         length = self.lengths[:, None]
         scored = self._scored(smooth=smooth)
-        joint += scored * np.log(fewer) - length * np.log(whole)
+        scores += scored * np.log(fewer) - length * np.log(whole)
 
-    def correct_presences(
-        self, joint: Floats, codes: NDArray[Any], documents: Floats, alpha: float, *, smooth: bool
+    def drop_from_presences(
+        self, scores: Floats, codes: NDArray[Any], documents: Floats, alpha: float, *, smooth: bool
     ) -> None:
-        """Do the same for Bernoulli scores: the own terms are no features any more.
+        """Do the same for Bernoulli scores: the terms are no features any more.
 
         With `smooth` they were seen together as the one unknown term, which was absent before.
         """
@@ -123,12 +124,12 @@ class OwnTerms:
         left[np.arange(len(codes)), codes] -= self.weights
         present = np.log(alpha) - np.log(left + 2 * alpha)
         absent = np.log1p(-np.exp(present))
-        joint -= self.terms[:, None] * present
+        scores -= self.terms[:, None] * present
         if smooth:
-            joint += (self.terms + self.unknown > 0)[:, None] * (present - absent)
+            scores += (self.terms + self.unknown > 0)[:, None] * (present - absent)
 
     def _scored(self, *, smooth: bool) -> Floats:
-        """Return how much of each document is scored without its own terms, (n, 1)."""
+        """Return how much of each document is scored without these terms, (n, 1)."""
         return (self.lengths + self.unknown if smooth else self.lengths - self.amounts)[:, None]
 
     def _left(self, codes: NDArray[Any], totals: Floats, *, of_others: bool) -> Floats:
@@ -140,3 +141,37 @@ class OwnTerms:
         left -= taken
         left[left <= ROUNDING * totals] = 0.0
         return left
+
+
+def drop_singletons(
+    scores: Floats,
+    own: SingletonTerms,
+    codes: NDArray[Any],
+    words: EventModel,
+    event: str,
+    *,
+    smooth: bool,
+) -> None:
+    """Take terms that one document alone has out of the scores of documents that were left out.
+
+    Parameters
+    ----------
+    scores : (n, C), changed
+    own : the terms
+    codes : (n,)
+        The class of each document.
+    words : the event model of all documents
+    event : its name
+    smooth : bool
+        Whether unknown terms are scored as one.
+    """
+    alpha = float(words.smoothing.prior)
+    if event == "bernoulli":
+        own.drop_from_presences(scores, codes, words.groups.weights, alpha, smooth=smooth)
+        return
+    counts = words.groups.parts.counts
+    held = codes, counts.sum(axis=1), alpha, counts.shape[1]
+    if event == "complement":
+        own.drop_from_complements(scores, *held, smooth=smooth)
+    else:
+        own.drop_from_words(scores, *held, polya=event == "polya", smooth=smooth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,40 +17,22 @@ from suffice.scoring.explanation import (
     find_classes,
 )
 from suffice.tally.tally import Floats
+from suffice.text.classify.document_model import TermScores
 
 
-class TermScores(NamedTuple):
-    """The scores of one document's classes, as a sum over its terms."""
-
-    terms: NDArray[Any]
-    """(J,): the columns of the document's terms"""
-    counts: Floats
-    """(J,)"""
-    parts: Floats
-    """(J, C): what each term adds to the score of each class"""
-    base: Floats
-    """(C,): the scores before any term"""
-    noise_rate: float = 0.0
-    one_against_all: bool = False
-    """Whether a class's score is its own log-odds against all others."""
-
-
-def term_scores(model: Any, rows: Any) -> TermScores:
-    """Return the scores of one row (CSR) under an event model."""
-    terms, counts = rows.indices, rows.data.astype(np.float64)
-    if hasattr(model, "_word_parts"):
-        parts, base = model._word_parts(terms, counts), model._decision_prior()
-    else:
-        form = model._linear_form()
-        parts, base = counts[:, None] * form.weights[:, terms].T, form.bias
-    return TermScores(terms, counts, parts, base)
-
-
-def explained(
+def explain_terms(
     scores: TermScores, classes: NDArray[Any], names: list[str], target: Any, against: Any
 ) -> Explanation:
-    """Return the terms' contributions to the log-odds of one class against another, or the rest."""
-    shown = [_named(names, term) for term in scores.terms.tolist()]
+    """Return the terms' contributions to the log-odds of one class against another, or the rest.
+
+    Examples
+    --------
+    >>> scores = TermScores(np.array([1]), np.ones(1), np.array([[0.0, 2.0]]), np.zeros(2))
+    >>> reasons = explain_terms(scores, np.array(["ham", "spam"]), ["at", "pills"], "spam", None)
+    >>> reasons.names, reasons.contributions
+    (('pills',), array([2.]))
+    """
+    shown = [_name(names, term) for term in scores.terms.tolist()]
     counted = zip(shown, scores.counts.tolist(), strict=True)
     values = [f"{name} x{count:g}" for name, count in counted]
     if not scores.one_against_all:
@@ -58,14 +40,12 @@ def explained(
         return explain_scores(row, classes, target, against)
     total = scores.base + scores.parts.sum(axis=0)
     at, rest = find_classes(classes, total, target, against)
-    shares, odds = _of_one_against_all(scores, at, rest)
+    shares, odds = _one_against_all(scores, at, rest)
     other = None if against is None else classes[rest[0]]
     return Explanation.of(classes[at], other, shown, values, shares, odds)
 
 
-def _of_one_against_all(
-    scores: TermScores, at: int, rest: NDArray[np.intp]
-) -> tuple[Floats, float]:
+def _one_against_all(scores: TermScores, at: int, rest: NDArray[np.intp]) -> tuple[Floats, float]:
     """Return contributions where each class has log-odds of its own, made to add up to 1."""
     if len(scores.base) == 2:
         sign = 1.0 if at == 1 else -1.0
@@ -82,10 +62,10 @@ def _of_one_against_all(
         found[rest] = -here[rest] * (1.0 - here[rest]) / here[rest].sum()
         return found
 
-    # All terms are put on together, as in `attributed`: each has its share of the slope.
+    # All terms are put on together: each has its share of the slope along the way.
     mean_slope = quad_vec(slope, 0.0, 1.0, epsabs=SLOPE_ERROR, epsrel=SLOPE_ERROR)[0]
     return np.asarray(scores.parts @ mean_slope), odds
 
 
-def _named(names: list[str], term: int) -> str:
+def _name(names: list[str], term: int) -> str:
     return names[term] if term < len(names) else "(unknown)"

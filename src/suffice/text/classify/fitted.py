@@ -1,0 +1,159 @@
+"""What a TextClassifier has learned: one frozen value, and how it follows its terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from dataclasses import replace as replace_fields
+from typing import Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.data.rows import Rows
+from suffice.generative.fitted import Fitted
+from suffice.scoring import scorer as scoring
+from suffice.tally.tally import Floats, Index
+from suffice.text.classify.document_model import DocumentModel, TermScores
+from suffice.text.classify.length_discount import LengthDiscount, discounts, offset_shares
+from suffice.text.classify.refinement import Refinement
+from suffice.text.classify.term_counter import TermCounter
+from suffice.text.classify.word_losses import informative_words
+from suffice.text.term_rows import narrow_rows, place_rows
+from suffice.text.term_tally import document_counts, take_terms
+from suffice.validation.importance import LossIncrease
+from suffice.validation.information import Dependence, counts_dependence
+
+
+@dataclass(frozen=True, eq=False)
+class TextFitted(Fitted):
+    """All that a classifier of documents has learned; the vocabulary is in its counter.
+
+    Parameters
+    ----------
+    columns, counter, tally, ... : as in `Fitted`
+    length_discount : float
+        The rate at which long documents are discounted (`LengthDiscount`).
+    alpha_factor : float
+        What the pseudocount of most evidence is multiplied by, chosen on held-out documents.
+    loss_increase : what held-out documents lost without some of their words
+    refinement : weights of terms that answers are refined with
+    is_pruned : bool
+        Whether terms that were learned have been dropped.
+    """
+
+    length_discount: float = 0.0
+    alpha_factor: float = 1.0
+    loss_increase: LossIncrease | None = None
+    refinement: Refinement | None = None
+    is_pruned: bool = False
+
+    @classmethod
+    def of(cls, fitted: Fitted) -> Self:
+        """Return a value of what any classifier has learned."""
+        return cls(**{field.name: getattr(fitted, field.name) for field in fields(fitted)})
+
+    @property
+    def terms(self) -> TermCounter:
+        """What is counted of documents."""
+        return cast(TermCounter, self.counter)
+
+    @property
+    def documents(self) -> DocumentModel:
+        """p(document | class)."""
+        assert self.model is not None
+        return cast(DocumentModel, self.model.features)
+
+    @property
+    def log_prior(self) -> Floats:
+        """What a class's score starts from when documents are classified, (C,)."""
+        assert self.model is not None
+        return self.model.log_prior
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities are other than those of the event model."""
+        return self.calibration is not None or self.refinement is not None
+
+    # Answers to rows of the counter.
+
+    def log_proba(self, X: Any) -> Floats:
+        """Return log p(class | document), (n, C)."""
+        if self.refinement is not None:
+            return self.refinement.log_proba(self.terms.known_part(self.documents.narrow(X)))
+        rows, scorer = self.documents.prepare(X), self.documents.scorer()
+        if self.calibration is None:
+            return scoring.log_proba(scorer, rows, self.log_prior)
+        scores = scoring.joint_log_proba(scorer, rows, np.zeros_like(self.log_prior))
+        lengths = self.documents.lengths(rows)
+        discount = LengthDiscount(self.length_discount)
+        return discount.log_proba(scores, self.log_prior, lengths, self.calibration)
+
+    def score_terms(self, X: Any) -> TermScores:
+        """Return the scores of one document: before any term, and of each of its terms."""
+        if self.refinement is not None:
+            return self.refinement.scores(X)
+        prior, rows = self.log_prior, self.documents.prepare(X)
+        plain, found = self.documents.score_terms(rows, prior), self.calibration
+        if found is None:
+            return plain
+        lengths = self.documents.lengths(rows)
+        full = float(discounts(lengths, self.length_discount)[0])
+        weight = full + (1.0 - full) * found.inverse_temperature
+        base = prior + weight * (plain.base - prior)
+        base = base + float(offset_shares(lengths)[0]) * found.offsets
+        return plain._replace(parts=weight * plain.parts, base=base, noise_rate=found.noise_rate)
+
+    def measured_words(self) -> Index:
+        """Return the words without which documents are scored, to see what is lost."""
+        known, counts = self.documents.known_counts, self.documents.words.groups.parts.counts
+        if self.terms.event == "bernoulli":
+            return informative_words(known, counts[:, :1].sum(axis=(1, 2)))
+        return informative_words(known, counts.sum(axis=1))
+
+    def dependence(self) -> Dependence:
+        """Return how each term depends on the label."""
+        found = counts_dependence(self.documents.words.groups.parts, self.documents.alpha)
+        # The last word of an event model may be the unknown one.
+        return Dependence(*(part[: len(self.terms.vocabulary)] for part in found))
+
+    # Terms that come and go.
+
+    def with_vocabulary_of(self, counter: TermCounter, columns: Index | None = None) -> Self:
+        """Return the value with a larger vocabulary, our terms at these columns, or the first."""
+        known, width = len(self.terms.vocabulary), len(counter.vocabulary)
+        places = np.arange(known) if columns is None else columns
+        sample = self.sample
+        if sample is not None:
+            smooth = self.terms.with_unknown
+            X = place_rows(sample.rows.X, places, width, with_unknown=smooth)
+            sample = replace_fields(sample, rows=replace_fields(sample.rows, X=X))
+        return self.replace(counter=counter, sample=sample)
+
+    def used_terms(self) -> NDArray[np.bool_]:
+        """Say which terms any document has, (V,); all of a vocabulary that was given are kept."""
+        if self.terms.is_given:
+            return np.ones(len(self.terms.vocabulary), np.bool_)
+        return np.asarray(document_counts(self.tally) > 0)
+
+    def keep_terms(self, kept: NDArray[np.bool_]) -> Self:
+        """Return the value without some terms, which are unknown from now on."""
+        refinement = None if self.refinement is None else self.refinement.keep(kept)
+        if kept.all():
+            return self.replace(refinement=refinement)
+        columns = np.flatnonzero(kept)
+        changed = self.replace(
+            counter=self.terms.take(columns),
+            tally=take_terms(self.tally, columns),
+            gross=None if self.gross is None else take_terms(self.gross, columns),
+            loss_increase=None if self.loss_increase is None else self.loss_increase.keep(kept),
+            refinement=refinement,
+        )
+        if self.sample is None:
+            return changed
+        rows = changed.narrow_rows(self.sample.rows, kept)
+        return changed.replace(sample=self.sample.with_rows(rows.X, changed.terms.hashes(rows)))
+
+    def narrow_rows(self, rows: Rows, kept: NDArray[np.bool_]) -> Rows:
+        """Return rows of a larger vocabulary of which ours are the terms that were kept, (V,)."""
+        X = narrow_rows(rows.X, kept, with_unknown=self.terms.with_unknown)
+        return replace_fields(rows, X=X)

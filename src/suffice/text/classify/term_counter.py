@@ -1,0 +1,194 @@
+"""What is counted of documents, as a value: how they are cut, the terms known, the event model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.count import count_words
+from suffice.count.counters import Counter, Describe
+from suffice.data.documents import Documents, as_arrow
+from suffice.data.hashes import Hashes, array_hashes, string_hashes
+from suffice.data.rows import Rows
+from suffice.errors import DebtError
+from suffice.tally import Blocks, Counts
+from suffice.tally.tally import Floats, Index
+from suffice.text.term_rows import presences, weighted_rows, with_column
+from suffice.text.term_tally import TermTally, place_terms
+from suffice.text.vectorize.counted import Counted
+from suffice.text.vectorize.cutting import Cutter, WordCutter
+from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.vocabulary import Vocabulary
+
+
+@dataclass(frozen=True)
+class TermCounter(Counter):
+    """Documents to rows of term counts, CSR (n, V), and rows to the terms' counts by class (C, V).
+
+    Parameters
+    ----------
+    cutter : how documents are cut into terms
+    vocabulary : the terms known, by column
+    event : "multinomial", "bernoulli", "complement" or "polya"
+        With "bernoulli" a term counts once a document.
+    weighting : None or "tfidf"
+        "tfidf" counts ln(1 + count), rows of length 1, and the documents that have each term.
+    with_unknown : bool
+        Whether rows have a last column, the number of terms that are unknown.
+    is_given : bool
+        Whether the vocabulary was given: then no term comes to it, and none is dropped.
+
+    Examples
+    --------
+    >>> from suffice.text.vectorize.cutting import WordCutter
+    >>> counter, matrix = TermCounter(WordCutter(), Vocabulary.empty()).learn(["to be", "be be"])
+    >>> counter.vocabulary, matrix.toarray()
+    (Vocabulary(['to', 'be']), array([[1, 1],
+           [0, 2]]))
+    >>> counter.count(Rows(matrix, np.array([0, 1], np.int32), 2))[1].counts
+    array([[1., 1.],
+           [0., 2.]])
+    """
+
+    cutter: Cutter
+    vocabulary: Vocabulary
+    event: str = "multinomial"
+    weighting: str | None = None
+    with_unknown: bool = False
+    is_given: bool = False
+
+    @property
+    def terms(self) -> list[str]:
+        """The terms, by column."""
+        return [str(term) for term in self.vocabulary.terms]
+
+    # Documents to rows.
+
+    def read(self, documents: Any) -> Any:
+        """Return the counts of the known terms, CSR (n, V)."""
+        return self._matrix(self._count_batches(documents), len(self.vocabulary))
+
+    def learn(self, documents: Any) -> tuple[Self, Any]:
+        """Return the counter with all terms of documents, and their counts, CSR (n, V)."""
+        if self.is_given:
+            return self, self.read(documents)
+        vocabulary, parts = self.vocabulary, []
+        for batch in self.cutter.batches(documents):
+            vocabulary, counted = vocabulary.learn(self.cutter, batch)
+            parts.append(counted)
+        matrix = self._matrix(Counted.concatenate(parts), len(vocabulary))
+        return replace(self, vocabulary=vocabulary), matrix
+
+    def read_learned(self, documents: Any, *, pruned: bool) -> Any:
+        """Return the counts of documents that were learned; DebtError if they cannot have been.
+
+        `pruned` says that some of the terms that were learned are not known any more.
+        """
+        if self.is_given:
+            return self.read(documents)
+        parts: list[Counted] = []
+        for batch in self.cutter.batches(documents):
+            counted = self.vocabulary.count(self.cutter, batch)
+            before = sum(len(part.unknown) for part in parts)
+            self._check_known(batch, counted.unknown, before, pruned=pruned)
+            parts.append(counted)
+        return self._matrix(Counted.concatenate(parts), len(self.vocabulary))
+
+    def _count_batches(self, documents: Any) -> Counted:
+        batches = self.cutter.batches(documents)
+        return Counted.concatenate([self.vocabulary.count(self.cutter, one) for one in batches])
+
+    def _matrix(self, counted: Counted, width: int) -> Any:
+        matrix = counted.matrix(width)
+        return with_column(matrix, counted.unknown) if self.with_unknown else matrix
+
+    def _check_known(
+        self, batch: Any, unknown: NDArray[np.int64], before: int, *, pruned: bool
+    ) -> None:
+        """Refuse documents, of which `before` came before, with terms that were never learned."""
+        if not unknown.any():
+            return
+        row = int(np.argmax(unknown > 0))
+        if pruned:
+            if self.weighting is None:
+                return
+            raise DebtError(
+                f"Document {before + row} has {unknown[row]} terms that were never learned, or "
+                "pruned: its tf-idf weights, which depend on all its terms, are not known any "
+                "more. Forget documents before pruning, or fit again; nothing was changed."
+            )
+        first = self._first_unknown(_document(batch, row))
+        named = "" if first is None else f", {first!r} the first"
+        raise DebtError(
+            f"Document {before + row} has {unknown[row]} terms that were never learned{named}. "
+            "Forget only documents that were learned; nothing was changed."
+        )
+
+    def _first_unknown(self, document: Any) -> Any:
+        """Return the first term of a document that is not known: words before runs of words."""
+        found, _ = Vocabulary.empty().learn(self.cutter, [document])
+        unknown = [term for term in found.terms if term not in self.vocabulary.columns]
+        if isinstance(self.cutter, WordCutter):
+            unknown.sort(key=lambda term: str(term).count(" "))
+        return unknown[0] if unknown else None
+
+    # Rows to a tally.
+
+    def count(self, rows: Rows) -> tuple[Floats, Any]:
+        """Return the weight of each class's documents, (C,), and the counts of their terms."""
+        matrix = self.known_part(rows.X)
+        weights, terms = count_words(replace(rows, X=self.weight_rows(matrix)))
+        # Words stand in one order: a document is no bag of which there are several orderings.
+        counts = Counts(terms.counts)
+        if self.weighting is None:
+            return weights, counts
+        _, documents = count_words(replace(rows, X=presences(matrix)))
+        return weights, Blocks((counts, Counts(documents.counts)))
+
+    def known_part(self, matrix: Any) -> Any:
+        """Return rows without their column of unknown terms."""
+        return matrix[:, :-1] if self.with_unknown else matrix
+
+    def weight_rows(self, matrix: Any) -> Any:
+        """Return rows of known terms as the tally adds them up."""
+        if self.event == "bernoulli":
+            return presences(matrix)
+        return matrix if self.weighting is None else weighted_rows(matrix)
+
+    def hashes(self, rows: Rows) -> Hashes:
+        """Return a hash of the terms and counts of each row, whatever columns they have, (n,)."""
+        terms = self.vocabulary.terms
+        names: Any = [repr(term) for term in terms]
+        if isinstance(terms, Names):
+            names = Documents(terms.letters, terms.begins)
+        # The last column of unknown terms, if there is one, has no name.
+        return array_hashes(rows.X, np.append(string_hashes(names), np.uint64(1)))
+
+    def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
+        """Return the word that a sum is of."""
+        return f"the word {str(self.vocabulary.terms[at[1]])!r}"
+
+    # Other vocabularies.
+
+    def take(self, columns: Index) -> Self:
+        """Return the counter of some of the terms, in this order."""
+        return replace(self, vocabulary=self.vocabulary.take(columns))
+
+    def union(self, other: Self) -> tuple[Self, Index]:
+        """Return the counter of the terms of both, and the columns there of the other's terms."""
+        vocabulary, columns = self.vocabulary.union(other.vocabulary)
+        return replace(self, vocabulary=vocabulary), columns
+
+    def merge(self, other: Self, groups: TermTally) -> tuple[Self, TermTally]:
+        """Return the counter of the terms of both, and the other's tally by its columns."""
+        counter, columns = self.union(other)
+        return counter, place_terms(groups, columns, len(counter.vocabulary))
+
+
+def _document(batch: Any, row: int) -> Any:
+    """Return one document of a batch."""
+    column = as_arrow(batch)
+    return list(batch)[row] if column is None else column.to_pylist()[row]

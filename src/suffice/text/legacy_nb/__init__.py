@@ -1,1 +1,0 @@
-"""Event models of documents as naive Bayes classifiers."""
