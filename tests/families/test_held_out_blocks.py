@@ -12,13 +12,13 @@ from suffice.data.hashes import table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import family_of
-from suffice.table.sheet import Sheet
+from suffice.table.rows import TableRows
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 def folds_of(table, codes, weights) -> Folds:
     hashes = table_hashes(table.columns, len(table))
-    return assign_folds(DistinctRows.of(Rows(Sheet(table), codes, CLASSES, weights), hashes))
+    return assign_folds(DistinctRows.of(Rows(TableRows(table), codes, CLASSES, weights), hashes))
 
 
 def by_hand(family, read, table, folds) -> np.ndarray:

@@ -11,7 +11,7 @@ from suffice import GenerativeClassifier
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.kernels.logistic.combination import write_left_out
-from suffice.table.structure.dependence import worth_joining
+from suffice.table.structure.dependence import promising_pairs
 
 
 def unlike_covariances(seed, n):
@@ -75,7 +75,7 @@ def test_pairs_that_tell_nothing_together_are_not_worth_joining():
         for at, values in enumerate(codes)
     ]
     rows = Rows(np.empty((3000, 3)), y, 3)
-    assert worth_joining(columns, rows, np.ones(3000)) == []
+    assert promising_pairs(columns, rows) == []
 
 
 def left_out_by_hand(parts, curvature, codes, mass, scores):

@@ -58,7 +58,7 @@ def test_the_loss_on_given_rows_is_that_of_predictions_with_the_cells_missing(se
     weight = np.random.default_rng(2).uniform(0.5, 2.0, 200)
     found = model.importance(frame, y, sample_weight=weight)
     before = losses(model, frame, y)
-    assert set(found.names) == set(model._columns())
+    assert set(found.names) == set(model._fitted.counter.columns)
     for name in found.names:
         more = losses(model, emptied(frame, name), y) - before
         mean = np.average(more, weights=weight)
@@ -89,7 +89,7 @@ def test_the_marginals_of_a_normal_block_are_those_of_rows_with_a_gap():
         for estimate in ("predictive", "mean"):
             names = tuple(f"x{at}" for at in range(5))
             model = GenerativeClassifier({names: family}, estimate=estimate).fit(X, y)
-            rows, (reading,) = model._take_features(X, reset=False).table, model.readings_
+            rows, (reading,) = model._read(model._fitted, X).table, model.posteriors_
             ours, gaps = reading.without_columns(rows), Posterior.without_columns(reading, rows)
             np.testing.assert_allclose(ours, gaps, rtol=1e-9, atol=1e-9)
 

@@ -22,8 +22,8 @@ from suffice.persist.agreement import MAX_WEIGHT, check_alike, check_shapes, che
 from suffice.persist.refusal import refuse
 from suffice.table.choices import Choice, Choices, Trial
 from suffice.table.families import TEXTS, family_of
-from suffice.table.features import Feature, Features
-from suffice.table.sheet import GAP_OF, Sheet
+from suffice.table.residual_features import ResidualFeature, ResidualFeatures
+from suffice.table.rows import MISSING_SUFFIX, TableRows
 from suffice.tally import Blocks
 
 KINDS = get_args(Kind)
@@ -149,13 +149,14 @@ def _check(family: Family[Any], table: Table | None) -> None:
 
 
 def check_tally(
-    groups: Any, schema: Schema, blocks: tuple[Family[Any], ...], gaps: tuple[str, ...]
+    groups: Any, schema: Schema, blocks: tuple[Family[Any], ...], missing_columns: tuple[str, ...]
 ) -> None:
     """Refuse a tally that is not what the blocks count, and blocks that are not of the columns."""
     if type(groups.parts) is not Blocks or len(groups.parts.parts) != len(blocks):
         refuse(f"Its tally is not one of {len(blocks)} blocks.")
-    # What the blocks count of one row of gaps says what their tallies must look like.
-    empty = Sheet(Table(tuple(_empty(field) for field in schema.fields), 1)).with_gaps(gaps)
+    # What the blocks count of one row of missing values says what their tallies must look like.
+    empty = TableRows(Table(tuple(_empty(field) for field in schema.fields), 1))
+    empty = empty.with_missing_columns(missing_columns)
     row = empty.table, np.zeros(1, np.int32), 1, np.empty(0)
     for family, part in zip(blocks, groups.parts.parts, strict=True):
         _check(family, empty.table)
@@ -188,7 +189,7 @@ def _empty(field: Field) -> Column:
 def choices_of(saved: Any, trials: Any, rows: Any, known: Iterable[str]) -> Choices:
     """Return the choices that were saved, of columns that are known, and the trials."""
     columns = tuple(Choice(*one) for one in saved)
-    there = {name + end for name in known for end in ("", GAP_OF)}
+    there = {name + end for name in known for end in ("", MISSING_SUFFIX)}
     for one in columns:
         texts = (one.column, one.family, one.why, *one.block, *one.evidence)
         if type(one.block) is not tuple or not all(type(text) is str for text in texts):
@@ -207,15 +208,15 @@ def choices_of(saved: Any, trials: Any, rows: Any, known: Iterable[str]) -> Choi
     return Choices(columns, tried, rows)
 
 
-def features_of(saved: Any, schema: Schema, blocks: Iterable[Family[Any]]) -> Features:
+def features_of(saved: Any, schema: Schema, blocks: Iterable[Family[Any]]) -> ResidualFeatures:
     """Return the features that were saved, of columns that the blocks have."""
     fields = {field.name: field for field in schema.fields}
     known = {name for family in blocks for name in family.columns}
-    found = Features(tuple(Feature(*one) for one in saved))
+    found = ResidualFeatures(tuple(ResidualFeature(*one) for one in saved))
     for one in found.columns:
         if type(one.column) is not str or one.column not in known:
             refuse(f"It corrects {one.column!r:.80}, which is no column of a block.")
-        field = fields.get(one.column)  # columns of gaps have none
+        field = fields.get(one.column)  # columns of missing values have none
         category = field is not None and field.kind == "category"
         most = len(field.levels) if field is not None and category else 0
         if type(one.levels) is not int or not category <= one.levels <= most:

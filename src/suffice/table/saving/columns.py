@@ -1,4 +1,4 @@
-"""Columns of kept rows as a file holds them: numbers, codes of levels, or texts and their gaps."""
+"""Columns of kept rows as a file holds them: numbers, codes of levels, texts."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ def plain_column(column: Column) -> Any:
 
 
 def column_from(saved: Any, name: str, field: Field | None, size: int) -> Column:
-    """Return a column of so many cells that were saved, or refuse it; gaps have no field."""
+    """Return a column of so many cells that were saved, or refuse it; NAME:missing has no field."""
     kind = "boolean" if field is None else field.kind
     if field is not None and kind == "text":
         if type(saved) is not list or len(saved) != 2:
             refuse(f"Its kept rows have no cells in {name!r:.80}.")
-        texts, gaps = saved
+        texts, missing = saved
         _check(texts, "O", size, name)
-        _check(gaps, "b", size, name)
+        _check(missing, "b", size, name)
         if not all(type(text) is str for text in texts):
             refuse(f"Its kept rows have cells in {name!r:.80} that are no texts.")
         import pyarrow as pa
 
-        return Column(name, "text", pa.array(texts, pa.large_string(), mask=gaps))
+        return Column(name, "text", pa.array(texts, pa.large_string(), mask=missing))
     if field is not None and kind == "category":
         _check(saved, "i", size, name)
         if np.any((saved < MISSING_CODE) | (saved >= len(field.levels))):

@@ -1,4 +1,4 @@
-"""What corrections are of: levels as 0 or 1, numbers in standard deviations."""
+"""Features of residual coefficients: levels as 0 or 1, numbers in standard deviations."""
 
 from __future__ import annotations
 
@@ -17,25 +17,19 @@ from suffice.data.table import Table
 from suffice.families import Family
 from suffice.kernels.count.levels import gather_levels
 from suffice.logistic.binary import FeatureRows
+from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import Floats
 
-# Levels of a column beyond which it has no corrections.
-MOST_LEVELS = 40
-# Standard deviations beyond which a number is corrected no further.
-FARTHEST = 5.0
-# Multiplications in one pass over the rows that are chosen from, beyond which no corrections are
-# tried unless they are asked for. Arrangements of blocks, which are several, are judged by them up
-# to fewer if there are more than two classes: a pass takes longer then than it counts.
-MOST_WORK, MOST_WORK_OF_A_TRIAL = 1 << 29, 1 << 26
-# Rows, by their weight, beyond which none are tried: it would add a quarter to the time of a fit.
-MOST_ROWS = 20_000
+# Standard deviations beyond which a number counts as being so far away: one far-off cell is not to
+# move a linear term by itself.
+MAX_DEVIATIONS = 5.0
 
 
-class Feature(NamedTuple):
+class ResidualFeature(NamedTuple):
     """A column of levels, or of numbers.
 
     levels : int
-        How many levels have a correction; 0 for numbers.
+        How many levels have a coefficient; 0 for numbers.
     centre, scale : float
         Mean and standard deviation of the numbers, or of their logarithms.
     logarithm : bool
@@ -53,7 +47,7 @@ class Feature(NamedTuple):
         return max(self.levels, 1)
 
     def of(self, column: Column) -> tuple[NDArray[np.uint32], Floats]:
-        """Return which of the features each cell has, (n,), and its value; 0 for gaps, new levels.
+        """Return which feature each cell has, (n,), and its value; 0 if missing or a new level.
 
         Numbers have the first and only one.
         """
@@ -62,38 +56,44 @@ class Feature(NamedTuple):
             return np.where(known, column.values, 0).astype(np.uint32), known.astype(np.float64)
         x = _numbers(column, self.logarithm)
         with np.errstate(over="ignore"):  # what is beyond all floats is far away
-            far = np.clip((x - self.centre) / self.scale, -FARTHEST, FARTHEST)
+            far = np.clip((x - self.centre) / self.scale, -MAX_DEVIATIONS, MAX_DEVIATIONS)
         return np.zeros(len(x), np.uint32), np.where(np.isnan(x), 0.0, far)
 
-    def added(self, column: Column, corrections: Floats) -> Floats:
-        """Return what the cells add to the scores, (n, C), given corrections (width, C)."""
+    def scores(self, column: Column, coefficients: Floats) -> Floats:
+        """Return what the cells add to the scores, (n, C), given coefficients (width, C)."""
         if not self.levels:
-            return self.of(column)[1][:, None] * corrections
-        # New levels and gaps have the last two rows of a table.
-        table = np.concatenate([corrections, np.zeros((2, corrections.shape[1]))])
-        out = np.empty((len(column), corrections.shape[1]))
+            return self.of(column)[1][:, None] * coefficients
+        # New levels and missing values have the last two rows of a table.
+        table = np.concatenate([coefficients, np.zeros((2, coefficients.shape[1]))])
+        out = np.empty((len(column), coefficients.shape[1]))
         gather_levels(column.values, table, out)
         return out
 
 
 @dataclass(frozen=True)
-class Features:
+class ResidualFeatures:
     """The features of all columns, one after the other.
 
     Examples
     --------
     >>> table = Table.of([{"age": 1.0, "city": "Rome"}, {"age": 3.0, "city": "Oslo"}])
-    >>> features = Features((Feature("age", 0, 2.0, 1.0), Feature("city", 2)))
+    >>> columns = ResidualFeature("age", 0, 2.0, 1.0), ResidualFeature("city", 2)
+    >>> features = ResidualFeatures(columns)
     >>> features.of(table).dense()
     array([[-1.,  1.,  0.],
            [ 1.,  0.,  1.]])
     """
 
-    columns: tuple[Feature, ...] = ()
+    columns: tuple[ResidualFeature, ...] = ()
 
     @classmethod
-    def found(cls, blocks: Iterable[Family[Any]], table: Table, weights: Floats) -> Self:
-        """Return those of the blocks' columns, as the rows, of weights (n,) or (0,), have them."""
+    def fit(
+        cls, blocks: Iterable[Family[Any]], table: Table, weights: Floats, max_levels: int
+    ) -> Self:
+        """Return those of the blocks' columns, as the rows, of weights (n,) or (0,), have them.
+
+        Columns of more than `max_levels` levels have none.
+        """
         found = []
         for family in blocks:
             logarithm = family.name.startswith("lognormal")
@@ -101,8 +101,8 @@ class Features:
                 column = table[name]
                 if column.numeric:
                     found += _of_numbers(column, weights, logarithm=logarithm)
-                elif 1 < len(column.levels) <= MOST_LEVELS and column.kind == "category":
-                    found.append(Feature(name, len(column.levels)))
+                elif 1 < len(column.levels) <= max_levels and column.kind == "category":
+                    found.append(ResidualFeature(name, len(column.levels)))
         return cls(tuple(found))
 
     @property
@@ -121,29 +121,30 @@ class Features:
             first += feature.width
         return FeatureRows(at, values, first)
 
-    def by_column(self, corrections: Floats) -> dict[str, Floats]:
-        """Return the corrections (F, C) of each column, (width, C); nothing if there are none."""
-        if not len(corrections):
+    def by_column(self, coefficients: Floats) -> dict[str, Floats]:
+        """Return the coefficients (F, C) of each column, (width, C); nothing if there are none."""
+        if not len(coefficients):
             return {}
         ends = np.cumsum([feature.width for feature in self.columns])[:-1]
-        parts = np.split(corrections, ends)
+        parts = np.split(coefficients, ends)
         return {one.column: part for one, part in zip(self.columns, parts, strict=True)}
 
     def keep_levels(
-        self, used: Mapping[str, NDArray[np.bool_]], corrections: Floats
+        self, used: Mapping[str, NDArray[np.bool_]], coefficients: Floats
     ) -> tuple[Self, Floats]:
-        """Return the features, and corrections (F, C) of them, without levels that are not used.
+        """Return the features, and coefficients (F, C) of them, without levels that are not used.
 
-        A column of which no level with a correction is left has no features.
+        A column of which no level with a coefficient is left has no features.
 
         Parameters
         ----------
         used : for some columns, which of their levels stay, by their codes
-        corrections : (F, C), or (0, C) if there are none
+        coefficients : (F, C), or (0, C) if there are none
 
         Examples
         --------
-        >>> features = Features((Feature("x", 0, 2.0, 1.0), Feature("city", 3), Feature("sex", 2)))
+        >>> x, city = ResidualFeature("x", 0, 2.0, 1.0), ResidualFeature("city", 3)
+        >>> features = ResidualFeatures((x, city, ResidualFeature("sex", 2)))
         >>> used = {"city": np.array([True, False, True, True])}  # a fourth level came later
         >>> features.keep_levels(used, np.arange(6.0)[:, None])[1].tolist()
         [[0.0], [1.0], [3.0], [4.0], [5.0]]
@@ -158,18 +159,18 @@ class Features:
             first += len(mask)
             if mask.any():
                 columns.append(feature)
-        kept = corrections
-        if len(corrections):
-            kept = corrections[np.concatenate([np.empty(0, np.intp), *rows])]
+        kept = coefficients
+        if len(coefficients):
+            kept = coefficients[np.concatenate([np.empty(0, np.intp), *rows])]
         return type(self)(tuple(columns)), kept
 
-    def split(self, table: Table, corrections: Floats) -> dict[str, Floats]:
+    def split(self, table: Table, coefficients: Floats) -> dict[str, Floats]:
         """Return what each column adds to the scores of rows, (n, C), by its name."""
-        found, features = self.by_column(corrections), {one.column: one for one in self.columns}
-        return {name: features[name].added(table[name], part) for name, part in found.items()}
+        found, features = self.by_column(coefficients), {one.column: one for one in self.columns}
+        return {name: features[name].scores(table[name], part) for name, part in found.items()}
 
 
-def _of_numbers(column: Column, weights: Floats, *, logarithm: bool) -> list[Feature]:
+def _of_numbers(column: Column, weights: Floats, *, logarithm: bool) -> list[ResidualFeature]:
     x = _numbers(column, logarithm)
     seen = ~np.isnan(x)
     w = weights[seen] if weights.size else np.ones(int(seen.sum()))
@@ -187,55 +188,63 @@ def _of_numbers(column: Column, weights: Floats, *, logarithm: bool) -> list[Fea
     scale = float(np.sqrt(w @ np.square(steps - mean) / total))
     if not scale > 0:
         return []
-    return [Feature(column.name, 0, float(values[0] + unit * mean), unit * scale, logarithm)]
+    return [
+        ResidualFeature(column.name, 0, float(values[0] + unit * mean), unit * scale, logarithm)
+    ]
 
 
 def _numbers(column: Column, logarithm: bool) -> Floats:
-    """Return the numbers, or their logarithms; NaN for gaps and for what has no logarithm."""
+    """Return the numbers, or their logarithms; NaN if missing or without a logarithm."""
     x = np.asarray(column.values, np.float64)
     if not logarithm:
         return x
     return np.log(np.where(x > 0, x, np.nan))
 
 
-def may_be_corrected(combine: str, totals: Floats) -> bool:
-    """Say whether corrections are tried at all, given the weight of all rows of each class."""
-    few = float(totals.sum()) <= MOST_ROWS
+def may_have_residuals(
+    combine: str, totals: Floats, settings: SearchSettings = DEFAULT_SEARCH
+) -> bool:
+    """Say whether residual coefficients are tried at all, given the weight of each class's rows."""
+    few = float(totals.sum()) <= settings.max_residual_rows
     return len(totals) > 1 and (combine == "corrected" or (combine == "auto" and few))
 
 
-def features_to_correct(
+def choose_features(
     blocks: Sequence[Family[Any]],
     rows: Rows,
     combine: str,
     totals: Floats,
     *,
     trial: bool = False,
-) -> Features:
-    """Return what corrections of some blocks are of: nothing if there is too much to be tried.
+    settings: SearchSettings = DEFAULT_SEARCH,
+) -> ResidualFeatures:
+    """Return what residual coefficients beside some blocks are of: nothing if it is too much.
 
     Parameters
     ----------
     blocks : families
-    rows : Rows of a `Sheet`
+    rows : Rows of `TableRows`
         That weights are fitted to.
     combine : as GenerativeClassifier takes it
     totals : (C,)
         Weight of all rows of each class.
     trial : bool
         Whether they are of one of several arrangements of blocks.
+    settings : SearchSettings
     """
-    if not may_be_corrected(combine, totals):
-        return Features()
+    if not may_have_residuals(combine, totals, settings):
+        return ResidualFeatures()
     classes, asked = len(totals), combine == "corrected"
-    found = Features.found(tuple(blocks), rows.X.table, rows.weights)
+    found = ResidualFeatures.fit(
+        tuple(blocks), rows.X.table, rows.weights, settings.max_residual_levels
+    )
     few = min(rows.shape[0], SELECTION_ROWS)
     unknown = classes * found.width
     work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
-    most = MOST_WORK_OF_A_TRIAL if trial else MOST_WORK
+    most = settings.max_residual_work_in_trials if trial else settings.max_residual_work
     if classes == TWO:
         unknown = found.width
-        work, most = few * len(found.columns) ** 2 + unknown**3, MOST_WORK
-    # With fewer rows than unknowns, too much of a row is left in the weights without it.
+        work, most = few * len(found.columns) ** 2 + unknown**3, settings.max_residual_work
+    # With fewer rows than coefficients, too much of a row is left in the weights without it.
     few_enough = work < most and unknown <= rows.shape[0]
-    return found if asked or few_enough else Features()
+    return found if asked or few_enough else ResidualFeatures()
