@@ -13,7 +13,7 @@ from suffice.combine.combination import Combination
 from suffice.data.hashes import array_hashes, string_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.estimators.intake import with_groups
+from suffice.estimators.labels import with_groups
 from suffice.validation.folds import FOLDS, DistinctRows, assign_folds
 
 NOBODY = np.empty(0)

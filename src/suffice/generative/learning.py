@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,12 +10,21 @@ import numpy as np
 from suffice.data.hashes import Hashes
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
-from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning, warn_caller
+from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.estimators.labels import check_same_type
+from suffice.estimators.merging import (
+    add_counts,
+    check_same_columns,
+    compare_settings,
+    merge_tallies,
+    refuse_different_counts,
+    subtract_counts,
+)
 from suffice.estimators.saved_rows import HeldOutSample
-from suffice.estimators.settings import Difference, describe, differences
+from suffice.estimators.settings import Difference
 from suffice.generative.fitted import Batch, F, Fitted, Labels
 from suffice.tally import Groups
-from suffice.tally.debt import describe_shortfall, largest_shortfall, scale_of_sum, select_classes
+from suffice.tally.debt import describe_shortfall, largest_shortfall, select_classes
 from suffice.validation.row_sample import RowSample
 
 
@@ -54,8 +62,7 @@ def learn(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, with further rows."""
     before, known = before.replace(counter=batch.counter), before.classes
     counted = _count(batch, known, closed=before.closed)
-    total = before.tally + counted
-    gross = scale_of_sum(before.gross, total, before.tally, counted)
+    total, gross = add_counts(before.tally, before.gross, counted)
     changed = before.replace(new_classes=np.setdiff1d(counted.classes, known))
     return with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
 
@@ -64,14 +71,9 @@ def forget(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, without rows that were learned."""
     before = before.replace(counter=batch.counter)
     taken = rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), before.classes)
-    gross = before.gross_with(taken)
-    try:
-        rest = before.tally.subtract(taken, gross)
-    except DebtError as debt:
-        missing = _describe_missing(before, taken, gross)
-        if missing is None:
-            raise
-        raise DebtError(missing) from debt
+    rest, gross = subtract_counts(
+        before.tally, before.gross, taken, lambda scale: _describe_missing(before, taken, scale)
+    )
     if not before.closed:
         rest = rest.drop_empty()
     if not rest.weights.any():
@@ -86,12 +88,11 @@ def merge(mine: F, theirs: F) -> F:
     """Return what two models have learned."""
     counter, tally = mine.counter.merge(theirs.counter, theirs.tally)
     tally = rename_like(tally, mine.classes)
-    total = mine.tally + tally
-    if mine.gross is None and theirs.gross is None:
-        gross = scale_of_sum(None, total, mine.tally, tally)
-    else:
+    scale = None
+    if mine.gross is not None or theirs.gross is not None:
         _, scale = mine.counter.merge(theirs.counter, theirs.gross_with())
-        gross = mine.gross_with() + rename_like(scale, mine.classes)
+        scale = rename_like(scale, mine.classes)
+    total, gross = merge_tallies(mine.tally, mine.gross, tally, scale)
     sample = None
     if mine.sample is not None and theirs.sample is not None:
         sample = mine.sample.merge(theirs.sample)
@@ -141,15 +142,6 @@ def check_closed(classes: Labels, rows: Rows, known: Labels) -> None:
             f"The target label(s) {outside} in y do not exist in the initial classes "
             f"{known} (first in row {row}). Correct the label, or name the class in "
             "`classes` at the first call."
-        )
-
-
-def check_same_type(classes: Labels, known: Labels) -> None:
-    """Refuse names beside numbers, which have no order."""
-    if classes.size and known.size and (classes.dtype.kind in "OU") != (known.dtype.kind in "OU"):
-        raise InputError(
-            f"Classes {known.tolist()[:5]} and {classes.tolist()[:5]} are of different types. "
-            "Name the classes in one type."
         )
 
 
@@ -274,57 +266,15 @@ def code_rows(batch: Batch, classes: Labels) -> Rows | None:
 # Two models side by side.
 
 
-def check_same_class(one: Any, other: Any) -> None:
-    """Refuse to merge models of two classes."""
-    if type(other) is not type(one):
-        raise MergeError(
-            f"Cannot merge {type(other).__name__} into {type(one).__name__}. Merge models "
-            "of one class."
-        )
-
-
-def check_same_settings(one: Any, other: Any, free: Collection[str]) -> None:
-    """Refuse to add models with different settings, those named `free` aside."""
-    found = differences(one, other, [n for n in one.get_params(deep=False) if n not in free])
-    if found:
-        raise MergeError(
-            f"Cannot add models with different settings: {describe(found)}. Give both the same "
-            "(set_params), or use merge, which keeps the settings of the model that learns."
-        )
-
-
-def check_same_columns(mine: Any, theirs: Any) -> None:
-    """Refuse to merge models of other columns (`Columns`)."""
-    if mine.count != theirs.count:
-        raise MergeError(
-            f"Cannot merge models of {mine.count} and {theirs.count} "
-            "features. Learn the same columns in both."
-        )
-    if mine.names is not None and theirs.names is not None and mine.names != theirs.names:
-        pairs = zip(mine.names, theirs.names, strict=True)
-        odd = next(i for i, (a, b) in enumerate(pairs) if a != b)
-        raise MergeError(
-            f"Cannot merge: column {odd} is {mine.names[odd]!r} here and {theirs.names[odd]!r} "
-            "there. Learn the same columns in both."
-        )
-
-
 def check_same_counts(mine: Fitted, theirs: Fitted, one: Any, other: Any) -> None:
     """Refuse to merge models that have counted other columns, or other things of them."""
     check_same_columns(mine.columns, theirs.columns)
     if mine.counter == theirs.counter:
         return
     if type(mine.counter) is type(theirs.counter):
-        found = differences(mine.counter, theirs.counter, vars(mine.counter))
+        found = compare_settings(vars(mine.counter), vars(theirs.counter), vars(mine.counter))
     else:
-        names = ("covariance", "shrinkage")
-        found = differences(one, other, [name for name in names if hasattr(one, name)])
-    refuse_different(found or [Difference("what is counted", mine.counter, theirs.counter)])
-
-
-def refuse_different(found: list[Difference]) -> None:
-    """Refuse to merge models with these differences in what they counted."""
-    raise MergeError(
-        f"Cannot merge: {describe(found)}, so different things were counted. Learn both "
-        "with the same settings."
-    )
+        names = [name for name in ("covariance", "shrinkage") if hasattr(one, name)]
+        found = compare_settings(one.get_params(), other.get_params(), names)
+    difference = Difference("what is counted", mine.counter, theirs.counter)
+    refuse_different_counts(found or [difference])

@@ -26,12 +26,13 @@ from suffice.estimators.importance import (
     note_at_fit,
     note_on_rows,
 )
-from suffice.estimators.intake import read_labels, with_groups
+from suffice.estimators.labels import read_labels, with_groups
+from suffice.estimators.merging import check_same_class, check_same_columns, refuse_different_counts
+from suffice.estimators.one_row import generator
 from suffice.estimators.settings import differences
 from suffice.families import Family, Posterior
 from suffice.families.class_prior import ClassPrior
 from suffice.generative import learning
-from suffice.generative.answers import generator
 from suffice.generative.classifier import TallyClassifier
 from suffice.generative.cross_validation import Scores
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
@@ -648,12 +649,12 @@ class GenerativeClassifier(TallyClassifier):
 
     def _check_mergeable(self, other: Any) -> tuple[Fitted, Fitted]:
         mine = as_table_fitted(self._check_fitted())
-        learning.check_same_class(self, other)
+        check_same_class(type(self), type(other))
         theirs = as_table_fitted(other._check_fitted())
-        learning.check_same_columns(mine.columns, theirs.columns)
+        check_same_columns(mine.columns, theirs.columns)
         found = differences(self, other, ("missing",))
         if found:
-            learning.refuse_different(found)
+            refuse_different_counts(found)
         mine.counter.check_same_blocks(theirs.counter)
         return early.align_streams(mine, theirs)
 

@@ -21,9 +21,9 @@ from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.data.table import Table, with_calendar
 from suffice.errors import SufficeWarning
-from suffice.estimators.intake import read_labels
+from suffice.estimators.labels import check_same_type, read_labels
 from suffice.generative.fitted import Batch, Labels
-from suffice.generative.learning import Kept, check_closed, check_same_type, update_sample
+from suffice.generative.learning import Kept, check_closed, update_sample
 from suffice.table.choices import AS_GIVEN, IGNORE, Choices
 from suffice.table.fitted import StreamState, TableFitted
 from suffice.table.held_out import cell_hashes

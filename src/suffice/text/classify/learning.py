@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from suffice.errors import InputError
+from suffice.estimators.merging import refuse_different_counts
 from suffice.estimators.settings import Difference, differences, same
 from suffice.generative import learning
 from suffice.tally.tally import Index
@@ -49,7 +50,7 @@ def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
     if given[0] != given[1]:
         found.append(Difference("vocabulary", *given))
     if found:
-        learning.refuse_different(found)
+        refuse_different_counts(found)
 
 
 def grow_stale(fitted: TextFitted) -> TextFitted:
