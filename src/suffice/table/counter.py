@@ -175,8 +175,8 @@ class TableCounter(Counter):
         }
         for block, part in zip(self.blocks, tally.parts, strict=True):
             for name, used in block.levels_in_use(part).items():
-                levels = found.get(name, used)
-                found[name] = np.pad(used, (0, len(levels) - len(used)))
+                more = len(found.get(name, used)) - len(used)
+                found[name] = np.pad(used, (0, more)) if more else used
         given = {name for name in self.schema.given if fields[name].kind != "boolean"}
         return {name: used | (name not in given) for name, used in found.items()}
 
@@ -189,7 +189,7 @@ class TableCounter(Counter):
         found = self._keep_levels(like.parts, used)
         schema = self.schema.keep_levels(used)
         if all(places is None for _, places in found):
-            return replace(self, schema=schema)
+            return self if schema is self.schema else replace(self, schema=schema)
         return replace(self, schema=schema, blocks=tuple(block for block, _ in found))
 
     def trim(self, groups: Groups[Any], like: Groups[Any]) -> Groups[Any]:

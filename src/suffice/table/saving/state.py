@@ -1,4 +1,4 @@
-"""What a file holds of a classifier of tables, and how it is believed again.
+"""What a file holds of a classifier of tables, and how it is restored.
 
 The tally is saved as it is; beside it stand plain forms of all that it is read by. Of a window
 the size is saved, the rows are not. The names are those of format 1.
@@ -102,7 +102,7 @@ def rows_to_save(fitted: TableFitted, estimator_name: str) -> dict[str, Any]:
 
 
 def check_state(state: dict[str, Any], families: Any) -> None:
-    """Refuse what does not go together, before it is believed: a file may say anything."""
+    """Refuse what does not go together, before it is used: a file may say anything."""
     check_columns(state)
     check_kinds(state, _not_yet=str)
     if "_gross" in state:

@@ -79,7 +79,7 @@ def is_narrow(column: Column, rows: Rows) -> bool:
         sums = np.bincount(codes, weights * steps, rows.classes)
         means = sums / np.where(counts > 0, counts, 1.0)
         squares = np.bincount(codes, weights * (steps - means[codes]) ** 2, rows.classes)
-    # One row has no variance; where there are more, it may be too small to be told from none.
+    # One row has no variance; where there are more, it may be too small to differ from none.
     several = counts > 1
     return bool(np.any(squares[several] < (counts[several] - 1) / 4))
 

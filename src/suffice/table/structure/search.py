@@ -203,7 +203,7 @@ def _choose_family(
     if column.name.endswith(MISSING_SUFFIX):
         gain = evidence_of_classes("bernoulli", alone, rows)
         if gain <= 0:
-            why = f"the gaps do not depend on the class (evidence {gain:+.1f})"
+            why = f"missing values do not depend on the class (evidence {gain:+.1f})"
             return None, Choice(column.name, IGNORE, alone, {}, why)
     found = fit_candidates(candidate_names(column, rows, settings), alone, rows, table)
     best, tied = _best(found), dict(settings.tied_families)
