@@ -7,18 +7,28 @@ SEED ?= 0
 CHANGES ?= 100
 ONLY ?= src/suffice
 BIN := .venv/bin
+FAST := "not slow and not hostile"
+# Rooms of which every line and branch is run by a test.
+WHOLLY := 'src/suffice/tally/*,src/suffice/prior/*,src/suffice/count/*,src/suffice/persist/*'
 # Modules are compiled when they are first imported: most of what is installed never is.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
+# Bytecode is kept: without it every process of the tests would compile anew what it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check wheel-check format bench quality ng-jordan mutants clean
+.PHONY: help demo test test-fast test-oldest coverage check wheel-check format hooks bench quality ng-jordan mutants clean
 
 help:
 	@echo "make demo         install, and show what suffice does; the first run compiles for a minute or two"
 	@echo "make test         install with the dev extra, and run the whole test suite"
+	@echo "make test-fast    the tests that are quick, without those marked slow or hostile"
+	@echo "make test-oldest  the whole test suite with the oldest releases that pyproject.toml allows, in .venv-oldest"
+	@echo "make coverage     branch coverage of the quick tests: 95 % overall, 100 % of tallies, priors, counting, files"
 	@echo "make check        formatting, lint, types and architecture"
 	@echo "make wheel-check  build the wheel and use it in a new environment, base dependencies only"
 	@echo "make format       let ruff format and fix what it can"
+	@echo "make hooks        have git run the checks before every commit"
 	@echo "make bench        time suffice against scikit-learn, side by side"
 	@echo "make quality      log-loss and accuracy beside scikit-learn's, on a folder of data sets"
 	@echo "make ng-jordan    naive Bayes against logistic regression as rows grow (REPEATS=100)"
@@ -32,6 +42,19 @@ demo: .venv/installed
 test: .venv/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
+test-fast: .venv/installed-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --hypothesis-profile=few
+
+# Old releases warn of newer ones of what they need, which is no fault of ours. What they compile is
+# kept apart from what the newest have compiled.
+test-oldest: .venv-oldest/installed
+	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -W ignore::DeprecationWarning
+
+coverage: .venv/installed-dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --cov --cov-report=
+	$(BIN)/python -m coverage report --fail-under=95
+	$(BIN)/python -m coverage report --fail-under=100 --include=$(WHOLLY)
+
 check: .venv/installed-dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
@@ -44,6 +67,9 @@ wheel-check: .venv/installed-dev
 format: .venv/installed-dev
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+
+hooks: .venv/installed-dev
+	$(BIN)/pre-commit install
 
 bench: .venv/installed-dev
 	$(BIN)/python -m benchmarks
@@ -74,6 +100,15 @@ endef
 	@$(PIP) --editable '.[dev]'
 	@touch .venv/installed $@
 
+.venv-oldest/installed: pyproject.toml tools/oldest.py
+	@$(PYTHON) -c 'import sys; sys.version_info[:2] == (3, 11) or sys.exit("The oldest releases have wheels for Python 3.11. Name it: make PYTHON=python3.11 ...")'
+	@echo "Installing into .venv-oldest ..."
+	@$(PYTHON) -m venv --clear .venv-oldest
+	@$(PYTHON) tools/oldest.py >.venv-oldest/oldest.txt
+	@.venv-oldest/bin/python -m pip install -qq --disable-pip-version-check --no-compile --requirement .venv-oldest/oldest.txt
+	@.venv-oldest/bin/python -m pip install -qq --disable-pip-version-check --no-compile --no-deps --editable .
+	@touch $@
+
 clean:
-	rm -rf .venv .hypothesis .mutants .mypy_cache .ruff_cache .import_linter_cache build dist
+	rm -rf .venv .venv-oldest .coverage .hypothesis .mutants .mypy_cache .ruff_cache .import_linter_cache build dist
 	find src tests benchmarks tools -name __pycache__ -prune -exec rm -rf {} +

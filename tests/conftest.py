@@ -18,6 +18,8 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+# What `make test-fast` takes: the same laws on fewer examples.
+settings.register_profile("few", settings.get_profile("laws"), max_examples=10)
 settings.load_profile("laws")
 
 

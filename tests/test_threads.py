@@ -148,6 +148,7 @@ print(suffice.get_threads())
     assert after == "2"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["spawn", "loky"])
 def test_processes_started_afterwards_inherit_the_number(threads, kind):
     threads(3)
@@ -159,6 +160,7 @@ def test_processes_started_afterwards_inherit_the_number(threads, kind):
         assert pool.submit(suffice.get_threads).result(PATIENCE) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system knows no fork")
 def test_a_fork_inherits_the_number_and_no_limit_of_threads_that_it_has_not():
     script = """
@@ -382,6 +384,7 @@ def answers(kind):
     return np.hstack([model.predict_joint_log_proba(X), model.leave_one_out(X, y).log_proba])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text", "table", "regression", "logistic", "wide"])
 def test_results_are_the_same_to_the_bit_for_any_number_of_threads(threads, monkeypatch, kind):
     monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 2000)

@@ -26,12 +26,12 @@ from suffice.combine.weights import (
     row_losses,
     weights_prior,
 )
+from suffice.families.class_prior import ClassPrior
 from suffice.kernels.logistic.combination import add_combination, write_left_out
 from suffice.logistic.likelihood import LogPosterior, NormalPrior
 from suffice.logistic.multiclass import MulticlassLogLikelihood
 from suffice.logistic.newton import TOL
 from suffice.scoring.scorer import mix_with_uniform
-from suffice.table.class_prior import class_log_prior, left_out_prior
 
 
 def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
@@ -383,9 +383,10 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
 
     def of(kept):
         totals = np.bincount(codes[kept], minlength=classes).astype(float)
-        whole = class_log_prior(totals)
+        prior = ClassPrior.of(totals, None, "predictive")
+        whole = prior.log_prob
         base = np.repeat(whole[None], len(kept), axis=0)
-        without = left_out_prior(totals, codes[kept], 1.0)
+        without = prior.leave_one_out(codes[kept], np.ones(len(kept)), closed=True)
         rows = parts[kept], codes[kept], everyone[kept]
         return whole, MulticlassLogLikelihood(base, without, *rows)
 

@@ -25,7 +25,12 @@ def learned(model):
         return flat("tally_", model.tally_)
     if hasattr(model, "model_"):
         return flat("model_.tally_", model.model_.tally_)
-    return fitted(model)
+    # A property that raises AttributeError is an attribute that the model does not have.
+    return {
+        name: value
+        for name, value in fitted(model).items()
+        if not (isinstance(value, str) and value == "refused: AttributeError")
+    }
 
 
 def answered(model, new):

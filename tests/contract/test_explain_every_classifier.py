@@ -89,6 +89,7 @@ def check(model, row, target=None, against=None):
     return reasons
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two classes", "three classes"])
 @pytest.mark.parametrize("case", MODELS)
 def test_the_parts_add_up_to_the_log_odds_of_predict_proba(case, labels):
@@ -100,6 +101,7 @@ def test_the_parts_add_up_to_the_log_odds_of_predict_proba(case, labels):
         check(model, rows[[at]], "b", "a")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", GAPS)
 def test_a_missing_cell_adds_nothing_and_the_rest_adds_up(case):
     model, rows = MODELS[case]

@@ -11,6 +11,8 @@ from suffice.errors import DebtError, ModelFileError
 from suffice.tally import Counts, Groups
 from tally_histories import same_but_for_rounding
 
+pytestmark = pytest.mark.slow
+
 CASES = cases()
 # Of what was learned: how far what is left may be from a fresh fit.
 RELATIVE = 1e-9

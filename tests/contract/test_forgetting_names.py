@@ -130,6 +130,7 @@ def learned(model):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("missing", ["ignore", "informative"])
 @pytest.mark.parametrize("case", FAMILIES)
 def test_learning_and_forgetting_leaves_what_was_there(case, missing, tmp_path):
@@ -153,6 +154,7 @@ def test_learning_and_forgetting_leaves_what_was_there(case, missing, tmp_path):
     np.testing.assert_allclose(after, before, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", NAMED)
 def test_a_class_that_is_forgotten_takes_its_names_along(case, tmp_path):
     model = quietly(model_of(case).fit, rows(), np.where(labels(), "spam", "ham"))
@@ -163,6 +165,7 @@ def test_a_class_that_is_forgotten_takes_its_names_along(case, tmp_path):
     assert not holds(model, NAME, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", OF_COUNTS)
 def test_forgetting_rows_is_having_learned_the_others(case):
     """Levels that were learned first go, too; those that stay keep their order."""
@@ -179,6 +182,7 @@ def test_forgetting_rows_is_having_learned_the_others(case):
     assert "Rome" not in model.schema_["city"].levels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", NAMED)
 def test_a_name_that_is_forgotten_is_unknown_and_one_that_comes_back_is_new(case):
     model = quietly(model_of(case).fit, [*rows(), *new_rows(case)], [*labels(), 0, 0, 0, 0])
@@ -193,6 +197,7 @@ def test_a_name_that_is_forgotten_is_unknown_and_one_that_comes_back_is_new(case
     assert NAME in list(names)[3:]  # it came last, with others of its row
 
 
+@pytest.mark.slow
 def test_columns_of_which_all_cells_are_forgotten_have_no_levels(tmp_path):
     for case in ("categorical", "bernoulli of strings", "categorical numbers", "joint", "text"):
         model = quietly(model_of(case).fit, rows(), labels())
@@ -210,6 +215,7 @@ def test_columns_of_which_all_cells_are_forgotten_have_no_levels(tmp_path):
 # ---- names that no learned row ever had
 
 
+@pytest.mark.slow
 def test_declared_categories_and_rows_of_no_weight_leave_no_names(tmp_path):
     cities = pd.Categorical(["Rome", "Oslo"] * 10, categories=["Rome", NAME, "Oslo"])
     frame = pd.DataFrame({"city": cities, "note": ["aa bb", "bb cc"] * 10})
@@ -276,6 +282,7 @@ def document(number):
     return {"note": " ".join(f"w{number}x{j}" for j in range(20)) + " common", "id": f"u{number}"}
 
 
+@pytest.mark.slow
 def test_a_window_of_documents_holds_their_words_and_no_others(tmp_path):
     families = {"note": "text", "id": "categorical"}
     model = GenerativeClassifier(families, combine="naive").window(100)
@@ -293,6 +300,7 @@ def test_a_window_of_documents_holds_their_words_and_no_others(tmp_path):
         assert not holds(model, gone, tmp_path)
 
 
+@pytest.mark.slow
 def test_a_window_forgets_row_by_row_what_a_fit_on_its_rows_never_learned():
     for case in OF_COUNTS:
         if "text" in case:
@@ -323,6 +331,7 @@ def test_rows_of_no_weight_leave_a_window_without_having_been_learned(tmp_path):
 # ---- numbers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["normal", "mvn", "student"])
 @pytest.mark.parametrize("far", [1.0, 1e2, 1e4, 1e6])
 def test_moments_come_back_to_the_digits_that_the_farthest_value_leaves(case, far):
@@ -356,6 +365,7 @@ def test_lost_digits_are_told():
 # ---- the same law elsewhere
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement", "polya"])
 @pytest.mark.parametrize("settings", [{}, {"weighting": "tfidf"}, {"ngrams": 2}])
 def test_a_text_classifier_forgets_words(event, settings, tmp_path):

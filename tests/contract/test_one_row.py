@@ -106,6 +106,7 @@ def test_one_row_by_place_is_a_list_or_tuple_as_long_as_the_columns(classifier: 
         model.predict(FRAME["a"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "classifier", [one for one in CLASSIFIERS if hasattr(one, "partial_fit")], ids=str
 )
@@ -206,6 +207,7 @@ def tables() -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
 def test_tables_that_are_no_frames_are_learned_and_answered(classifier: Any) -> None:
     expected = classifier.fit(FRAME, Y).predict_proba(FRAME)

@@ -134,6 +134,7 @@ def check_answers(model, nothing):
         assert model.decide(nothing, reject=0.1).dtype == object
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", EVERYTHING)
 def test_no_rows_get_no_answers_of_the_right_shape_and_type(case):
     model, nothing, _ = fitted(case)
@@ -143,6 +144,7 @@ def test_no_rows_get_no_answers_of_the_right_shape_and_type(case):
 DENSE_ONLY = ("CategoricalNB", "GenerativeClassifier")
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:X has feature names")
 @pytest.mark.parametrize(
     ("case", "form"),
@@ -202,6 +204,7 @@ def state_of(model):
 LEARNERS = [case for case in EVERYTHING if case != "LogisticRegression"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", LEARNERS)
 @pytest.mark.parametrize("act", ["partial_fit", "forget"])
 def test_learning_and_forgetting_no_rows_changes_nothing_and_warns_of_nothing(case, act):

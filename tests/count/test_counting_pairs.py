@@ -51,6 +51,7 @@ def check(tally, X, Y, weights=None, relative=1e-12):
 # ---- what is counted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 7, NARROW - 1, NARROW, NARROW + 1, 130])
 @pytest.mark.parametrize("targets", [1, 3])
 def test_rows_and_targets_are_counted_together_both_ways(columns, targets):
@@ -144,6 +145,7 @@ def test_the_number_of_threads_and_the_length_of_ranges_do_not_matter(monkeypatc
 # ---- gaps and infinities
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("columns", [4, 120])
 def test_rows_with_a_gap_anywhere_are_left_out_and_counted(columns, sparse):

@@ -45,6 +45,7 @@ def bare():
     )
 
 
+@pytest.mark.slow
 def test_the_demo_runs_without_a_warning_where_no_extra_is_installed(bare):
     assert bare.stderr == ""
     assert bare.returncode == 0
@@ -61,6 +62,7 @@ def test_everything_is_printed_with_its_title_and_caption_within_80_columns(bare
         assert " ".join((shown.caption or "").split()) in " ".join(bare.stdout.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.__module__}.{part.__name__}")
 def test_a_part_is_a_table_with_something_in_every_row(part, monkeypatch):
     monkeypatch.setattr(contests, "DRAWN_ROWS", 2_000)

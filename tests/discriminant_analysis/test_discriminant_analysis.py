@@ -69,6 +69,7 @@ def name(request):
     return request.param
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 @pytest.mark.parametrize("gaps", [False, True])
 def test_partial_fit_equals_fit_in_any_split_and_order(name, gaps):
@@ -85,6 +86,7 @@ def test_partial_fit_equals_fit_in_any_split_and_order(name, gaps):
         same(model, whole, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 def test_forgetting_equals_never_having_learned(name, gaps):
     if gaps and name in NO_GAPS:
@@ -103,6 +105,7 @@ def test_forgetting_a_whole_class_leaves_the_others(name):
     same(model, fresh(name).fit(X[~gone], y[~gone]), X)
 
 
+@pytest.mark.slow
 def test_merging_models_of_different_classes_equals_learning_all(name):
     X, y = rows(4)
     left = y != 2
@@ -119,6 +122,7 @@ def test_merging_models_of_different_classes_equals_learning_all(name):
     same(one, whole, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gaps", [False, True])
 def test_a_weight_of_k_is_k_repeats(name, gaps):
     if gaps and name in NO_GAPS:
@@ -157,6 +161,7 @@ def test_integers_columns_first_and_sparse_rows_give_the_same_answers(name):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, pa.table])
 def test_data_frames_are_learned_and_their_names_checked(name, frame):
     X, y = rows(9)

@@ -366,6 +366,7 @@ def gappy(seed=10, n=80, features=3):
     return X, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tied", "full"])
 def test_map_with_gaps_is_a_maximum_of_the_observed_posterior(kind):
     X, y = gappy()
@@ -398,6 +399,7 @@ def test_map_with_gaps_is_a_maximum_of_the_observed_posterior(kind):
         assert log_posterior(model.means_, moved) < top
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "estimate"), READINGS)
 def test_forgetting_all_rows_with_gaps_leaves_a_model_that_never_saw_them(kind, estimate):
     X, y = gappy(11)

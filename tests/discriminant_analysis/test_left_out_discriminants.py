@@ -15,6 +15,7 @@ from suffice.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.errors import InputError, OneClassWarning, SufficeWarning
+from suffice.generative.leave_one_out import left_out_joint
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
 
 KINDS = ("tied", "full", "diagonal", "tied_diagonal", "spherical")
@@ -77,7 +78,7 @@ def assert_as_refits(model, X, y, weights=None, rows=None, tolerance=None):
 
 
 def in_closed_form(model):
-    return not model._without_closed_form()
+    return not model._fitted.model.features.no_closed_form()
 
 
 SCIKIT_LEARNS = [
@@ -102,6 +103,7 @@ OURS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighed", [False, True], ids=["", "weighed"])
 @pytest.mark.parametrize("name", ["iris", "wine", "breast cancer"])
 @pytest.mark.parametrize("model", SCIKIT_LEARNS + OURS, ids=str)
@@ -129,7 +131,7 @@ def test_a_predictive_left_out_density_is_the_multivariate_t_of_scipy():
     X, y = data_of("iris")
     prior = NormalInverseWishart(np.zeros(4), 1.0, 6.0, np.eye(4))
     model = GaussianDiscriminant("full", prior=prior).fit(X, y)
-    rows = model._learned_rows(X, y, None)
+    rows = model._learned_rows(model._fitted, X, y, None)
     row = 77
     others = X[(y == y[row]) & (np.arange(len(y)) != row)]
     n, mean = len(others), others.mean(axis=0)
@@ -137,10 +139,12 @@ def test_a_predictive_left_out_density_is_the_multivariate_t_of_scipy():
     degrees = 6.0 + n - 4 + 1
     t = stats.multivariate_t(n * mean / (n + 1), matrix * (n + 2) / ((n + 1) * degrees), df=degrees)
     prior_of_class = (n + 1) / (len(y) - 1 + 3)
-    found = model._left_out_joint(rows)[row, y[row]]
+    learned = model._fitted.learned(rows)
+    found = left_out_joint(model._fitted, learned, "")[row, y[row]]
     np.testing.assert_allclose(found, t.logpdf(X[row]) + np.log(prior_of_class), rtol=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_class_without_its_only_row_is_none(kind, estimate):
@@ -185,6 +189,7 @@ def test_a_class_that_was_announced_stays_one_without_rows(kind, estimate):
             np.testing.assert_allclose(answers.log_proba[row], wanted, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 5, 6])
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("kind", KINDS)
@@ -282,15 +287,17 @@ READ_ANEW = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "reason"), READ_ANEW, ids=lambda case: str(case)[:40])
 def test_settings_without_a_closed_form_say_why_and_are_read_anew(model, reason):
     X, y = (part[::5] for part in data_of("iris"))
     # Factor analysis settles to its `tol` of 1e-6 only.
     loose = isinstance(model, GaussianDiscriminant) and model.covariance == "low_rank"
     fitted = assert_as_refits(model, X, y, tolerance=1e-4 if loose else 1e-9)
-    assert reason in fitted._why_refit()
+    assert reason in fitted._fitted.model.features.why_refit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MIXED, ids=str)
 def test_rows_with_gaps_are_left_out_too(model):
     X, y = (part[::3].copy() for part in data_of("iris"))
@@ -301,7 +308,7 @@ def test_rows_with_gaps_are_left_out_too(model):
     fitted = assert_as_refits(model, X, y, tolerance=None if diagonal else 1e-6)
     assert in_closed_form(fitted) == diagonal
     if not diagonal:
-        assert "EM" in fitted._why_refit()
+        assert "EM" in fitted._fitted.model.features.why_refit()
 
 
 def test_a_row_without_weight_may_have_gaps():
@@ -349,6 +356,7 @@ def test_the_only_row_cannot_be_left_out():
         model.leave_one_out([[1.0, 2.0]], [0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [

@@ -39,6 +39,7 @@ def chosen(model):
     return float(model.prior_rows_ if isinstance(model, PoissonNB) else model.alpha_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", MODELS)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_other_number_has_more_evidence(cls, seed):

@@ -150,6 +150,7 @@ def test_the_evidence_of_normals_is_that_of_their_prior(seed, tied):
         assert slope == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_other_strengths_of_normals_have_more_evidence(seed, tied):
@@ -224,6 +225,7 @@ def test_where_the_hill_is_no_dome_a_step_leads_upwards_and_ends():
     assert across[1] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(6))
 def test_no_other_strengths_of_covariances_have_more_evidence(seed, tied):

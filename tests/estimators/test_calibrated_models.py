@@ -23,7 +23,7 @@ from suffice import (
 )
 from suffice.combine.calibration import fit_calibration
 from suffice.errors import InputError, StaleCalibrationWarning
-from suffice.estimators.held_out import folds_of_rows
+from suffice.generative.held_out import deal_rows
 
 IRIS = load_iris(return_X_y=True)
 CANCER = load_breast_cancer(return_X_y=True)
@@ -49,6 +49,7 @@ def out_of_fold_log_loss(model, X, y):
     return np.mean(losses)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "plain", "calm"), [(CANCER, 0.5, 0.16), (DIGITS, 2.0, 0.5)])
 def test_naive_bayes_loses_its_overconfidence(data, plain, calm):
     assert out_of_fold_log_loss(GaussianNB(), *data) > plain
@@ -71,7 +72,7 @@ def refitted_log_likelihoods(model, folds, classes):
         factor = total / np.bincount(codes[train], events[train])
         scaled = weights[train] * factor[codes[train]]
         one = clone(model).set_params(calibrate=None).fit(X[train], classes[codes[train]], scaled)
-        out[test] = one.predict_joint_log_proba(X[test]) - one._decision_prior()
+        out[test] = one.predict_joint_log_proba(X[test]) - one._fitted.model.log_prior
     return out
 
 
@@ -83,10 +84,11 @@ def test_probabilities_are_those_of_the_plain_model_calibrated_on_refits_to_fold
         model = clone(model).set_params(min_categories=20)
     plain = clone(model).set_params(calibrate=None).fit(X, y)
     fitted = clone(model).fit(X, y)
-    folds = folds_of_rows(fitted, fitted._learned_rows(X, y, None))
+    rows = fitted._learned_rows(fitted._fitted, X, y, None)
+    folds = deal_rows(rows, fitted._hashes(rows))
     assert set(folds.numbers) == set(range(10))
     held_out = refitted_log_likelihoods(model, folds, fitted.classes_)
-    log_proba = log_softmax(held_out + plain._decision_prior(), axis=1)
+    log_proba = log_softmax(held_out + plain._fitted.model.log_prior, axis=1)
     expected = fit_calibration(log_proba, folds.rows.codes.astype(int), folds.rows.row_weights)
     # A prior that evidence chose is that of all rows; refits choose their own.
     near = 0.05 if isinstance(model, GaussianDiscriminant) else 1e-6
@@ -105,6 +107,7 @@ def test_densities_are_not_calibrated():
     np.testing.assert_array_equal(plain.score_samples(IRIS[0]), calm.score_samples(IRIS[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [GaussianNB(), LinearDiscriminantAnalysis()])
 def test_rows_that_are_left_out_have_calibrated_answers_as_refits_have(model):
     """Columns that repeat each other: probabilities without calibration are far too extreme."""

@@ -40,6 +40,7 @@ def test_a_weight_is_a_number_of_repeats(case: str) -> None:
     assert block.reading.weight == pytest.approx(weights[seen_of(block.table, block.family)].sum())
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("weighted", [False, True])
 def test_left_out_scores_are_those_without_the_row(case: str, weighted: bool) -> None:

@@ -263,6 +263,7 @@ def best_of(loss: Callable[[np.ndarray], float], starts: list[list[float]]) -> f
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_prior_of_a_normal_has_most_evidence(seed: int, tied: bool) -> None:

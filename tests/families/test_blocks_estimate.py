@@ -24,6 +24,7 @@ def numbers(name: str, *columns: Any) -> Table:
     return Table.of(np.stack(columns[: 2 if "mvn" in name else 1], axis=1))
 
 
+@pytest.mark.slow
 @EVERY
 @pytest.mark.parametrize("weighted", [False, True])
 def test_left_out_scores_are_those_without_the_row(case: str, weighted: bool) -> None:

@@ -14,6 +14,8 @@ from suffice.data.table import Table
 from suffice.errors import DebtError, InputError, MergeError
 from suffice.families import Family, Posterior, family_of
 
+pytestmark = pytest.mark.hostile
+
 OF_NUMBERS = ["normal", "normal:tied", "student", "binned", "mvn", "mvn:tied"]
 
 

@@ -34,6 +34,7 @@ def tables(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.array([first, second]).T, np.array(codes, np.int32), np.array(weights, np.float64)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*ONE, "joint", "mvn", "mvn:tied"])
 @given(tables())
 def test_any_row_is_left_out_as_if_it_had_never_come(

@@ -12,13 +12,13 @@ from suffice.data.hashes import table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import family_of
-from suffice.table.sheet import Sheet
+from suffice.table.rows import TableRows
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
 def folds_of(table, codes, weights) -> Folds:
     hashes = table_hashes(table.columns, len(table))
-    return assign_folds(DistinctRows.of(Rows(Sheet(table), codes, CLASSES, weights), hashes))
+    return assign_folds(DistinctRows.of(Rows(TableRows(table), codes, CLASSES, weights), hashes))
 
 
 def by_hand(family, read, table, folds) -> np.ndarray:
@@ -53,6 +53,7 @@ def both_ways(family, table, codes, weights, *, anew, complete=True):
     return found, by_hand(family, family.posterior if anew else posterior.with_tally, few, folds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("anew", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("case", list(BLOCKS))

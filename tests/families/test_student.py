@@ -91,6 +91,7 @@ def quadrature(x: np.ndarray, prior: Any, points: np.ndarray) -> tuple[float, np
     return evidence, np.array(told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 6, 40])
 @pytest.mark.parametrize("degrees", [1.0, 4.0, 32.0])
 def test_bound_and_predictive_are_near_those_of_quadrature(size: int, degrees: float) -> None:

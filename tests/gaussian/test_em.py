@@ -63,6 +63,7 @@ def test_a_step_on_the_tally_is_a_step_on_the_rows():
     np.testing.assert_allclose(moments.variance()[0], wanted[1], rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_em_ends_where_em_on_the_rows_ends():
     X = gappy_rows(1)
     mean, covariance = np.zeros(3), np.eye(3)
@@ -127,6 +128,7 @@ def test_a_feature_that_nobody_showed_stays_finite():
     assert np.isfinite(mle(found.moments, tied=False).covariance).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e8])
 def test_em_does_not_mind_where_the_data_lie(offset):
     X = np.round(gappy_rows(7), 6)

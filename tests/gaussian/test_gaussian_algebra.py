@@ -113,6 +113,7 @@ def test_learning_nothing_changes_nothing(structure):
     assert_same_normal(normal.condition({}), normal)
 
 
+@pytest.mark.slow
 def test_conditioning_takes_one_factorisation_however_many_rows(monkeypatch):
     rng = np.random.default_rng(0)
     half = rng.normal(size=(1000, 1100))
@@ -202,6 +203,7 @@ def test_a_map_to_more_dimensions_is_singular_but_drawn_and_mapped_back():
 # ---- information
 
 
+@pytest.mark.slow
 @given(normals(least=1))
 def test_the_information_form_and_back_is_the_same_normal(normal):
     found = normal.information()

@@ -168,6 +168,7 @@ def test_divergence_in_one_dimension_is_an_integral():
     assert one.kl(two) == pytest.approx(wanted, abs=10 * error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", STRUCTURES)
 @pytest.mark.parametrize("second", STRUCTURES)
 def test_divergence_in_two_dimensions_is_an_integral(first, second):

@@ -49,6 +49,7 @@ def test_a_diagonal_fit_is_the_variance_of_each_column():
     np.testing.assert_allclose(normal.variances, X.var(axis=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("covariance", ["full", "diagonal", "low_rank"])
 @pytest.mark.parametrize("gaps", [False, True])
 def test_a_weight_is_a_repeat(covariance, gaps):

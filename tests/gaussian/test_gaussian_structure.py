@@ -115,6 +115,7 @@ def test_no_factors_make_the_covariance_diagonal():
     assert normal.variances.tolist() == [1.0, 2.0]
 
 
+@pytest.mark.slow
 def test_the_algebra_loads_no_compiled_kernels_and_no_pictures():
     code = (
         "import sys; from suffice.gaussian import MultivariateNormal as M\n"

@@ -107,6 +107,7 @@ def test_information_of_a_word_is_that_of_a_word_and_the_class_of_its_row(kind):
     np.testing.assert_allclose(ranking.mutual_information, expected, rtol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("weights", "means", "deviations"),
     [
@@ -419,6 +420,7 @@ SELECTORS = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(SELECTORS)
 def test_the_transformer_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)

@@ -63,6 +63,7 @@ def refitted(model, X, y, mask, cube, runs=None):
 SHAPES = [((4, 5), 3), ((3, 3), 5), ((2, 3, 3), 3), ((5, 4), 1)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("shape", "cube"), SHAPES)
 @pytest.mark.parametrize("by_run", [False, True])
 def test_every_position_has_the_accuracy_of_refits_of_scikit_learn(shape, cube, by_run):
@@ -74,6 +75,7 @@ def test_every_position_has_the_accuracy_of_refits_of_scikit_learn(shape, cube, 
     np.testing.assert_allclose(light.accuracy, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [(4, 5), (2, 3, 4)])
 @pytest.mark.parametrize("by_run", [False, True])
 def test_cubes_are_clipped_to_the_mask(shape, by_run):
@@ -340,6 +342,7 @@ def test_the_means_of_the_classes_are_drawn_on_one_scale(shape, shift):
 # Real data.
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAXBY.exists(), reason="haxby_slice is not beside the repository")
 @pytest.mark.parametrize("by_run", [False, True])
 def test_the_haxby_slice_has_the_accuracies_of_scikit_learn(by_run):

@@ -59,6 +59,7 @@ def test_the_table_shows_the_errors_that_were_measured():
     assert "GaussianNB or CategoricalNB / LogisticRegression, means of 2 splits" in lines[-1]
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_table_numbers_and_pictures(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.chdir(tmp_path)
@@ -155,6 +156,7 @@ def test_the_shared_sets_are_read_whole(source):
     assert (data.X.dtype.kind == "f") == (data.kind == "continuous")
 
 
+@pytest.mark.slow
 @with_shared_data
 def test_logistic_regression_ends_ahead_on_the_votes():
     votes = next(data for data in read_all(SHARED) if data.name == "voting records")

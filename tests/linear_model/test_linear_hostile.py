@@ -18,6 +18,8 @@ from suffice.errors import (
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model import BayesianLinearRegression, LinearRegression
 
+pytestmark = pytest.mark.hostile
+
 our_warnings_are_fine = pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 
 

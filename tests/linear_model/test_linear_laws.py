@@ -66,6 +66,7 @@ def state(model):
 # ---- splits and orders
 
 
+@pytest.mark.slow
 @every_model
 @given(
     cuts=st.lists(st.integers(8, 39), max_size=3),
@@ -89,6 +90,7 @@ def test_learning_in_parts_is_learning_at_once(name, cuts, targets, weighted, of
     assert_same(parts, whole, X, 1e-7)
 
 
+@pytest.mark.slow
 @every_model
 @given(cut=st.integers(1, 25), weighted=st.booleans(), seed=st.integers(0, 10**6))
 def test_forgetting_is_never_having_learned(name, cut, weighted, seed):
@@ -98,6 +100,7 @@ def test_forgetting_is_never_having_learned(name, cut, weighted, seed):
     assert_same(model, clone(MODELS[name]).fit(X[cut:], y[cut:], w[cut:]), X, 1e-7)
 
 
+@pytest.mark.slow
 @every_model
 @given(cut=st.integers(8, 30), seed=st.integers(0, 10**6))
 def test_merging_is_learning_both(name, cut, seed):

@@ -75,11 +75,13 @@ def check(model, rows, target, weights=None):
     assert np.all((found.leverage >= 0) & (found.leverage < 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_leaving_a_row_out_is_refitting_without_it(name):
     check(MODELS[name], X, Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_leaving_a_weighted_row_out_is_refitting_without_it(name):
     weights = np.random.default_rng(0).exponential(size=ROWS)
@@ -88,6 +90,7 @@ def test_leaving_a_weighted_row_out_is_refitting_without_it(name):
     check(MODELS[name], X, Y, weights)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["least squares", "evidence", "evidence, known noise"])
 def test_leaving_a_row_of_several_targets_out_is_refitting_without_it(name):
     check(MODELS[name], X, TWO)
@@ -245,6 +248,7 @@ def on_seen_columns(model, columns):
     return BayesianLinearRegression(**options).fit(X[:, columns], Y)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_row_with_gaps_is_predicted_by_the_regression_on_what_it_has(name, sparse):

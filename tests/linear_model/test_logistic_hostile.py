@@ -11,6 +11,8 @@ from sklearn.linear_model import LogisticRegression as Their
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning
 from suffice.linear_model import LogisticRegression
 
+pytestmark = pytest.mark.hostile
+
 
 def drawn(seed=0, rows=300, features=4, classes=3):
     rng = np.random.default_rng(seed)

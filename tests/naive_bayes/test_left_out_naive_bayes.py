@@ -45,6 +45,7 @@ def check(model, X, y, w, numbers):
     assert_same(found[numbers], refitted(make, X, y, w, numbers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize("estimate", ESTIMATES)
 @pytest.mark.parametrize("condition", CONDITIONS)
@@ -75,6 +76,7 @@ def test_the_smoothing_is_that_of_the_other_rows(smoothing, tie):
     check(GaussianNB(var_smoothing=smoothing, tie=tie), X, y, None, some_rows(y))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", TIES)
 @pytest.mark.parametrize("estimate", ESTIMATES)
 def test_a_row_that_is_all_the_scatter_leaves_no_rounding_behind(estimate, tie):

@@ -57,6 +57,7 @@ def check(model, X, y, w, numbers):
     assert_same(found[numbers], refitted(make, X, y, w, numbers))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("estimate", "alpha"), READINGS)
 @pytest.mark.parametrize("condition", CONDITIONS)
 @pytest.mark.parametrize("name", MODELS)

@@ -155,6 +155,7 @@ def test_the_map_of_levels_is_the_peak_of_their_density(kind):
             assert law.logpdf(nudged / nudged.sum()) <= law.logpdf(found / found.sum())
 
 
+@pytest.mark.slow
 def test_poisson_rates_are_peaks_means_and_shares():
     X, y = counts_and_labels(11)
     for estimate in ESTIMATES:

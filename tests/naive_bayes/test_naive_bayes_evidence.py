@@ -44,6 +44,7 @@ def log_marginal(columns):
     return top + np.log(area)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tie", TIES)
 def test_gaussian_evidence_and_predictive_are_integrals_over_the_parameters(tie):
     X, y = small_rows()
@@ -141,6 +142,7 @@ CONJUGATE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", list(CONJUGATE))

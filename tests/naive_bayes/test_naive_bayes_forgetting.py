@@ -26,6 +26,7 @@ def check_forgetting(make, history, data):
     same(model, quietly(make(), "fit", X[~gone], y[~gone], w[~gone]), X, after_forgetting=True)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.PrecisionWarning")
 def test_forgetting_is_never_having_learned(make):
     check_forgetting(make)

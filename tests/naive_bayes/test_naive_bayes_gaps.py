@@ -14,6 +14,7 @@ from suffice.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, Multinom
 # ---- one cell at a time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimate", ["mle", "map", "predictive"])
 @pytest.mark.parametrize("tie", TIES)
 def test_gaussian_densities_integrate_to_one_and_gaps_are_integrated_out(tie, estimate):

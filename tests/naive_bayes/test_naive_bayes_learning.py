@@ -36,6 +36,7 @@ def check_splits(make, history, data):
     same(model, quietly(make(), "fit", X, y, w), X)
 
 
+@pytest.mark.slow
 def test_partial_fit_is_fit_for_any_split_and_order(make):
     check_splits(make)
 
@@ -49,6 +50,7 @@ def test_row_by_row_is_fit_too(make):
     same(model, make().fit(X, y, w), X)
 
 
+@pytest.mark.slow
 @alone
 def test_a_prior_by_evidence_does_not_depend_on_the_split():
     X, y, _ = rows(np.random.default_rng(1), MODELS["gaussian"], 60)

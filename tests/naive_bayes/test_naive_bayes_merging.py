@@ -54,6 +54,7 @@ def check_merging(make, history, data):
     same(merged, whole, X)
 
 
+@pytest.mark.slow
 def test_merging_is_learning_both_in_any_order_and_with_any_classes(make):
     check_merging(make)
 

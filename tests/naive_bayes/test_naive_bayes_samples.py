@@ -33,7 +33,7 @@ def within_error(draws, mean, variance, sigmas=5.0):
 
 def draws_by_class(model, size=20_000, seed=0):
     X, y = model.sample(size, random_state=seed)
-    prior = np.exp(model._log_prior())
+    prior = model._fitted.model.prior.prob
     within_error((y[:, None] == model.classes_).astype(float), prior, prior * (1 - prior))
     return [X[y == label] for label in model.classes_]
 

@@ -78,6 +78,7 @@ def test_a_loaded_classifier_is_the_one_that_was_saved(case, tmp_path):
     assert model.log_evidence_ == loaded.log_evidence_
 
 
+@pytest.mark.slow
 @by_name(CLASSIFIERS)
 def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(case, tmp_path):
     unfitted, rows = case
@@ -229,6 +230,7 @@ def test_how_rows_lay_in_memory_changes_no_bit(order, tmp_path):
     assert_same(model, again(model, tmp_path))
 
 
+@pytest.mark.slow
 def test_many_patterns_of_gaps_and_many_columns_of_levels_take_few_tensors(tmp_path):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(400, 9))

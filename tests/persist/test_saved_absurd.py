@@ -229,7 +229,7 @@ CASES = {
         data(f"{PART}.counts", first(1e15)),
         f"in its mean lengths of documents, {MOST}",
     ),
-    "a factor of 1e308": ("mails", state(_alpha_factor=1e308), "factor or its fading is out of"),
+    "a factor of 1e308": ("mails", state(_alpha_factor=1e308), "factor or its length discount is"),
     "a refined bias of 1e308": (
         "refined mails",
         data("refined_bias", first(1e308)),

@@ -35,6 +35,7 @@ def run(code, *arguments):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+@pytest.mark.slow
 def test_a_fresh_process_loads_the_same_model_and_only_its_own_room(path):
     model = GaussianNB(calibrate="loo").fit(NUMBERS, NAMES)
     model.save(path)
@@ -52,6 +53,7 @@ def test_a_fresh_process_loads_the_same_model_and_only_its_own_room(path):
     assert not loaded & {"suffice.discriminant_analysis", "suffice.lab", "suffice.linear_model"}
 
 
+@pytest.mark.slow
 def test_a_damaged_file_is_refused_before_any_model_is_imported(path):
     path.write_bytes(b"\xff" * 100)
     code = (
@@ -145,6 +147,7 @@ def test_a_record_of_no_time_zone_or_an_odd_source_is_refused(path):
     assert not path.exists()
 
 
+@pytest.mark.slow
 def test_the_bytes_depend_on_nothing_but_the_model_and_the_record(path):
     code = (
         "import sys\nfrom datetime import UTC, datetime\nfrom suffice import BernoulliNB\n"
@@ -276,6 +279,7 @@ for _ in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_one_model_or_the_other(path):
     dice = random.Random(7)
     command = [sys.executable, "-c", WRITERS, str(path)]

@@ -158,6 +158,7 @@ def limited():
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
 
 
+@pytest.mark.slow
 def test_a_hostile_header_at_the_bounds_is_judged_in_linear_time(tmp_path):
     path, pipe = tmp_path / "model", subprocess.PIPE
     command = [sys.executable, "-c", LOADER, path]
@@ -192,6 +193,7 @@ def test_a_model_with_a_number_of_too_many_digits_is_not_saved(tmp_path):
         model.save(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_a_model_of_more_priors_than_a_file_may_hold_is_not_saved(tmp_path):
     model = GaussianNB().fit([[1.0], [2.0]], ["a", "b"])
     model.priors = [suffice.Beta(1.0, 1.0)] * (MAX_VALUES + 1)

@@ -16,6 +16,8 @@ from suffice.persist import describe
 from suffice.persist.container import MAX_TENSORS
 from suffice.persist.strict_json import MAX_BYTES, MAX_ENTRIES
 
+pytestmark = pytest.mark.hostile
+
 ROWS, LABELS = GAPPY[:12] / [1.0, 1e-3, 1e4, 1.0], NAMES[:12]
 FEW_GAPS = np.where(np.arange(48).reshape(12, 4) == 5, np.nan, NUMBERS[:12])
 SMALL = np.abs(np.nan_to_num(ROWS)).astype(int)

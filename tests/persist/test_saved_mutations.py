@@ -12,6 +12,8 @@ from saved_cases import public_estimators, put_together, taken_apart, tensor
 from saved_mutations import CASES, ODD, asked, fitted, odd_answer, other_tensors, places, with_value
 from suffice import ModelFileError, SufficeError
 
+pytestmark = pytest.mark.hostile
+
 # Changes of each kind to a model's file.
 CHANGES = 12
 

@@ -51,13 +51,14 @@ def fitted(case):
     return quietly(make().fit, X, LABELS), X
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_a_file_with_rows_refreshes_as_the_model_does(case, path):
     model, X = fitted(case)
     quietly(model.partial_fit, X[:9], LABELS[:9])
     model.save(path, rows=True)
     loaded = suffice.load(path)
-    np.testing.assert_array_equal(loaded._sample.hashes, model._sample.hashes)
+    np.testing.assert_array_equal(loaded._fitted.sample.hashes, model._fitted.sample.hashes)
     for one in (model, loaded):
         one.refresh_calibration()
     np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X), rtol=1e-12)
@@ -83,7 +84,7 @@ def test_a_file_without_rows_says_so(case, path):
 def test_held_out_answers_are_saved(case, path):
     model, _ = fitted(case)
     model.save(path)
-    before, after = model._held_out_answers, suffice.load(path)._held_out_answers
+    before, after = model._fitted.held_out, suffice.load(path)._fitted.held_out
     for one, other in zip(before[:4], after[:4], strict=True):
         np.testing.assert_array_equal(one, other)
     assert after.weights.sum() == SIZE
@@ -126,12 +127,13 @@ def test_what_was_forgotten_is_in_no_file_with_rows(path):
 def test_answers_for_forgotten_rows_are_forgotten(path):
     model, X = fitted("array")
     quietly(model.forget, X[:20], LABELS[:20])
-    assert len(model._held_out_answers.codes) == len(model._sample)
+    assert len(model._fitted.held_out.codes) == len(model._fitted.sample)
     quietly(model.partial_fit, [[1.0] * 4], ["other"])
     model.save(path)
-    assert not hasattr(suffice.load(path), "_held_out_answers")
+    assert suffice.load(path)._fitted.held_out is None
 
 
+@pytest.mark.slow
 def test_a_stream_is_saved_with_what_it_has_decided(path):
     model = GenerativeClassifier(budget=0)
     for at in range(0, 60, 10):
@@ -197,19 +199,20 @@ CELLS = {
 
 def tampered(model, change, path, monkeypatch):
     """Save a model whose kept rows are changed on their way to the file."""
-    kept = type(model)._put_rows
+    kept = type(model)._rows_to_save
 
-    def changed(self):
-        kept(self)
-        rows = self.__dict__["rows"]
+    def changed(self, fitted):
+        rows = kept(self, fitted)
         with np.errstate(all="ignore"):
             change(rows)
+        return rows
 
-    monkeypatch.setattr(type(model), "_put_rows", changed)
+    monkeypatch.setattr(type(model), "_rows_to_save", changed)
     model.save(path, rows=True)
     monkeypatch.undo()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", HOSTILE)
 @pytest.mark.parametrize("case", ["array", "table"])
 def test_rows_that_cannot_be_are_refused(case, change, path, monkeypatch):
@@ -219,6 +222,7 @@ def test_rows_that_cannot_be_are_refused(case, change, path, monkeypatch):
         suffice.load(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("case", "change"), [(c, name) for c in CELLS for name in CELLS[c]])
 def test_cells_that_cannot_be_are_refused(case, change, path, monkeypatch):
     model, _ = fitted(case)

@@ -75,6 +75,7 @@ def read_only(tmp_path):
         one.chmod(mode)
 
 
+@pytest.mark.slow
 def test_a_limit_of_size_and_a_folder_that_may_not_be_written_to_are_told_and_old_files_stay(
     path, read_only
 ):
@@ -158,6 +159,7 @@ def test_a_model_takes_the_place_of_no_folder_and_no_device(path):
 # Interrupted at any line.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [KeyboardInterrupt(), OSError(errno.EIO, "Input/output error")],

@@ -159,6 +159,7 @@ def integral_over_coefficient_and_noise(x, y, log_prior):
     return logsumexp(log_likelihood + log_prior(w, sd**2) + 3 * np.log(sd)) + step
 
 
+@pytest.mark.slow
 def test_evidence_of_unknown_noise_is_the_integral_over_coefficient_and_noise():
     X, Y = data(4, 1)
     prior = Coefficients([[0.3]], [[2.0]], 2.5, [1.2])

@@ -132,6 +132,7 @@ def parts(value):
     return [array for inner in value for array in parts(inner)]
 
 
+@pytest.mark.slow
 @for_examples
 def test_densities_integrate_to_one(case, prior):
     for belief in (prior, prior.posterior(case.tally(case.events))):

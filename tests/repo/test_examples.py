@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from matplotlib import image, pyplot
 
+pytestmark = pytest.mark.slow
+
 mpl.use("Agg")
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("*.py"))

@@ -24,6 +24,7 @@ def mixed(scores, lapse):
     return (1 - lapse) * softmax(scores, axis=-1) + lapse / scores.shape[-1]
 
 
+@pytest.mark.slow
 @given(
     base=arrays(float, 4, elements=SCORES),
     parts=arrays(float, (3, 4), elements=SCORES),

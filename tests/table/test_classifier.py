@@ -15,7 +15,7 @@ from classifier_cases import mixed
 from suffice.combine.select import RESIDUAL_SCALES, WEIGHT_SCALES
 from suffice.errors import InputError, OneClassWarning, SufficeWarning
 from suffice.table import GenerativeClassifier
-from suffice.table.structure.joining import Search
+from suffice.table.structure.join_search import JoinSearch
 
 FRAME, LABELS = mixed()
 MODEL = GenerativeClassifier(budget=5).fit(FRAME, LABELS)
@@ -30,6 +30,7 @@ def test_a_table_of_all_kinds_of_columns_is_learned_as_it_is():
     np.testing.assert_allclose(np.exp(MODEL.predict_log_proba(TEST)), proba)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["polars", "pyarrow", "batch", "rows", "shuffled", "wider"])
 def test_every_kind_of_table_has_the_same_answers(kind):
     tables = {
@@ -285,7 +286,7 @@ def test_a_first_look_leaves_out_no_block_that_a_whole_trial_would_take(seed, mo
     frame = pd.DataFrame(levels.astype(str), columns=list("abcdef"))
     quick = GenerativeClassifier().fit(frame, y)
     assert any(block.columns == ("a", "b") for block in quick.blocks_)
-    monkeypatch.setattr(Search, "_promising", lambda *given: True)
+    monkeypatch.setattr(JoinSearch, "_is_promising", lambda *given: True)
     whole = GenerativeClassifier().fit(frame, y)
     assert [block.columns for block in quick.blocks_] == [block.columns for block in whole.blocks_]
     pairs = zip(quick.choices_.trials, whole.choices_.trials, strict=True)

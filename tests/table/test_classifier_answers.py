@@ -20,6 +20,7 @@ ROWS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", ROWS)
 @pytest.mark.parametrize("target", ["a", "b", None])
 def test_reasons_add_up_to_the_log_odds_of_the_probabilities(number, target):

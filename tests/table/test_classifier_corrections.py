@@ -14,7 +14,7 @@ from suffice.data.table import Table
 from suffice.errors import ModelFileError, StaleCalibrationWarning
 from suffice.table import GenerativeClassifier
 from suffice.table.families import family_of
-from suffice.table.features import FARTHEST, Feature, Features
+from suffice.table.residual_features import MAX_DEVIATIONS, ResidualFeature, ResidualFeatures
 
 FRAME, LABELS = mixed()
 TWO = np.where(LABELS == "a", "a", "z")
@@ -40,8 +40,8 @@ def test_columns_have_corrections_by_level_or_one_for_a_standard_deviation(model
 
 def test_probabilities_are_those_of_blocks_and_corrections(model):
     table = Table.of(FRAME)
-    scores = model._log_prior() + model.combination_.offsets
-    for weight, reading in zip(model.weights_.values(), model.readings_, strict=True):
+    scores = model._fitted.log_prior + model.combination_.offsets
+    for weight, reading in zip(model.weights_.values(), model.posteriors_, strict=True):
         scores = scores + weight * reading.relative_scores(table)
     city, weight = model.corrections_["city"], model.corrections_["weight"]
     plain = model.predict_log_proba(FRAME) - scores
@@ -73,12 +73,12 @@ def test_reasons_add_up_to_the_odds_with_corrections(model):
             model.combination_, residual_coefficients=model.combination_.residual_coefficients * 0.0
         )
         bare = copy(model)
-        bare.combination_ = plain
+        bare._fitted = model._fitted.replace(combination=plain)
         one, other = (
             m.explain(FRAME[row : row + 1], "a", "b" if "b" in m.classes_ else "z")
             for m in (model, bare)
         )
-        table = model._take_features(FRAME[row : row + 1], reset=False).table
+        table = model._read(model._fitted, FRAME[row : row + 1]).table
         for name, part in model.features_.split(
             table, model.combination_.residual_coefficients
         ).items():
@@ -91,24 +91,26 @@ def test_reasons_add_up_to_the_odds_with_corrections(model):
 def test_gaps_and_levels_that_are_new_have_no_correction(model):
     row = dict.fromkeys(FRAME.columns)
     told = model.features_.split(Table.of(FRAME[:1]), model.combination_.residual_coefficients)
-    none = model.features_.of(model._take_features([row], reset=False).table)
+    none = model.features_.of(model._read(model._fitted, [row]).table)
     assert not none.values.any()
-    new = model._take_features([row | {"city": "Cairo"}], reset=False).table
+    new = model._read(model._fitted, [row | {"city": "Cairo"}]).table
     assert not model.features_.of(new).values.any()
     assert set(told) == set(model.corrections_)
 
 
 def test_a_number_far_away_is_corrected_no_further():
-    feature = Feature("x", 0, 2.0, 0.5)
+    feature = ResidualFeature("x", 0, 2.0, 0.5)
     column = Table.of(np.array([[2.5], [1e9], [-1e300], [np.nan]]))["x0"]
-    np.testing.assert_array_equal(feature.of(column)[1], [1.0, FARTHEST, -FARTHEST, 0.0])
+    np.testing.assert_array_equal(
+        feature.of(column)[1], [1.0, MAX_DEVIATIONS, -MAX_DEVIATIONS, 0.0]
+    )
 
 
 def test_numbers_too_far_apart_to_be_measured_have_no_correction():
     far = Table.of(np.array([[-1.7e308], [1.7e308], [0.0]]))
-    assert Features.found([family_of("binned", ("x0",))], far, np.empty(0)).columns == ()
-    near = Feature("x0", 0, -1.7e308, 1e300)
-    np.testing.assert_array_equal(near.of(far["x0"])[1], [0.0, FARTHEST, FARTHEST])
+    assert ResidualFeatures.fit([family_of("binned", ("x0",))], far, np.empty(0), 40).columns == ()
+    near = ResidualFeature("x0", 0, -1.7e308, 1e300)
+    np.testing.assert_array_equal(near.of(far["x0"])[1], [0.0, MAX_DEVIATIONS, MAX_DEVIATIONS])
 
 
 def test_features_are_measured_by_weight_without_losing_digits():
@@ -117,7 +119,7 @@ def test_features_are_measured_by_weight_without_losing_digits():
     blocks = GenerativeClassifier({"x": "normal", "same": "normal"}, combine="naive")
     blocks = blocks.fit(pd.DataFrame({"x": x, "same": 3.0}), ["a", "b", "a"]).blocks_
     weights = np.array([1.0, 0.0, 3.0])
-    (found,) = Features.found(blocks, table, weights).columns
+    (found,) = ResidualFeatures.fit(blocks, table, weights, 40).columns
     assert found.column == "x"
     assert found.centre == pytest.approx(np.average(x, weights=weights), rel=1e-15)
     assert found.scale == pytest.approx(
@@ -133,7 +135,7 @@ def test_logarithms_are_corrected_where_they_are_normal():
     feature = model.features_.columns[0]
     assert feature.logarithm
     assert feature.centre == pytest.approx(np.log(frame["income"]).mean())
-    odd = model._take_features(pd.DataFrame({"income": [-1.0], "age": [np.nan]}), reset=False)
+    odd = model._read(model._fitted, pd.DataFrame({"income": [-1.0], "age": [np.nan]}))
     assert not model.features_.of(odd.table).values.any()
 
 
@@ -171,6 +173,7 @@ def test_weights_are_repeats_of_rows():
     np.testing.assert_allclose(heavy.predict_proba(FRAME), many.predict_proba(FRAME), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_leaving_a_row_out_takes_it_out_of_the_corrections(kind):
     """Against fits without the row, whose blocks and spreads may differ a little."""
@@ -193,6 +196,7 @@ def test_leaving_a_row_out_takes_it_out_of_the_corrections(kind):
     assert abs(away.mean()) < 0.02 + 3 * away.std() / np.sqrt(len(away))
 
 
+@pytest.mark.slow
 def test_large_corrections_are_left_out_as_well():
     X, y = misleading(300, seed=3)
     families = {(at,): "categorical" for at in range(8)}

@@ -113,6 +113,7 @@ def test_numbers_and_categories_stand_in_one_table():
     assert model.predict(frame).tolist() == [0, 0, 1, 1] * 5
 
 
+@pytest.mark.slow
 def test_three_hundred_features_do_not_underflow():
     """mixed-naive-bayes multiplies densities: every probability is NaN."""
     rng = np.random.default_rng(7)

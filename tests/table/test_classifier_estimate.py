@@ -12,6 +12,8 @@ import suffice
 from classifier_cases import mixed
 from suffice import GenerativeClassifier
 from suffice.errors import StaleCalibrationWarning
+from suffice.generative.fitted import Generative
+from suffice.table.blocks import IndependentBlocks
 
 FEW = {"weight": "normal", "children": "poisson", "city": "categorical"}
 
@@ -35,7 +37,7 @@ def test_mean_scores_by_normals_and_poissons_of_expected_parameters():
     families = {"weight": "normal", "children": "poisson", "city": "ignore"}
     model = GenerativeClassifier(families, combine="naive", estimate="mean").fit(X, y)
     found = model.predict_joint_log_proba(X)
-    normal, events = (reading.prior.posterior(reading.tally) for reading in model.readings_)
+    normal, events = (reading.prior.posterior(reading.tally) for reading in model.posteriors_)
     for c, label in enumerate(model.classes_):
         spread = np.sqrt(normal.scale[c, 0] / normal.shape[c, 0])
         expected = np.log((np.sum(y == label) + 1) / (len(y) + 3))
@@ -83,9 +85,10 @@ def test_left_out_rows_are_those_of_a_model_that_never_saw_them(families, estima
             other.forget(*one)
         held = [
             before.with_tally(part)
-            for before, part in zip(model.readings_, other.tally_.parts.parts, strict=True)
+            for before, part in zip(model.posteriors_, other.tally_.parts.parts, strict=True)
         ]
-        other.readings_ = tuple(held)
+        model_of_others = Generative(other._fitted.generative.prior, IndependentBlocks(tuple(held)))
+        other._fitted = other._fitted.replace(model=model_of_others)
         np.testing.assert_allclose(
             found.log_proba[row], other.predict_log_proba(one[0])[0], rtol=1e-9, atol=1e-9
         )

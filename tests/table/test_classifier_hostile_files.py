@@ -16,6 +16,8 @@ from suffice.families import FAMILIES
 from suffice.families.settings import CHECKS, MAX_EDGES
 from suffice.table import GenerativeClassifier
 
+pytestmark = pytest.mark.hostile
+
 FRAME, LABELS = mixed()
 FRAME["note"] = np.where(LABELS == "a", "late and rude", "kind and quick")
 FAMILY = {

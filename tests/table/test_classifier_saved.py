@@ -25,6 +25,7 @@ def path(tmp_path):
     return tmp_path / "model.safetensors"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_loaded_model_answers_the_same_and_goes_on_learning(settings, path):
     model = GenerativeClassifier(**settings).fit(FRAME, LABELS)
@@ -41,6 +42,7 @@ def test_a_loaded_model_answers_the_same_and_goes_on_learning(settings, path):
     assert loaded.explain(FRAME[:1]).to_dict() == model.explain(FRAME[:1]).to_dict()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_model_with_the_families_of_another_is_saved_too(settings, path):
     first = GenerativeClassifier(**settings).fit(FRAME, LABELS)

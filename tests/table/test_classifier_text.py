@@ -48,8 +48,8 @@ def test_a_missing_text_says_nothing(model):
     alone = model.predict_proba(row)
     assert np.allclose(
         alone,
-        np.exp(model._log_prior() + model.combination_.offsets)
-        / np.exp(logsumexp(model._log_prior() + model.combination_.offsets)),
+        np.exp(model._fitted.log_prior + model.combination_.offsets)
+        / np.exp(logsumexp(model._fitted.log_prior + model.combination_.offsets)),
         atol=1e-3,
     )
 
@@ -68,8 +68,8 @@ def test_words_are_reasons_and_add_up(model):
 def test_scores_left_out_are_those_of_the_tally_without_the_row(family):
     model = GenerativeClassifier({"note": family, "nights": "ignore"}, combine="naive")
     model.fit(FRAME, LABELS)
-    (block,), (reading,) = model.blocks_, model.readings_
-    table = model._take_features(FRAME, reset=False).table
+    (block,), (reading,) = model.blocks_, model.posteriors_
+    table = model._read(model._fitted, FRAME).table
     codes = np.searchsorted(model.classes_, LABELS).astype(np.int32)
     left_out = reading.leave_one_out(table, codes, np.empty(0))
     for row in (0, 1, 2, 50, 239):
@@ -128,6 +128,7 @@ def counted_words(frame, labels):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
 @pytest.mark.parametrize("family", ["text", "text:complement"])
 def test_merging_tables_with_texts_is_learning_the_documents_of_both(family):
@@ -166,7 +167,7 @@ def test_every_class_has_a_share_or_a_chance_of_every_word(family, of_a_class):
     model = GenerativeClassifier({"note": family, "nights": "ignore"}).fit(FRAME, LABELS)
     words = len(set(" ".join(FRAME.note.dropna()).split()))
     # Shares of the words of a class sum to one, chances that a document has a word do not.
-    assert model.readings_[0].n_parameters == 2 * of_a_class(words)
+    assert model.posteriors_[0].n_parameters == 2 * of_a_class(words)
 
 
 def test_a_missing_text_stays_missing_unless_it_is_drawn(model):

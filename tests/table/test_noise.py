@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from benchmarks.noise import hunt
 
+pytestmark = pytest.mark.slow
+
 # As `python -m benchmarks.noise`, without the sizes that take longest.
 SIZES = (30, 50, 100, 200, 500)
 TABLES = 100

@@ -12,6 +12,8 @@ import suffice
 from suffice import GenerativeClassifier
 from suffice.errors import InputError, MergeError, StaleCalibrationWarning
 
+pytestmark = pytest.mark.slow
+
 MANY = 2600
 ENOUGH = 2000
 
@@ -96,7 +98,7 @@ def test_nothing_is_said_while_a_stream_begins_and_one_thing_afterwards():
     assert model.weights_stale_
     quietly(model.partial_fit, TABLE[1950:ENOUGH], LABELS[1950:ENOUGH])
     assert not model.weights_stale_
-    assert not hasattr(model, "_undecided")
+    assert model._fitted.stream is None
     with pytest.warns(StaleCalibrationWarning, match=r"refresh_weights\(\) does it anew"):
         model.partial_fit(TABLE[ENOUGH:2100], LABELS[ENOUGH:2100])
     model.partial_fit(TABLE[2100:2200], LABELS[2100:2200])
@@ -147,13 +149,13 @@ def test_cells_written_otherwise_are_forgotten_too():
     quietly(model.forget, same, [0, 1, 0, 1])
     assert model.tally_.weights.sum() == 56
     assert model.choices_.again_at == 0
-    assert model._sample.rows.weights.sum() == 56
+    assert model._fitted.sample.rows.weights.sum() == 56
 
 
 def test_a_window_decides_from_its_own_rows():
     model = streamed(20, 300, GenerativeClassifier(budget=0).window(60))
     assert model.tally_.weights.sum() == 60
-    assert model._sample.rows.weights.sum() == 60
+    assert model._fitted.sample.rows.weights.sum() == 60
     assert model.choices_.rows <= 80  # those of the window, and those that came
     like = quietly(GenerativeClassifier(model.families_).fit, TABLE[240:300], LABELS[240:300])
     quietly(model.refresh_weights)
@@ -205,7 +207,7 @@ def test_a_decision_that_is_interrupted_changes_nothing(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("suffice.table.combines.chosen", interrupted)
+    monkeypatch.setattr("suffice.table.combining.select_combination", interrupted)
     with pytest.raises(KeyboardInterrupt):
         quietly(model.partial_fit, TABLE[49:60], LABELS[49:60])
     assert all(vars(model)[name] is value for name, value in before.items())
@@ -227,14 +229,14 @@ def test_streams_are_merged_with_their_rows():
         streamed(10, 40, GenerativeClassifier(families), some[at:], LABELS[at:]) for at in (0, 40)
     )
     quietly(first.merge, second)
-    assert first._sample.counts.sum() == 80
+    assert first._fitted.sample.counts.sum() == 80
     quietly(first.partial_fit, some[80:100], LABELS[80:100])
     assert first.choices_.rows == 100
     whole = quietly(GenerativeClassifier(families).fit, some[:100], LABELS[:100])
     np.testing.assert_allclose(first.predict_proba(some), whole.predict_proba(some), rtol=1e-6)
     held = quietly(GenerativeClassifier(families).fit, some[100:140], LABELS[100:140])
     quietly(held.merge, first)
-    assert held._sample.rows.weights.sum() == 140
+    assert held._fitted.sample.rows.weights.sum() == 140
     assert held.choices_.again_at == 0
     with pytest.raises(MergeError):
         held.merge(quietly(GenerativeClassifier(budget=0).fit, TABLE[:50], LABELS[:50]))

@@ -11,7 +11,7 @@ from suffice import GenerativeClassifier
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.kernels.logistic.combination import write_left_out
-from suffice.table.structure.dependence import worth_joining
+from suffice.table.structure.dependence import promising_pairs
 
 
 def unlike_covariances(seed, n):
@@ -44,6 +44,7 @@ def parity(seed, n):
     return X.astype(float), y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(
     ("draw", "right"),
@@ -74,7 +75,7 @@ def test_pairs_that_tell_nothing_together_are_not_worth_joining():
         for at, values in enumerate(codes)
     ]
     rows = Rows(np.empty((3000, 3)), y, 3)
-    assert worth_joining(columns, rows, np.ones(3000)) == []
+    assert promising_pairs(columns, rows) == []
 
 
 def left_out_by_hand(parts, curvature, codes, mass, scores):
@@ -113,6 +114,7 @@ def test_rows_leave_the_weights_of_many_classes_as_by_hand(classes, sharpness):
     )
 
 
+@pytest.mark.slow
 def test_many_classes_are_told_as_well_as_few():
     rng = np.random.default_rng(3)
     y = np.arange(3000) % 60

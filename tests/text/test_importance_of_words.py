@@ -56,6 +56,7 @@ SETTINGS = [
 # ---- measured on documents that are given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_loss_on_given_documents_is_that_of_documents_without_the_word(settings, classes):
@@ -76,7 +77,7 @@ def test_the_loss_on_given_documents_is_that_of_documents_without_the_word(setti
 def test_documents_are_scored_in_batches_as_they_are_at_once(monkeypatch):
     model = TextClassifier().fit(*mails(300, 0))
     whole = model.importance(*mails(100, 1))
-    monkeypatch.setattr(word_losses, "MOST_CELLS", 7)
+    monkeypatch.setattr(word_losses, "MAX_CELLS", 7)
     batches = model.importance(*mails(100, 1))
     pd.testing.assert_frame_equal(batches.to_frame(), whole.to_frame())
 
@@ -94,6 +95,7 @@ def test_labels_that_are_missing_or_unknown_are_refused():
 # ---- measured at fit
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "polya"])
 def test_a_useless_word_is_not_missed_and_a_useful_one_is(event, seed):
@@ -105,6 +107,7 @@ def test_a_useless_word_is_not_missed_and_a_useful_one_is(event, seed):
     assert {found.names[at] for at in found.order[:2]} == set(USEFUL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS[:-2], ids=str)
 @pytest.mark.parametrize("size", [600, 3500])
 def test_what_was_measured_at_fit_is_what_new_documents_lose(settings, size):
@@ -118,13 +121,14 @@ def test_what_was_measured_at_fit_is_what_new_documents_lose(settings, size):
     assert fitted.log_loss == pytest.approx(fresh.log_loss, abs=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement", "polya"])
 @pytest.mark.parametrize("size", [300, 3500])
 def test_taking_a_word_off_a_score_is_scoring_the_document_without_it(event, size, monkeypatch):
     documents, y = mails(size, 5, classes=3)
     taken_off = TextClassifier(event=event).fit(documents, y).importance()
-    monkeypatch.setattr(TextClassifier, "_scores_words_anew", lambda self: True)
-    monkeypatch.setattr("suffice.text.classify.held_out.MOST_ANEW", 1 << 30)
+    monkeypatch.setattr("suffice.text.classify.held_out.must_rescore", lambda fitted: True)
+    monkeypatch.setattr("suffice.text.classify.held_out.MAX_RESCORED", 1 << 30)
     anew = TextClassifier(event=event).fit(documents, y).importance()
     assert anew.measured.sum() > 50
     np.testing.assert_allclose(anew.log_loss_increase, taken_off.log_loss_increase, atol=1e-10)
@@ -134,7 +138,7 @@ def test_taking_a_word_off_a_score_is_scoring_the_document_without_it(event, siz
 def test_of_many_documents_the_first_are_measured(monkeypatch):
     documents, y = mails(500, 0)
     whole = TextClassifier().fit(documents, y).importance()
-    monkeypatch.setattr("suffice.text.classify.held_out.MOST_TAKEN_OFF", 600)
+    monkeypatch.setattr("suffice.text.classify.held_out.MAX_SUBTRACTED", 600)
     some = TextClassifier().fit(documents, y).importance()
     assert whole.weight == 500
     assert 50 <= some.weight < 200
@@ -240,7 +244,7 @@ def test_absurd_losses_in_a_file_are_refused(name, change, tmp_path):
     document, tensors = copy.deepcopy(document), dict(tensors)
     saved = dict(document["state"]["loss_increase"]["items"])
     with np.errstate(invalid="ignore"):
-        value = change(np.array(getattr(model._loss_increase, name)))
+        value = change(np.array(getattr(model._fitted.loss_increase, name)))
     tensors[saved[name]["tensor"]] = tensor(value)
     (tmp_path / "model").write_bytes(put_together(document, tensors))
     with pytest.raises(ModelFileError, match=r"of the log-loss|Its '(mean|error)'"):

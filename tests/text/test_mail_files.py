@@ -290,6 +290,7 @@ def test_bytes_beyond_the_cap_are_not_read_and_the_next_message_is(tmp_path):
     assert len(found[0].body) < 1_000
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_messages(tmp_path):
     one = b"From a\n" + bytes(message("offer", "word " * 400)) + b"\n"
     path = tmp_path / "box"

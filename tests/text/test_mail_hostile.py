@@ -11,6 +11,8 @@ from suffice.errors import InputError
 from suffice.text.mail import Message, parse_message, read_mail
 from suffice.text.mail import parser as parser_module
 
+pytestmark = pytest.mark.hostile
+
 LARGE = 1_000_000
 
 

@@ -105,6 +105,7 @@ def test_arrow_strings_are_read_where_they_are(kind, start):
     assert [documents[at] or None for at in range(len(documents))] == column.to_pylist()
 
 
+@pytest.mark.skipif(pd.__version__ < "3", reason="strings of pandas 2 are objects")
 def test_pandas_with_arrow_is_read_where_it_is():
     column = pd.Series(["to be", None], dtype="str")
     buffer = column.array.__arrow_array__().chunk(0).buffers()[2]

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from suffice.errors import InputError, MergeError
+from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.hashing import HashingVectorizer
 from suffice.text.vectorize.names import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
@@ -165,7 +166,9 @@ def test_a_vectorizer_without_terms_says_so_when_it_is_to_prune_them():
 
 def test_a_vocabulary_of_other_things_may_learn_words():
     vocabulary = Vocabulary([7, "be"])
-    grown, counted = vocabulary.learned(CountVectorizer(token_pattern=r"\w+"), ["to be 7 be"])
+    grown, counted = vocabulary.learn(
+        cutter_of(CountVectorizer(token_pattern=r"\w+")), ["to be 7 be"]
+    )
     assert list(grown.terms) == [7, "be", "to", "7"]
     assert counted.counts.tolist() == [1, 2, 1]
 
@@ -215,7 +218,7 @@ def test_nothing_is_known_before_anything_is_learned():
     for ask in (counter.get_feature_names_out, lambda: counter.transform(["a"])):
         with pytest.raises(NotFittedError, match="Vocabulary not fitted or provided"):
             ask()
-    with pytest.raises(AttributeError, match="has no vocabulary yet"):
+    with pytest.raises(AttributeError, match="has no 'vocabulary_' yet"):
         _ = counter.vocabulary_
     counter.partial_fit([""])
     with pytest.raises(InputError, match="Vocabulary is empty"):
@@ -249,6 +252,7 @@ print(most())
 """
 
 
+@pytest.mark.slow
 def test_memory_of_a_generator_does_not_grow_with_the_number_of_documents():
     command = [sys.executable, "-c", STREAM]
     told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -261,7 +265,7 @@ def test_names_keep_their_order_and_some_of_them():
     terms = ["be", "to", "", "to be", "É", "e", "\ud800", "中", "a\x00", "a"]
     names = Names.of(terms)
     assert [terms[at] for at in names.order()] == sorted(terms)
-    assert list(names.some([3, 0])) == ["to be", "be"]
-    assert list(names.some(np.array([True] + 9 * [False]))) == ["be"]
+    assert list(names.take([3, 0])) == ["to be", "be"]
+    assert list(names.take(np.array([True] + 9 * [False]))) == ["be"]
     assert names.array().tolist() == terms
-    assert list(Names.of(())) == list(names.some([])) == []
+    assert list(Names.of(())) == list(names.take([])) == []

@@ -110,6 +110,7 @@ def test_the_density_of_a_document_is_the_sum_over_classes(event, unknown):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement"])
 @pytest.mark.parametrize("calibrate", [None, "loo"])
 @pytest.mark.parametrize("classes", [2, 3])
@@ -129,14 +130,14 @@ def test_the_bridge_answers_alike(event, calibrate, classes, ngrams):
     assert bridge.classes_.tolist() == model.classes_.tolist()
 
 
-def test_some_bridge_fades_long_documents():
+def test_some_bridge_discounts_long_documents():
     documents, y = corpus(100, 2, seed=6)
     model = TextClassifier().fit(documents, y)
-    model._fading = 0.5
+    model._fitted = model._fitted.replace(length_discount=0.5)
     np.testing.assert_allclose(
         model.to_logistic().predict_proba(documents), model.predict_proba(documents), rtol=1e-9
     )
-    assert "faded" in model.to_logistic().named_steps
+    assert "length_discount" in model.to_logistic().named_steps
 
 
 @pytest.mark.parametrize(

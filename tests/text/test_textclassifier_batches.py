@@ -43,6 +43,7 @@ def batches(documents, labels, size):
         yield documents[start : start + size], labels[start : start + size]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", COLUMNS)
 def test_documents_come_in_columns_of_any_kind(kind):
     column = COLUMNS[kind]
@@ -89,6 +90,7 @@ def test_documents_without_any_word_are_refused():
         TextClassifier().fit(["", "a ? !", None], ["ham", "spam", "ham"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 3, 100])
 @pytest.mark.parametrize("settings", [{}, {"weighting": "tfidf"}, {"unknown": "smooth"}], ids=str)
 def test_batches_that_pass_by_are_learned_as_a_list_is(size, settings):
@@ -160,6 +162,7 @@ def peak_of(fit):
     return peak
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_number_of_batches():
     documents, y = corpus(500, 2)
     few, many = (

@@ -57,6 +57,7 @@ def assert_untouched(model, before):
     assert all(vars(model)[name] is thing for name, thing in before.items())
 
 
+@pytest.mark.slow
 @given(pairs, settings, st.lists(st.integers(1, 9), max_size=3))
 def test_learning_in_any_parts_is_learning_all_at_once(learned, given, marks):
     documents, labels = [text for text, _ in learned], [label for _, label in learned]
@@ -68,6 +69,7 @@ def test_learning_in_any_parts_is_learning_all_at_once(learned, given, marks):
     assert_same(parts, quietly(lambda: plain(**given).fit(documents, labels)))
 
 
+@pytest.mark.slow
 @given(pairs, pairs, settings)
 def test_forgetting_is_never_having_learned(kept, gone, given):
     both = [*kept, *gone]
@@ -79,6 +81,7 @@ def test_forgetting_is_never_having_learned(kept, gone, given):
     assert_same(model, rest)
 
 
+@pytest.mark.slow
 @given(pairs, pairs, settings)
 def test_merging_is_learning_what_both_learned(one, two, given):
     models = [plain(**given), plain(**given), plain(**given)]
@@ -292,6 +295,7 @@ BAD = [
 FINE = {True: ("different types",), False: ("string object received", "Found no documents")}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "documents", "labels", "told"),
     [

@@ -31,6 +31,7 @@ def check_left_out(model, documents, labels, weights=None):
         np.testing.assert_allclose(found.log_proba[at], expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize(("event", "unknown"), event_cases)
 @pytest.mark.parametrize("ngrams", [1, 2])
@@ -45,6 +46,7 @@ def test_the_only_document_of_a_class_leaves_no_class_behind(event, unknown):
     check_left_out(model, [*MAILS, "lunch bill"], [*LABELS, "accounts"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("event", "unknown"), event_cases)
 @pytest.mark.parametrize("prior", [{"fit_prior": False}, {"class_prior": [0.2, 0.3, 0.5]}])
 def test_documents_are_left_out_under_a_given_class_prior(event, unknown, prior):
@@ -52,6 +54,7 @@ def test_documents_are_left_out_under_a_given_class_prior(event, unknown, prior)
     check_left_out(model, MAILS, LABELS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("event", "unknown"), event_cases)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_documents_of_a_larger_corpus_are_left_out_exactly(event, unknown, seed):
@@ -83,6 +86,7 @@ def has_term(term, at):
     return any(term in text.replace(",", "").split() for text in without(MAILS, at))
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(texts, st.sampled_from("ab")), min_size=3, max_size=8),
     st.sampled_from(event_cases),
@@ -127,6 +131,7 @@ def test_tfidf_holds_the_rarities_when_a_document_is_left_out():
     assert np.abs(np.exp(found) - np.exp(refit)).max() < 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [None, "some"], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize(("event", "unknown"), event_cases)
 def test_a_document_left_out_has_the_calibration_of_all_documents(event, unknown, weights):
@@ -139,11 +144,15 @@ def test_a_document_left_out_has_the_calibration_of_all_documents(event, unknown
         rest = TextClassifier(event=event, unknown=unknown, calibrate=None, alpha=model.alpha_)
         given = None if weights is None else weights[others]
         rest.fit([documents[number] for number in others], y[others], given)
-        rest.calibration_, rest._fading = model.calibration_, model._fading
+        fitted = model._fitted
+        rest._fitted = rest._fitted.replace(
+            calibration=fitted.calibration, length_discount=fitted.length_discount
+        )
         expected = rest.predict_log_proba([documents[at]])[0]
         np.testing.assert_allclose(found[at], expected, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_words_that_say_nothing_are_left_out_with_the_log_loss_of_refits():
     """Without calibration the answers are far too sure: 1.1 nats a document, and .7 of refits."""
     rng = np.random.default_rng(60)

@@ -123,6 +123,7 @@ def sms_spam():
     return [row["text"] for row in rows], np.array([row["label"] for row in rows])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"refine": "logistic"}], ids=str)
 def test_text_messages_are_told_from_spam(settings):
     documents, y = sms_spam()

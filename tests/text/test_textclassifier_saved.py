@@ -29,6 +29,7 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path):
     model = TextClassifier(**settings).fit(MAILS, LABELS)
@@ -42,6 +43,7 @@ def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path)
     assert str(found.explain(NEW[0])) == str(model.explain(NEW[0]))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(settings, tmp_path):
@@ -217,8 +219,8 @@ HOSTILE = {
     "no terms": drop("terms"),
     "no word on closed classes": drop("classes_closed_"),
     "terms that are numbers": set_state("terms", [1, 2]),
-    "a fading out of range": set_state("_fading", 2.0),
-    "a fading that is text": set_state("_fading", "a"),
+    "a length discount out of range": set_state("_fading", 2.0),
+    "a length discount that is text": set_state("_fading", "a"),
     "a factor of zero": set_state("_alpha_factor", 0.0),
     "a pruning that is no yes or no": set_state("pruned_", 3),
     "offsets of other classes": set_tensor("calibration_.offsets", np.zeros(7)),
@@ -232,6 +234,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_classifier_is_refused(name, tmp_path):
     model = TextClassifier().fit(MAILS, LABELS)

@@ -8,8 +8,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import InputError
-from suffice.estimators.held_out import folds_of_rows
-from suffice.text.classify.fading import Fading, fades
+from suffice.generative.held_out import deal_rows
+from suffice.text.classify.length_discount import LengthDiscount, discounts
 from textclassifier_cases import EVENTS, corpus
 
 SETTINGS = [
@@ -36,6 +36,7 @@ def really_fitted(model, documents, y, splits, weights=None):
     return np.array(scores).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_folds_are_foretold_as_by_models_fitted_to_the_others(settings):
     documents, y = corpus(90, 3, seed=7)
@@ -93,9 +94,9 @@ def test_calibration_is_that_of_refits_to_folds():
     documents, y = corpus(90, 3, seed=9)
     model = TextClassifier(alpha=1.0).fit(documents, y)
     plain = TextClassifier(alpha=1.0, calibrate=None).fit(documents, y)
-    rows = model._learned_rows(documents, y, None)
-    folds = folds_of_rows(model, rows)
-    hashes = model._row_hashes(rows).tolist()
+    rows = model._learned_rows(model._fitted, documents, y, None)
+    hashes = model._fitted.terms.hashes(rows)
+    folds, hashes = deal_rows(rows, hashes), hashes.tolist()
     text = [documents[hashes.index(one)] for one in folds.hashes.tolist()]
     words = plain.tally_.parts.counts.sum(axis=1)
     said, lengths = np.empty((len(text), 3)), np.empty(len(text))
@@ -110,9 +111,9 @@ def test_calibration_is_that_of_refits_to_folds():
         said[test] = part.predict_joint_log_proba(asked) - part.class_log_prior_
         lengths[test] = [sum(word in part.terms_ for word in one.split()) for one in asked]
     given = said, plain.class_log_prior_, folds.rows.codes, folds.rows.row_weights, lengths
-    found = Fading.of(*given)
-    assert model._fading == found.rate
-    expected = found.calibration(*given)
+    found = LengthDiscount.of(*given)
+    assert model._fitted.length_discount == found.rate
+    expected = found.fit_calibration(*given)
     assert model.calibration_.inverse_temperature == pytest.approx(
         expected.inverse_temperature, rel=1e-6
     )
@@ -124,21 +125,21 @@ def _both(held_out):
 
 
 @pytest.mark.parametrize("rate", [1.0, 0.25, 1 / 16, 1 / 128])
-def test_fading_is_found_where_documents_were_made_with_it(rate):
+def test_a_length_discount_is_found_where_documents_were_made_with_it(rate):
     rng = np.random.default_rng(1)
     lengths = rng.integers(1, 400, 4000).astype(float)
     scores = np.column_stack([rng.normal(size=4000) * lengths, np.zeros(4000)])
-    scores *= 3.0 / np.abs(scores * fades(lengths, rate)[:, None]).mean()
+    scores *= 3.0 / np.abs(scores * discounts(lengths, rate)[:, None]).mean()
     prior = np.log([0.3, 0.7])
-    believed = prior + scores * fades(lengths, rate)[:, None]
+    believed = prior + scores * discounts(lengths, rate)[:, None]
     proba = np.exp(believed - logsumexp(believed, axis=1, keepdims=True))
     codes = (rng.random(4000) < proba[:, 1]).astype(int)
-    found = Fading.of(scores, prior, codes, np.ones(4000), lengths)
+    found = LengthDiscount.of(scores, prior, codes, np.ones(4000), lengths)
     assert found.rate / rate in (0.5, 1.0, 2.0)
     # The entropy of what was drawn is the best that can be reached.
     entropy = -(proba * np.log(np.maximum(proba, 1e-300))).sum(axis=1).mean()
     assert found.log_loss == pytest.approx(entropy, abs=5 * 0.7 / np.sqrt(4000))
-    alone = Fading.alone(scores, prior, codes, np.ones(4000), lengths)
+    alone = LengthDiscount.without_temperature(scores, prior, codes, np.ones(4000), lengths)
     assert alone.rate / rate in (0.5, 1.0, 2.0)
 
 

@@ -249,6 +249,7 @@ def test_columns_of_a_table_that_tell_the_class_stand_above_those_that_do_not():
     assert ranking.to_frame().feature[0] == ranking.names[ranking.order[0]]
 
 
+@pytest.mark.slow
 def test_columns_that_say_nothing_are_seldom_thought_to():
     above = []
     for seed in range(20):

@@ -13,7 +13,7 @@ from suffice.combine.combination import Combination
 from suffice.data.hashes import array_hashes, string_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.estimators.intake import with_groups
+from suffice.estimators.labels import with_groups
 from suffice.validation.folds import FOLDS, DistinctRows, assign_folds
 
 NOBODY = np.empty(0)
@@ -135,7 +135,7 @@ def test_groups_that_repeat_themselves_are_not_learned_by_heart(model):
     assert excess(model.fit(X, y, groups=patients)) < 0.25 * excess(model.fit(X, y)) + 0.05
 
 
-def test_the_fading_of_long_documents_is_chosen_by_documents_of_other_groups():
+def test_the_length_discount_is_chosen_by_documents_of_other_groups():
     """Forty threads with words of their own; a thread's other letters make words look trusty."""
     rng = np.random.default_rng(12)
     threads = np.repeat(np.arange(40), 12)
@@ -193,7 +193,8 @@ def test_a_model_that_ends_at_the_shares_of_the_classes_is_saved(tmp_path):
     rng = np.random.default_rng(16)
     X, y = rng.normal(size=(100, 3)), (rng.random(100) < 0.4).astype(int)
     model = GenerativeClassifier().fit(X, y)
-    model.combination_ = Combination("shares", np.zeros(3), np.zeros(2))
+    shares = Combination("shares", np.zeros(3), np.zeros(2))
+    model._fitted = model._fitted.replace(combination=shares)
     model.save(tmp_path / "model")
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
@@ -237,6 +238,7 @@ def one_row_levels(rng, n):
 USELESS = {"template": templates, "shuffled words": shuffled_words, "levels": one_row_levels}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.03])
 @pytest.mark.parametrize("weights", ["none", "log-normal", "six decades"])
 @pytest.mark.parametrize("kind", list(USELESS))
@@ -276,6 +278,7 @@ def test_rare_classes_are_not_told_by_columns_that_say_nothing(rare):
     np.testing.assert_allclose(told, np.bincount(y) / len(y), atol=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["template", "shuffled words"])
 def test_leave_one_out_tells_what_new_rows_will_bring(kind):
     """Accuracies of rows left out and of new ones agree within three standard errors."""
@@ -305,6 +308,7 @@ def test_words_that_mean_nothing_leave_text_at_the_shares():
     assert excess < 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["template", "words"])
 def test_rows_of_pure_noise_are_left_out_as_refits_leave_them_out(text):
     """As many rows of either class: where a row leaves the class prior twice, none is right."""

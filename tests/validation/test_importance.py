@@ -46,6 +46,7 @@ def emptied(frame, name):
 # ---- measured on rows that are given
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [{}, {"combine": "naive"}, {"combine": "corrected"}, {"families": FAMILIES}],
@@ -57,7 +58,7 @@ def test_the_loss_on_given_rows_is_that_of_predictions_with_the_cells_missing(se
     weight = np.random.default_rng(2).uniform(0.5, 2.0, 200)
     found = model.importance(frame, y, sample_weight=weight)
     before = losses(model, frame, y)
-    assert set(found.names) == set(model._columns())
+    assert set(found.names) == set(model._fitted.counter.columns)
     for name in found.names:
         more = losses(model, emptied(frame, name), y) - before
         mean = np.average(more, weights=weight)
@@ -88,7 +89,7 @@ def test_the_marginals_of_a_normal_block_are_those_of_rows_with_a_gap():
         for estimate in ("predictive", "mean"):
             names = tuple(f"x{at}" for at in range(5))
             model = GenerativeClassifier({names: family}, estimate=estimate).fit(X, y)
-            rows, (reading,) = model._take_features(X, reset=False).table, model.readings_
+            rows, (reading,) = model._read(model._fitted, X).table, model.posteriors_
             ours, gaps = reading.without_columns(rows), Posterior.without_columns(reading, rows)
             np.testing.assert_allclose(ours, gaps, rtol=1e-9, atol=1e-9)
 
@@ -127,6 +128,7 @@ def test_what_was_measured_at_fit_is_what_new_rows_lose():
     assert fitted.log_loss == pytest.approx(fresh.log_loss, abs=0.05)
 
 
+@pytest.mark.slow
 def test_what_was_measured_at_fit_is_what_models_of_other_rows_lose():
     """Held-out rows of ten real refits, with the cells of a column missing."""
     frame, y = table(1200, 4)
@@ -322,6 +324,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", HOSTILE.values(), ids=HOSTILE)
 def test_absurd_losses_in_a_file_are_refused(act, tmp_path):
     GenerativeClassifier().fit(*three_columns(200, 0)).save(tmp_path / "whole")
@@ -338,6 +341,7 @@ def test_absurd_losses_in_a_file_are_refused(act, tmp_path):
         suffice.load(tmp_path / "model")
 
 
+@pytest.mark.slow
 def test_the_loss_at_fit_does_not_flatter_weights_that_were_fitted_to_the_same_rows():
     """Held against rows that truly were not seen: of 100 rows there are 13 numbers to fit."""
     families, rng = {f"x{at}": "normal:tied" for at in range(12)}, np.random.default_rng(0)

@@ -58,6 +58,7 @@ def brute_force(rows, most=8):
     return found
 
 
+@pytest.mark.slow
 @given(HISTORY, st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
 def test_neither_order_nor_batches_matter(batches, random):
@@ -168,6 +169,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", TEXTS)
 def test_text_is_calibrated_anew_from_kept_documents(case):
     def make():
@@ -195,7 +197,7 @@ def test_kept_documents_follow_pruned_terms():
         model.predict_proba(common), whole.predict_proba(common), rtol=1e-6, atol=1e-12
     )
     quietly(again.forget, DOCUMENTS[:50], LABELS[:50])
-    assert again._sample.rows.weights.sum() == 150
+    assert again._fitted.sample.rows.weights.sum() == 150
 
 
 def test_a_generator_of_documents_can_be_calibrated_afterwards():
@@ -235,7 +237,7 @@ def test_a_window_keeps_its_own_rows_only():
     model = GenerativeClassifier(budget=0).window(40)
     for at in range(0, 120, 20):
         quietly(model.partial_fit, FRAME[at : at + 20], FRUITS[at : at + 20])
-    assert model._sample.rows.weights.sum() == 40
+    assert model._fitted.sample.rows.weights.sum() == 40
     quietly(model.refresh_weights)
     last = GenerativeClassifier(model.families_).fit(FRAME[80:120], FRUITS[80:120])
     np.testing.assert_allclose(model.predict_proba(FRAME), last.predict_proba(FRAME), rtol=1e-6)
@@ -247,8 +249,8 @@ def test_a_sample_of_many_rows_calibrates_nearly_as_all_of_them_do():
     # Every column three times: naive Bayes is far too sure of itself.
     X = np.repeat(rng.normal(y[:, None], 2.0, (30_000, 4)), 3, axis=1)
     model = GaussianNB(calibrate="folds").fit(X, y)
-    assert len(model._sample) == 5000
-    assert not model._sample.complete
+    assert len(model._fitted.sample) == 5000
+    assert not model._fitted.sample.complete
     all_rows = model.calibration_.inverse_temperature
     model.refresh_calibration()
     assert model.calibration_.inverse_temperature == pytest.approx(all_rows, rel=0.1)
@@ -288,12 +290,12 @@ def test_one_warning_a_model_of_tables_and_texts(make):
 
 def test_without_calibration_no_rows_are_kept():
     model = GaussianNB().fit(COUNTS, LABELS)
-    assert not hasattr(model, "_sample")
+    assert model._fitted.sample is None
     with pytest.raises(InputError, match=r"keeps no rows.*Give all learned rows"):
         model.refresh_calibration()
     # Rows that are learned later are no sample of all rows.
     quietly(model.set_params(calibrate="folds").partial_fit, COUNTS[:5], LABELS[:5])
-    assert not hasattr(model, "_sample")
+    assert model._fitted.sample is None
 
 
 def test_a_model_that_merged_one_without_rows_keeps_none():
@@ -342,7 +344,7 @@ def test_a_failed_refresh_changes_nothing(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("suffice.text.classify.reading.choose_fading", interrupted)
+    monkeypatch.setattr("suffice.text.classify.held_out.choose_discount", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.refresh_calibration()
     assert all(vars(model)[name] is value for name, value in before.items())

@@ -59,7 +59,7 @@ def fit_calibration(
     >>> sure = np.log([[0.99, 0.01], [0.01, 0.99], [0.99, 0.01], [0.01, 0.99]])
     >>> found = fit_calibration(sure, np.array([0, 1, 1, 1]), np.ones(4))
     >>> round(found.temperature, 1)
-    4.0
+    3.0
     """
     classes = log_proba.shape[1]
     own = log_proba[np.arange(len(class_index)), class_index]

@@ -8,8 +8,8 @@ from typing import Self
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.optimize import brentq
 
+from suffice.empirical_bayes.search import maximize_strength
 from suffice.prior.coefficients import SINGULAR, Products
 from suffice.tally.tally import Floats
 
@@ -71,25 +71,17 @@ class Spectrum:
     def best(
         self, log_evidence: Callable[[float], float], slope: Callable[[float], float]
     ) -> float:
-        """Return the scale that maximises a log evidence, between the widest useful bounds.
-
-        Where evidence is largest its slope is zero: a root is found to the last digits, where a
-        maximum would be found to half of them.
-        """
+        """Return the scale that maximises a log evidence, between the widest useful bounds."""
         largest = float(self.eigenvalues.max(initial=0.0))
         if largest == 0:
             return 1.0  # no column varies, so no scale is better than another
         least = 1 / (MAX_PRECISION_RATIO * largest)
         most = 1 / (MIN_PRECISION_RATIO * len(self.eigenvalues) * largest)
         grid = np.linspace(np.log(least) / 2, np.log(most) / 2, GRID_SIZE)
-        at = int(np.argmax([log_evidence(float(np.exp(look))) for look in grid]))
-        low, high = grid[max(at - 1, 0)], grid[min(at + 1, GRID_SIZE - 1)]
-        if at == GRID_SIZE - 1:
-            return float((INTERPOLATING * largest) ** -0.5)
-        if slope(float(np.exp(low))) <= 0 or slope(float(np.exp(high))) >= 0:
-            return float(np.exp(grid[at]))  # at the strong end, or on a plateau
-        found = brentq(lambda log_scale: slope(float(np.exp(log_scale))), low, high, xtol=1e-14)
-        return float(np.exp(found))
+        found = maximize_strength(log_evidence, slope, grid)
+        if found is None:
+            return float(np.exp(grid[0]))  # a plateau: the strongest prior
+        return found if found < np.exp(grid[-1]) else float((INTERPOLATING * largest) ** -0.5)
 
 
 def scale_of_known_noise(products: Products, root: Floats, noise_variance: float) -> float:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import digamma, gammaln
 
+from suffice.empirical_bayes.search import maximize_strength
 from suffice.kernels.evidence.events import event_evidence, event_slope
 from suffice.tally import Events
 from suffice.tally.tally import Floats
@@ -128,20 +128,10 @@ class CentredEvidence:
 def best_pseudocount(
     slope: Callable[[float], float], log_evidence: Callable[[float], float]
 ) -> float:
-    """Return the pseudocount between SMALLEST and LARGEST with most evidence.
-
-    Peaks are where the slope changes its sign downwards; each is found to full precision, and the
-    evidence chooses among them.
-    """
-    logs = np.linspace(np.log(MIN_PSEUDOCOUNT), np.log(MAX_PSEUDOCOUNT), GRID_SIZE)
-    slopes = np.array([slope(float(np.exp(log))) for log in logs])
-    if not np.any(slopes):
-        return DEFAULT_PSEUDOCOUNT
-    peaks = [float(np.exp(end)) for end in logs[[0, -1]][[slopes[0] < 0, slopes[-1] > 0]]]
-    for at in np.flatnonzero((slopes[:-1] > 0) & (slopes[1:] <= 0)).tolist():
-        ends = float(logs[at]), float(logs[at + 1])
-        peaks.append(float(np.exp(brentq(lambda log: slope(np.exp(log)), *ends, xtol=1e-14))))
-    return max(peaks, key=log_evidence)
+    """Return the pseudocount between SMALLEST and LARGEST with most evidence."""
+    grid = np.linspace(np.log(MIN_PSEUDOCOUNT), np.log(MAX_PSEUDOCOUNT), GRID_SIZE)
+    found = maximize_strength(log_evidence, slope, grid)
+    return DEFAULT_PSEUDOCOUNT if found is None else found
 
 
 def _distinct(values: Floats) -> tuple[Floats, Floats]:

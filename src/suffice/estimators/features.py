@@ -124,7 +124,7 @@ def read_features(
     if columns is not None and has_no_row(X):
         X = np.empty((0, columns.count))
     try:
-        found = _compare_names(X, columns, estimator_name)
+        found = compare_names(X, columns, estimator_name)
         array = check_array(
             X,
             input_name="X",
@@ -135,7 +135,7 @@ def read_features(
         )
     except ValueError as error:
         raise locate_text(X, error) from error
-    known = _compare_count(int(array.shape[1]), found, columns, estimator_name)
+    known = compare_count(int(array.shape[1]), found, columns, estimator_name)
     if isinstance(array, np.ndarray):
         return (_as_floats(array) if array.dtype.kind == "O" else array), known
     if not array.has_canonical_format:
@@ -153,11 +153,11 @@ def _read_frame(X: Any, columns: Columns | None, estimator_name: str) -> tuple[A
             f"(shape={array.shape}) while a minimum of 1 is required by {estimator_name}. Give at "
             "least one row and one column."
         )
-    found = _compare_names(with_names(X), columns, estimator_name)
-    return array, _compare_count(int(array.shape[1]), found, columns, estimator_name)
+    found = compare_names(with_names(X), columns, estimator_name)
+    return array, compare_count(int(array.shape[1]), found, columns, estimator_name)
 
 
-def _compare_names(X: Any, columns: Columns | None, estimator_name: str) -> tuple[str, ...] | None:
+def compare_names(X: Any, columns: Columns | None, estimator_name: str) -> tuple[str, ...] | None:
     """Return the names of the columns of X; warn or refuse if others were learned."""
     given = get_feature_names(X)
     names = None if given is None else tuple(str(name) for name in given)
@@ -196,7 +196,7 @@ def _list_names(names: list[str]) -> str:
     return listed + ("- ...\n" if len(names) > MAX_NAMES_LISTED else "")
 
 
-def _compare_count(
+def compare_count(
     count: int, names: tuple[str, ...] | None, columns: Columns | None, estimator_name: str
 ) -> Columns:
     """Return the columns, those learned if there are any; refuse another number of them."""

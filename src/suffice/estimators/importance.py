@@ -9,18 +9,10 @@ import numpy as np
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.estimators.intake import labelled_rows
-from suffice.estimators.learner import check_alike
+from suffice.estimators.labels import check_same_type
 from suffice.persist.agreement import check_kinds, check_shapes
 from suffice.persist.refusal import refuse
 from suffice.validation.importance import LossIncrease
-
-
-def rows_to_measure(model: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-    """Return rows of weight above 0, ready to score, coded by the classes of a fitted model."""
-    check_labels_given(y)
-    array = model._take_features(X, reset=False)
-    return code_rows_to_measure(*labelled_rows(model, array, y, sample_weight), model.classes_)
 
 
 def check_labels_given(y: Any) -> None:
@@ -34,7 +26,7 @@ def check_labels_given(y: Any) -> None:
 
 def code_rows_to_measure(classes: Any, rows: Rows, known: Any) -> Rows:
     """Return rows, coded by `classes`, that weigh more than 0, coded by the classes `known`."""
-    check_alike(classes, known)
+    check_same_type(classes, known)
     new = ~np.isin(classes, known)
     if new.any():
         row = int(np.argmax(new[rows.codes]))

@@ -159,9 +159,13 @@ class ClassConditional(ABC):
             Log p(class) without each row: -inf for a class that is gone.
         """
 
+    def no_closed_form(self) -> str:
+        """Return why rows cannot be left out in closed form, or nothing."""
+        return ""
+
     def why_refit(self) -> str:
         """Return why rows are left out by fitting anew."""
-        return "no closed form"
+        return self.no_closed_form() or "rows that a covariance hangs on"
 
     def refit_scores(self, learned: LearnedRows, number: int) -> Floats:
         """Return log p(x | class), (C,), of one row under the tally without it; -inf if gone."""

@@ -121,16 +121,11 @@ class DenseNormals(ClassConditional):
             warn_singular(settings.covariance)
         completed, chosen = _complete_under_prior(parts, settings, prior)
         posterior = chosen.posterior(completed.moments)
-        if settings.estimate != "predictive":
+        if settings.estimate in ("mle", "map"):
             plug_in = _plug_in(*posterior.mode(), settings, groups.classes)
             return cls._of(groups, settings, prior, completed, chosen, plug_in)
-        classes, d = posterior.location.shape
-        degrees = posterior.degrees - d + 1
-        matrix = np.array(posterior.scale_matrix / degrees[..., None, None])
-        wide = np.array(np.broadcast_to(degrees, classes))
-        stretch = 1 + 1 / posterior.pseudo_rows
-        t = DenseGaussian(np.array(posterior.location), matrix, wide, stretch)
-        return cls._of(groups, settings, prior, completed, chosen, (t, 1, True))
+        found = expect(posterior) if settings.estimate == "mean" else predict(posterior)
+        return cls._of(groups, settings, prior, completed, chosen, (found, 1, True))
 
     @classmethod
     def _of(
@@ -206,25 +201,22 @@ class DenseNormals(ClassConditional):
         found = type(self).fit(groups, self.settings, prior)
         return replace(found, given_prior=self.given_prior)
 
-    def why_refit(self) -> str:
-        """Return why rows are left out by fitting anew."""
-        return self._no_closed_form() or "rows that a covariance hangs on"
-
-    def _no_closed_form(self) -> str:
+    def no_closed_form(self) -> str:
+        """Return why rows cannot be left out in closed form, or nothing."""
         if self.settings.covariance == "low_rank":
             return "factor analysis is iterative"
         if self.settings.shrinkage not in (None, 0, "auto"):
             return "shrinkage keeps each feature's own variance, which every row changes"
         if self.prior is None and not np.all(self.moments.weight > 0):
             return "a class that shows nothing of a feature is taken to be like the others"
-        return no_closed_form(self.groups.parts)
+        return why_tally_needs_refits(self.groups.parts)
 
     def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
         """Return log p(x | class) of each row without the row, by downdating."""
         rows = learned.rows
         refuse_only_row(learned)
         scores = np.empty((rows.shape[0], len(self.mean)))
-        if self._no_closed_form():
+        if self.no_closed_form():
             return LeftOut(scores, np.ones(len(scores), np.bool_))
         last = learned.is_last
         needs_refit = self._downdate(learned, last, scores)
@@ -385,7 +377,7 @@ def fill_densities(features: ClassConditional, learned: LearnedRows, out: Floats
     out[:] = joint_log_proba(features.density(), learned.rows.X, np.zeros(out.shape[1]))
 
 
-def no_closed_form(parts: Any) -> str:
+def why_tally_needs_refits(parts: Any) -> str:
     """Return why rows cannot be left out of a tally in closed form, or nothing."""
     if isinstance(parts, Quartics):
         return "shrinkage='auto' depends on fourth powers of the rows"

@@ -23,7 +23,7 @@ from suffice.families.class_covariances import (
     class_moments,
     total_covariance,
 )
-from suffice.families.dense_normal import no_closed_form, refuse_only_row, split_gaussian
+from suffice.families.dense_normal import refuse_only_row, split_gaussian, why_tally_needs_refits
 from suffice.families.discriminant import (
     Directions,
     eigen_directions,
@@ -209,14 +209,11 @@ class LinearDiscriminant(ClassConditional):
         without = replace(self, class_prob=np.asarray(weights / weights.sum()), prob_given=True)
         return without.refit_scores(learned, number)
 
-    def why_refit(self) -> str:
-        """Return why rows are left out by fitting anew."""
-        return self._no_closed_form() or "rows that a covariance hangs on"
-
-    def _no_closed_form(self) -> str:
+    def no_closed_form(self) -> str:
+        """Return why rows cannot be left out in closed form, or nothing."""
         if not np.all(self.groups.weights > 0):
             return "a class without rows is taken to be like the others"
-        reason = no_closed_form(self.groups.parts)
+        reason = why_tally_needs_refits(self.groups.parts)
         if reason:
             return reason
         if self.settings.solver != "svd":
@@ -234,7 +231,7 @@ class LinearDiscriminant(ClassConditional):
         rows, moments = learned.rows, self.found.moments
         refuse_only_row(learned)
         scores = np.empty((rows.shape[0], len(self.means)))
-        if self._no_closed_form():
+        if self.no_closed_form():
             return LeftOut(scores, np.ones(len(scores), np.bool_))
         groups = rows_by_class(rows.codes, scores.shape[1])
         shrinkage, svd = float(self.settings.shrinkage or 0.0), self.settings.solver == "svd"

@@ -19,7 +19,7 @@ from suffice.families.class_conditional import (
     LinearForm,
 )
 from suffice.families.class_covariances import ClassMoments, EstimatedCovariances, class_moments
-from suffice.families.dense_normal import fill_densities, no_closed_form, refuse_only_row
+from suffice.families.dense_normal import fill_densities, refuse_only_row, why_tally_needs_refits
 from suffice.families.gaussians import DenseGaussian, linear_form, normal_basis
 from suffice.families.leave_one_out_gaussian import (
     LeaveOneOutGaussian,
@@ -145,21 +145,18 @@ class QuadraticDiscriminant(ClassConditional):
         """Return the normals of another tally."""
         return type(self).fit(groups, self.settings)
 
-    def why_refit(self) -> str:
-        """Return why rows are left out by fitting anew."""
-        return self._no_closed_form() or "rows that a covariance hangs on"
-
-    def _no_closed_form(self) -> str:
+    def no_closed_form(self) -> str:
+        """Return why rows cannot be left out in closed form, or nothing."""
         if not np.all(self.groups.weights > 0):
             return "a class without rows is taken to be like the others"
-        return no_closed_form(self.groups.parts)
+        return why_tally_needs_refits(self.groups.parts)
 
     def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
         """Return log p(x | class) of each row without the row, by downdating."""
         rows, moments, settings = learned.rows, self.found.moments, self.settings
         refuse_only_row(learned)
         scores = np.empty((rows.shape[0], len(self.means)))
-        if self._no_closed_form():
+        if self.no_closed_form():
             return LeftOut(scores, np.ones(len(scores), np.bool_))
         weights = rows.row_weights
         groups = rows_by_class(rows.codes, scores.shape[1])

@@ -82,3 +82,16 @@ class Smoothing:
 def widen(pseudocounts: Any, shape: tuple[int, ...]) -> Floats:
     """Return pseudocounts in the shape of counts."""
     return np.broadcast_to(np.asarray(pseudocounts, dtype=np.float64), shape)
+
+
+def check_prior_shape(prior: Prior, shape: tuple[int, int]) -> None:
+    """Refuse a prior of the features whose fields do not broadcast to (classes, features)."""
+    for name, field in vars(prior).items():
+        given = np.shape(field)
+        fits = all(a in (1, b) for a, b in zip(given[::-1], shape[::-1], strict=False))
+        if name == "shared" or (len(given) <= 2 and fits):
+            continue
+        raise PriorError(
+            f"{type(prior).__name__} has a {name} of shape {given} for {shape[0]} classes and "
+            f"{shape[1]} features. Give a number, one a feature, or one a class and feature."
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Self
@@ -19,6 +18,7 @@ from suffice.empirical_bayes.normal import (
     MIN_MEAN_SAMPLE_SIZE,
     MIN_VARIANCE_SHAPE,
 )
+from suffice.empirical_bayes.search import maximize_two_strengths
 from suffice.errors import InputError
 from suffice.families.binned import Bins, quantile_edges
 from suffice.families.family import Cells, Family, ParametricPosterior
@@ -29,16 +29,6 @@ from suffice.kernels.evidence.student import (
     left_out_of_cells,
     student_of,
     student_scores,
-)
-from suffice.kernels.numeric.ascent import (
-    APART,
-    HALVINGS,
-    LOOKS,
-    MOST_STEPS,
-    SHORTEST_STEP,
-    at_wall,
-    uphill,
-    uphill_of_two,
 )
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally import Moments
@@ -79,56 +69,6 @@ def student_cells(values: Floats, weights: Floats) -> tuple[Floats, float]:
     edges = np.unique(np.concatenate([middle - far, inner, middle + far]))
     # Beyond the last doubling, squares of distances may be beyond all floats.
     return edges[np.abs(edges - middle) <= far[-1]], float(spread)
-
-
-Evidence = Callable[[Floats], tuple[float, float, float]]
-
-
-def maximize(evidence: Evidence, low: Floats, high: Floats) -> Floats:
-    """Return the highest point (2,) between `low` and `high`, given the value and both slopes.
-
-    As in `kernels.normal_strength`: a grid finds the hill, Newton's method its top.
-
-    Examples
-    --------
-    >>> def hill(x): return -((x[0] - 0.25) ** 2 + x[1] ** 2), -2 * (x[0] - 0.25), -2 * x[1]
-    >>> maximize(hill, np.array([-1.0, 0.5]), np.array([1.0, 1.0]))
-    array([0.25, 0.5 ])
-    """
-    ways = np.linspace(low, high, LOOKS)
-    grid = [np.array([x, y]) for x in ways[:, 0] for y in ways[:, 1]]
-    at = max(grid, key=lambda point: evidence(point)[0])
-    for _ in range(MOST_STEPS):
-        here, *up = evidence(at)
-        step = _step(evidence, at, up, low, high)
-        if not step.any():
-            break
-        for _ in range(HALVINGS):
-            moved = np.clip(at + step, low, high)
-            # Near the top values differ by their rounding; the slope is the better judge there.
-            if np.abs(step).max() < APART or evidence(moved)[0] >= here:
-                break
-            step = step / 2
-        far = np.abs(moved - at).max()
-        at = moved
-        if far <= SHORTEST_STEP:
-            break
-    return at
-
-
-def _step(evidence: Evidence, at: Floats, up: list[float], low: Floats, high: Floats) -> Floats:
-    """Return Newton's step, none along a wall that the slope leads into."""
-    walls = [at_wall(*one) for one in zip(at, up, low, high, strict=True)]
-    if all(walls):
-        return np.zeros(2)
-    beside = APART * np.eye(2)
-    slopes = [np.subtract(evidence(at + d)[1:], evidence(at - d)[1:]) for d in beside]
-    curve = np.array(slopes) / (2 * APART)
-    if any(walls):
-        free = walls.index(False)
-        return np.asarray(np.eye(2)[free] * uphill(up[free], curve[free, free]))
-    crossed = (curve[0, 1] + curve[1, 0]) / 2
-    return np.array(uphill_of_two(*up, curve[0, 0], crossed, curve[1, 1]))
 
 
 # Degrees of freedom, from Cauchy's tails to nearly none, one for all classes.
@@ -197,7 +137,9 @@ class StudentPrior:
             return float(found[0]), float(found[1]), float(found[2])
 
         low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
-        k, a = np.exp(maximize(evidence, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2))).tolist()
+        k, a = np.exp(
+            maximize_two_strengths(evidence, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2))
+        ).tolist()
         return replace(self, pseudo_rows=k, shape=a)
 
     def cells(self, tally: Moments) -> Floats:

@@ -19,10 +19,12 @@ from suffice.data.hashes import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
-from suffice.estimators.intake import NoRowsError, read_labels, with_groups
+from suffice.estimators.labels import NoRowsError, read_labels, with_groups
+from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
+from suffice.estimators.one_row import generator
 from suffice.generative import cross_validation, learning, persistence
-from suffice.generative.answers import explain_row, generator
-from suffice.generative.fitted import Batch, Fitted, Generative, Labels, score_rows
+from suffice.generative.answers import explain_row
+from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
 from suffice.generative.held_out import calibrate
 from suffice.generative.leave_one_out import leave_one_out
 from suffice.persist.savable import write_model
@@ -141,12 +143,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if not isinstance(other, TallyClassifier):
             return NotImplemented
         self._check_mergeable(other)
-        learning.check_same_settings(self, other, self._free_settings)
+        mine, theirs = (model.get_params(deep=False) for model in (self, other))
+        check_addable(mine, theirs, self._free_settings)
         return self._copy().merge(other)
 
     def __radd__(self, other: Any) -> Self:
         """Return a copy of this model for `0 + model`, with which `sum` begins."""
-        if not (isinstance(other, int) and other == 0):
+        if not is_start_of_sum(other):
             return NotImplemented
         self._check_fitted()
         return self._copy()
@@ -628,7 +631,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the model of a tally that has changed; its calibration is that of before."""
         return learning.grow_stale(self._with_model(fitted, waits=self._waits))
 
-    def _with_model(self, fitted: Fitted, *, waits: bool) -> Fitted:
+    def _with_model(self, fitted: F, *, waits: bool) -> F:
         """Return the fitted value with p(class) and p(x | class) of its tally."""
         if len(fitted.classes) == 1:
             warn_caller(
@@ -652,7 +655,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _check_mergeable(self, other: Any) -> tuple[Fitted, Fitted]:
         """Return what both models have learned, if they can be merged."""
         mine = self._check_fitted()
-        learning.check_same_class(self, other)
+        check_same_class(type(self), type(other))
         check_is_fitted(other)
         learning.check_same_counts(mine, other._fitted, self, other)
         return mine, other._fitted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -139,6 +139,10 @@ class Fitted:
     def replace(self, **changes: Any) -> Self:
         """Return the same with some fields changed."""
         return replace(self, **changes)
+
+
+# What a kind of classifier has learned.
+F = TypeVar("F", bound=Fitted)
 
 
 def score_rows(answer: Any, scorer: Any, X: Any, prior: Floats, fitted: Fitted, name: str) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -11,12 +10,21 @@ import numpy as np
 from suffice.data.hashes import Hashes
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
-from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning, warn_caller
+from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.estimators.labels import check_same_type
+from suffice.estimators.merging import (
+    add_counts,
+    check_same_columns,
+    compare_settings,
+    merge_tallies,
+    refuse_different_counts,
+    subtract_counts,
+)
 from suffice.estimators.saved_rows import HeldOutSample
-from suffice.estimators.settings import Difference, describe, differences
-from suffice.generative.fitted import Batch, Fitted, Labels
+from suffice.estimators.settings import Difference
+from suffice.generative.fitted import Batch, F, Fitted, Labels
 from suffice.tally import Groups
-from suffice.tally.debt import describe_shortfall, largest_shortfall, scale_of_sum, select_classes
+from suffice.tally.debt import describe_shortfall, largest_shortfall, select_classes
 from suffice.validation.row_sample import RowSample
 
 
@@ -50,28 +58,22 @@ def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
     return Fitted(batch.columns, counter, tally, closed=closed, new_classes=new)
 
 
-def learn(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
+def learn(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, with further rows."""
     before, known = before.replace(counter=batch.counter), before.classes
     counted = _count(batch, known, closed=before.closed)
-    total = before.tally + counted
-    gross = scale_of_sum(before.gross, total, before.tally, counted)
+    total, gross = add_counts(before.tally, before.gross, counted)
     changed = before.replace(new_classes=np.setdiff1d(counted.classes, known))
-    return _with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
+    return with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
 
 
-def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
+def forget(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, without rows that were learned."""
     before = before.replace(counter=batch.counter)
     taken = rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), before.classes)
-    gross = before.gross_with(taken)
-    try:
-        rest = before.tally.subtract(taken, gross)
-    except DebtError as debt:
-        missing = _describe_missing(before, taken, gross)
-        if missing is None:
-            raise
-        raise DebtError(missing) from debt
+    rest, gross = subtract_counts(
+        before.tally, before.gross, taken, lambda scale: _describe_missing(before, taken, scale)
+    )
     if not before.closed:
         rest = rest.drop_empty()
     if not rest.weights.any():
@@ -79,19 +81,18 @@ def forget(before: Fitted, batch: Batch, kept: Kept) -> Fitted:
             "Forgetting these rows would leave nothing learned. Make a new model "
             "instead; nothing was changed."
         )
-    return _with_tally(before.replace(new_classes=rest.classes[:0]), rest, gross, kept)
+    return with_tally(before.replace(new_classes=rest.classes[:0]), rest, gross, kept)
 
 
-def merge(mine: Fitted, theirs: Fitted) -> Fitted:
+def merge(mine: F, theirs: F) -> F:
     """Return what two models have learned."""
     counter, tally = mine.counter.merge(theirs.counter, theirs.tally)
     tally = rename_like(tally, mine.classes)
-    total = mine.tally + tally
-    if mine.gross is None and theirs.gross is None:
-        gross = scale_of_sum(None, total, mine.tally, tally)
-    else:
+    scale = None
+    if mine.gross is not None or theirs.gross is not None:
         _, scale = mine.counter.merge(theirs.counter, theirs.gross_with())
-        gross = mine.gross_with() + rename_like(scale, mine.classes)
+        scale = rename_like(scale, mine.classes)
+    total, gross = merge_tallies(mine.tally, mine.gross, tally, scale)
     sample = None
     if mine.sample is not None and theirs.sample is not None:
         sample = mine.sample.merge(theirs.sample)
@@ -100,10 +101,10 @@ def merge(mine: Fitted, theirs: Fitted) -> Fitted:
         closed=mine.closed and theirs.closed,
         new_classes=np.setdiff1d(total.classes, mine.classes),
     )
-    return _with_tally(changed, total, gross, Kept(sample, mine.held_out))
+    return with_tally(changed, total, gross, Kept(sample, mine.held_out))
 
 
-def _with_tally(before: Fitted, tally: Groups[Any], gross: Any, kept: Kept) -> Fitted:
+def with_tally(before: F, tally: Groups[Any], gross: Any, kept: Kept) -> F:
     """Return the value with another tally; all that depends on the classes follows."""
     shrunk, counter = before.keep_used(tally), before.counter
     if gross is not None:
@@ -141,15 +142,6 @@ def check_closed(classes: Labels, rows: Rows, known: Labels) -> None:
             f"The target label(s) {outside} in y do not exist in the initial classes "
             f"{known} (first in row {row}). Correct the label, or name the class in "
             "`classes` at the first call."
-        )
-
-
-def check_same_type(classes: Labels, known: Labels) -> None:
-    """Refuse names beside numbers, which have no order."""
-    if classes.size and known.size and (classes.dtype.kind in "OU") != (known.dtype.kind in "OU"):
-        raise InputError(
-            f"Classes {known.tolist()[:5]} and {classes.tolist()[:5]} are of different types. "
-            "Name the classes in one type."
         )
 
 
@@ -225,7 +217,7 @@ def kept_sample(fitted: Fitted, beside: tuple[Any, ...], name: str) -> RowSample
     return fitted.sample
 
 
-def grow_stale(fitted: Fitted) -> Fitted:
+def grow_stale(fitted: F) -> F:
     """Return the fitted value, its calibration stale, or gone if the classes have changed."""
     if fitted.calibration is None:
         return fitted
@@ -238,7 +230,7 @@ def grow_stale(fitted: Fitted) -> Fitted:
     return warn_stale(fitted, fact, "refresh_calibration")
 
 
-def warn_stale(fitted: Fitted, fact: str, method: str) -> Fitted:
+def warn_stale(fitted: F, fact: str, method: str) -> F:
     """Say once for each model that what was fitted to rows is not that of all rows."""
     if fitted.stale_warned:
         return fitted
@@ -274,57 +266,15 @@ def code_rows(batch: Batch, classes: Labels) -> Rows | None:
 # Two models side by side.
 
 
-def check_same_class(one: Any, other: Any) -> None:
-    """Refuse to merge models of two classes."""
-    if type(other) is not type(one):
-        raise MergeError(
-            f"Cannot merge {type(other).__name__} into {type(one).__name__}. Merge models "
-            "of one class."
-        )
-
-
-def check_same_settings(one: Any, other: Any, free: Collection[str]) -> None:
-    """Refuse to add models with different settings, those named `free` aside."""
-    found = differences(one, other, [n for n in one.get_params(deep=False) if n not in free])
-    if found:
-        raise MergeError(
-            f"Cannot add models with different settings: {describe(found)}. Give both the same "
-            "(set_params), or use merge, which keeps the settings of the model that learns."
-        )
-
-
-def check_same_columns(mine: Any, theirs: Any) -> None:
-    """Refuse to merge models of other columns (`Columns`)."""
-    if mine.count != theirs.count:
-        raise MergeError(
-            f"Cannot merge models of {mine.count} and {theirs.count} "
-            "features. Learn the same columns in both."
-        )
-    if mine.names is not None and theirs.names is not None and mine.names != theirs.names:
-        pairs = zip(mine.names, theirs.names, strict=True)
-        odd = next(i for i, (a, b) in enumerate(pairs) if a != b)
-        raise MergeError(
-            f"Cannot merge: column {odd} is {mine.names[odd]!r} here and {theirs.names[odd]!r} "
-            "there. Learn the same columns in both."
-        )
-
-
 def check_same_counts(mine: Fitted, theirs: Fitted, one: Any, other: Any) -> None:
     """Refuse to merge models that have counted other columns, or other things of them."""
     check_same_columns(mine.columns, theirs.columns)
     if mine.counter == theirs.counter:
         return
     if type(mine.counter) is type(theirs.counter):
-        found = differences(mine.counter, theirs.counter, vars(mine.counter))
+        found = compare_settings(vars(mine.counter), vars(theirs.counter), vars(mine.counter))
     else:
-        names = ("covariance", "shrinkage")
-        found = differences(one, other, [name for name in names if hasattr(one, name)])
-    refuse_different(found or [Difference("what is counted", mine.counter, theirs.counter)])
-
-
-def refuse_different(found: list[Difference]) -> None:
-    """Refuse to merge models with these differences in what they counted."""
-    raise MergeError(
-        f"Cannot merge: {describe(found)}, so different things were counted. Learn both "
-        "with the same settings."
-    )
+        names = [name for name in ("covariance", "shrinkage") if hasattr(one, name)]
+        found = compare_settings(one.get_params(), other.get_params(), names)
+    difference = Difference("what is counted", mine.counter, theirs.counter)
+    refuse_different_counts(found or [difference])

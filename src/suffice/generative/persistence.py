@@ -65,13 +65,19 @@ def state_of(fitted: Fitted) -> dict[str, Any]:
 
 def rows_to_save(fitted: Fitted, name: str) -> dict[str, Any]:
     """Return the kept rows as they are saved."""
+    sample = check_sample(fitted, name)
+    return saved_rows(sample, saved_cells(sample.rows.X))
+
+
+def check_sample(fitted: Fitted, name: str) -> RowSample:
+    """Return the kept rows, if there are any that could be saved."""
     if fitted.sample is None:
         raise InputError(
             f"This {name} keeps no rows that could be saved: it learned without "
             "anything to be fitted to them, or comes from a file without rows. Save it without "
             "rows=True."
         )
-    return saved_rows(fitted.sample, saved_cells(fitted.sample.rows.X))
+    return fitted.sample
 
 
 def check_state(state: dict[str, Any], counter: Counter) -> None:

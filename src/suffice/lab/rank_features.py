@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError
-from suffice.estimators.learner import TallyLearner
 from suffice.generative.classifier import TallyClassifier
 from suffice.lab.column_dependence import column_dependences
 from suffice.lab.dependence import dependence
@@ -122,12 +121,12 @@ def rank_features(model: Any) -> FeatureRanking:
     sepal length (cm)             68.59              0.4970
     sepal width (cm)              31.22              0.2528
     """
-    if not isinstance(model, TallyLearner | TallyClassifier):
+    if not isinstance(model, TallyClassifier):
         raise InputError(
             f"A {type(model).__name__} keeps no tally of classes. Use a generative classifier of "
             "suffice."
         )
-    check_is_fitted(model, "tally_")
+    check_is_fitted(model, None if isinstance(model, TallyClassifier) else "tally_")
     if hasattr(model, "blocks_"):
         return _columns_of_a_table(model)
     if isinstance(model, TextClassifier):

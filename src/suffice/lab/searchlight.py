@@ -15,7 +15,7 @@ from suffice.data.rows import Rows, kernel_ready
 from suffice.display.maps import draw_map, draw_maps
 from suffice.empirical_bayes.moments import CONSTANT_COLUMN_SCALE
 from suffice.errors import InputError, SufficeWarning, warn_caller
-from suffice.estimators.intake import take_labels
+from suffice.estimators.labels import take_labels
 from suffice.families.gaussians import diagonal_prior
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.searchlight import count_right

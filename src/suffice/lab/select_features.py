@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Interval, StrOptions
 from suffice.errors import InputError
-from suffice.estimators.learner import TallyLearner
 from suffice.generative.classifier import TallyClassifier
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.naive_bayes import GaussianNB
@@ -78,7 +77,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "k": [Interval(Integral, 1, None, closed="left")],
         "by": [StrOptions(set(SCORES))],
-        "model": [TallyLearner, TallyClassifier, None],
+        "model": [TallyClassifier, None],
     }
 
     _saved = ("model_",)
@@ -182,7 +181,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         return {"model_": self._fitted.model} if self.__sklearn_is_fitted__() else {}
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        check_kinds(state, model_=(TallyLearner, TallyClassifier))
+        check_kinds(state, model_=TallyClassifier)
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._keep(FittedSelection.rank(state["model_"]))

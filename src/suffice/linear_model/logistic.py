@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._sklearn import Hidden, Interval, StrOptions
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_features
-from suffice.estimators.intake import read_labels
+from suffice.estimators.labels import read_labels
 from suffice.linear_model.softmax import (
     SoftmaxWeights,
     check_saved_weights,

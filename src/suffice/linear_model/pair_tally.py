@@ -11,7 +11,7 @@ from suffice.count import count_pairs
 from suffice.count.pairs import PairedRows
 from suffice.errors import DebtError, InputError, MergeError, MissingRowsWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
-from suffice.estimators.intake import check_rows, take_weights
+from suffice.estimators.labels import check_rows, take_weights
 from suffice.estimators.merging import (
     add_counts,
     check_same_columns,

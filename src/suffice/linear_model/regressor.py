@@ -15,7 +15,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.folds import fold_numbers
-from suffice.estimators.intake import NoRowsError
+from suffice.estimators.labels import NoRowsError
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
 from suffice.estimators.targets import TargetColumns
 from suffice.gaussian import MultivariateNormal

@@ -12,8 +12,8 @@ from scipy import sparse
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.estimators.explains import one_row, shown_cell
 from suffice.estimators.features import Columns, read_features
+from suffice.estimators.one_row import one_row, show_cell
 from suffice.linear_model.summary import Summary, count_columns
 from suffice.persist.agreement import check_columns, check_kinds, check_shapes
 from suffice.persist.refusal import refuse
@@ -154,7 +154,7 @@ def explain_row(
     shown = np.arange(len(cells)) if isinstance(array, np.ndarray) else np.flatnonzero(cells)
     terms = fitted.columns.terms()
     names = [terms[at] for at in shown]
-    values = [shown_cell(name, cells[at]) for name, at in zip(names, shown, strict=True)]
+    values = [show_cell(name, cells[at]) for name, at in zip(names, shown, strict=True)]
     scores = RowScores(names, values, (weights * cells).T[shown], intercepts, 0.0)
     return explain_scores(scores, fitted.classes, target, against)
 

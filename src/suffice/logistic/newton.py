@@ -150,7 +150,7 @@ def maximize(
     ...         return newton_step(gradient, hessian)
     ...     def diverges(self, point):
     ...         return False
-    >>> maximize(Parabola(), Parabola().at(np.array([3.0, 4.0]))).point.params
+    >>> maximize(Parabola(), Parabola().at(np.array([3.0, 4.0]))).point.params.round(9)
     array([0., 0.])
     """
     point, hessian, values = start, start.hessian, [start.value]

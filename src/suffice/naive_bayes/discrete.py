@@ -10,11 +10,10 @@ import numpy as np
 
 from suffice._sklearn import Interval, StrOptions
 from suffice.errors import PriorError, warn_caller
-from suffice.estimators.class_prior import check_prior_shape
 from suffice.estimators.features import Columns
 from suffice.families.class_conditional import ClassConditional
 from suffice.families.class_prior import ClassPrior, discrete_class_prior
-from suffice.families.smoothing import ESTIMATES, Smoothing
+from suffice.families.smoothing import ESTIMATES, Smoothing, check_prior_shape
 from suffice.generative.classifier import TallyClassifier
 from suffice.generative.fitted import Fitted, Generative
 from suffice.prior import Dirichlet

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from suffice._sklearn import Interval, StrOptions
 from suffice.count.counters import CountMoments
-from suffice.estimators.class_prior import check_prior_shape
 from suffice.families.class_prior import class_prior
 from suffice.families.independent_normal import IndependentNormals, NormalSettings
+from suffice.families.smoothing import check_prior_shape
 from suffice.generative.classifier import TallyClassifier
 from suffice.generative.fitted import Fitted, Generative
 from suffice.prior import Dirichlet, NormalInverseGamma

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Columns = tuple[str, ...]
-# Columns up to which a block is told by their names.
-NAMED = 4
+# The family of a column that is left out, and reasons to leave one out or not to choose.
+IGNORE = "ignore"
+EMPTY, CONSTANT, AS_GIVEN = "no value at all", "one value only", "as given"
+# Columns up to which a block is described by their names.
+MAX_NAMED = 4
 
 
 @dataclass(frozen=True)
@@ -36,15 +39,15 @@ class Choice:
     def others(self) -> str:
         """The names of the block's other columns, or how many they are."""
         names = [name for name in self.block if name != self.column]
-        return ", ".join(names) if len(names) < NAMED else f"{len(names)} others"
+        return ", ".join(names) if len(names) < MAX_NAMED else f"{len(names)} others"
 
     def __str__(self) -> str:
         tried = sorted(self.evidence.items(), key=lambda pair: -pair[1])
         best = tried[0][1] if tried else 0.0
-        told = ", ".join(f"{name} {value - best:+.1f}" for name, value in tried)
+        evidence = ", ".join(f"{name} {value - best:+.1f}" for name, value in tried)
         together = f" with {self.others}" if self.others else ""
         return f"{self.column}: {self.family}{together} ({self.why})" + (
-            f"; evidence {told}" if len(tried) > 1 else ""
+            f"; evidence {evidence}" if len(tried) > 1 else ""
         )
 
 
@@ -111,11 +114,11 @@ class Choices(Mapping[str, Choice]):
 
     def with_notes(self, notes: Mapping[str, str]) -> Choices:
         """Return the choices with what is to be said of some columns before why they were made."""
-        told = (
+        noted = (
             replace(one, why=f"{notes[one.column]}; {one.why}") if one.column in notes else one
             for one in self.columns
         )
-        return replace(self, columns=tuple(told))
+        return replace(self, columns=tuple(noted))
 
     def __getitem__(self, column: str) -> Choice:
         for choice in self.columns:

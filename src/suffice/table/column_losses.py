@@ -1,4 +1,4 @@
-"""What the log-loss of rows gains when a column of a table is missing."""
+"""How much the log-loss of rows increases when a column of a table is missing."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ from suffice.combine.held_out import HeldOutRows, remove_common
 from suffice.combine.weights import WeightFit
 from suffice.data.table import Table
 from suffice.families import Posterior
-from suffice.table.features import Features
 from suffice.table.held_out import HeldOut
+from suffice.table.residual_features import ResidualFeatures
+from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import Floats, Index
 from suffice.validation.importance import LossIncrease
 
-# Held-out rows that losses are measured on: as many folds are taken as hold so many. On all of some
-# 10,000 rows a twentieth of the time of a fit would go here, for standard errors half as wide.
-ENOUGH_ROWS = 2_500
 # Log-likelihoods (rows by classes by columns of a block) that are held at once: 32 MB.
-MOST_HELD = 1 << 22
+MAX_SCORES = 1 << 22
 
 
 class BlockScores(Protocol):
-    """What a block says of n rows."""
+    """Log-likelihoods of a block, of n rows."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -45,11 +43,11 @@ class BlockScores(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class HeldOutBlock:
-    """What block number `at` says of some held-out rows by the rows of other folds.
+    """Log-likelihoods of block number `at`, of some held-out rows by the rows of other folds.
 
     Parameters
     ----------
-    reading : of the block
+    posterior : of the block
     held_out : HeldOut
     numbers : (n,)
         Which of the rows of `held_out.table` they are.
@@ -57,7 +55,7 @@ class HeldOutBlock:
     at : int
     """
 
-    reading: Posterior[Any]
+    posterior: Posterior[Any]
     held_out: HeldOut
     numbers: Index
     scores: HeldOutRows
@@ -66,7 +64,7 @@ class HeldOutBlock:
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the block's columns."""
-        names: tuple[str, ...] = self.reading.family.columns
+        names: tuple[str, ...] = self.posterior.family.columns
         return names
 
     def all_columns(self) -> Floats:
@@ -79,59 +77,61 @@ class HeldOutBlock:
         place = np.full(len(table), -1)
         place[self.numbers] = np.arange(len(self.numbers))
         needed = np.unique(folds.numbers[self.numbers]).astype(np.intp)
-        for members, said in self.reading.held_out_without(table, folds, needed):
+        for members, scores in self.posterior.held_out_without(table, folds, needed):
             mine = place[members] >= 0
-            yield place[members[mine]], said[mine][:, self.held_out.classes]
+            yield place[members[mine]], scores[mine][:, self.held_out.classes]
 
 
 @dataclass(frozen=True, eq=False)
 class NewBlock:
-    """What a block says of the rows of a table."""
+    """Log-likelihoods of a block, of the rows of a table."""
 
-    reading: Posterior[Any]
+    posterior: Posterior[Any]
     table: Table
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the block's columns."""
-        names: tuple[str, ...] = self.reading.family.columns
+        names: tuple[str, ...] = self.posterior.family.columns
         return names
 
     def all_columns(self) -> Floats:
         """Return the scores, (n, C), up to a number for each row."""
-        return remove_common(self.reading.relative_scores(self.table))
+        return remove_common(self.posterior.relative_scores(self.table))
 
     def without_each(self) -> Iterator[tuple[Index, Floats]]:
         """Yield numbers of rows, (m,), and their scores without each column, (m, C, d)."""
         own = self.table.select(self.columns)
-        classes = self.reading.relative_scores(own.take(np.arange(1))).shape[1]
-        step = max(1, MOST_HELD // (classes * len(self.columns)))
+        classes = self.posterior.relative_scores(own.take(np.arange(1))).shape[1]
+        step = max(1, MAX_SCORES // (classes * len(self.columns)))
         for start in range(0, len(own), step):
             some = np.arange(start, min(start + step, len(own)))
-            yield some, self.reading.without_columns(own.take(some))
+            yield some, self.posterior.without_columns(own.take(some))
 
 
 def held_out_increase(
     held_out: HeldOut,
     rows: HeldOutRows,
-    readings: Sequence[Posterior[Any]],
-    features: Features,
+    posteriors: Sequence[Posterior[Any]],
+    features: ResidualFeatures,
     found: WeightFit,
+    settings: SearchSettings = DEFAULT_SEARCH,
 ) -> LossIncrease | None:
-    """Return what held-out rows lose without each column, in the order of the blocks.
+    """Return how much the log-loss of held-out rows increases without each column.
 
-    With all columns a row has its score under weights, offsets and corrections fitted to the
-    others: fitted to the row too, they would make it look better than a new one. None if no two
-    classes are held out.
+    Columns are in the order of the blocks. With all of them a row has its score under weights,
+    offsets and coefficients fitted to the others: fitted to the row too, they would make it look
+    better than a new one. None if no two classes are held out.
     """
     if len(held_out.classes) < 2:
         return None
     folds = held_out.folds.numbers[held_out.kept]
     sizes = np.cumsum(np.bincount(folds, minlength=held_out.folds.size))
-    some = np.flatnonzero(folds <= np.searchsorted(sizes, ENOUGH_ROWS))
+    # As many folds as hold enough rows.
+    some = np.flatnonzero(folds <= np.searchsorted(sizes, settings.importance_rows))
     rows, numbers = rows.take(some), held_out.kept[some]
     added = features.split(held_out.table.take(numbers), found.combination.residual_coefficients)
-    blocks = [HeldOutBlock(one, held_out, numbers, rows, at) for at, one in enumerate(readings)]
+    blocks = [HeldOutBlock(one, held_out, numbers, rows, at) for at, one in enumerate(posteriors)]
     weighted = _Weighted(blocks, added, rows.class_index, found.combination)
     return weighted.increase(found.scores[some], rows.row_weights)
 
@@ -139,23 +139,23 @@ def held_out_increase(
 def new_increase(
     table: Table,
     base: Floats,
-    readings: Sequence[Posterior[Any]],
-    features: Features,
+    posteriors: Sequence[Posterior[Any]],
+    features: ResidualFeatures,
     found: Combination,
     codes: NDArray[np.int32],
     weights: Floats,
 ) -> LossIncrease:
-    """Return what the rows of a table lose without each column, in the order of the blocks.
+    """Return how much the log-loss of a table increases without each column.
 
     Parameters
     ----------
     table : n rows
     base : (C,)
         Log prior of the classes.
-    readings, features, found : of the model
+    posteriors, features, found : of the model
     codes, weights : (n,)
     """
-    blocks = [NewBlock(reading, table) for reading in readings]
+    blocks = [NewBlock(posterior, table) for posterior in posteriors]
     scores = np.repeat((base + found.offsets)[None], len(table), axis=0)
     for weight, block in zip(found.weights.tolist(), blocks, strict=True):
         scores += weight * block.all_columns()
@@ -169,7 +169,7 @@ class _Weighted:
     """Blocks of rows, and how they are combined.
 
     added : (n, C) by the name of a column
-        What its corrections add to the scores.
+        What its residual coefficients add to the scores.
     codes : (n,)
     """
 
@@ -193,8 +193,8 @@ class _Weighted:
                 yield self._losses(others - self.added.get(block.columns[0], 0.0), self.codes)
                 continue
             out = np.empty((len(block.columns), len(scores)))
-            for rows, said in block.without_each():
-                left = others[rows] + weight * _remove_common(said)
+            for rows, found in block.without_each():
+                left = others[rows] + weight * _by_column(found)
                 for at, name in enumerate(block.columns):
                     left[at] -= self.added[name][rows] if name in self.added else 0.0
                 codes = np.tile(self.codes[rows], len(left))
@@ -203,7 +203,7 @@ class _Weighted:
             yield from out
 
 
-def _remove_common(said: Floats) -> Floats:
+def _by_column(scores: Floats) -> Floats:
     """Return scores (m, C, d) column by column, (d, m, C), as `remove_common` leaves them."""
-    turned = np.ascontiguousarray(np.moveaxis(said, 2, 0))
-    return remove_common(turned.reshape(-1, said.shape[1])).reshape(turned.shape)
+    turned = np.ascontiguousarray(np.moveaxis(scores, 2, 0))
+    return remove_common(turned.reshape(-1, scores.shape[1])).reshape(turned.shape)

@@ -38,12 +38,12 @@ def family_of(name: str, columns: tuple[str, ...], **settings: Any) -> Family[An
     return Text.with_settings(columns, TEXTS[name], **settings)
 
 
-def string_readings(families: Any) -> dict[str, ReadAs]:
+def string_formats(families: Any) -> dict[str, ReadAs]:
     """Return how columns of strings are read to which a user gave a family.
 
     Those of texts and of levels are kept as they are, those of numbers become numbers.
 
-    >>> string_readings({"note": "text", ("age",): {"family": "normal"}, "city": "categorical"})
+    >>> string_formats({"note": "text", ("age",): {"family": "normal"}, "city": "categorical"})
     {'note': 'text', 'age': 'number', 'city': 'category'}
     """
     found: dict[str, ReadAs] = {}

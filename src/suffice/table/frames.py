@@ -15,7 +15,7 @@ from suffice.data.objects import DAY, Kind
 from suffice.data.schema import Field, Schema
 from suffice.data.table import Table, has_names
 from suffice.families.family import Cells
-from suffice.table.sheet import as_rows
+from suffice.table.rows import as_rows
 
 
 def frame_kind(X: Any) -> str:
@@ -40,7 +40,7 @@ def frame_kind(X: Any) -> str:
 
 
 def as_given(cells: Cells, schema: Schema, rows: int, kind: str) -> Any:
-    """Return the columns of a schema as a table of this kind; those without cells are gaps."""
+    """Return the columns of a schema as a table of this kind; those without cells are missing."""
     columns = {
         name: plain(schema[name], cells[name]) if name in cells else np.full(rows, None)
         for name in schema.given
@@ -77,8 +77,8 @@ def framed(columns: dict[str, NDArray[Any]], kind: str) -> Any:
     return table
 
 
-def filled(X: Any, cells: Cells, schema: Schema) -> Any:
-    """Return a copy of X in which the gaps of some columns are filled."""
+def fill_missing(X: Any, cells: Cells, schema: Schema) -> Any:
+    """Return a copy of X in which the missing values of some columns are filled in."""
     new = {name: plain(schema[name], cells[name]) for name in schema.given if name in cells}
     kind = frame_kind(X)
     if kind != "structured":
@@ -147,17 +147,17 @@ def plain(field: Field, values: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(levels[np.where(values == MISSING_CODE, len(field.levels), values)])
     if field.kind == "text":
         return values
-    gaps = np.isnan(values)
+    missing = np.isnan(values)
     if field.kind == "date":
-        days = np.round(np.where(gaps, 0.0, values) * DAY).astype("M8[s]")
-        return np.where(gaps, np.datetime64("NaT", "s"), days)
+        days = np.round(np.where(missing, 0.0, values) * DAY).astype("M8[s]")
+        return np.where(missing, np.datetime64("NaT", "s"), days)
     if field.kind == "span":
-        spans = np.round(np.where(gaps, 0.0, values) * DAY * 1e6).astype("m8[us]")
-        return np.where(gaps, np.timedelta64("NaT", "us"), spans)
+        spans = np.round(np.where(missing, 0.0, values) * DAY * 1e6).astype("m8[us]")
+        return np.where(missing, np.timedelta64("NaT", "us"), spans)
     if field.kind == "time":
-        clock = [None if gap else _time_of_day(v) for v, gap in zip(values, gaps, strict=True)]
+        clock = [None if one else _time_of_day(v) for v, one in zip(values, missing, strict=True)]
         return np.array(clock, dtype=object)
-    if field.kind in ("integer", "boolean") and not gaps.any():
+    if field.kind in ("integer", "boolean") and not missing.any():
         whole = np.all(values == np.floor(values))
         if whole:
             return values.astype(np.bool_ if field.kind == "boolean" else np.int64)

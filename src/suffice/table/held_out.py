@@ -1,4 +1,4 @@
-"""What blocks say of rows in held-out folds: what weights and corrections are fitted to."""
+"""Scores of rows in held-out folds, block by block: what the combination is fitted to."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from suffice.data.hashes import Hashes, table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Posterior
+from suffice.families.class_prior import ClassPrior
 from suffice.logistic.binary import FeatureRows
-from suffice.table.class_prior import class_log_prior, left_out_prior
-from suffice.table.features import Features
+from suffice.table.residual_features import ResidualFeatures
 from suffice.tally.tally import Floats, Index
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
 
-def folds_of_table(rows: Rows, columns: Iterable[str]) -> Folds:
-    """Return the rows of a `Sheet` in folds, dealt by what some columns hold."""
+def assign_table_folds(rows: Rows, columns: Iterable[str]) -> Folds:
+    """Return rows of a table in folds, dealt by what some columns hold."""
     return assign_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
 
 
 def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
-    """Return a hash of what some columns of a `Sheet` hold, and of the group, (n,)."""
-    return with_group_hashes(cell_hashes(rows.X.table, columns), rows)
+    """Return a hash of what some columns of a table hold, and of the group, (n,)."""
+    return add_group_hashes(cell_hashes(rows.X.table, columns), rows)
 
 
 def cell_hashes(table: Table, columns: Iterable[str]) -> Hashes:
@@ -42,7 +42,7 @@ def cell_hashes(table: Table, columns: Iterable[str]) -> Hashes:
     return table.known_hashes[names]
 
 
-def with_group_hashes(hashes: Hashes, rows: Rows) -> Hashes:
+def add_group_hashes(hashes: Hashes, rows: Rows) -> Hashes:
     """Return hashes of what rows hold and of the group of each."""
     return hashes ^ rows.groups if rows.groups.size else hashes
 
@@ -56,15 +56,15 @@ class HeldOut:
 
     Parameters
     ----------
-    folds : Folds of rows of a `Sheet`
+    folds : Folds of rows of a table (`TableRows`)
     totals : (C,)
         Weight of all rows of each class.
     """
 
     folds: Folds
     totals: Floats
-    # What blocks have said before, by their family and whether parameters are plugged in.
-    _said: dict[tuple[Any, bool], Floats] = field(default_factory=dict, repr=False)
+    # Scores of blocks that were asked for before, by family and whether parameters are plugged in.
+    _scores: dict[tuple[Any, bool], Floats] = field(default_factory=dict, repr=False)
 
     @property
     def table(self) -> Table:
@@ -93,19 +93,20 @@ class HeldOut:
         """The weight of each of these rows, (n',)."""
         return np.asarray(self.folds.rows.row_weights[self.kept])
 
-    def scores(self, reading: Posterior[Any]) -> Floats:
-        """Return what a block says of the rows by other folds (see `log_ratio`).
+    def scores(self, posterior: Posterior[Any]) -> Floats:
+        """Return log p(x | class) of a block by the rows of other folds, (n', C').
 
-        It is computed once for a family: all its readings must be of the same rows.
+        Of two classes it is the difference, (n',). It is computed once for a family: all its
+        posteriors must be of the same rows.
         """
-        key = reading.family, bool(getattr(reading, "plug_in", False))
-        if key not in self._said:
-            found = reading.held_out(self.table, self.folds)
+        key = posterior.family, bool(getattr(posterior, "plug_in", False))
+        if key not in self._scores:
+            found = posterior.held_out(self.table, self.folds)
             if len(self.classes) < found.shape[1]:
                 found = np.ascontiguousarray(found[:, self.classes])
             whole = len(self.kept) == len(found)
-            self._said[key] = log_ratio(found if whole else found[self.kept])
-        return self._said[key]
+            self._scores[key] = log_ratio(found if whole else found[self.kept])
+        return self._scores[key]
 
     def rows(self, scores: Sequence[Floats]) -> HeldOutRows:
         """Return the rows with the `scores` of each block."""
@@ -115,21 +116,23 @@ class HeldOut:
     def _log_priors(self) -> tuple[Floats, Floats]:
         """The log prior of the classes that are held out, with and without each row, (n', C')."""
         own = self.folds.rows.codes[self.kept]
-        base = np.repeat(class_log_prior(self.totals)[None, self.classes], len(own), axis=0)
-        return base, left_out_prior(self.totals, own, self.weights)[:, self.classes]
+        prior = ClassPrior.of(self.totals, None, "predictive")
+        base = np.repeat(prior.log_prob[None, self.classes], len(own), axis=0)
+        without = prior.leave_one_out(own, self.weights, closed=True)
+        return base, without[:, self.classes]
 
-    def features(self, features: Features) -> FeatureRows | None:
+    def features(self, features: ResidualFeatures) -> FeatureRows | None:
         """Return the features of the rows, if there are any."""
         if not features.columns:
             return None
         found = features.of(self.table)
         return found if len(self.kept) == len(found) else found.take(self.kept)
 
-    def combined(
-        self, readings: Iterable[Posterior[Any]], features: Features, found: Combination
+    def combined_scores(
+        self, posteriors: Iterable[Posterior[Any]], features: ResidualFeatures, found: Combination
     ) -> Floats:
-        """Return the scores, (n', C'), under weights, offsets and corrections of all rows."""
-        rows = self.rows([self.scores(reading) for reading in readings])
+        """Return the scores, (n', C'), under weights, offsets and coefficients of all rows."""
+        rows = self.rows([self.scores(posterior) for posterior in posteriors])
         scores = rows.scores(found.params)
         coefficients = found.residual_coefficients
         given = self.features(features) if len(coefficients) else None

@@ -1,1 +1,1 @@
-"""The search for the families of columns and for columns that belong together."""
+"""The structure search: a family for each column, and which columns form blocks."""

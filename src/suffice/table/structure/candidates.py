@@ -1,4 +1,4 @@
-"""The families that may suit a column, and the one its rows have most evidence for."""
+"""The families that may suit a column, and their marginal likelihoods."""
 
 from __future__ import annotations
 
@@ -12,34 +12,32 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family, Posterior
 from suffice.table.families import family_of
-
-# Distinct numbers up to which they may be names of levels.
-MOST_LEVELS = 32
-CONTINUOUS = ("normal", "lognormal", "binned")
-# Families of which one with a variance for all classes is tried too, if they are the best.
-TIED = {"normal": "normal:tied", "lognormal": "lognormal:tied"}
+from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 
 
 class Candidate(NamedTuple):
     """A family with settings taken from rows, and what their tally says."""
 
     family: Family[Any]
-    reading: Posterior[Any]
+    posterior: Posterior[Any]
 
 
-def read_from(family: Family[Any], rows: Rows) -> Candidate:
-    """Return a family with settings taken from these rows, and their tally read."""
+def fit_candidate(family: Family[Any], rows: Rows) -> Candidate:
+    """Return a family with settings taken from these rows, and its posterior."""
     own = rows.X.table, rows.codes, rows.classes, rows.weights
-    return read_by(family.fit_settings(*own).refine_settings(*own, rows.groups), rows)
+    settled = family.fit_settings(*own).refine_settings(*own, rows.groups)
+    return count_candidate(settled, rows)
 
 
-def read_by(family: Family[Any], rows: Rows) -> Candidate:
-    """Return a family that has its settings, and the rows' tally read by it."""
+def count_candidate(family: Family[Any], rows: Rows) -> Candidate:
+    """Return a family that has its settings, and its posterior given the rows."""
     tally = family.count(rows.X.table, rows.codes, rows.classes, rows.weights)
     return Candidate(family, family.posterior(tally))
 
 
-def candidates_for(column: Column, rows: Rows) -> tuple[str, ...]:
+def candidate_names(
+    column: Column, rows: Rows, settings: SearchSettings = DEFAULT_SEARCH
+) -> tuple[str, ...]:
     """Return the names of the families that may suit a column, each with its own variances."""
     if column.kind == "category":
         return ("categorical",)
@@ -47,8 +45,8 @@ def candidates_for(column: Column, rows: Rows) -> tuple[str, ...]:
         return ("text",)
     if column.kind == "boolean":
         return ("bernoulli",)
-    few = few_values(column)
-    names = [] if few and is_narrow(column, rows) else list(CONTINUOUS)
+    few = has_few_values(column, settings)
+    names = [] if few and is_narrow(column, rows) else list(settings.numeric_families)
     if column.whole and column.kind != "date":
         names.append("poisson")
     if few:
@@ -56,13 +54,13 @@ def candidates_for(column: Column, rows: Rows) -> tuple[str, ...]:
     return tuple(names)
 
 
-def few_values(column: Column) -> bool:
+def has_few_values(column: Column, settings: SearchSettings = DEFAULT_SEARCH) -> bool:
     """Say whether a column of numbers has few enough values to be names of levels."""
-    return len(column.distinct) <= MOST_LEVELS
+    return len(column.distinct) <= settings.max_levels
 
 
 def is_narrow(column: Column, rows: Rows) -> bool:
-    """Say whether the few values of a column are narrower, in some class, than the gaps between.
+    """Say whether a class has a standard deviation below half the least distance of values.
 
     A density can be as high as it likes at a value that repeats, which no probability can: it would
     win over levels without being any better.
@@ -72,55 +70,49 @@ def is_narrow(column: Column, rows: Rows) -> bool:
         return True
     seen = ~column.missing
     numbers, codes = column.values[seen], rows.codes[seen]
-    mass = rows.weights[seen] if rows.weights.size else np.ones(len(numbers))
-    counts = np.bincount(codes, mass, rows.classes)
-    # In units of the least gap, since its square may be beyond all floats; so may numbers in it,
-    # which are then not narrow.
+    weights = rows.weights[seen] if rows.weights.size else np.ones(len(numbers))
+    counts = np.bincount(codes, weights, rows.classes)
+    # In units of the least distance, since its square may be beyond all floats; so may numbers in
+    # it, which are then not narrow.
     with np.errstate(over="ignore", invalid="ignore"):
         steps = (numbers - values[0]) / np.diff(values).min()
-        means = np.bincount(codes, mass * steps, rows.classes) / np.where(counts > 0, counts, 1.0)
-        squares = np.bincount(codes, mass * (steps - means[codes]) ** 2, rows.classes)
-    # One row has no spread; where there are more, it may be too small to be told from none.
+        sums = np.bincount(codes, weights * steps, rows.classes)
+        means = sums / np.where(counts > 0, counts, 1.0)
+        squares = np.bincount(codes, weights * (steps - means[codes]) ** 2, rows.classes)
+    # One row has no variance; where there are more, it may be too small to differ from none.
     several = counts > 1
     return bool(np.any(squares[several] < (counts[several] - 1) / 4))
 
 
-def tried(
+def fit_candidates(
     names: tuple[str, ...], columns: tuple[str, ...], rows: Rows, table: Table
 ) -> dict[str, Candidate]:
-    """Return those of the families that can be of these columns, each with its evidence.
+    """Return those of the families that can be of these columns, fitted to the rows.
 
-    The rows may be few of those of the table, which are to be learned all.
+    The rows may be few of those of the table, all of which are to be learned.
     """
     found = {}
     for name in names:
         family = family_of(name, columns)
         if family.objection(table) is not None:
             continue
-        found[name] = read_from(family, rows)
+        found[name] = fit_candidate(family, rows)
     return found
 
 
 def evidence_of_classes(name: str, columns: tuple[str, ...], rows: Rows) -> float:
-    """Return the evidence of a distribution for each class against one for all classes.
+    """Return the log evidence of a distribution for each class against one for all classes.
 
-    The strength that decides how far the classes may differ is paid for by half a log of the rows.
+    The prior sample size, which decides how far the classes may differ, costs half a log of the
+    rows.
     """
     alike = replace(rows, codes=np.zeros(rows.shape[0], np.int32), classes=1)
-    apart, together = (read_from(family_of(name, columns), r).reading for r in (rows, alike))
+    apart, together = (fit_candidate(family_of(name, columns), r).posterior for r in (rows, alike))
     price = np.log(max(apart.weight, 1.0)) / 2
     return float(apart.log_evidence - together.log_evidence - price)
 
 
-# Fewer rows than these may all differ in anything.
-FEWEST_ROWS = 20
-# Part of the cells that are different in a column of names.
-NEARLY_ALL = 0.95
-# Equal pairs that whole numbers within their range would have by chance, if they have none.
-EXPECTED_PAIRS = 10.0
-
-
-def names_rows(column: Column) -> str | None:
+def describe_identifier(column: Column, settings: SearchSettings = DEFAULT_SEARCH) -> str | None:
     """Say why a column looks like an identifier, or None.
 
     Strings that are nearly all different are names. Whole numbers that are all different are
@@ -129,25 +121,24 @@ def names_rows(column: Column) -> str | None:
 
     Examples
     --------
-    >>> import numpy as np
     >>> number = Column("id", "integer", np.arange(100.0))
-    >>> names_rows(number)
+    >>> describe_identifier(number)
     '100 whole numbers from 0 to 99, no two equal'
-    >>> names_rows(Column("income", "integer", np.arange(100.0) ** 3)) is None
+    >>> describe_identifier(Column("income", "integer", np.arange(100.0) ** 3)) is None
     True
     """
     seen = column.seen
     n = len(seen)
-    if n < FEWEST_ROWS or column.kind in ("boolean", "date", "text"):
+    if n < settings.min_identifier_rows or column.kind in ("boolean", "date", "text"):
         return None
     if column.kind == "category":
         different = len(column.distinct)
-        if different >= NEARLY_ALL * n:
+        if different >= settings.min_identifier_share * n:
             return f"{different} different values in {n} rows"
         return None
     if not column.whole or len(column.distinct) < n:
         return None
     low, high = column.ends
-    if n**2 / (2 * (high - low + 1)) < EXPECTED_PAIRS:
+    if n**2 / (2 * (high - low + 1)) < settings.expected_equal_pairs:
         return None
     return f"{n} whole numbers from {low:g} to {high:g}, no two equal"

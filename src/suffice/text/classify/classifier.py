@@ -20,7 +20,8 @@ from suffice.estimators.importance import (
     note_at_fit,
     note_on_rows,
 )
-from suffice.estimators.intake import NoRowsError, read_labels, with_groups
+from suffice.estimators.labels import NoRowsError, read_labels, with_groups
+from suffice.estimators.merging import check_same_class
 from suffice.families.class_prior import ClassPrior, discrete_class_prior
 from suffice.generative import learning
 from suffice.generative.classifier import TallyClassifier
@@ -602,7 +603,7 @@ class TextClassifier(TallyClassifier):
 
     def _check_mergeable(self, other: Any) -> tuple[Any, Any]:
         mine = self._check_fitted()
-        learning.check_same_class(self, other)
+        check_same_class(type(self), type(other))
         check_is_fitted(other)
         check_same_terms(mine.terms, other._fitted.terms)
         return mine, other._fitted

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 from suffice.errors import InputError
+from suffice.estimators.merging import refuse_different_counts
 from suffice.estimators.settings import Difference, differences, same
 from suffice.generative import learning
 from suffice.tally.tally import Index
@@ -23,7 +24,7 @@ def merge_documents(mine: TextFitted, theirs: TextFitted) -> TextFitted:
     if theirs.sample is not None:
         sample = _place_sample(theirs.sample, theirs.terms, columns, counter)
         theirs = theirs.replace(sample=sample)
-    return cast(TextFitted, learning.merge(mine.with_vocabulary_of(counter), theirs))
+    return learning.merge(mine.with_vocabulary_of(counter), theirs)
 
 
 def _place_sample(
@@ -49,20 +50,20 @@ def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
     if given[0] != given[1]:
         found.append(Difference("vocabulary", *given))
     if found:
-        learning.refuse_different(found)
+        refuse_different_counts(found)
 
 
 def grow_stale(fitted: TextFitted) -> TextFitted:
     """Return the fitted value, what was fitted to documents stale, or gone with its classes."""
     if fitted.refinement is None:
-        found = cast(TextFitted, learning.grow_stale(fitted))
+        found = learning.grow_stale(fitted)
         gone = fitted.calibration is not None and found.calibration is None
         return drop_calibration(found) if gone else found
     fact = "The refinement is that of the documents learned before."
     if len(fitted.refinement.bias) != len(fitted.classes):
         fact = "The classes have changed, so answers are not refined any more."
         fitted = drop_calibration(fitted)
-    return cast(TextFitted, learning.warn_stale(fitted, fact, "refresh_calibration"))
+    return learning.warn_stale(fitted, fact, "refresh_calibration")
 
 
 def drop_calibration(fitted: TextFitted) -> TextFitted:

@@ -156,8 +156,9 @@ as in scikit-learn
 
     @property
     def fixed_vocabulary_(self) -> bool:
-        """Whether the vocabulary was given."""
-        return self._known("fixed_vocabulary_").fixed
+        """Whether the vocabulary was given; known before anything is learned, too."""
+        fitted = self._before()
+        return self.vocabulary is not None if fitted is None else fitted.fixed
 
     @property
     def term_counts_(self) -> NDArray[np.int64]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cached_property
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -100,9 +100,10 @@ class Vocabulary:
 
     def __init__(self, terms: Terms, finder: Finder | None = None) -> None:
         self.terms = terms
-        self._finder = finder
-        self._users = 0
-        self._lock = Lock()
+        # One finder at most, and a token for each call that may be using it. There is no lock: an
+        # interruption could leave it locked. Each line that changes a list does so as a whole.
+        self._finders: list[Finder] = [] if finder is None else [finder]
+        self._users: list[None] = []
 
     @classmethod
     def empty(cls) -> Vocabulary:
@@ -147,24 +148,25 @@ class Vocabulary:
     def count(self, cutter: Cutter, source: Any) -> Counted:
         """Return the counts of these terms in documents."""
         documents = cutter.prepare(source)
-        with self._lock:
-            finder = self._find(cutter)
-            self._finder = finder
-            self._users += 1
+        self._users.append(None)
         try:
+            finder = self._find(cutter, self._finders[:])
+            self._finders[:] = [finder]
             return finder.count(documents)
         finally:
-            with self._lock:
-                self._users -= 1
+            self._users.pop()
 
     def learn(self, cutter: Cutter, source: Any) -> tuple[Vocabulary, Counted]:
         """Return the vocabulary with all terms of these documents, and their counts."""
         documents = cutter.prepare(source)
-        with self._lock:
-            in_use = self._users > 0
-            finder = cutter.finder(self.terms) if in_use else self._find(cutter)
-            if not in_use:
-                self._finder = None  # what grows is no longer what finds our own terms
+        # What grows is no longer what finds our own terms: first it is taken away, then it is seen
+        # whether anybody had it before.
+        found = []
+        with suppress(IndexError):
+            found = [self._finders.pop()]
+        if self._users:
+            self._finders[:], found = found, []
+        finder = self._find(cutter, found)
         counted = finder.learn(documents)
         return Vocabulary(self._grow(finder), finder), counted
 
@@ -186,17 +188,16 @@ class Vocabulary:
         """Return the columns in the order of their terms."""
         if not isinstance(self.terms, Names):
             return ListedTerms(self.terms).order()
-        with self._lock:
-            finder = self._finder
-        if finder is not None and not isinstance(finder, ListedTerms) and len(finder) == len(self):
-            return np.asarray(finder.order())
+        for finder in self._finders[:]:
+            if not isinstance(finder, ListedTerms) and len(finder) == len(self):
+                return np.asarray(finder.order())
         return self.terms.order()
 
-    def _find(self, cutter: Cutter) -> Finder:
-        """Return what finds our terms: the one there is, or a new one."""
-        found = self._finder
-        if found is not None and cutter.can_use(found) and len(found) == len(self):
-            return found
+    def _find(self, cutter: Cutter, found: list[Finder]) -> Finder:
+        """Return what finds our terms: the one that was found, or a new one."""
+        for finder in found:
+            if cutter.can_use(finder) and len(finder) == len(self):
+                return finder
         return cutter.finder(self.terms)
 
     def _grow(self, finder: Finder) -> Terms:

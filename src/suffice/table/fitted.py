@@ -1,0 +1,150 @@
+"""What a classifier of tables has learned: one frozen value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from suffice.combine.combination import Combination
+from suffice.data.rows import Rows
+from suffice.families import Posterior
+from suffice.generative.fitted import Batch, Fitted, Generative, Labels
+from suffice.table.blocks import IndependentBlocks
+from suffice.table.choices import Choices
+from suffice.table.counter import TableCounter
+from suffice.table.residual_features import ResidualFeatures
+from suffice.table.structure.search import Structure
+from suffice.tally import Groups
+from suffice.tally.tally import Floats
+from suffice.validation.importance import LossIncrease
+
+NO_FEATURES = ResidualFeatures()
+# Rows as they were given, batch by batch: their classes, and the rows coded by them.
+GivenRows = tuple[tuple[Labels, Rows], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TableBatch(Batch):
+    """Labelled rows of a table, and which columns form blocks if that was chosen by them.
+
+    Parameters
+    ----------
+    frame_kind : what kind of table was given (`frames.frame_kind`)
+    structure : Structure, or None of rows that nothing is chosen by
+    """
+
+    counter: TableCounter
+    frame_kind: str = "numpy"
+    structure: Structure | None = None
+
+
+class StreamState(NamedTuple):
+    """How far a stream has come whose families will be decided again (`streams.early`)."""
+
+    seen: int
+    """Rows that were learned, those that are forgotten by now among them."""
+    decided: int
+    """How many they were when families were decided last."""
+    declared: frozenset[str]
+    """Columns that were given as categories, whatever their strings look like."""
+
+
+class Window(NamedTuple):
+    """The last rows, which alone count (`streams.window`)."""
+
+    size: int
+    """How many rows it holds at most, whatever their weights."""
+    rows: GivenRows | None
+    """The rows, oldest first; None after loading, since no file has them."""
+
+
+@dataclass(frozen=True, eq=False)
+class TableFitted(Fitted):
+    """All that a classifier of tables has learned.
+
+    Parameters
+    ----------
+    counter : TableCounter
+        Columns, levels and blocks.
+    choices : what was chosen for each column, what else was tried, and why
+    frame_kind : what kind of table was given first
+    combination : how the blocks' log-likelihoods are put together
+    combined_classes : (C,)
+        The classes that the combination was fitted to.
+    features : what residual coefficients of the combination are of
+    weights_stale : bool
+        Whether rows were learned or forgotten since the combination was fitted.
+    loss_increase : what held-out rows lost without each column, measured with the combination
+    stream : StreamState, if families will be decided again
+        The `sample` then has all rows that were learned and not forgotten, with all columns and
+        with strings as they were given; otherwise the blocks' columns alone.
+    window : Window, if old rows are forgotten
+    """
+
+    counter: TableCounter
+    choices: Choices = field(default_factory=lambda: Choices(()))
+    frame_kind: str = "numpy"
+    combination: Combination = field(default_factory=lambda: Combination.naive(0, 0))
+    combined_classes: Labels = field(default_factory=lambda: np.empty(0))
+    features: ResidualFeatures = NO_FEATURES
+    weights_stale: bool = False
+    loss_increase: LossIncrease | None = None
+    stream: StreamState | None = None
+    window: Window | None = None
+
+    @classmethod
+    def start(cls, fitted: Fitted, batch: TableBatch) -> TableFitted:
+        """Return what was learned of the first rows, nothing combined yet."""
+        assert batch.structure is not None
+        assert isinstance(fitted.counter, TableCounter)
+        return cls(
+            fitted.columns,
+            fitted.counter,
+            fitted.tally,
+            closed=fitted.closed,
+            new_classes=fitted.new_classes,
+            choices=batch.structure.choices,
+            frame_kind=batch.frame_kind,
+        )
+
+    @property
+    def is_calibrated(self) -> bool:
+        """Whether probabilities are adjusted: they are those of the combination."""
+        return True
+
+    @property
+    def generative(self) -> Generative:
+        """p(class) and p(x | class)."""
+        assert self.model is not None
+        return self.model
+
+    @property
+    def posteriors(self) -> tuple[Posterior[Any], ...]:
+        """What the tally says of each block."""
+        blocks = self.generative.features
+        assert isinstance(blocks, IndependentBlocks)
+        return blocks.posteriors
+
+    @property
+    def log_prior(self) -> Floats:
+        """Log p(class), (C,)."""
+        return self.generative.log_prior
+
+    def keep_used(self, tally: Groups[Any]) -> Self:
+        """Return the value without what it knows of levels that no row of a tally has."""
+        counter = self.counter.shrink(tally)
+        if counter.blocks is self.counter.blocks:
+            return self.replace(counter=counter)
+        used = self.counter.levels_in_use(tally.parts)
+        kept = self.combination.residual_coefficients
+        found, kept = self.features.keep_levels(used, kept)
+        combination = replace(self.combination, residual_coefficients=kept)
+        return self.replace(counter=counter, features=found, combination=combination)
+
+
+def as_table_fitted(fitted: Fitted) -> TableFitted:
+    """Return what a classifier of tables has learned, known to be so."""
+    assert isinstance(fitted, TableFitted)
+    return fitted

@@ -1,0 +1,1 @@
+"""Streams of rows: families decided again while there are few rows, windows, decay."""

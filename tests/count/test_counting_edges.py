@@ -1,0 +1,70 @@
+"""Rows that are counted another way, or not at all: wide ones, many patterns, cells of no kind."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from counting_cases import counted
+from suffice import InputError
+from suffice.count import full_moments as patterns
+from suffice.kernels.count.scatter import BLOCK, NARROW
+
+WIDE = NARROW + 5
+
+
+def moments_by_hand(X, w):
+    return w.sum(), w @ X, (X * w[:, None]).T @ X
+
+
+def wide_rows(gaps):
+    """Return more than one block of wide rows of three classes, with weights."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(BLOCK + 200, WIDE)) + rng.normal(size=WIDE)
+    if gaps:
+        X[BLOCK + 3 :: 50, 4] = np.nan
+    return X, rng.integers(0, 3, len(X)), rng.uniform(0.5, 2.0, len(X))
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_wide_rows_are_counted_as_by_hand(gaps):
+    X, y, w = wide_rows(gaps)
+    weights, tally = counted("patterns", X, y, 3, w)
+    np.testing.assert_allclose(weights, np.bincount(y, w), rtol=1e-12)
+    whole = ~np.isnan(X).any(axis=1)
+    everything = tuple(range(WIDE))
+    seen = {everything: whole}
+    if gaps:
+        seen[everything[:4] + everything[5:]] = ~whole
+    assert set(tally.parts) == set(seen)
+    for columns, rows in seen.items():
+        part = tally.parts[columns].rebase(np.zeros((3, len(columns))))
+        for c in range(3):
+            mine = rows & (y == c)
+            weight, sum_x, sum_xx = moments_by_hand(X[np.ix_(mine, columns)], w[mine])
+            np.testing.assert_allclose(part.weight[c], weight, rtol=1e-12)
+            np.testing.assert_allclose(part.sum_x[c], sum_x, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(part.sum_xx[c], sum_xx, rtol=1e-9, atol=1e-9)
+
+
+def test_patterns_of_gaps_that_would_fill_the_memory_are_refused(monkeypatch):
+    X = np.arange(12.0).reshape(4, 3)
+    X[[0, 1, 2], [0, 1, 2]] = np.nan
+    one_class = 8 * (3**2 + 3 * 2**2)
+    monkeypatch.setattr(patterns, "MAX_PATTERN_BYTES", one_class)
+    counted("patterns", X, [0] * 4, 1)
+    monkeypatch.setattr(patterns, "MAX_PATTERN_BYTES", one_class - 1)
+    with pytest.raises(InputError, match="4 missing-value patterns would take 0 MB"):
+        counted("patterns", X, [0] * 4, 1)
+
+
+@pytest.mark.parametrize("cell", [3.0, -1.0, 7.0])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_cells_that_should_be_0_or_1_are_refused_if_they_are_not(cell, form):
+    X = form(np.array([[1.0, 0.0], [0.0, cell]]))
+    with pytest.raises(InputError, match=r"cells must be 0 or 1, and those of .*1.* are not"):
+        counted("ones", X, [0, 0], 1, threshold=np.nan)
+
+
+def test_levels_of_sparse_rows_are_refused():
+    with pytest.raises(InputError, match=r"takes dense rows only\. Use X\.toarray\(\)"):
+        counted("levels", sparse.csr_array(np.eye(2)), [0, 1], 2)

@@ -1,0 +1,45 @@
+"""The version is written once, and whatever else tells it agrees."""
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+from packaging.version import Version
+
+import suffice
+
+ROOT = Path(__file__).parents[2]
+HEADINGS = re.compile(r"^## \[(.+?)\]", re.MULTILINE)
+
+
+def test_what_is_built_has_the_version_of_the_package():
+    build = [sys.executable, "-m", "hatchling", "metadata"]
+    told = subprocess.run(build, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert json.loads(told)["version"] == suffice.__version__
+
+
+def test_pyproject_reads_the_version_and_does_not_repeat_it():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert "version" not in project
+    assert "version" in project["dynamic"]
+
+
+def test_the_version_is_one_that_installers_can_order():
+    assert str(Version(suffice.__version__)) == suffice.__version__
+
+
+def test_the_changelog_starts_with_what_is_not_released_and_goes_back_in_order():
+    first, *released = HEADINGS.findall((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
+    assert first == "Unreleased"
+    versions = [Version(name) for name in released]
+    assert versions == sorted(versions, reverse=True)
+    assert all(version <= Version(suffice.__version__) for version in versions)
+
+
+def test_the_citation_has_the_version():
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited
+    assert cited[1].strip("\"'") == suffice.__version__

@@ -1,0 +1,68 @@
+"""What is counted of documents is a value: printable, comparable, grown and shrunk by copies."""
+
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from suffice import CountVectorizer, TextClassifier
+from suffice.text.classify.term_counter import TermCounter
+from suffice.text.vectorize.analyzers import cutter_of
+from suffice.text.vectorize.cutting import WordCutter
+from suffice.text.vectorize.vocabulary import Vocabulary
+
+
+def counter_of(documents, **settings):
+    return TermCounter(WordCutter(), Vocabulary.empty(), **settings).learn(documents)[0]
+
+
+def test_counters_of_the_same_settings_and_terms_are_equal():
+    one, other = counter_of(["to be"]), counter_of(["to be"])
+    assert one == other
+    assert hash(one) == hash(other)
+    assert one != counter_of(["be to"])
+    assert one != replace(other, event="bernoulli")
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert "Vocabulary(['to', 'be'])" in repr(one)
+
+
+def test_cutters_are_equal_if_they_find_the_same_terms():
+    plain, pairs = CountVectorizer(), CountVectorizer(ngram_range=(1, 2))
+    assert cutter_of(plain) == WordCutter()
+    assert cutter_of(pairs) != WordCutter()
+    characters = [cutter_of(CountVectorizer(analyzer="char")) for _ in range(2)]
+    assert characters[0] == characters[1]
+    assert hash(characters[0]) == hash(characters[1])
+
+
+def test_a_counter_that_learns_or_drops_terms_leaves_the_first_as_it_was():
+    counter = counter_of(["to be"])
+    grown, matrix = counter.learn(["be or not"])
+    assert counter.terms == ["to", "be"]
+    assert grown.terms == ["to", "be", "or", "not"]
+    np.testing.assert_array_equal(matrix.toarray(), [[0, 1, 1, 1]])
+    assert grown.take(np.array([1, 3])).terms == ["be", "not"]
+    np.testing.assert_array_equal(counter.read(["be or not"]).toarray(), [[0, 1]])
+    both, columns = counter.union(counter_of(["or be"]))
+    assert both.terms == ["to", "be", "or"]
+    assert columns.tolist() == [2, 1]
+
+
+def test_a_vocabulary_that_was_given_neither_grows_nor_shrinks():
+    counter = TermCounter(WordCutter(), counter_of(["to be"]).vocabulary, is_given=True)
+    same, matrix = counter.learn(["be or not"])
+    assert same is counter
+    np.testing.assert_array_equal(matrix.toarray(), [[0, 1]])
+
+
+def test_a_classifier_has_three_classes_of_ours_at_most():
+    for kind in (TextClassifier, CountVectorizer):
+        ours = [one for one in kind.__mro__ if one.__module__.startswith("suffice")]
+        assert len(ours) <= 3
+
+
+@pytest.mark.parametrize("name", ["classes_", "tally_", "terms_", "alpha_", "calibration_"])
+def test_nothing_is_known_before_fit(name):
+    with pytest.raises(AttributeError):
+        getattr(TextClassifier(), name)

@@ -1,0 +1,110 @@
+"""A TextClassifier that is interrupted, or asked while it learns: the old model or the new one."""
+
+import threading
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import suffice
+from interruptions import count_lines, interrupt_at
+from suffice import CountVectorizer, TextClassifier
+
+HOME = Path(suffice.__file__).parent
+PLACES = {str(path) for room in ("text", "generative") for path in (HOME / room).rglob("*.py")} | {
+    str(HOME / "validation" / "row_sample.py")
+}
+FIRST = ["cheap pills cheap", "lunch at noon", "cheap watches", "see you at lunch", "pills", "noon"]
+FIRST_LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
+MORE, MORE_LABELS = ["quarterly report", "cheap lunch"], ["work", "ham"]
+# Lines of each call that are tried, evenly spread, with the last ones among them.
+TRIED = 25
+
+pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
+
+
+def fitted(**settings):
+    return TextClassifier(**settings).fit(FIRST, FIRST_LABELS)
+
+
+def other(**settings):
+    return TextClassifier(**settings).fit(MORE, MORE_LABELS)
+
+
+CHANGES = {
+    "fit": lambda one: one.fit(MORE, MORE_LABELS),
+    "fit of a stream": lambda one: one.fit(iter([(FIRST, FIRST_LABELS), (MORE, MORE_LABELS)])),
+    "partial_fit": lambda one: one.partial_fit(MORE, MORE_LABELS),
+    "forget": lambda one: one.forget(FIRST[:2], FIRST_LABELS[:2]),
+    "merge": lambda one: one.merge(other(**one.get_params(deep=False))),
+    "prune": lambda one: one.prune(2),
+    "refresh_calibration": lambda one: one.refresh_calibration(),
+}
+SETTINGS = {
+    "calibrated": {},
+    "smooth": {"unknown": "smooth", "event": "polya"},
+    "by Python": {"words": CountVectorizer(analyzer="char"), "calibrate": None},
+}
+CASES = [
+    pytest.param(settings, change, id=f"{name} {way}")
+    for way, settings in SETTINGS.items()
+    for name, change in CHANGES.items()
+    if settings.get("calibrate", "folds") or name != "refresh_calibration"
+]
+
+
+@pytest.mark.parametrize(("settings", "change"), CASES)
+def test_a_classifier_that_is_interrupted_is_as_it_was(settings, change):
+    one = fitted(**settings)
+    before = dict(vars(one))
+    proba = one.predict_proba(FIRST)
+    whole, changed = fitted(**settings), 0
+    last = count_lines(lambda: change(whole), PLACES)
+    for at in np.unique(np.linspace(1, last, TRIED).astype(int)).tolist():
+        interrupt_at(lambda: change(one), PLACES, KeyboardInterrupt(), at)  # noqa: B023
+        same = vars(one).keys() == before.keys() and all(
+            vars(one)[name] is value for name, value in before.items()
+        )
+        if not same:  # nothing was left to do but to return
+            changed += 1
+            assert at > last - 5
+            one = fitted(**settings)
+            before = dict(vars(one))
+    assert changed <= 1
+    np.testing.assert_array_equal(one.predict_proba(FIRST), proba)
+
+
+@pytest.mark.parametrize("way", ["calibrated", "smooth", "by Python"])
+def test_who_asks_while_another_thread_learns_is_answered_by_a_whole_model(way):
+    model = fitted(**SETTINGS[way])
+    documents = [f"word{at} cheap {'pills' * (at % 3)} lunch own{at}" for at in range(60)]
+    labels = ["spam" if at % 2 else "ham" for at in range(60)]
+    steps = [fitted(**SETTINGS[way])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for text, label in zip(documents, labels, strict=True):
+            one = fitted(**SETTINGS[way]) if len(steps) == 1 else steps[-1]
+            steps.append((0 + one).partial_fit([text], [label]))
+        allowed = {one.predict_proba(FIRST).tobytes() for one in steps}
+        answers, errors, done = set(), [], threading.Event()
+
+        def ask():
+            try:
+                while not done.is_set():
+                    answers.add(model.predict_proba(FIRST).tobytes())
+                    assert len(model.terms_) == len(set(model.terms_))
+            except BaseException as error:
+                errors.append(error)
+
+        asking = [threading.Thread(target=ask) for _ in range(2)]
+        for thread in asking:
+            thread.start()
+        for text, label in zip(documents, labels, strict=True):
+            model.partial_fit([text], [label])
+        done.set()
+        for thread in asking:
+            thread.join()
+    assert not errors
+    assert answers
+    assert answers <= allowed
