@@ -13,10 +13,10 @@ def normalised(scores):
     return scores - logsumexp(scores, axis=1, keepdims=True)
 
 
-def drawn(rng, rows, sharpness, offsets):
-    """Return log-probabilities that are off by a sharpness and offsets, and classes drawn right."""
+def drawn(rng, rows, inverse_temperature, offsets):
+    """Return log-probabilities off by a temperature and offsets, and classes drawn right."""
     log_proba = normalised(4 * rng.normal(size=(rows, len(offsets))))
-    truth = np.exp(normalised(sharpness * log_proba + offsets))
+    truth = np.exp(normalised(inverse_temperature * log_proba + offsets))
     codes = (truth.cumsum(axis=1) < rng.random((rows, 1))).sum(axis=1)
     return log_proba, codes
 
@@ -54,18 +54,18 @@ def test_the_slope_at_the_maximum_is_zero():
         assert abs(ahead - behind) / 2e-5 < 1e-3
 
 
-@pytest.mark.parametrize("sharpness", [0.05, 0.5, 1.0, 3.0])
-def test_many_rows_recover_what_the_probabilities_were_off_by(sharpness):
+@pytest.mark.parametrize("inverse_temperature", [0.05, 0.5, 1.0, 3.0])
+def test_many_rows_recover_what_the_probabilities_were_off_by(inverse_temperature):
     offsets = np.array([0.5, -0.2, -0.3])
     found = fit_calibration(
-        *drawn(np.random.default_rng(2), 40_000, sharpness, offsets), np.ones(40_000)
+        *drawn(np.random.default_rng(2), 40_000, inverse_temperature, offsets), np.ones(40_000)
     )
-    assert found.inverse_temperature == pytest.approx(sharpness, rel=0.05)
+    assert found.inverse_temperature == pytest.approx(inverse_temperature, rel=0.05)
     np.testing.assert_allclose(found.offsets - found.offsets.mean(), offsets, atol=0.1)
-    assert found.temperature == pytest.approx(1 / sharpness, rel=0.05)
+    assert found.temperature == pytest.approx(1 / inverse_temperature, rel=0.05)
 
 
-def test_some_rows_of_any_class_are_a_lapse_and_do_not_blunt_the_others():
+def test_some_rows_of_any_class_are_noise_and_do_not_blunt_the_others():
     rng = np.random.default_rng(6)
     log_proba = normalised(60 * rng.normal(size=(4000, 3)))
     truth = np.exp(log_proba)
@@ -82,17 +82,17 @@ def test_some_rows_of_any_class_are_a_lapse_and_do_not_blunt_the_others():
     assert applied.min() >= found.noise_rate / 3 * (1 - 1e-9)
 
 
-def test_the_lapse_is_where_the_likelihood_is_highest():
+def test_the_noise_rate_is_where_the_likelihood_is_highest():
     rng = np.random.default_rng(7)
     log_proba, codes = drawn(rng, 800, 0.8, np.zeros(3))
     wild = rng.random(800) < 0.1
     log_proba[wild] = normalised(1e5 * rng.normal(size=(wild.sum(), 3)))
     found = fit_calibration(log_proba, codes, np.ones(800))
 
-    def log_likelihood(sharpness, lapse):
-        moved = Calibration(sharpness, found.offsets, lapse)
+    def log_likelihood(inverse_temperature, noise_rate):
+        moved = Calibration(inverse_temperature, found.offsets, noise_rate)
         gain = moved.apply(log_proba)[np.arange(800), codes].sum()
-        return gain - (sharpness - 1) ** 2 / 2
+        return gain - (inverse_temperature - 1) ** 2 / 2
 
     best = log_likelihood(found.inverse_temperature, found.noise_rate)
     for step in (-0.01, 0.01):

@@ -285,11 +285,11 @@ def test_rows_far_off_blunt_nothing_but_themselves():
     assert found.held_out_log_loss < without.combination.held_out_log_loss
 
 
-def test_no_lapse_is_believed_in_without_need():
+def test_no_noise_rate_is_taken_without_need():
     assert combined(drawn(n=500, seed=11)).noise_rate == 0
 
 
-def test_a_lapse_mixes_with_the_uniform_distribution():
+def test_a_noise_rate_mixes_with_the_uniform_distribution():
     p = np.array([[0.9, 0.1, 0.0]])
     with np.errstate(divide="ignore"):
         mixed = np.exp(mix_with_uniform(np.log(p), 0.3, 3))
@@ -336,20 +336,20 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     parts = np.ascontiguousarray(rng.normal(size=(n, 2, blocks)))
     base, codes = rng.normal(size=(n, 2)), rng.integers(0, 2, n).astype(np.int32)
     mass, unknowns = rng.uniform(0.2, 3.0, n), rng.normal(size=size) / size
-    contrast = by_difference(MulticlassLogLikelihood(base, base, parts, codes, mass))
+    binary = by_difference(MulticlassLogLikelihood(base, base, parts, codes, mass))
     facts, slope, curvature = np.zeros(1), np.zeros(size), np.zeros((size, size))
     add_combination(parts, base, codes, mass, unknowns[:2], unknowns[2:], facts, slope, curvature)
     curvature[:2, 2:] = curvature[2:, :2].T
-    value, rise, bend, _ = contrast.derivatives(unknowns)
+    value, rise, bend, _ = binary.derivatives(unknowns)
     assert value == pytest.approx(-facts[0], rel=1e-12)
     np.testing.assert_allclose(rise, slope, rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(bend, curvature, rtol=1e-10, atol=1e-10)
     lower = np.linalg.cholesky(curvature + np.eye(size))
     scores = base + unknowns[:2] + parts @ unknowns[2:]
-    np.testing.assert_allclose(contrast.margins(unknowns), scores[:, 1] - scores[:, 0])
+    np.testing.assert_allclose(binary.margins(unknowns), scores[:, 1] - scores[:, 0])
     out = np.empty_like(scores)
     write_left_out(parts, np.linalg.inv(lower @ lower.T), codes, mass, scores, out)
-    margins = np.diff(contrast.left_out_scores(unknowns, lower), axis=1)[:, 0]
+    margins = np.diff(binary.left_out_scores(unknowns, lower), axis=1)[:, 0]
     np.testing.assert_allclose(margins, out[:, 1] - out[:, 0])
 
 

@@ -20,33 +20,33 @@ matplotlib.use("Agg")
 SCORES = st.floats(-30.0, 30.0)
 
 
-def mixed(scores, lapse):
-    return (1 - lapse) * softmax(scores, axis=-1) + lapse / scores.shape[-1]
+def mixed(scores, noise_rate):
+    return (1 - noise_rate) * softmax(scores, axis=-1) + noise_rate / scores.shape[-1]
 
 
 @pytest.mark.slow
 @given(
     base=arrays(float, 4, elements=SCORES),
     parts=arrays(float, (3, 4), elements=SCORES),
-    lapse=st.sampled_from([0.0, 1e-3, 0.2]),
+    noise_rate=st.sampled_from([0.0, 1e-3, 0.2]),
     others=st.sampled_from([[1], [1, 2, 3], [2, 3]]),
 )
-def test_contributions_add_up_to_the_change_of_the_log_odds(base, parts, lapse, others):
+def test_contributions_add_up_to_the_change_of_the_log_odds(base, parts, noise_rate, others):
     others = np.array(others)
-    shares = attribute_log_odds(base, parts, 0, others, lapse)
-    before = log_odds(base, 0, others, lapse)
-    after = log_odds(base + parts.sum(axis=0), 0, others, lapse)
+    shares = attribute_log_odds(base, parts, 0, others, noise_rate)
+    before = log_odds(base, 0, others, noise_rate)
+    after = log_odds(base + parts.sum(axis=0), 0, others, noise_rate)
     assert shares.sum() == pytest.approx(after - before, abs=1e-8)
 
 
-@pytest.mark.parametrize("lapse", [0.0, 0.1])
-def test_log_odds_are_those_of_the_probabilities(lapse):
+@pytest.mark.parametrize("noise_rate", [0.0, 0.1])
+def test_log_odds_are_those_of_the_probabilities(noise_rate):
     scores = np.array([0.3, -1.0, 2.0, 0.1])
-    p = mixed(scores, lapse)
-    assert log_odds(scores, 2, np.array([0, 1, 3]), lapse) == pytest.approx(
+    p = mixed(scores, noise_rate)
+    assert log_odds(scores, 2, np.array([0, 1, 3]), noise_rate) == pytest.approx(
         np.log(p[2] / (1 - p[2]))
     )
-    assert log_odds(scores, 2, np.array([1]), lapse) == pytest.approx(np.log(p[2] / p[1]))
+    assert log_odds(scores, 2, np.array([1]), noise_rate) == pytest.approx(np.log(p[2] / p[1]))
 
 
 def test_scores_in_the_thousands_still_add_up():
@@ -74,8 +74,8 @@ def test_two_equal_pieces_contribute_the_same_and_a_silent_one_nothing():
     assert shares[2] == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("lapse", [0.0, 0.1])
-def test_contributions_are_the_mean_slopes_along_the_way(lapse):
+@pytest.mark.parametrize("noise_rate", [0.0, 0.1])
+def test_contributions_are_the_mean_slopes_along_the_way(noise_rate):
     """Each piece's share by finite differences of the log-odds at many points of the way."""
     rng = np.random.default_rng(2)
     base, parts, others = rng.normal(size=3), rng.normal(size=(4, 3)), np.array([1, 2])
@@ -84,12 +84,12 @@ def test_contributions_are_the_mean_slopes_along_the_way(lapse):
     way = (base + at[:, None] * total)[:, None]
 
     def odds(scores):
-        p = mixed(scores, lapse)[..., 0]
+        p = mixed(scores, noise_rate)[..., 0]
         return np.log(p / (1 - p))
 
     slopes = (odds(way + h * parts) - odds(way - h * parts)) / (2 * h)
     np.testing.assert_allclose(
-        attribute_log_odds(base, parts, 0, others, lapse), slopes.mean(axis=0), atol=1e-6
+        attribute_log_odds(base, parts, 0, others, noise_rate), slopes.mean(axis=0), atol=1e-6
     )
 
 

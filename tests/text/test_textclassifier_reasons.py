@@ -77,10 +77,10 @@ def test_reasons_add_up_where_the_calibration_has_a_lapse(classes):
     wrong = rng.random(len(y)) < 0.1
     y = np.where(wrong, rng.permutation(y), y)
     model = TextClassifier(alpha=1.0).fit(documents, y)
-    # A lapse may be believed in or not; that reasons add up must not hang on it.
-    found = model.calibration_
-    noisy = type(found)(found.inverse_temperature, found.offsets, 0.05)
-    model._fitted = model._fitted.replace(calibration=noisy)
+    # A noise rate may be taken or not; that reasons add up must not hang on it.
+    model.calibration_ = type(model.calibration_)(
+        model.calibration_.inverse_temperature, model.calibration_.offsets, 0.05
+    )
     for document in ASKED:
         for target in model.classes_:
             assert_adds_up(model, document, target)

@@ -154,5 +154,5 @@ class Calibration(Combination):
     @property
     def temperature(self) -> float:
         """What log-probabilities are divided by."""
-        sharpness = self.inverse_temperature
-        return 1.0 / sharpness if sharpness > 0 else np.inf
+        weight = self.inverse_temperature
+        return 1.0 / weight if weight > 0 else np.inf

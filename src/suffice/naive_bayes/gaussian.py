@@ -112,7 +112,8 @@ class GaussianNB(TallyClassifier):
             check_prior_shape(self.prior, groups.parts.weight.shape)
             prior = self.prior
         settings = NormalSettings(self.estimate, SHARED[self.tie], self.var_smoothing)
-        classes = class_prior(groups.weights, self.priors, "mle")
+        estimate = self.estimate if isinstance(self.priors, Dirichlet) else "mle"
+        classes = class_prior(groups.weights, self.priors, estimate)
         return Generative(classes, IndependentNormals.fit(groups, settings, prior))
 
     @property

@@ -174,7 +174,9 @@ def numbers_in(tally: Tally) -> int:
 
 def check_calibration(found: Any, classes: int) -> None:
     """Refuse a calibration that no held-out rows of so many classes have."""
-    check_shapes(vars(found), weights=(1,), offsets=(classes,))
+    check_shapes(vars(found), offsets=(classes,))
+    if found.weights.shape != (1,):
+        refuse(f"Its calibration has {found.weights.size} inverse temperatures.")
     if not (0 <= found.inverse_temperature < np.inf and 0 <= found.noise_rate < 1):
         refuse(
             f"Its calibration has inverse temperature {found.inverse_temperature}, noise rate "
