@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import track
 from sklearn import linear_model
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+from suffice._sklearn import safe_indexing
 
 from suffice.errors import InputError
 from suffice.linear_model import LogisticRegression
@@ -146,7 +146,7 @@ def _curve(
 ) -> Floats:
     """Return errors and log-losses, (2, sizes), on one split."""
     learn = _incremental_learner(side, y, classes) if side.grows else _refit_learner(side, y)
-    tested, truth = _safe_indexing(side.X, split.test), codes[split.test]
+    tested, truth = safe_indexing(side.X, split.test), codes[split.test]
     scores = [_scores(learn(split.order, size), tested, truth, classes) for size in sizes]
     return np.array(scores).T
 
@@ -158,7 +158,7 @@ def _incremental_learner(side: Side, y: Any, classes: Any) -> Callable[[Index, i
         nonlocal known
         new = order[known:size]
         known = size
-        return model.partial_fit(_safe_indexing(side.X, new), y[new], classes=classes)
+        return model.partial_fit(safe_indexing(side.X, new), y[new], classes=classes)
 
     return learn
 
@@ -170,7 +170,7 @@ def _refit_learner(side: Side, y: Any) -> Callable[[Index, int], Any]:
 
     def learn(order: Index, size: int) -> Any:
         rows = order[:size]
-        return model.fit(_safe_indexing(side.X, rows), y[rows])
+        return model.fit(safe_indexing(side.X, rows), y[rows])
 
     return learn
 
