@@ -58,7 +58,7 @@ def test_a_file_with_rows_refreshes_as_the_model_does(case, path):
     quietly(model.partial_fit, X[:9], LABELS[:9])
     model.save(path, rows=True)
     loaded = suffice.load(path)
-    np.testing.assert_array_equal(loaded._sample.hashes, model._sample.hashes)
+    np.testing.assert_array_equal(loaded._fitted.sample.hashes, model._fitted.sample.hashes)
     for one in (model, loaded):
         one.refresh_calibration()
     np.testing.assert_allclose(loaded.predict_proba(X), model.predict_proba(X), rtol=1e-12)
@@ -84,7 +84,7 @@ def test_a_file_without_rows_says_so(case, path):
 def test_held_out_answers_are_saved(case, path):
     model, _ = fitted(case)
     model.save(path)
-    before, after = model._held_out_answers, suffice.load(path)._held_out_answers
+    before, after = model._fitted.held_out, suffice.load(path)._fitted.held_out
     for one, other in zip(before[:4], after[:4], strict=True):
         np.testing.assert_array_equal(one, other)
     assert after.weights.sum() == SIZE
@@ -127,10 +127,10 @@ def test_what_was_forgotten_is_in_no_file_with_rows(path):
 def test_answers_for_forgotten_rows_are_forgotten(path):
     model, X = fitted("array")
     quietly(model.forget, X[:20], LABELS[:20])
-    assert len(model._held_out_answers.codes) == len(model._sample)
+    assert len(model._fitted.held_out.codes) == len(model._fitted.sample)
     quietly(model.partial_fit, [[1.0] * 4], ["other"])
     model.save(path)
-    assert not hasattr(suffice.load(path), "_held_out_answers")
+    assert suffice.load(path)._fitted.held_out is None
 
 
 @pytest.mark.slow
@@ -199,15 +199,15 @@ CELLS = {
 
 def tampered(model, change, path, monkeypatch):
     """Save a model whose kept rows are changed on their way to the file."""
-    kept = type(model)._put_rows
+    kept = type(model)._rows_to_save
 
-    def changed(self):
-        kept(self)
-        rows = self.__dict__["rows"]
+    def changed(self, fitted):
+        rows = kept(self, fitted)
         with np.errstate(all="ignore"):
             change(rows)
+        return rows
 
-    monkeypatch.setattr(type(model), "_put_rows", changed)
+    monkeypatch.setattr(type(model), "_rows_to_save", changed)
     model.save(path, rows=True)
     monkeypatch.undo()
 
