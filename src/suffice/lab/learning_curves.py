@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.progress import track
 from sklearn import linear_model
 from sklearn.base import clone
-from suffice._sklearn import safe_indexing
 
+from suffice._sklearn import safe_indexing
 from suffice.errors import InputError
 from suffice.linear_model import LogisticRegression
 from suffice.tally.tally import Floats
