@@ -2,9 +2,10 @@
 
 One rule for every classifier. Class probabilities that are given stay as they are. Otherwise they
 have a Dirichlet prior, Dir(1, ..., 1) unless another is given, and the estimate says what is made
-of the posterior. "predictive" takes its mean, "map" its mode, "mle" the shares of the rows, which
-are also the mode under the default prior. "mean" takes the mean under a Dirichlet that was given,
-and without one the shares, as scikit-learn does.
+of the posterior. "predictive" and "mean" take its mean, "map" its mode, "mle" the shares of the
+rows. Without a Dirichlet naive Bayes and scikit-learn's discriminants take the shares, the mode of
+the default prior, as scikit-learn does; GaussianDiscriminant with estimate "predictive" and
+GenerativeClassifier take its mean.
 """
 
 from __future__ import annotations
@@ -148,7 +149,9 @@ def class_prior(weights: Floats, given: Any, estimate: str) -> ClassPrior:
     return ClassPrior.fixed(check_probabilities(given, len(weights)), weights)
 
 
-def discrete_class_prior(weights: Floats, given: Any, *, fit_prior: bool) -> ClassPrior:
+def discrete_class_prior(
+    weights: Floats, given: Any, *, fit_prior: bool, estimate: str = "mean"
+) -> ClassPrior:
     """Return p(class) of an event model, given what a user gave: as scikit-learn takes it.
 
     Parameters
@@ -158,6 +161,7 @@ def discrete_class_prior(weights: Floats, given: Any, *, fit_prior: bool) -> Cla
         Numbers of 0 or more, which need not add up to 1.
     fit_prior : bool
         Whether the probabilities are learned, if nothing is given; else they are equal.
+    estimate : what is made of the posterior under a Dirichlet that was given
 
     Examples
     --------
@@ -167,7 +171,7 @@ def discrete_class_prior(weights: Floats, given: Any, *, fit_prior: bool) -> Cla
     if given is None or isinstance(given, Dirichlet):
         if given is None and not fit_prior:
             return ClassPrior.uniform(weights)
-        return ClassPrior.of(weights, given, "mean")
+        return ClassPrior.of(weights, given, "mean" if given is None else estimate)
     if len(given) != len(weights):
         raise PriorError(
             "Number of priors must match number of classes. Got "

@@ -78,7 +78,8 @@ class DiscreteNB(TallyClassifier):
 
     def _class_prior(self, weights: Floats) -> ClassPrior:
         """Return p(class): given, learned, or uniform without `fit_prior`."""
-        return discrete_class_prior(weights, self.class_prior, fit_prior=self.fit_prior)
+        given = weights, self.class_prior
+        return discrete_class_prior(*given, fit_prior=self.fit_prior, estimate=self.estimate)
 
     def _pseudocounts(self, groups: Groups[Any], columns: Columns) -> Any:
         """Return the pseudocounts: given, or chosen by the evidence."""

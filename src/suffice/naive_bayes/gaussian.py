@@ -33,8 +33,7 @@ class GaussianNB(TallyClassifier):
     Parameters
     ----------
     priors : array-like of shape (n_classes,) or Dirichlet, optional
-        Class probabilities, or their prior; the shares of the rows if not given, and for
-        estimate="predictive" those under Dir(1, ..., 1).
+        Class probabilities, or their prior; the shares of the rows if not given.
     var_smoothing : float, default=1e-9
         Part of the largest variance of all features that `estimate="mle"` adds to variances.
     estimate : {"mle", "map", "predictive"}, default="mle"
