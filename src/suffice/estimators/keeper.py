@@ -8,9 +8,10 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._sklearn import BaseEstimator
 from suffice.errors import DebtError, InputError, MergeError, SufficeWarning, warn_caller
 from suffice.estimators.intake import take_features
 from suffice.estimators.settings import Difference, describe, differences
@@ -37,6 +38,9 @@ class TallyKeeper(BaseEstimator, Savable, ABC):
     )
     # How large the sums of the tally have been, where they do not show it (`skin.gross_scale`).
     _gross: Any
+
+    tally_: Any
+    n_features_in_: int
 
     def _take_features(self, X: Any, *, reset: bool) -> Any:
         """Return rows of numbers, of whatever was given, checked or learned."""

@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._sklearn import ClassifierMixin
 from suffice.data.conversion import first_row_as_table
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
