@@ -1,4 +1,4 @@
-"""What a type checker knows of the package: the stub, and a user's script with and without a slip."""
+"""What a type checker knows of the package: the stub, and scripts with and without mistakes."""
 
 import ast
 import re
@@ -37,7 +37,7 @@ def test_the_stub_lists_all_public_names_and_no_others():
 
 
 def test_the_stub_knows_where_every_name_lives():
-    rooms = {room: "suffice" for room in suffice._ROOMS}
+    rooms = dict.fromkeys(suffice._ROOMS, "suffice")
     homes = {name: f"suffice.{room}" for name, room in suffice._HOME.items()}
     assert imports() == rooms | homes
 
