@@ -59,6 +59,7 @@ _ROOMS = {
     "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
     "table": ("GenerativeClassifier",),
     "persist": ("load",),
+    "testing": (),
     "threads": ("get_threads", "set_threads"),
     "errors": (
         "CovarianceError",

@@ -21,6 +21,7 @@ ROOMS = (
     "prior",
     "persist",
     "tally",
+    "testing",
     "text",
     "threads",
 )

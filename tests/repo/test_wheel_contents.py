@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "src").rglob("*.py"))
+FILES = [path for kind in ("*.py", "*.pyi") for path in sorted((ROOT / "src").rglob(kind))]
 
 
 def test_the_wheel_holds_the_package_its_types_and_its_licence(tmp_path):

@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._sklearn import BaseEstimator, TransformerMixin
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_feature_names, read_features
 from suffice.persist.agreement import check_columns

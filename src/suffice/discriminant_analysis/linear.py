@@ -6,9 +6,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from suffice._sklearn import HasMethods, Interval, StrOptions
+from suffice._sklearn import (
+    ClassNamePrefixFeaturesOutMixin,
+    HasMethods,
+    Interval,
+    StrOptions,
+    TransformerMixin,
+)
 from suffice.discriminant_analysis.base import GaussianClassifier
 from suffice.errors import InputError, PriorError, warn_caller
 from suffice.families.class_prior import ClassPrior

@@ -55,12 +55,13 @@ class Full(Structure):
         lower = _cholesky(correlation) if self.lower is None else self.lower / structure[:, None]
         if lower is not None and np.diagonal(lower).min(initial=1.0) ** 2 > bound:
             half = structure[:, None] * lower if self.lower is None else self.lower
-            return Root(half, False, 1.0)
+            return Root(as_readonly(half.view()), False, 1.0)
         values, vectors = np.linalg.eigh(correlation)
         # What is not told apart from 0 is 0, on either side of it: the matrix was checked when it
         # was made, and the root of a rounding error is no small number.
         half = structure[:, None] * vectors * np.sqrt(np.where(values > bound, values, 0.0))
-        return Root(half if self.lower is None else self.lower, True, float(values[0]))
+        found = half if self.lower is None else self.lower
+        return Root(as_readonly(found.view()), True, float(values[0]))
 
     @property
     def features(self) -> int:

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._sklearn import BaseEstimator, ClassifierMixin
 from suffice.count.counters import Counter
 from suffice.data.conversion import first_row_as_table
 from suffice.data.hashes import Hashes, array_hashes

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._sklearn import Hidden, Interval, StrOptions
+from suffice._sklearn import BaseEstimator, ClassifierMixin, Hidden, Interval, StrOptions
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.labels import read_labels

@@ -8,9 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from suffice._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features

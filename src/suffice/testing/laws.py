@@ -1,0 +1,177 @@
+"""How a law is stated, and what is said when it does not hold."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import kolmogorov
+
+from suffice.errors import SufficeError
+
+Floats = NDArray[np.float64]
+# An average of draws that is further from what is due than so many standard errors is wrong: of
+# averages that are right, one in two million is.
+STANDARD_ERRORS = 5.0
+# The probability that a Kolmogorov-Smirnov test takes right draws for wrong ones.
+FALSE_ALARM = 1e-6
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What is checked, and with which random numbers.
+
+    Parameters
+    ----------
+    subject : str
+        The name of the class.
+    seed, size : int
+
+    Examples
+    --------
+    >>> Laws("Heap", seed=0, size=3).hold("zero", False, "a + zero is not a.")
+    Traceback (most recent call last):
+        ...
+    AssertionError: Heap breaks the law of zero: a + zero is not a. (seed=0, size=3)
+    """
+
+    subject: str
+    seed: int
+    size: int
+
+    def hold(self, law: str, holds: Any, sentence: str) -> None:
+        """Raise an AssertionError that names the law unless it holds."""
+        if not holds:
+            raise AssertionError(self._sentence(law, sentence))
+
+    def _sentence(self, law: str, sentence: str) -> str:
+        told = f"{self.subject} breaks the law of {law}: {sentence}"
+        return f"{told} (seed={self.seed}, size={self.size})"
+
+    def equal(
+        self,
+        law: str,
+        found: ArrayLike,
+        due: ArrayLike,
+        sentence: str,
+        relative: float = 1e-8,
+        absolute: float = 1e-8,
+    ) -> None:
+        """Compare numbers (...), and name the first that differ."""
+        a, b = (np.asarray(part, dtype=np.float64) for part in (found, due))
+        shapes = f"{sentence} The shapes are {a.shape} and {b.shape}."
+        self.hold(law, a.shape == b.shape, shapes)
+        near = np.isclose(a, b, rtol=relative, atol=absolute, equal_nan=False)
+        if not np.all(near):
+            at = tuple(int(i) for i in np.argwhere(~near)[0])
+            place = f" at {list(at)}" if at else ""
+            self.hold(law, False, f"{sentence} It is {a[at]:.10g} and not {b[at]:.10g}{place}.")
+
+    def average(self, law: str, terms: Floats, due: float, sentence: str) -> None:
+        """Compare the average of draws (n,) with what is due, by its standard error."""
+        error = float(terms.std() / np.sqrt(len(terms)))
+        found = float(terms.mean())
+        near = abs(found - due) <= STANDARD_ERRORS * error + 1e-9 * max(abs(due), 1.0)
+        told = f"{sentence} It is {found:.6g} and not {due:.6g}, with a standard error of"
+        self.hold(law, near, f"{told} {error:.2g}.")
+
+    def distributed(
+        self, law: str, drawn: Floats, points: Floats, masses: Floats, sentence: str
+    ) -> None:
+        """Compare draws (n,) with masses at increasing points (m,), by Kolmogorov and Smirnov."""
+        total = np.cumsum(masses)
+        # The mass of a point is half below it; its size is what the sum does not resolve.
+        at = np.interp(np.sort(drawn), points, total - masses / 2)
+        ranks = (np.arange(len(drawn)) + 0.5) / len(drawn)
+        distance = float(np.abs(at - ranks).max())
+        slack = float(masses.max()) + 0.5 / len(drawn)
+        chance = float(kolmogorov(np.sqrt(len(drawn)) * max(distance - slack, 0.0)))
+        told = f"{sentence} The Kolmogorov-Smirnov distance of {len(drawn)} draws is"
+        self.hold(law, chance > FALSE_ALARM, f"{told} {distance:.3g}.")
+
+    def frequencies(self, law: str, times: Floats, chances: Floats, sentence: str) -> None:
+        """Compare how often values were drawn, (m,), with their probabilities, (m,)."""
+        draws = float(times.sum())
+        share = chances / chances.sum()
+        errors = np.sqrt(draws * share * (1 - share))
+        # Three draws more are no wonder where none is expected.
+        odd = np.abs(times - draws * share) > STANDARD_ERRORS * errors + 3.0
+        if np.any(odd):
+            at = int(np.argmax(odd))
+            told = f"{sentence} Value number {at} came {times[at]:g} times in {draws:g} draws,"
+            self.hold(law, False, f"{told} and its probability is {share[at]:.4g}.")
+
+    def refuse(
+        self, law: str, error: type[Exception], act: Callable[[], Any], sentence: str
+    ) -> None:
+        """Expect an error of some kind, and no other."""
+        try:
+            act()
+        except error:
+            return
+        except Exception as other:
+            told = f"{sentence} It raises {type(other).__name__} and not {error.__name__}."
+            raise AssertionError(self._sentence(law, told)) from other
+        self.hold(law, False, sentence)
+
+    @contextmanager
+    def named(self, law: str) -> Iterator[None]:
+        """Give an error that breaks off what should be possible the name of a law."""
+        try:
+            yield
+        except SufficeError as error:
+            told = f"it raises {type(error).__name__}: {error}"
+            raise AssertionError(self._sentence(law, told)) from error
+
+    def pickle(self, value: Any) -> Any:
+        """Return a value that was pickled and unpickled."""
+        try:
+            return pickle.loads(pickle.dumps(value))  # noqa: S301
+        except Exception as error:
+            told = f"it cannot be pickled: {error}."
+            raise AssertionError(self._sentence("pickling", told)) from error
+
+    def immutable(self, value: Any) -> None:
+        """Check that no array or field of a value can be changed, copies and pickles included."""
+        copies = [value, self.pickle(value), copy.deepcopy(value)]
+        for one in copies:
+            for array in arrays_of(one):
+                told = f"an array of shape {array.shape} can be written to."
+                self.hold("immutability", not array.flags.writeable, told)
+            for name in vars(one):
+                told = f"the field {name!r} can be set."
+                self.refuse(
+                    "immutability",
+                    AttributeError,
+                    lambda one=one, name=name: setattr(one, name, None),  # type: ignore[misc]
+                    told,
+                )
+        self.hold("pickling", copies[1] == value, "a pickle is not the same value.")
+        self.hold("pickling", copies[2] == value, "a copy is not the same value.")
+
+
+def arrays_of(value: Any) -> Iterator[NDArray[Any]]:
+    """Yield every array that a value holds, however deep.
+
+    Examples
+    --------
+    >>> [array.shape for array in arrays_of({"a": (np.zeros(2), [np.zeros((1, 3))])})]
+    [(2,), (1, 3)]
+    """
+    if isinstance(value, np.ndarray):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from arrays_of(inner)
+    elif isinstance(value, tuple | list):
+        for inner in value:
+            yield from arrays_of(inner)
+    elif hasattr(value, "__dict__") and not isinstance(value, type):
+        for inner in vars(value).values():
+            yield from arrays_of(inner)

@@ -1,0 +1,94 @@
+"""What a type checker knows of the package: the stub, and scripts with and without mistakes."""
+
+import ast
+import re
+import subprocess
+import sys
+import sysconfig
+import venv
+from pathlib import Path
+
+import pytest
+
+import suffice
+
+ROOT = Path(__file__).parents[2]
+STUB = ast.parse((ROOT / "src" / "suffice" / "__init__.pyi").read_text(encoding="utf-8"))
+USER, MISTAKE = (Path(__file__).parent / name for name in ("typed_user.py", "typed_mistake.py"))
+
+
+def imports():
+    """Return the module that the stub imports each name from."""
+    found = {}
+    for node in STUB.body:
+        if isinstance(node, ast.ImportFrom):
+            found |= {name.name: node.module for name in node.names}
+    return found
+
+
+def test_the_stub_lists_all_public_names_and_no_others():
+    (listed,) = (
+        ast.literal_eval(node.value)
+        for node in STUB.body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+    )
+    assert sorted(listed) == sorted(suffice.__all__)
+    assert sorted([*imports(), "__version__"]) == sorted(suffice.__all__)
+
+
+def test_the_stub_knows_where_every_name_lives():
+    rooms = dict.fromkeys(suffice._ROOMS, "suffice")
+    homes = {name: f"suffice.{room}" for name, room in suffice._HOME.items()}
+    assert imports() == rooms | homes
+
+
+def test_base_classes_have_the_methods_that_the_stub_says():
+    from suffice import _sklearn
+
+    stub = ast.parse((ROOT / "src" / "suffice" / "_sklearn.pyi").read_text(encoding="utf-8"))
+    named = {node.name for node in stub.body if isinstance(node, ast.ClassDef)}
+    named |= {node.target.id for node in stub.body if isinstance(node, ast.AnnAssign)}
+    assert named == set(_sklearn.__all__)
+    for node in stub.body:
+        if isinstance(node, ast.ClassDef):
+            methods = [part.name for part in node.body]
+            assert not [name for name in methods if not hasattr(getattr(_sklearn, node.name), name)]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """Return what mypy says of both scripts: file, line, and the code of the error."""
+    place = tmp_path_factory.mktemp("types")
+    venv.create(place / "env", symlinks=True)
+    # An environment in which the package is installed as it stands here, beside all that it needs.
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site = place / "env" / "lib" / version / "site-packages"
+    others = sysconfig.get_paths()["purelib"]
+    (site / "suffice.pth").write_text(f"{ROOT / 'src'}\n{others}\n")
+    python = place / "env" / "bin" / "python"
+    (place / "mypy.ini").write_text("[mypy]\nstrict = True\n")
+    options = ["--config-file", "mypy.ini", "--cache-dir", "cache", "--python-executable"]
+    command = [sys.executable, "-m", "mypy", *options, str(python), str(USER), str(MISTAKE)]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True)
+    assert not done.stderr, done.stderr
+    line = re.compile(r"(?m)^.*?(\w+\.pyi?):(\d+): error: .*\[([\w-]+)\]$")
+    return [(file, int(number), code) for file, number, code in line.findall(done.stdout)]
+
+
+def test_a_typed_script_is_understood(told):
+    assert not [one for one in told if one[0] != MISTAKE.name]
+
+
+def test_every_mistake_is_noticed_and_nothing_else(told):
+    lines = enumerate(MISTAKE.read_text(encoding="utf-8").splitlines(), 1)
+    marks = ((number, re.search(r"# error: (\S+)$", line)) for number, line in lines)
+    expected = [(MISTAKE.name, number, mark[1]) for number, mark in marks if mark]
+    assert len(expected) > 5
+    assert [one for one in told if one[0] == MISTAKE.name] == expected
+
+
+def test_the_typed_script_runs():
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(USER)], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
