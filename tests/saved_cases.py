@@ -168,7 +168,7 @@ def assert_same(mine, theirs, where="model", leave_out=()):
         )
         assert mine.keys() == theirs.keys(), where
         for name in mine:
-            assert_same(mine[name], theirs[name], f"{where}.{name}")
+            assert_same(mine[name], theirs[name], f"{where}.{name}", leave_out)
     else:
         assert mine == theirs or mine is theirs, where
 

@@ -105,7 +105,7 @@ def test_numbers_name_the_column_and_the_class(case):
 def test_gaps_that_no_row_has_are_named_by_their_columns():
     gap = pd.DataFrame({"size": [np.nan], "price": [0.0]})
     model = QuadraticDiscriminantAnalysis().fit(NUMBERS, LABELS)
-    told = r"There are 0 rows with gaps in column 0 \('size'\) in class 'ham', and 1 are"
+    told = r"There are 0 rows with missing values in column 0 \('size'\) in class 'ham', and 1 are"
     with pytest.raises(DebtError, match=told):
         model.forget(gap, ["ham"])
     naive = GaussianNB().fit(pd.concat([NUMBERS, gap]), [*LABELS, "ham"])

@@ -183,10 +183,10 @@ def test_rows_that_have_decayed_are_forgotten_with_the_weights_that_they_have(na
 def test_files_without_a_scale_are_loaded_and_judged_by_what_the_tally_shows(tmp_path):
     rows = np.array([[0.1], [0.7], [0.3], [0.9]])
     model = GaussianNB().fit(rows, [0, 0, 1, 1]).forget(rows[:1], [0])
-    del model._gross
+    model._fitted = model._fitted.replace(gross=None)
     model.save(tmp_path / "old.suffice")
     old = suffice.load(tmp_path / "old.suffice")
-    assert not hasattr(old, "_gross")
+    assert old._fitted.gross is None
     np.testing.assert_allclose(old.forget(rows[2:3], [1]).theta_, [[0.7], [0.9]])
 
 
@@ -233,7 +233,8 @@ def test_classes_and_columns_that_nothing_is_taken_from_stay_as_they_are_to_the_
 def test_the_scale_of_forgotten_rows_says_nothing_but_their_size():
     rows = np.array([[0.123], [0.456], [0.789], [3.14]])
     model = quietly(GaussianNB().fit(rows, [0, 0, 1, 1]).forget, rows[:1], [0])
-    for sizes in (model._gross.weights, model._gross.parts.weight, model._gross.parts.sum_xx):
+    gross = model._fitted.gross
+    for sizes in (gross.weights, gross.parts.weight, gross.parts.sum_xx):
         assert set(np.frexp(sizes)[0].ravel()) <= {0.0, 0.5}  # powers of two
 
 

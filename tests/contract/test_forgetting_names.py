@@ -393,4 +393,4 @@ def test_categorical_naive_bayes_forgets_levels():
     assert model.tally_.parts.parts[0].counts.shape == (2, 901)
     model.forget([[900, 1]], [1])
     assert model.tally_ == before
-    assert [part.counts.shape[1] for part in model._gross.parts.parts] == [3, 3]
+    assert [part.counts.shape[1] for part in model._fitted.gross.parts.parts] == [3, 3]

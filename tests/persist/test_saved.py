@@ -39,7 +39,7 @@ from suffice import (
 # What a regression works out when it is first asked, and keeps.
 LATER = ("_posterior",)
 # Kept rows, and what was said of them, are in no file: test_saved_rows has what is.
-OF_ROWS = ("_sample", "_held_out_answers", "_said_stale")
+OF_ROWS = ("sample", "held_out", "stale_warned")
 
 
 @pytest.fixture(autouse=True)

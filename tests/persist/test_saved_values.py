@@ -270,7 +270,11 @@ UTF8 = np.frombuffer(b"ab", np.uint8)
         ({"is": "wide text", "tensor": "w"}, {"w": np.array(1, np.uint32)}, "of another type"),
         ({"is": "wide text", "tensor": "w"}, {"w": np.array([2**31], np.uint32)}, "is the last"),
         ({"is": "Patterns", "seen": 0, "parts": []}, {"s": np.array([[True], [True]])}, "twice"),
-        ({"is": "Patterns", "seen": 0, "parts": []}, {"s": np.array([[False]])}, "but gaps"),
+        (
+            {"is": "Patterns", "seen": 0, "parts": []},
+            {"s": np.array([[False]])},
+            "no values",
+        ),
         ({"is": "many", "of": "Dirichlet", "at": "m"}, {"m": [1.0], "m.shapes": [2]}, "numbers or"),
         ({"is": "many", "of": "Dirichlet", "at": "m"}, {"m": [1.0], "m.shapes": [[-1]]}, "numbers"),
         (

@@ -70,7 +70,7 @@ def test_reasons_start_from_what_an_empty_document_is_told(settings, classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_reasons_add_up_where_the_calibration_has_a_lapse(classes):
+def test_reasons_add_up_where_the_calibration_has_a_noise_rate(classes):
     rng = np.random.default_rng(0)
     documents, y = corpus(150, classes, seed=4)
     documents = [f"{text} {text} {text} {text}" for text in documents]
@@ -78,9 +78,9 @@ def test_reasons_add_up_where_the_calibration_has_a_lapse(classes):
     y = np.where(wrong, rng.permutation(y), y)
     model = TextClassifier(alpha=1.0).fit(documents, y)
     # A noise rate may be taken or not; that reasons add up must not hang on it.
-    model.calibration_ = type(model.calibration_)(
-        model.calibration_.inverse_temperature, model.calibration_.offsets, 0.05
-    )
+    found = model.calibration_
+    noisy = type(found)(found.inverse_temperature, found.offsets, 0.05)
+    model._fitted = model._fitted.replace(calibration=noisy)
     for document in ASKED:
         for target in model.classes_:
             assert_adds_up(model, document, target)

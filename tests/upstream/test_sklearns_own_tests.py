@@ -28,6 +28,8 @@ DO_NOT_APPLY = {
         "test_discretenb_provide_prior": "its last lines rely on a failed fit having changed the "
         "classes; here a failed fit changes nothing; the other lines are tested below",
         "test_gnb_partial_fit[float32]": "attributes are float64 whatever the rows are",
+        "test_check_alpha": "calls a private method; what alpha may be is tested with fits",
+        "test_alpha_vector": "calls a private method; its probabilities are tested below",
         "test_gnb_array_api_compliance": "asks for attributes in the type and on the device of "
         "the input; a tally is float64, and numpy's",
     },
@@ -194,3 +196,14 @@ def test_a_fit_that_the_given_class_prior_does_not_fit_changes_nothing(name):
     assert model.classes_.tolist() == [0, 1]
     model.partial_fit([[0], [1]], [0, 1], classes=[0, 1, 1])
     assert model.class_count_.tolist() == [3, 2]
+
+
+def test_pseudocounts_of_each_column_are_added_to_its_counts():
+    X = np.array([[1, 0], [1, 1]])
+    model = suffice.MultinomialNB(alpha=[1, 2]).partial_fit(X, [0, 1], classes=[0, 1])
+    wanted = np.array([[2 / 4, 2 / 4], [2 / 5, 3 / 5]])
+    np.testing.assert_allclose(np.exp(model.feature_log_prob_), wanted)
+    with pytest.raises(ValueError, match="must be greater than 0"):
+        suffice.MultinomialNB(alpha=[1.0, -0.1]).fit(X, [0, 1])
+    with pytest.raises(ValueError, match="it should contains `n_features`"):
+        suffice.MultinomialNB(alpha=[1.0, 2.0, 3.0]).fit(X, [0, 1])

@@ -167,14 +167,12 @@ class GaussianClassifier(TallyClassifier):
 
     # Saving.
 
-    def _saved_state(self) -> dict[str, Any]:
-        state = super()._saved_state()
-        if state:
-            beside: BesideTally = self._fitted.beside
-            state["_float_type"] = beside.float_type
-            if beside.estimated is not None:
-                state["_row_covariances"] = beside.estimated.classes
-                state["_row_total"] = beside.estimated.total
+    def _state(self, fitted: Fitted) -> dict[str, Any]:
+        state, beside = super()._state(fitted), fitted.beside
+        state["_float_type"] = beside.float_type
+        if beside.estimated is not None:
+            state["_row_covariances"] = beside.estimated.classes
+            state["_row_total"] = beside.estimated.total
         return state
 
     def _check_saved(self, state: dict[str, Any]) -> None:

@@ -130,8 +130,9 @@ class ClassPrior:
             return prior
         # A class that is gone has no part in the prior either.
         counts += self.added * (np.ones_like(gone) if closed else ~gone)
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(_shares(counts)))
+        # Without the only row no class is possible.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(np.log(_shares(counts)), nan=-np.inf, neginf=-np.inf)
 
 
 def class_prior(weights: Floats, given: Any, estimate: str) -> ClassPrior:

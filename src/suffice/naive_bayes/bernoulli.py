@@ -50,6 +50,7 @@ class BernoulliNB(DiscreteNB):
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
     >>> model.predict_proba([[0, 1]]).round(3)
     array([[0.36, 0.64]])
+    >>> import numpy as np
     >>> rare = np.repeat([[1, 0, 0, 0], [0, 0, 0, 0]], [1, 19], axis=0)
     >>> bool(BernoulliNB(alpha="evidence").fit(rare, [0, 1] * 10).alpha_ < 0.1)
     True
