@@ -7,7 +7,7 @@ from scipy.special import digamma, gammaln, multigammaln
 
 from suffice.empirical_bayes.normal import MAX_PRIOR_SAMPLE_SIZE as STRONGEST_ROWS
 from suffice.empirical_bayes.normal import MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE
-from suffice.families.levels import (
+from suffice.families.columns.levels import (
     MAX_PRIOR_SAMPLE_SIZE,
     MIN_PRIOR_SAMPLE_SIZE,
     pooled_base,

@@ -8,8 +8,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betaln
 from scipy.stats import norm
 
-from suffice.families.bin_tree import BinTree, halve
-from suffice.families.levels import LevelTables, pooled_base
+from suffice.families.columns.bin_tree import BinTree, halve
+from suffice.families.columns.levels import LevelTables, pooled_base
 
 SIZES = (2, 3, 4, 7, 16, 31, 32)
 

@@ -14,7 +14,7 @@ from scipy.special import gammaln, logsumexp
 from block_cases import EVERYONE
 from suffice.data.table import Table
 from suffice.families import family_of
-from suffice.families.student import student_cells
+from suffice.families.columns.student import student_cells
 
 
 def read(x: np.ndarray, codes: np.ndarray | None = None, name: str = "student") -> Any:

@@ -16,7 +16,7 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.leave_one_out_counts import leave_one_out_bernoulli, leave_out_of_own_class
+from suffice.families.leave_one_out.counts import leave_one_out_bernoulli, leave_out_of_own_class
 from suffice.families.smoothing import Smoothing
 from suffice.prior import Beta
 from suffice.scoring.discrete import BinaryScorer, TableScorer

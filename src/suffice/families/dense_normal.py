@@ -28,7 +28,7 @@ from suffice.families.gaussians import (
     linear_form,
     normal_basis,
 )
-from suffice.families.leave_one_out_gaussian import (
+from suffice.families.leave_one_out.gaussian import (
     LeaveOneOutGaussian,
     covariance_parts,
     posterior_parts,

@@ -18,7 +18,7 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.leave_one_out_counts import leave_one_out_categorical, leave_out_of_own_class
+from suffice.families.leave_one_out.counts import leave_one_out_categorical, leave_out_of_own_class
 from suffice.families.smoothing import Smoothing, widen
 from suffice.prior import Dirichlet
 from suffice.scoring.discrete import LevelScorer, log_ratio_table

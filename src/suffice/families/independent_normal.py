@@ -26,7 +26,7 @@ from suffice.families.gaussians import (
     linear_form,
     normal_basis,
 )
-from suffice.families.leave_one_out_moments import LeaveOneOutMoments, moments_without
+from suffice.families.leave_one_out.moments import LeaveOneOutMoments, moments_without
 from suffice.prior import NormalInverseGamma
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments

@@ -17,7 +17,7 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.leave_one_out_counts import leave_one_out_poisson, leave_out_of_own_class
+from suffice.families.leave_one_out.counts import leave_one_out_poisson, leave_out_of_own_class
 from suffice.families.multinomial import no_linear_form
 from suffice.families.smoothing import Smoothing
 from suffice.prior import Gamma

@@ -32,7 +32,7 @@ from suffice.families.discriminant import (
     whitening_directions,
 )
 from suffice.families.gaussians import DenseGaussian
-from suffice.families.leave_one_out_gaussian import (
+from suffice.families.leave_one_out.gaussian import (
     LeaveOneOutGaussian,
     covariance_parts,
     rows_by_class,

@@ -20,7 +20,7 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.leave_one_out_counts import (
+from suffice.families.leave_one_out.counts import (
     leave_one_out_complement,
     leave_one_out_multinomial,
     leave_out_of_own_class,

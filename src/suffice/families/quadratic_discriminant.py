@@ -21,7 +21,7 @@ from suffice.families.class_conditional import (
 from suffice.families.class_covariances import ClassMoments, EstimatedCovariances, class_moments
 from suffice.families.dense_normal import fill_densities, refuse_only_row, why_tally_needs_refits
 from suffice.families.gaussians import DenseGaussian, linear_form, normal_basis
-from suffice.families.leave_one_out_gaussian import (
+from suffice.families.leave_one_out.gaussian import (
     LeaveOneOutGaussian,
     covariance_parts,
     rows_by_class,

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.families.categorical import Categorical
-from suffice.families.family import Family
-from suffice.families.joint import Joint
-from suffice.families.mvn import MultivariateNormal
-from suffice.families.normal import Normal
-from suffice.families.student import Student
+from suffice.families.columns.categorical import Categorical
+from suffice.families.columns.family import Family
+from suffice.families.columns.joint import Joint
+from suffice.families.columns.mvn import MultivariateNormal
+from suffice.families.columns.normal import Normal
+from suffice.families.columns.student import Student
 from suffice.lab.dependence import information_of_normals
 from suffice.tally import Blocks, Counts, Events, Moments, Tally
 from suffice.tally.tally import Floats

@@ -9,7 +9,7 @@ import numpy as np
 from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.table import Table
 from suffice.errors import InputError
-from suffice.families.family import Cells
+from suffice.families.columns.family import Cells
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores
 from suffice.table.combining import log_proba
 from suffice.table.fitted import TableFitted

@@ -9,13 +9,8 @@ import numpy as np
 
 from suffice.errors import InputError
 from suffice.families import Posterior
-from suffice.families.class_conditional import (
-    ClassConditional,
-    ColumnScores,
-    LearnedRows,
-    LeftOut,
-)
-from suffice.families.family import Cells
+from suffice.families.class_conditional import ClassConditional, ColumnScores, LearnedRows, LeftOut
+from suffice.families.columns.family import Cells
 from suffice.table.rows import TableRows
 from suffice.tally import Groups
 from suffice.tally.tally import Floats, Index

@@ -15,11 +15,11 @@ from suffice.data.table import CALENDAR
 from suffice.errors import MergeError, ShapeError
 from suffice.estimators.settings import same
 from suffice.families import Family
-from suffice.families.binned import Binned
-from suffice.families.categorical import Categorical
-from suffice.families.family import Mask
-from suffice.families.joint import Joint
-from suffice.families.levels import Levels
+from suffice.families.columns.binned import Binned
+from suffice.families.columns.categorical import Categorical
+from suffice.families.columns.family import Mask
+from suffice.families.columns.joint import Joint
+from suffice.families.columns.levels import Levels
 from suffice.table.rows import MISSING_SUFFIX, TableRows
 from suffice.tally import Blocks, Groups
 from suffice.tally.tally import Floats, Index

@@ -14,7 +14,7 @@ from suffice.data.frames import is_frame
 from suffice.data.objects import DAY, Kind
 from suffice.data.schema import Field, Schema
 from suffice.data.table import Table, has_names
-from suffice.families.family import Cells
+from suffice.families.columns.family import Cells
 from suffice.table.rows import as_rows
 
 

@@ -66,7 +66,7 @@ def check_family(
     >>> y = np.arange(40) % 2
     >>> check_family(family_of("normal", ("age",)), {"age": rng.normal(50 + 9 * y, 9)}, y)
     """
-    from suffice.families.family import Family
+    from suffice.families.columns.family import Family
 
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
     own = codes.astype(np.int32)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from suffice.data.columns import Column, column_of
 from suffice.data.table import Table
 from suffice.errors import SufficeWarning
-from suffice.families.family import Family, Posterior
+from suffice.families.columns.family import Family, Posterior
 from suffice.testing.draws import DRAWS, check_calibration
 from suffice.testing.laws import Floats, Laws
 from suffice.testing.quadrature import line_points

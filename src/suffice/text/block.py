@@ -16,8 +16,8 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family, Posterior
 from suffice.families.class_conditional import LearnedRows
-from suffice.families.family import MAX_ROWS_REFIT_PRIOR, Mask
-from suffice.families.levels import subtract_or_zero
+from suffice.families.columns.family import MAX_ROWS_REFIT_PRIOR, Mask
+from suffice.families.columns.levels import subtract_or_zero
 from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
 from suffice.tally.debt import gross_scale

@@ -15,12 +15,12 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.covariance import covariance_prior, scatter_prior
+from suffice.families.columns.family import MAX_ROWS_REFIT_PRIOR, Cells, Family, ParametricPosterior
+from suffice.families.columns.impute import sample_classes
+from suffice.families.columns.normal import too_large
 from suffice.families.dense_normal import DenseNormals, DenseSettings, expect, predict
-from suffice.families.family import MAX_ROWS_REFIT_PRIOR, Cells, Family, ParametricPosterior
 from suffice.families.gaussians import DenseGaussian
-from suffice.families.impute import sample_classes
-from suffice.families.leave_one_out_gaussian import LeaveOneOutGaussian, posterior_parts
-from suffice.families.normal import too_large
+from suffice.families.leave_one_out.gaussian import LeaveOneOutGaussian, posterior_parts
 from suffice.prior import NormalInverseWishart
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.dense import WhitenedScorer, by_pattern

@@ -12,9 +12,9 @@ import numpy as np
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
-from suffice.families.family import Cells, Family, Mask, Posterior, split_by_fold
-from suffice.families.impute import impute_levels, sample_levels
-from suffice.families.levels import (
+from suffice.families.columns.family import Cells, Family, Mask, Posterior, split_by_fold
+from suffice.families.columns.impute import impute_levels, sample_levels
+from suffice.families.columns.levels import (
     Levels,
     LevelTables,
     add_levels,

@@ -20,9 +20,9 @@ from suffice.empirical_bayes.normal import (
 )
 from suffice.empirical_bayes.search import maximize_two_strengths
 from suffice.errors import InputError
-from suffice.families.binned import Bins, quantile_edges
-from suffice.families.family import Cells, Family, ParametricPosterior
-from suffice.families.impute import impute_numbers
+from suffice.families.columns.binned import Bins, quantile_edges
+from suffice.families.columns.family import Cells, Family, ParametricPosterior
+from suffice.families.columns.impute import impute_numbers
 from suffice.kernels.evidence.student import (
     bound_of_classes,
     fitted_classes,

@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.data.table import Table
 from suffice.errors import InputError
-from suffice.families.family import Family
+from suffice.families.columns.family import Family
 
 # Families cut the number line at far fewer places.
 MAX_EDGES = 4096

@@ -15,9 +15,9 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
-from suffice.families.family import Cells, Family, ParametricPosterior, split_by_fold
-from suffice.families.impute import impute_numbers
-from suffice.families.levels import fold_scores, subtract_or_zero
+from suffice.families.columns.family import Cells, Family, ParametricPosterior, split_by_fold
+from suffice.families.columns.impute import impute_numbers
+from suffice.families.columns.levels import fold_scores, subtract_or_zero
 from suffice.kernels.count.levels import gather_left_out, gather_levels
 from suffice.prior import Gamma
 from suffice.prior.predictive import NegativeBinomial, draw_events

@@ -12,10 +12,10 @@ import numpy as np
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
-from suffice.families.bin_tree import BinTree
-from suffice.families.family import Cells, Family, Posterior, split_by_fold
-from suffice.families.impute import impute_numbers, sample_levels
-from suffice.families.levels import fold_scores, level_counts
+from suffice.families.columns.bin_tree import BinTree
+from suffice.families.columns.family import Cells, Family, Posterior, split_by_fold
+from suffice.families.columns.impute import impute_numbers, sample_levels
+from suffice.families.columns.levels import fold_scores, level_counts
 from suffice.kernels.count.levels import find_bins
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, as_readonly

@@ -14,10 +14,10 @@ from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
-from suffice.families.combinations import Combinations, shares_product
-from suffice.families.family import Cells, Family, Mask, Posterior
-from suffice.families.impute import sample_classes, sample_levels
-from suffice.families.levels import (
+from suffice.families.columns.combinations import Combinations, shares_product
+from suffice.families.columns.family import Cells, Family, Mask, Posterior
+from suffice.families.columns.impute import sample_classes, sample_levels
+from suffice.families.columns.levels import (
     Levels,
     LevelTables,
     add_levels,

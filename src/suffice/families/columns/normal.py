@@ -16,8 +16,8 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.normal import NormalEvidence, normal_prior
 from suffice.families.class_conditional import LearnedRows
-from suffice.families.family import Cells, Family, ParametricPosterior
-from suffice.families.impute import impute_numbers
+from suffice.families.columns.family import Cells, Family, ParametricPosterior
+from suffice.families.columns.impute import impute_numbers
 from suffice.families.independent_normal import IndependentNormals, NormalSettings
 from suffice.prior import NormalInverseGamma
 from suffice.prior.special import log_gamma_step

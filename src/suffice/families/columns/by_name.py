@@ -7,14 +7,14 @@ from functools import partial
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.families.binned import Binned
-from suffice.families.categorical import Bernoulli, Categorical
-from suffice.families.family import Family
-from suffice.families.joint import Joint
-from suffice.families.mvn import MultivariateNormal
-from suffice.families.normal import LogNormal, Normal
-from suffice.families.poisson import Poisson
-from suffice.families.student import Student
+from suffice.families.columns.binned import Binned
+from suffice.families.columns.categorical import Bernoulli, Categorical
+from suffice.families.columns.family import Family
+from suffice.families.columns.joint import Joint
+from suffice.families.columns.mvn import MultivariateNormal
+from suffice.families.columns.normal import LogNormal, Normal
+from suffice.families.columns.poisson import Poisson
+from suffice.families.columns.student import Student
 
 FAMILIES: dict[str, Callable[..., Family[Any]]] = {
     "normal": Normal,

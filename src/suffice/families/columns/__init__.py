@@ -1,0 +1,1 @@
+"""Families of columns: how a block of a table is counted, scored, sampled and left out."""

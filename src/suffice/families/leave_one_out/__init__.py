@@ -1,0 +1,1 @@
+"""Scores of rows under classes that have not learned them."""
