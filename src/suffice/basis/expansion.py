@@ -105,6 +105,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
             )
         return expanded
 
+    @one_blas_thread
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns that `transform` returns.
 

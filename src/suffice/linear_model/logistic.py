@@ -251,11 +251,13 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
             fitted = fit_weights(rows, classes, columns, settings, self.class_weight, start)
         return self._keep(fitted)
 
+    @one_blas_thread
     def sparsify(self) -> Self:
         """Keep `coef_` in a CSR matrix."""
         check_is_fitted(self, msg="Estimator, %(name)s, must be fitted before sparsifying.")
         return self._keep(self._fitted.sparsify())
 
+    @one_blas_thread
     def densify(self) -> Self:
         """Keep `coef_` in an array again."""
         check_is_fitted(self, msg="Estimator, %(name)s, must be fitted before densifying.")

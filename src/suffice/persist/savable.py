@@ -14,6 +14,7 @@ from suffice.persist.encoder import Encoder
 from suffice.persist.provenance import FORMAT_VERSION, provenance_node
 from suffice.persist.refusal import refuse
 from suffice.persist.strict_json import plain_json
+from suffice.threads import one_blas_thread
 
 # What helps against what the system says when a file cannot be written.
 ELSEWHERE = "save it elsewhere"
@@ -54,6 +55,7 @@ class Savable:
 
     _saved: ClassVar[tuple[str, ...]] = ()
 
+    @one_blas_thread
     def save(
         self,
         path: str | os.PathLike[str],
