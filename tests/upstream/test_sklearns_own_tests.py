@@ -6,6 +6,7 @@ with its parametrisation. Nothing of their text is kept in this repository.
 """
 
 import ast
+import functools
 import importlib
 import inspect
 from pathlib import Path
@@ -18,6 +19,8 @@ import sklearn
 import suffice.naive_bayes
 from suffice.errors import InputError
 
+# Tests that call a private method of scikit-learn's.
+PRIVATE = ("test_alpha_vector", "test_check_alpha")
 # The rooms whose tests are taken, and those tests of theirs that do not apply to our classes: a
 # test's name, or a name with the parameters of one case of it, and the reason.
 DO_NOT_APPLY = {
@@ -28,8 +31,6 @@ DO_NOT_APPLY = {
         "test_discretenb_provide_prior": "its last lines rely on a failed fit having changed the "
         "classes; here a failed fit changes nothing; the other lines are tested below",
         "test_gnb_partial_fit[float32]": "attributes are float64 whatever the rows are",
-        "test_check_alpha": "calls a private method; what alpha may be is tested with fits",
-        "test_alpha_vector": "calls a private method; its probabilities are tested below",
         "test_gnb_array_api_compliance": "asks for attributes in the type and on the device of "
         "the input; a tally is float64, and numpy's",
     },
@@ -105,6 +106,37 @@ def without_expected_failures(function: object) -> object:
     return function
 
 
+def with_private_check(kind: type) -> type:
+    """Return one of our classes with the private method, and the free attribute, of theirs."""
+
+    class Checked(kind):
+        n_features_in_ = None
+
+        def _check_alpha(self, *sizes):
+            fitted = vars(self).get("_fitted")
+            columns = self.n_features_in_ if fitted is None else fitted.columns.count
+            return super()._check_alpha(*(sizes or (2, columns)))
+
+    Checked.__init__ = kind.__init__
+    return Checked
+
+
+def asking_in_private(function: object) -> object:
+    """Return a test that calls `_check_alpha()`, run with classes that have it in that form."""
+
+    @functools.wraps(function)
+    def test() -> None:
+        names = function.__globals__
+        ours = {name: names[name] for name in ("BernoulliNB", "MultinomialNB")}
+        names.update({name: with_private_check(kind) for name, kind in ours.items()})
+        try:
+            function()
+        finally:
+            names.update(ours)
+
+    return test
+
+
 def skipped(name: str, reason: str) -> object:
     """Return a test without parameters that says why one of theirs does not apply."""
 
@@ -129,6 +161,8 @@ for room, (module, _) in THEIRS.items():
             continue
         if name in FAIL_THERE:
             function = without_expected_failures(function)
+        if name in PRIVATE:
+            function = asking_in_private(function)
         if name in PROVOKED:
             function = pytest.mark.filterwarnings(PROVOKED[name])(function)
         globals()[name] = our_warnings_are_fine(function)
@@ -196,14 +230,3 @@ def test_a_fit_that_the_given_class_prior_does_not_fit_changes_nothing(name):
     assert model.classes_.tolist() == [0, 1]
     model.partial_fit([[0], [1]], [0, 1], classes=[0, 1, 1])
     assert model.class_count_.tolist() == [3, 2]
-
-
-def test_pseudocounts_of_each_column_are_added_to_its_counts():
-    X = np.array([[1, 0], [1, 1]])
-    model = suffice.MultinomialNB(alpha=[1, 2]).partial_fit(X, [0, 1], classes=[0, 1])
-    wanted = np.array([[2 / 4, 2 / 4], [2 / 5, 3 / 5]])
-    np.testing.assert_allclose(np.exp(model.feature_log_prob_), wanted)
-    with pytest.raises(ValueError, match="must be greater than 0"):
-        suffice.MultinomialNB(alpha=[1.0, -0.1]).fit(X, [0, 1])
-    with pytest.raises(ValueError, match="it should contains `n_features`"):
-        suffice.MultinomialNB(alpha=[1.0, 2.0, 3.0]).fit(X, [0, 1])
