@@ -1,6 +1,5 @@
 """What was fitted is one frozen value: interruptions change nothing, readers see whole models."""
 
-import sys
 import threading
 import warnings
 from copy import copy
@@ -12,7 +11,7 @@ import pytest
 
 import suffice
 from classifier_cases import mixed
-from interruptions import interrupt_at
+from interruptions import count_lines, interrupt_at
 from suffice import GenerativeClassifier
 from suffice.table import SearchSettings
 from suffice.tally import Groups
@@ -66,32 +65,12 @@ CHANGES = {
 }
 
 
-def count_lines(act):
-    """Return how many lines of our files a call runs."""
-    lines = 0
-
-    def tracer(frame, event, argument):
-        nonlocal lines
-        if frame.f_code.co_filename not in FILES:
-            return None
-        lines += event == "line"
-        return tracer
-
-    kept = sys.gettrace()
-    sys.settrace(tracer)
-    try:
-        act()
-    finally:
-        sys.settrace(kept)
-    return lines
-
-
 @pytest.mark.parametrize("case", CHANGES)
 def test_an_interruption_at_any_line_leaves_the_model_as_it_was(case):
     make, changing = CHANGES[case]
     model = make()
     change = changing(model)
-    lines = count_lines(lambda: change(copy(model)))
+    lines = count_lines(lambda: change(copy(model)), FILES)
     at = {*np.linspace(1, lines, SAMPLED).astype(int).tolist(), *range(lines - LAST, lines)}
     for line in sorted(at):
         one = copy(model)

@@ -179,15 +179,17 @@ class GaussianDiscriminant(GaussianClassifier):
         return Generative(classes, self._features(fitted.tally))
 
     def _features(self, groups: Groups[Any]) -> ClassConditional:
-        given = None if isinstance(self.prior, str) else self.prior
+        prior = self.prior
         if self.covariance in DIAGONAL:
             shared = DIAGONAL[self.covariance]
             diagonal = NormalSettings(self.estimate, shared, covariance=self.covariance)
-            return IndependentNormals.fit(groups, diagonal, given)  # type: ignore[arg-type]
+            gamma = prior if isinstance(prior, NormalInverseGamma) else None
+            return IndependentNormals.fit(groups, diagonal, gamma)
         settings = DenseSettings(
             self.covariance, self.estimate, self.shrinkage, self.rank, self.max_iter, self.tol
         )
-        return DenseNormals.fit(groups, settings, given)  # type: ignore[arg-type]
+        wishart = prior if isinstance(prior, NormalInverseWishart) else None
+        return DenseNormals.fit(groups, settings, wishart)
 
     @property
     def means_(self) -> Floats:

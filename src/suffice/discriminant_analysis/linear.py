@@ -170,8 +170,8 @@ class LinearDiscriminantAnalysis(
         fitted = self._check_ready()
         array, model = self._read(fitted, X), self._model(fitted)
         raw = len(fitted.classes) > 2 and self.solver != "svd"
-        scorer = model.features.linear(raw=raw)  # type: ignore[attr-defined]
-        terms = scorer, array, model.prior.log_prob
+        assert isinstance(model.features, LinearDiscriminant)
+        terms = model.features.linear(raw=raw), array, model.prior.log_prob
         scores: Floats = score_rows(scoring.joint_log_proba, *terms, fitted, type(self).__name__)
         if scores.shape[1] == 2:
             return np.asarray(scores[:, 1] - scores[:, 0])

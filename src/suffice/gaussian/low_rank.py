@@ -105,7 +105,7 @@ class LowRank(Structure):
         """Return the covariance after a measurement with independent noise, as `conditional`.
 
         Given the factors, feature j is measured against its own noise alone: the share
-        psi / (psi + v) of what the factors leave unexplained is believed.
+        psi / (psi + v) of the residual of the factors is its gain.
         """
         total = self.noise + variances
         share, rest = self.noise / total, variances / total

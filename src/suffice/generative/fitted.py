@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -101,7 +101,7 @@ class Fitted:
     counter: Counter
     tally: Groups[Any]
     closed: bool = False
-    new_classes: Labels = None  # type: ignore[assignment]
+    new_classes: Labels = field(default_factory=lambda: np.empty(0))
     gross: Groups[Any] | None = None
     model: Generative | None = None
     not_yet: str | None = None

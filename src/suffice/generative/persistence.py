@@ -1,4 +1,4 @@
-"""What a file holds of a generative classifier, and how it is believed again."""
+"""What a file holds of a generative classifier, and how a model is made of it again."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check_sample(fitted: Fitted, name: str) -> RowSample:
 
 
 def check_state(state: dict[str, Any], counter: Counter) -> None:
-    """Refuse what does not go together, before it is believed: a file may say anything."""
+    """Refuse what does not go together, before it is used: a file may say anything."""
     columns = check_columns(state)
     check_kinds(state, _not_yet=str)
     if "_gross" in state:

@@ -216,8 +216,8 @@ class Coefficients:
     Examples
     --------
     >>> seen = Products(rows=3.0, xx=np.eye(1) * 2, xy=np.array([[4.0]]), yy=np.array([9.0]))
-    >>> believed = Coefficients([[0.0]], np.zeros((1, 1)), 0.0, [0.0]).posterior(seen)
-    >>> believed.location, believed.noise_shape, believed.noise_scale  # least squares
+    >>> posterior = Coefficients([[0.0]], np.zeros((1, 1)), 0.0, [0.0]).posterior(seen)
+    >>> posterior.location, posterior.noise_shape, posterior.noise_scale  # least squares
     (array([[2.]]), array(1.), array([0.5]))
     """
 
@@ -394,8 +394,8 @@ class CoefficientsKnownNoise:
     Examples
     --------
     >>> seen = Products(rows=3.0, xx=np.eye(1) * 2, xy=np.array([[4.0]]), yy=np.array([9.0]))
-    >>> believed = CoefficientsKnownNoise([[0.0]], np.eye(1), 1.0).posterior(seen)
-    >>> believed.location.round(3), believed.precision  # 4 / 3, known as if from 3 rows
+    >>> posterior = CoefficientsKnownNoise([[0.0]], np.eye(1), 1.0).posterior(seen)
+    >>> posterior.location.round(3), posterior.precision  # 4 / 3, known as if from 3 rows
     (array([[1.333]]), array([[3.]]))
     """
 

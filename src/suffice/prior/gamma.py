@@ -45,8 +45,8 @@ class Gamma(Prior):
 
     Examples
     --------
-    >>> believed = Gamma(shape=1.0, rate=0.5).posterior(Events.of([3, 4]))
-    >>> float(believed.mean()), float(believed.mode())
+    >>> posterior = Gamma(shape=1.0, rate=0.5).posterior(Events.of([3, 4]))
+    >>> float(posterior.mean()), float(posterior.mode())
     (3.2, 2.8)
     """
 

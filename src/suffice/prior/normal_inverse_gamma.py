@@ -68,8 +68,8 @@ class NormalInverseGamma(Prior):
     Examples
     --------
     >>> prior = NormalInverseGamma(location=0.0, pseudo_rows=1.0, shape=2.0, scale=1.0)
-    >>> believed = prior.posterior([2.0, 4.0])
-    >>> believed.mean()
+    >>> posterior = prior.posterior([2.0, 4.0])
+    >>> posterior.mean()
     MeanVariance(mean=array([2.]), variance=array([2.5]))
     """
 

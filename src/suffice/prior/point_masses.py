@@ -97,7 +97,7 @@ class PointMasses(Prior):
         return np.asarray(xlogy(successes, self.points) + xlog1py(failures, -self.points))
 
     def posterior(self, data: Counts | ArrayLike) -> Self:
-        """Return the same points, weighted by how well they foretold the data."""
+        """Return the same points, weighted by the likelihood of the data."""
         joint = self.log_weights + self._log_likelihood(self.as_tally(data))
         if np.any(np.all(joint == -np.inf, axis=-1)):
             raise PriorError(
@@ -117,7 +117,7 @@ class PointMasses(Prior):
         return np.asarray(self.points[np.argmax(self.log_weights, axis=-1)])
 
     def mle(self, data: Counts | ArrayLike) -> Floats:
-        """Return the point that foretold the data best (the lower of two alike)."""
+        """Return the point of maximum likelihood (the lower of two alike)."""
         tally = self.as_tally(data)
         log_likelihood = self._log_likelihood(tally)
         check_seen(tally.total)

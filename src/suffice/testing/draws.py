@@ -22,12 +22,12 @@ def check_calibration(laws: Laws, scores: Floats, codes: Floats) -> None:
     >>> codes = np.arange(2000) % 2
     >>> check_calibration(Laws("Coin", 0, 0), np.zeros((2000, 2)), codes)
     """
-    told = "a row that a class was drawn of has no probability in it."
+    sentence = "a row that a class was drawn of has no probability in it."
     own = scores[np.arange(len(codes)), codes.astype(np.intp)]
-    laws.hold("sampling", np.all(own > -np.inf), told)
+    laws.hold("sampling", np.all(own > -np.inf), sentence)
     chances = softmax(scores, axis=1)
     for number in range(scores.shape[1]):
         away = (codes == number) - chances[:, number]
-        told = f"of rows drawn of all classes alike, class {number} has another share than"
-        laws.average("sampling", away, 0.0, f"{told} its probability.")
-        laws.average("sampling", away * chances[:, number], 0.0, f"{told} its probability.")
+        sentence = f"of rows drawn of all classes alike, class {number} has another share than"
+        laws.average("sampling", away, 0.0, f"{sentence} its probability.")
+        laws.average("sampling", away * chances[:, number], 0.0, f"{sentence} its probability.")

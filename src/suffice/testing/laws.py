@@ -51,8 +51,8 @@ class Laws:
             raise AssertionError(self._sentence(law, sentence))
 
     def _sentence(self, law: str, sentence: str) -> str:
-        told = f"{self.subject} breaks the law of {law}: {sentence}"
-        return f"{told} (seed={self.seed}, size={self.size})"
+        sentence = f"{self.subject} breaks the law of {law}: {sentence}"
+        return f"{sentence} (seed={self.seed}, size={self.size})"
 
     def equal(
         self,
@@ -78,8 +78,8 @@ class Laws:
         error = float(terms.std() / np.sqrt(len(terms)))
         found = float(terms.mean())
         near = abs(found - due) <= STANDARD_ERRORS * error + 1e-9 * max(abs(due), 1.0)
-        told = f"{sentence} It is {found:.6g} and not {due:.6g}, with a standard error of"
-        self.hold(law, near, f"{told} {error:.2g}.")
+        sentence = f"{sentence} It is {found:.6g} and not {due:.6g}, with a standard error of"
+        self.hold(law, near, f"{sentence} {error:.2g}.")
 
     def distributed(
         self, law: str, drawn: Floats, points: Floats, masses: Floats, sentence: str
@@ -92,8 +92,8 @@ class Laws:
         distance = float(np.abs(at - ranks).max())
         slack = float(masses.max()) + 0.5 / len(drawn)
         chance = float(kolmogorov(np.sqrt(len(drawn)) * max(distance - slack, 0.0)))
-        told = f"{sentence} The Kolmogorov-Smirnov distance of {len(drawn)} draws is"
-        self.hold(law, chance > FALSE_ALARM, f"{told} {distance:.3g}.")
+        sentence = f"{sentence} The Kolmogorov-Smirnov distance of {len(drawn)} draws is"
+        self.hold(law, chance > FALSE_ALARM, f"{sentence} {distance:.3g}.")
 
     def frequencies(self, law: str, times: Floats, chances: Floats, sentence: str) -> None:
         """Compare how often values were drawn, (m,), with their probabilities, (m,)."""
@@ -104,8 +104,8 @@ class Laws:
         odd = np.abs(times - draws * share) > STANDARD_ERRORS * errors + 3.0
         if np.any(odd):
             at = int(np.argmax(odd))
-            told = f"{sentence} Value number {at} came {times[at]:g} times in {draws:g} draws,"
-            self.hold(law, False, f"{told} and its probability is {share[at]:.4g}.")
+            sentence = f"{sentence} Value number {at} came {times[at]:g} times in {draws:g} draws,"
+            self.hold(law, False, f"{sentence} and its probability is {share[at]:.4g}.")
 
     def refuse(
         self, law: str, error: type[Exception], act: Callable[[], Any], sentence: str
@@ -116,8 +116,8 @@ class Laws:
         except error:
             return
         except Exception as other:
-            told = f"{sentence} It raises {type(other).__name__} and not {error.__name__}."
-            raise AssertionError(self._sentence(law, told)) from other
+            sentence = f"{sentence} It raises {type(other).__name__} and not {error.__name__}."
+            raise AssertionError(self._sentence(law, sentence)) from other
         self.hold(law, False, sentence)
 
     @contextmanager
@@ -126,31 +126,31 @@ class Laws:
         try:
             yield
         except SufficeError as error:
-            told = f"it raises {type(error).__name__}: {error}"
-            raise AssertionError(self._sentence(law, told)) from error
+            sentence = f"it raises {type(error).__name__}: {error}"
+            raise AssertionError(self._sentence(law, sentence)) from error
 
     def pickle(self, value: Any) -> Any:
         """Return a value that was pickled and unpickled."""
         try:
             return pickle.loads(pickle.dumps(value))  # noqa: S301
         except Exception as error:
-            told = f"it cannot be pickled: {error}."
-            raise AssertionError(self._sentence("pickling", told)) from error
+            sentence = f"it cannot be pickled: {error}."
+            raise AssertionError(self._sentence("pickling", sentence)) from error
 
     def immutable(self, value: Any) -> None:
         """Check that no array or field of a value can be changed, copies and pickles included."""
         copies = [value, self.pickle(value), copy.deepcopy(value)]
         for one in copies:
             for array in arrays_of(one):
-                told = f"an array of shape {array.shape} can be written to."
-                self.hold("immutability", not array.flags.writeable, told)
+                sentence = f"an array of shape {array.shape} can be written to."
+                self.hold("immutability", not array.flags.writeable, sentence)
             for name in vars(one):
-                told = f"the field {name!r} can be set."
+                sentence = f"the field {name!r} can be set."
                 self.refuse(
                     "immutability",
                     AttributeError,
                     lambda one=one, name=name: setattr(one, name, None),  # type: ignore[misc]
-                    told,
+                    sentence,
                 )
         self.hold("pickling", copies[1] == value, "a pickle is not the same value.")
         self.hold("pickling", copies[2] == value, "a copy is not the same value.")

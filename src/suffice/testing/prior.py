@@ -71,11 +71,11 @@ def check_prior(
         model.check_evidence(rows, rng)
     with laws.named("Bayes"):
         model.check_bayes(rows, rng)
-    for belief in (prior, prior.posterior(model.tally_of(rows[:size]))):
+    for conjugate in (prior, prior.posterior(model.tally_of(rows[:size]))):
         with laws.named("sampling"):
-            model.check_parameter(belief, rows, rng)
-            model.check_predictive(belief, rng)
-        laws.immutable(belief)
+            model.check_parameter(conjugate, rows, rng)
+            model.check_predictive(conjugate, rng)
+        laws.immutable(conjugate)
     _check_improper(laws, prior, improper)
 
 
@@ -100,7 +100,7 @@ class _Model:
         """Compare two beliefs by what they say of parameters and of new rows."""
         rng = np.random.default_rng(self.laws.seed)
         parameters = due.sample(rng, 20)
-        a, b = (_sum(belief.log_density(parameters), 20) for belief in (found, due))
+        a, b = (_sum(conjugate.log_density(parameters), 20) for conjugate in (found, due))
         self.laws.equal(law, a, b, f"{sentence} Their log densities differ.")
         a, b = (_sum(one.predictive().log_density(rows), len(rows)) for one in (found, due))
         self.laws.equal(law, a, b, f"{sentence} Their predictives differ.")
@@ -110,45 +110,45 @@ class _Model:
         prior, half = self.prior, len(rows) // 2
         a, b = self.tally_of(rows[:half]), self.tally_of(rows[half:])
         both = prior.posterior(a + b)
-        told = "the posterior of a + b is not that of a, then of b."
-        self.same("learning", prior.posterior(a).posterior(b), both, rows, told)
-        told = "the posterior of a + b is not that of b, then of a."
-        self.same("learning", prior.posterior(b).posterior(a), both, rows, told)
-        told = "the posterior of a + b - b is not that of a."
-        self.same("forgetting", prior.posterior((a + b) - b), prior.posterior(a), rows, told)
-        told = "the posterior of a.scale(2) is not that of a, then of a."
+        sentence = "the posterior of a + b is not that of a, then of b."
+        self.same("learning", prior.posterior(a).posterior(b), both, rows, sentence)
+        sentence = "the posterior of a + b is not that of b, then of a."
+        self.same("learning", prior.posterior(b).posterior(a), both, rows, sentence)
+        sentence = "the posterior of a + b - b is not that of a."
+        self.same("forgetting", prior.posterior((a + b) - b), prior.posterior(a), rows, sentence)
+        sentence = "the posterior of a.scale(2) is not that of a, then of a."
         twice = prior.posterior(a).posterior(a)
-        self.same("weights", prior.posterior(a.scale(2.0)), twice, rows, told)
-        told = "the posterior of a.scale(0.5), twice, is not that of a."
+        self.same("weights", prior.posterior(a.scale(2.0)), twice, rows, sentence)
+        sentence = "the posterior of a.scale(0.5), twice, is not that of a."
         halves = prior.posterior(a.scale(0.5)).posterior(a.scale(0.5))
-        self.same("weights", halves, prior.posterior(a), rows, told)
-        told = "the posterior of nothing, then of a, is not that of a."
+        self.same("weights", halves, prior.posterior(a), rows, sentence)
+        sentence = "the posterior of nothing, then of a, is not that of a."
         empty = prior.posterior(a.zero()).posterior(a)
-        self.same("zero", empty, prior.posterior(a), rows, told)
+        self.same("zero", empty, prior.posterior(a), rows, sentence)
         evidence = prior.log_evidence(a.zero())
         self.laws.equal("zero", np.sum(evidence), 0.0, "the log evidence of nothing is not 0.")
 
     def check_evidence(self, rows: Any, rng: np.random.Generator) -> None:
-        """Check that evidence is the product of what is foretold of each row."""
+        """Check that evidence is the product of the one-step predictives of the rows."""
         prior = self.prior
         evidence = float(np.sum(prior.log_evidence(self.tally_of(rows))))
         for order in (np.arange(len(rows)), rng.permutation(len(rows))):
-            belief, total = prior, 0.0
+            conjugate, total = prior, 0.0
             for at in order:
-                total += float(np.sum(belief.predictive().log_density(rows[at])))
-                belief = belief.posterior(self.tally_of(rows[[at]]))
-            told = "the log evidence is not the sum of the log predictives, row after row."
-            self.laws.equal("one-step predictives", evidence, total, told)
+                total += float(np.sum(conjugate.predictive().log_density(rows[at])))
+                conjugate = conjugate.posterior(self.tally_of(rows[[at]]))
+            sentence = "the log evidence is not the sum of the log predictives, row after row."
+            self.laws.equal("one-step predictives", evidence, total, sentence)
 
-    def likelihood(self, belief: Any, parameters: Any, row: Any, count: int) -> Floats:
+    def likelihood(self, conjugate: Any, parameters: Any, row: Any, count: int) -> Floats:
         """Return the log probability of a row given parameters, (count,)."""
         if self.log_likelihood is not None:
             return _sum(self.log_likelihood(parameters, row), count)
         tally = self.tally_of(row[None])
-        after = _sum(belief.posterior(tally).log_density(parameters), count)
-        before = _sum(belief.log_density(parameters), count)
+        after = _sum(conjugate.posterior(tally).log_density(parameters), count)
+        before = _sum(conjugate.log_density(parameters), count)
         with np.errstate(invalid="ignore"):
-            found = after - before + float(np.sum(belief.log_evidence(tally)))
+            found = after - before + float(np.sum(conjugate.log_evidence(tally)))
         return np.where(before == -np.inf, -np.inf, found)
 
     def check_bayes(self, rows: Any, rng: np.random.Generator) -> None:
@@ -157,71 +157,73 @@ class _Model:
         after = prior.posterior(self.tally_of(rows[:half]))
         parameters = after.sample(rng, 20)
         tally = self.tally_of(rows[half:])
-        told = "posterior times evidence is not prior times likelihood."
+        sentence = "posterior times evidence is not prior times likelihood."
         due = np.zeros(20)
         for row in rows[half:]:
             due = due + self.likelihood(prior, parameters, row, 20)
-        for belief in (prior, after):
-            density = _sum(belief.posterior(tally).log_density(parameters), 20)
-            found = density + float(np.sum(belief.log_evidence(tally)))
-            joint = _sum(belief.log_density(parameters), 20) + due
-            self.laws.equal("Bayes", found, joint, told, 1e-7, 1e-6)
+        for conjugate in (prior, after):
+            density = _sum(conjugate.posterior(tally).log_density(parameters), 20)
+            found = density + float(np.sum(conjugate.log_evidence(tally)))
+            joint = _sum(conjugate.log_density(parameters), 20) + due
+            self.laws.equal("Bayes", found, joint, sentence, 1e-7, 1e-6)
 
-    def check_parameter(self, belief: Any, rows: Any, rng: np.random.Generator) -> None:
+    def check_parameter(self, conjugate: Any, rows: Any, rng: np.random.Generator) -> None:
         """Check draws of the parameter, and integrals over it if it is one number."""
-        drawn = belief.sample(rng, DRAWS)
+        drawn = conjugate.sample(rng, DRAWS)
         for row in rows[:3]:
-            likelihood = np.exp(self.likelihood(belief, drawn, row, DRAWS))
-            due = float(np.exp(np.sum(belief.predictive().log_density(row))))
-            told = f"the likelihood of {row} is not what it is foretold with, over draws."
-            self.laws.average("sampling", likelihood, due, told)
+            likelihood = np.exp(self.likelihood(conjugate, drawn, row, DRAWS))
+            due = float(np.exp(np.sum(conjugate.predictive().log_density(row))))
+            sentence = f"the likelihood of {row} averaged over draws is not its predictive."
+            self.laws.average("sampling", likelihood, due, sentence)
         if not isinstance(drawn, np.ndarray) or drawn.size != DRAWS:
             return
-        points, weights = _parameter_points(belief)
+        points, weights = _parameter_points(conjugate)
         at = points.reshape(points.shape + drawn.shape[1:])
-        masses = weights * np.exp(_sum(belief.log_density(at), len(points)))
-        told = "the density of the parameter does not integrate to 1."
-        self.laws.equal("normalisation", masses.sum(), 1.0, told, INTEGRATION, INTEGRATION)
+        masses = weights * np.exp(_sum(conjugate.log_density(at), len(points)))
+        sentence = "the density of the parameter does not integrate to 1."
+        self.laws.equal("normalisation", masses.sum(), 1.0, sentence, INTEGRATION, INTEGRATION)
         tally = self.tally_of(rows[:2])
-        joint = masses * np.exp(sum(self.likelihood(belief, at, row, len(at)) for row in rows[:2]))
-        evidence = float(np.exp(np.sum(belief.log_evidence(tally))))
-        told = "the evidence of two rows is not the integral of prior times likelihood."
+        joint = masses * np.exp(
+            sum(self.likelihood(conjugate, at, row, len(at)) for row in rows[:2])
+        )
+        evidence = float(np.exp(np.sum(conjugate.log_evidence(tally))))
+        sentence = "the evidence of two rows is not the integral of prior times likelihood."
         # Half of the prior may be far from where the rows are, and its quantiles far apart there.
-        self.laws.equal("integration", joint.sum() / evidence, 1.0, told, 1e-4, 1e-4)
-        told = "draws of the parameter are not distributed as its density."
-        if getattr(belief, "points", None) is None:
-            self.laws.distributed("sampling", drawn.ravel(), points, masses, told)
+        self.laws.equal("integration", joint.sum() / evidence, 1.0, sentence, 1e-4, 1e-4)
+        sentence = "draws of the parameter are not distributed as its density."
+        if getattr(conjugate, "points", None) is None:
+            self.laws.distributed("sampling", drawn.ravel(), points, masses, sentence)
         else:
             times = np.array([np.sum(drawn == point) for point in points], dtype=np.float64)
-            self.laws.frequencies("sampling", times, masses, told)
+            self.laws.frequencies("sampling", times, masses, sentence)
 
-    def check_predictive(self, belief: Any, rng: np.random.Generator) -> None:
-        """Check that what is foretold sums to 1, and that draws agree with it."""
-        foretold = belief.predictive()
-        drawn = np.asarray(foretold.sample(rng, DRAWS))
+    def check_predictive(self, conjugate: Any, rng: np.random.Generator) -> None:
+        """Check that predictives sum to 1, and that draws agree with them."""
+        predicted = conjugate.predictive()
+        drawn = np.asarray(predicted.sample(rng, DRAWS))
         found = _row_points(drawn)
         if found is None:
             return
         points, weights, discrete = found
-        masses = weights * np.exp(_sum(foretold.log_density(points), len(points)))
+        masses = weights * np.exp(_sum(predicted.log_density(points), len(points)))
         word = "sum" if discrete else "integrate"
-        told = f"the predictive does not {word} to 1."
-        self.laws.equal("normalisation", masses.sum(), 1.0, told, INTEGRATION, INTEGRATION)
-        told = "draws of the predictive are not distributed as it says."
+        sentence = f"the predictive does not {word} to 1."
+        self.laws.equal("normalisation", masses.sum(), 1.0, sentence, INTEGRATION, INTEGRATION)
+        sentence = "draws of the predictive are not distributed as it says."
         if discrete:
             same = (drawn[:, None] == points[:64]).reshape(DRAWS, min(len(points), 64), -1)
             times = same.all(axis=-1).sum(axis=0)
             rest = [DRAWS - times.sum()], [max(1.0 - masses[:64].sum(), 0.0)]
             times, chances = np.append(times, rest[0]), np.append(masses[:64], rest[1])
-            self.laws.frequencies("sampling", times.astype(np.float64), chances, told)
+            self.laws.frequencies("sampling", times.astype(np.float64), chances, sentence)
         elif drawn.size == DRAWS:
-            self.laws.distributed("sampling", drawn.ravel(), points.ravel(), masses, told)
+            self.laws.distributed("sampling", drawn.ravel(), points.ravel(), masses, sentence)
         else:
             # Any other density is expected to be its ratio to this one times it: 1.
-            other = belief.posterior(self.tally_of(drawn[:2])).predictive()
+            other = conjugate.posterior(self.tally_of(drawn[:2])).predictive()
             ratio = _sum(other.log_density(drawn[2:]), DRAWS - 2)
-            ratio = ratio - _sum(foretold.log_density(drawn[2:]), DRAWS - 2)
-            self.laws.average("sampling", np.exp(ratio), 1.0, told)
+            ratio = ratio - _sum(predicted.log_density(drawn[2:]), DRAWS - 2)
+            self.laws.average("sampling", np.exp(ratio), 1.0, sentence)
 
 
 def _sum(values: Any, count: int) -> Floats:
@@ -229,14 +231,14 @@ def _sum(values: Any, count: int) -> Floats:
     return np.asarray(np.reshape(np.asarray(values, dtype=np.float64), (count, -1)).sum(axis=1))
 
 
-def _parameter_points(belief: Any) -> tuple[Floats, Floats]:
+def _parameter_points(conjugate: Any) -> tuple[Floats, Floats]:
     """Return points and weights for integrals over a parameter of one number."""
-    points = getattr(belief, "points", None)
+    points = getattr(conjugate, "points", None)
     if points is not None:
         return np.asarray(points), np.ones(len(points))
     breaks = []
     for tail in TAILS:
-        ends = belief.interval(1 - 2 * tail) if tail < 0.5 else belief.interval(1e-9)
+        ends = conjugate.interval(1 - 2 * tail) if tail < 0.5 else conjugate.interval(1e-9)
         breaks += [float(np.ravel(end)[0]) for end in ends]
     return panel_points(breaks)
 

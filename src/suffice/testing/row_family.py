@@ -74,7 +74,7 @@ class RowFamily:
         return self.features.with_tally(tally, np.arange(self.classes))
 
     def scores(self, features: ClassConditional, X: Any) -> Floats:
-        """Return what classes are told apart by, (n, C)."""
+        """Return what classes are sentence apart by, (n, C)."""
         return joint_log_proba(features.scorer(), features.prepare(X), np.zeros(self.classes))
 
     def densities(self, features: ClassConditional, X: Any) -> Floats:
@@ -120,24 +120,26 @@ class RowFamily:
 
     def _check_pickle(self) -> None:
         again = self.laws.pickle(self.features)
-        told = "a pickle is not the same value."
+        sentence = "a pickle is not the same value."
         found = self.scores(again, self.X)
-        self.laws.equal("pickling", found, self.scores(self.features, self.X), told, 0.0, 0.0)
-        self.laws.equal("pickling", again.log_evidence, self.features.log_evidence, told, 0.0, 0.0)
+        self.laws.equal("pickling", found, self.scores(self.features, self.X), sentence, 0.0, 0.0)
+        self.laws.equal(
+            "pickling", again.log_evidence, self.features.log_evidence, sentence, 0.0, 0.0
+        )
 
     def _check_tallies(self, rng: np.random.Generator) -> None:
         """Check that a tally, in whatever parts it came, is all that is needed."""
         numbers = np.arange(len(self.codes))
         due = self.scores(self.of_tally(self.tally_of(numbers)), self.X)
         parts = [self.tally_of(part) for part in np.array_split(rng.permutation(numbers), 3)]
-        told = "rows learned in batches have other scores than rows learned at once."
+        sentence = "rows learned in batches have other scores than rows learned at once."
         found = self.scores(self.of_tally(reduce(add, parts)), self.X)
-        self._same("batches", found, due, told)
+        self._same("batches", found, due, sentence)
         weights = rng.integers(1, 3, len(numbers)).astype(np.float64)
         heavy = self.of_tally(self.tally_of(numbers, weights))
         repeated = self.of_tally(self.tally_of(np.repeat(numbers, weights.astype(int))))
-        told = "rows of weight 2 have other scores than rows that came twice."
-        self._same("weights", self.scores(heavy, self.X), self.scores(repeated, self.X), told)
+        sentence = "rows of weight 2 have other scores than rows that came twice."
+        self._same("weights", self.scores(heavy, self.X), self.scores(repeated, self.X), sentence)
 
     def _check_left_out(self, weights: Floats | None, held: bool) -> None:
         """Check scores without each row against those of the other rows, counted anew."""
@@ -155,8 +157,8 @@ class RowFamily:
             due[row] = self.scores(without, self.X[[row]])[0]
             if needs_refit[row]:
                 found[row] = features.refit_scores(learned, int(row))
-        told = "the scores of a row left out are not those of the other rows."
-        self._same("leaving one out", found, due, told, 1e-6)
+        sentence = "the scores of a row left out are not those of the other rows."
+        self._same("leaving one out", found, due, sentence, 1e-6)
 
     def _same(
         self, law: str, found: Floats, due: Floats, sentence: str, error: float = 1e-8
@@ -166,7 +168,7 @@ class RowFamily:
         self.laws.equal(law, a, b, sentence, error, error)
 
     def _check_split(self) -> None:
-        """Check that what the columns add is what classes are told apart by."""
+        """Check that what the columns add is what classes are sentence apart by."""
         features = self.features
         prepared = features.prepare(self.X)
         for row in range(min(len(self.codes), 4)):
@@ -174,24 +176,24 @@ class RowFamily:
             dense = np.asarray(one if isinstance(one, np.ndarray) else one.toarray(), np.float64)
             parts = features.split(dense[0])
             found = (parts.parts.sum(axis=0) + parts.bias)[None]
-            told = "what the columns of a row add is not its score."
+            sentence = "what the columns of a row add is not its score."
             due = joint_log_proba(features.scorer(), one, np.zeros(self.classes))
-            self._same("splitting", found, due, told)
+            self._same("splitting", found, due, sentence)
 
     def _check_evidence(self, rng: np.random.Generator) -> None:
         order, total = rng.permutation(len(self.codes)), 0.0
         for at, row in enumerate(order):
             before = self.of_tally(self.tally_of(order[:at]))
             total += self.densities(before, self.X[[row]])[0, self.codes[row]]
-        told = "the log evidence is not the sum of the log predictives, row after row."
-        self.laws.equal("one-step predictives", self.features.log_evidence, total, told)
+        sentence = "the log evidence is not the sum of the log predictives, row after row."
+        self.laws.equal("one-step predictives", self.features.log_evidence, total, sentence)
 
     def _check_missing(self, drawn: Floats, own: Any, integration_error: float) -> None:
         """Check marginals against sums over what is missing, and draws against marginals."""
         laws, features, columns = self.laws, self.features, drawn.shape[1]
         nothing = self.densities(features, np.full((1, columns), np.nan))
-        told = "a row of missing values has a score."
-        laws.equal("missing values", nothing, np.zeros((1, self.classes)), told)
+        sentence = "a row of missing values has a score."
+        laws.equal("missing values", nothing, np.zeros((1, self.classes)), sentence)
         for column in range(min(columns, MOST_COLUMNS)):
             points, weights = self._points(drawn[:, column])
             for row in drawn[:MOST_ROWS]:
@@ -201,15 +203,19 @@ class RowFamily:
                 hidden = row[None].copy()
                 hidden[0, column] = np.nan
                 found = np.exp(self.densities(features, hidden)[0])
-                told = f"without column {column} a row does not have the sum over its values."
-                laws.equal("missing values", found, total, told, integration_error, 0.0)
+                sentence = f"without column {column} a row does not have the sum over its values."
+                laws.equal("missing values", found, total, sentence, integration_error, 0.0)
             alone = np.full((len(points), columns), np.nan)
             alone[:, column] = points
             masses = weights[:, None] * np.exp(self.densities(features, alone))
             for number in range(self.classes):
-                told = f"column {column} of rows drawn of class {number} is not as it is scored."
+                sentence = (
+                    f"column {column} of rows drawn of class {number} is not as it is scored."
+                )
                 mine = drawn[own == number, column]
-                check_draws(laws, mine, points, masses[:, number], self.support is not None, told)
+                check_draws(
+                    laws, mine, points, masses[:, number], self.support is not None, sentence
+                )
 
     def _points(self, drawn: Floats) -> tuple[Floats, Floats]:
         if self.support is not None:

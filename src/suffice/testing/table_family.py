@@ -116,27 +116,27 @@ class TableFamily:
         return Table(tuple(columns), len(columns[0]))
 
     def _check_pickle(self) -> None:
-        again, told = self.laws.pickle(self.posterior), "a pickle is not the same value."
+        again, sentence = self.laws.pickle(self.posterior), "a pickle is not the same value."
         due = self.posterior.scores(self.table)
-        self.laws.equal("pickling", again.scores(self.table), due, told, 0.0, 0.0)
+        self.laws.equal("pickling", again.scores(self.table), due, sentence, 0.0, 0.0)
         evidence = self.posterior.log_evidence
-        self.laws.equal("pickling", again.log_evidence, evidence, told, 0.0, 0.0)
+        self.laws.equal("pickling", again.log_evidence, evidence, sentence, 0.0, 0.0)
 
     def _check_tallies(self, rng: np.random.Generator) -> None:
         """Check that a tally, in whatever parts it came, is all that is needed."""
         laws, table, numbers = self.laws, self.table, np.arange(len(self.codes))
         parts = [self.tally_of(part) for part in np.array_split(rng.permutation(numbers), 3)]
         found = self.family.posterior(reduce(add, parts)).scores(table)
-        told = "rows learned in batches have other scores than rows learned at once."
-        laws.equal("batches", found, self.posterior.scores(table), told)
+        sentence = "rows learned in batches have other scores than rows learned at once."
+        laws.equal("batches", found, self.posterior.scores(table), sentence)
         weights = rng.integers(1, 3, len(numbers)).astype(np.float64)
         heavy = self.family.posterior(self.tally_of(numbers, weights))
         repeats = np.repeat(numbers, weights.astype(int))
         repeated = self.family.posterior(self.tally_of(repeats))
-        told = "rows of weight 2 have other scores than rows that came twice."
-        laws.equal("weights", heavy.scores(table), repeated.scores(table), told)
-        told = "rows of weight 2 have another evidence than rows that came twice."
-        laws.equal("weights", heavy.log_evidence, repeated.log_evidence, told)
+        sentence = "rows of weight 2 have other scores than rows that came twice."
+        laws.equal("weights", heavy.scores(table), repeated.scores(table), sentence)
+        sentence = "rows of weight 2 have another evidence than rows that came twice."
+        laws.equal("weights", heavy.log_evidence, repeated.log_evidence, sentence)
 
     def _check_left_out(self, weights: Floats | None) -> None:
         """Check scores without each row against those of the other rows, counted anew."""
@@ -149,26 +149,26 @@ class TableFamily:
             rest = np.delete(numbers, row)
             others = self.tally_of(rest, None if weights is None else weights[rest])
             due[row] = posterior.with_tally(others).scores(self.table.take([row]))[0]
-        told = "the scores of a row left out are not those of the other rows."
-        self.laws.equal("leaving one out", found, due, told, 1e-7, 1e-7)
+        sentence = "the scores of a row left out are not those of the other rows."
+        self.laws.equal("leaving one out", found, due, sentence, 1e-7, 1e-7)
 
     def _check_split(self) -> None:
         parts = self.posterior.split(self.table)
-        told = "what the columns of a row add is not its score."
+        sentence = "what the columns of a row add is not its score."
         found, due = parts.sum(axis=2), self.posterior.scores(self.table)
         found, due = (part - part.max(axis=1, keepdims=True) for part in (found, due))
-        self.laws.equal("splitting", found, due, told)
+        self.laws.equal("splitting", found, due, sentence)
 
     def _check_evidence(self, rng: np.random.Generator) -> None:
-        """Check that evidence is the product of what is foretold of each complete row."""
+        """Check that evidence is the product of the one-step predictives of the complete rows."""
         gaps = np.any([self.table[name].missing for name in self.family.columns], axis=0)
         order, total = rng.permutation(np.flatnonzero(~gaps)), 0.0
         for at, row in enumerate(order):
             before = self.posterior.with_tally(self.tally_of(order[:at]))
             total += float(before.scores(self.table.take([row]))[0, self.codes[row]])
-        told = "the log evidence is not the sum of the log predictives, row after row."
+        sentence = "the log evidence is not the sum of the log predictives, row after row."
         whole = self.posterior.with_tally(self.tally_of(order))
-        self.laws.equal("one-step predictives", whole.log_evidence, total, told)
+        self.laws.equal("one-step predictives", whole.log_evidence, total, sentence)
 
     def _check_draws(self, drawn: Table, own: Any) -> None:
         """Check draws against scores, row by row if there are few different rows."""
@@ -184,16 +184,16 @@ class TableFamily:
                 for code in range(self.classes):
                     mine = number.ravel()[own == code]
                     times = np.bincount(mine, minlength=len(first)).astype(np.float64)
-                    told = f"rows drawn of class {code} are not as they are scored."
-                    self.laws.frequencies("sampling", times, chances[:, code], told)
+                    sentence = f"rows drawn of class {code} are not as they are scored."
+                    self.laws.frequencies("sampling", times, chances[:, code], sentence)
         check_calibration(self.laws, scores, own)
 
     def _check_nothing(self) -> None:
         """Check that a row of missing values says nothing."""
         one = self.table.take([0]).select(self.family.columns)
         hidden = one.with_columns(*(column.as_missing() for column in one))
-        told, due = "a row of missing values has a score.", np.zeros((1, self.classes))
-        self.laws.equal("missing values", self.posterior.scores(hidden), due, told)
+        sentence, due = "a row of missing values has a score.", np.zeros((1, self.classes))
+        self.laws.equal("missing values", self.posterior.scores(hidden), due, sentence)
 
     def _check_missing(self, drawn: Table, own: Any, integration_error: float) -> None:
         """Check marginals against sums over what is missing, and draws against marginals."""
@@ -207,15 +207,19 @@ class TableFamily:
                 hidden = hidden.with_columns(hidden[name].as_missing())
                 total = weights @ np.exp(posterior.scores(every))
                 found = np.exp(posterior.scores(hidden)[0])
-                told = f"without column {name!r} a row does not have the sum over its values."
-                laws.equal("missing values", found, total, told, integration_error, 0.0)
+                sentence = f"without column {name!r} a row does not have the sum over its values."
+                laws.equal("missing values", found, total, sentence, integration_error, 0.0)
             alone = drawn.take(np.zeros(len(points), np.intp))
             alone = alone.with_columns(*(column.as_missing() for column in alone))
             masses = weights[:, None] * np.exp(posterior.scores(alone.with_columns(here)))
             values = np.asarray(drawn[name].values, dtype=np.float64)
             for number in () if discrete else range(self.classes):
-                told = f"column {name!r} of rows drawn of class {number} is not as it is scored."
-                laws.distributed("sampling", values[own == number], points, masses[:, number], told)
+                sentence = (
+                    f"column {name!r} of rows drawn of class {number} is not as it is scored."
+                )
+                laws.distributed(
+                    "sampling", values[own == number], points, masses[:, number], sentence
+                )
 
     def _points(self, drawn: Column) -> tuple[Any, Floats, bool]:
         """Return the values that a column may have, the measure of each, and if they are few."""

@@ -88,7 +88,7 @@ def _weights(rng: np.random.Generator, size: int) -> Floats:
 
 
 def _check_equality(laws: Laws, a: Any, b: Any) -> None:
-    """Check that tallies of different rows are told apart: the other laws rely on it."""
+    """Check that tallies of different rows are sentence apart: the other laws rely on it."""
     same = a.allclose(copy.deepcopy(a), 0.0) and a == copy.deepcopy(a)
     laws.hold("equality", same, "a tally is not equal to its copy.")
     for other, name in ((a + b, "a + b"), (a.scale(1.01), "a.scale(1.01)")):
@@ -98,12 +98,12 @@ def _check_equality(laws: Laws, a: Any, b: Any) -> None:
 
 def _check_addition(laws: Laws, a: Any, b: Any, c: Any) -> None:
     for zero, name in ((a.zero(), "a.zero()"), (b.zero(), "b.zero()")):
-        for sum_, told in (
+        for sum_, sentence in (
             (a + zero, f"a + {name}"),
             (zero + a, f"{name} + a"),
             (a - zero, f"a - {name}"),
         ):
-            laws.hold("zero", sum_.allclose(a, TIGHT), f"{told} is not a.")
+            laws.hold("zero", sum_.allclose(a, TIGHT), f"{sentence} is not a.")
     laws.hold("zero", (a.zero() + b.zero()).allclose(a.zero()), "zero + zero is not zero.")
     laws.hold("commutativity", (a + b).allclose(b + a, TIGHT), "a + b is not b + a.")
     left, right = (a + b) + c, a + (b + c)
@@ -111,18 +111,18 @@ def _check_addition(laws: Laws, a: Any, b: Any, c: Any) -> None:
 
 
 def _check_subtraction(laws: Laws, a: Any, b: Any) -> None:
-    for left, due, told in (
+    for left, due, sentence in (
         ((a + b) - b, a, "a + b - b is not a."),
         ((a + b) - a, b, "a + b - a is not b."),
         (((a + b) - a) - b, a.zero(), "a + b - a - b is not zero."),
         (a - a, a.zero(), "a - a is not zero."),
     ):
-        laws.hold("subtraction", left.allclose(due, AFTER_SUBTRACTION), told)
+        laws.hold("subtraction", left.allclose(due, AFTER_SUBTRACTION), sentence)
 
 
 def _check_scaling(laws: Laws, a: Any, b: Any) -> None:
     twice = a.scale(0.3).scale(7.0)
-    for found, due, told in (
+    for found, due, sentence in (
         (a.scale(1.0), a, "a.scale(1) is not a."),
         (a.scale(0.0), a.zero(), "a.scale(0) is not zero."),
         (a.scale(2.0), a + a, "a.scale(2) is not a + a."),
@@ -133,7 +133,7 @@ def _check_scaling(laws: Laws, a: Any, b: Any) -> None:
             "(a + b).scale(2.5) is not a.scale(2.5) + b.scale(2.5).",
         ),
     ):
-        laws.hold("scaling", found.allclose(due, TIGHT), told)
+        laws.hold("scaling", found.allclose(due, TIGHT), sentence)
     for factor in (-1.0, np.inf, np.nan):
         laws.refuse(
             "scaling",
@@ -150,23 +150,23 @@ def _check_rows(
     a, b, c = (make(*pair) for pair in zip(batches, weights, strict=True))
     heavy = make(batches[0], 3 * weights[0])
     repeated = make(np.concatenate([batches[0]] * 3), np.concatenate([weights[0]] * 3))
-    for found, due, told in (
+    for found, due, sentence in (
         (heavy, a.scale(3.0), "rows of three times the weight are not a.scale(3)."),
         (heavy, repeated, "rows of three times the weight are not the rows three times."),
         (b + heavy, b + a + a + a, "b + rows of three times the weight is not b + a + a + a."),
     ):
-        laws.hold("weights", found.allclose(due, TIGHT), told)
+        laws.hold("weights", found.allclose(due, TIGHT), sentence)
     rows, every = np.concatenate(batches), np.concatenate(weights)
     whole = make(rows, every)
     for order in itertools.permutations((a, b, c)):
-        told = "batches added in some order are not one batch."
-        laws.hold("batches", reduce(add, order).allclose(whole, TIGHT), told)
+        sentence = "batches added in some order are not one batch."
+        laws.hold("batches", reduce(add, order).allclose(whole, TIGHT), sentence)
     parts = np.array_split(rng.permutation(len(rows)), 4)
     added = reduce(add, [make(rows[part], every[part]) for part in parts])
     laws.hold("batches", added.allclose(whole, TIGHT), "batches of shuffled rows are not one.")
     gone = whole - make(batches[1], weights[1])
-    told = "all rows less those of a batch are not the other batches."
-    laws.hold("batches", gone.allclose(a + c, AFTER_SUBTRACTION), told)
+    sentence = "all rows less those of a batch are not the other batches."
+    laws.hold("batches", gone.allclose(a + c, AFTER_SUBTRACTION), sentence)
 
 
 def _check_debt(laws: Laws, a: Any, b: Any) -> None:
@@ -187,20 +187,20 @@ def _check_pooling(laws: Laws, a: Any, b: Any, classes: int) -> None:
         each = [a[label] for label in a.classes]
     else:
         each = [a.take(number) for number in range(classes)]
-    told = "a.pooled() is not the sum of the classes."
-    laws.hold("pooling", reduce(add, each).allclose(a.pooled(), TIGHT), told)
+    sentence = "a.pooled() is not the sum of the classes."
+    laws.hold("pooling", reduce(add, each).allclose(a.pooled(), TIGHT), sentence)
     both = a.pooled() + b.pooled()
-    told = "(a + b).pooled() is not a.pooled() + b.pooled()."
-    laws.hold("pooling", (a + b).pooled().allclose(both, TIGHT), told)
+    sentence = "(a + b).pooled() is not a.pooled() + b.pooled()."
+    laws.hold("pooling", (a + b).pooled().allclose(both, TIGHT), sentence)
     if isinstance(a, Groups):
         return
     index = np.arange(classes)[::-1] * 2
     wide = a.expand(index, 2 * classes)
-    told = "what was expanded to more classes is not there."
-    laws.hold("pooling", wide.take(index).allclose(a, 0.0), told)
-    told = "classes that were added hold something."
-    laws.hold("pooling", wide.take(index + 1).allclose(a.zero(), 0.0), told)
+    sentence = "what was expanded to more classes is not there."
+    laws.hold("pooling", wide.take(index).allclose(a, 0.0), sentence)
+    sentence = "classes that were added hold something."
+    laws.hold("pooling", wide.take(index + 1).allclose(a.zero(), 0.0), sentence)
     for number in range(classes):
         alone = a.take(number) + b.take(number)
-        told = f"class {number} of a + b is not that of a and of b."
-        laws.hold("pooling", (a + b).take(number).allclose(alone, TIGHT), told)
+        sentence = f"class {number} of a + b is not that of a and of b."
+        laws.hold("pooling", (a + b).take(number).allclose(alone, TIGHT), sentence)

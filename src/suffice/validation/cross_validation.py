@@ -1,4 +1,4 @@
-"""The result of cross-validation: how well each setting foretold each fold."""
+"""The result of cross-validation: how well each setting predicted each fold."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ def _decoded(encoded: re.Match[str]) -> str:
 def addresses(sender: str) -> Iterator[tuple[str, str]]:
     """Yield the addresses in a header, and the host of each.
 
-    Names may be made up to look like addresses, so all are taken and none is believed.
+    Names may be made up to look like addresses, so all of them are yielded.
 
     Examples
     --------
