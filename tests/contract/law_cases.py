@@ -31,13 +31,13 @@ from suffice.count.counters import (
 from suffice.data.table import Table
 from suffice.families import Family, family_of
 from suffice.families.bernoulli import IndependentBernoullis
+from suffice.families.categorical import IndependentCategories
 from suffice.families.class_conditional import ClassConditional
 from suffice.families.dense_normal import DenseNormals, DenseSettings
-from suffice.families.independent_categorical import IndependentCategories
-from suffice.families.independent_normal import IndependentNormals, NormalSettings
-from suffice.families.independent_poisson import IndependentPoissons
 from suffice.families.linear_discriminant import LinearDiscriminant, LinearSettings
 from suffice.families.multinomial import Complements, Multinomials
+from suffice.families.normal import IndependentNormals, NormalSettings
+from suffice.families.poisson import IndependentPoissons
 from suffice.families.quadratic_discriminant import QuadraticDiscriminant, QuadraticSettings
 from suffice.families.smoothing import Smoothing
 from suffice.gaussian import KnownCovariance, MultivariateNormal

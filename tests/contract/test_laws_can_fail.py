@@ -13,7 +13,7 @@ from scipy import stats
 from suffice.count import count_moments
 from suffice.errors import InputError
 from suffice.families.columns.normal import Normal, NormalPosterior
-from suffice.families.independent_normal import IndependentNormals, NormalSettings
+from suffice.families.normal import IndependentNormals, NormalSettings
 from suffice.prior import Gamma, NormalInverseGamma
 from suffice.tally import Events, Moments, Tally
 from suffice.tally.tally import readonly_copy

@@ -12,12 +12,31 @@ from saved_format_1_manifest import FOLDER, answered, learned, path_of, read, un
 
 MANIFEST = read()
 REFITTED = 1e-9
+# Files whose prior is chosen in another way since (docs/decisions, 027). Their tally is the same to
+# the bit, and answers are those of a new fit on that tally. A calibration in the file is that of
+# the scores of then, and is refreshed first.
+PRIOR_CHANGED = {
+    "gaussian_nb_predictive_tied",
+    "bernoulli_nb_evidence_calibrated_rows",
+    "multinomial_nb_polya",
+    "poisson_nb",
+    "poisson_nb_evidence",
+    "gaussian_discriminant_spherical_calibrated",
+}
 each_file = pytest.mark.parametrize("name", list(MANIFEST))
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 
 
 def loaded(name):
     return suffice.load(path_of(name), **MANIFEST[name]["load"])
+
+
+def refreshed(name):
+    """Return the loaded model, calibrated by today's scores if its prior is another today."""
+    model, case = loaded(name), CASES[name]
+    if name in PRIOR_CHANGED and hasattr(model, "calibration_"):
+        model.refresh_calibration(case.rows, case.labels)
+    return model
 
 
 def expected(name, what):
@@ -58,7 +77,7 @@ def test_a_loaded_model_holds_what_was_learned_to_the_bit(name):
         np.testing.assert_array_equal(np.asarray(found[key]), due[key], err_msg=f"{name}: {key}")
 
 
-@each_file
+@pytest.mark.parametrize("name", sorted(set(MANIFEST) - PRIOR_CHANGED))
 def test_a_loaded_model_answers_as_it_did_when_it_was_saved(name):
     found = answered(loaded(name), CASES[name].new)
     wrong = differences(name, expected(name, "answers"), found)
@@ -68,7 +87,7 @@ def test_a_loaded_model_answers_as_it_did_when_it_was_saved(name):
 @each_file
 def test_a_loaded_model_answers_as_one_that_is_trained_today(name):
     case = CASES[name]
-    found, due = (answered(model, case.new) for model in (loaded(name), case.trained()))
+    found, due = (answered(model, case.new) for model in (refreshed(name), case.trained()))
     wrong = apart(name, found, due, REFITTED)
     assert not wrong, "\n".join(wrong)
 
@@ -78,7 +97,7 @@ def test_a_loaded_model_learns_on_and_is_saved_again(name, tmp_path):
     case, path = CASES[name], tmp_path / "again.safetensors"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", suffice.errors.SufficeWarning)
-        model = case.learned_on(loaded(name))
+        model = case.learned_on(refreshed(name))
         model.save(path, **MANIFEST[name]["save"])
     found = answered(model, case.new)
     again = answered(suffice.load(path, **case.load), case.new)

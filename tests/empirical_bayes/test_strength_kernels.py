@@ -5,14 +5,13 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import digamma, gammaln, multigammaln
 
-from suffice.empirical_bayes.normal import MAX_PRIOR_SAMPLE_SIZE as STRONGEST_ROWS
-from suffice.empirical_bayes.normal import MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE
-from suffice.families.columns.levels import (
+from suffice.empirical_bayes.centred import (
     MAX_PRIOR_SAMPLE_SIZE,
     MIN_PRIOR_SAMPLE_SIZE,
-    pooled_base,
-    positive_counts,
+    pooled_shares,
 )
+from suffice.empirical_bayes.normal import MAX_PRIOR_SAMPLE_SIZE as STRONGEST_ROWS
+from suffice.empirical_bayes.normal import MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE
 from suffice.kernels.evidence.covariance import best_covariance_strengths, covariance_evidence
 from suffice.kernels.evidence.events import event_evidence, event_slope
 from suffice.kernels.evidence.levels import best_level_strength, level_evidence, level_slope
@@ -41,7 +40,13 @@ def drawn_counts(seed):
     strength = 10 ** rng.uniform(-1, 4)
     own = [rng.dirichlet(strength * shares + 1e-9) for _ in range(classes)]
     counts = np.array([rng.multinomial(rng.integers(1, 3000), p) for p in own], float)
-    return counts, pooled_base(counts.sum(axis=0))[0]
+    return counts, pooled_shares(counts.sum(axis=0))[:-1]
+
+
+def positive_counts(counts, base):
+    """Counts above 0 of all groups (G, K), their bases, and the groups' totals."""
+    held = counts > 0
+    return counts[held], np.broadcast_to(base, counts.shape)[held], counts.sum(axis=1)
 
 
 def drawn_classes(seed):
@@ -127,6 +132,11 @@ def moments_of(rows, means, squares):
     return Moments(*(part[:, None] for part in moments))
 
 
+def last_of_each_variance(cells, tied):
+    """Whether a cell is the last that shares its variance: all cells, if they are tied."""
+    return np.arange(cells) == cells - 1 if tied else np.ones(cells, bool)
+
+
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_evidence_of_normals_is_that_of_their_prior(seed, tied):
@@ -141,7 +151,7 @@ def test_the_evidence_of_normals_is_that_of_their_prior(seed, tied):
         shared=(0,) if tied else (),
     )
     evidence = float(np.sum(prior.log_evidence(moments_of(rows, means, squares))))
-    facts = rows, squares, away, variance, tied
+    facts = rows, squares, away, variance, last_of_each_variance(len(rows), tied)
     value, by_k, by_a = normal_evidence(*facts, np.log(k), np.log(a))
     assert value == pytest.approx(evidence, rel=1e-9, abs=1e-7)
     for slope, step in ((by_k, (1e-5, 0.0)), (by_a, (0.0, 1e-5))):
@@ -154,7 +164,8 @@ def test_the_evidence_of_normals_is_that_of_their_prior(seed, tied):
 @pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_no_other_strengths_of_normals_have_more_evidence(seed, tied):
-    facts = (*drawn_classes(seed)[2:], tied)
+    facts = drawn_classes(seed)[2:]
+    facts = *facts, last_of_each_variance(len(facts[0]), tied)
     found = best_normal_strengths(*facts, *BOX)
 
     def loss(logs):

@@ -12,7 +12,7 @@ from left_out_cases import (
     refitted,
     some_rows,
 )
-from suffice.families.independent_categorical import IndependentCategories
+from suffice.families.categorical import IndependentCategories
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB
 from suffice.prior import Beta, Dirichlet, Gamma
 

@@ -89,7 +89,7 @@ def test_the_strength_is_chosen_when_the_tally_changes_and_not_for_every_answer(
     def once_more(*_):
         raise AssertionError("the prior was chosen again")
 
-    monkeypatch.setattr("suffice.families.gaussians.feature_prior", once_more)
+    monkeypatch.setattr("suffice.families.gaussians.normal_prior", once_more)
     np.testing.assert_array_equal(model.predict_proba(X), before[0])
     assert model.log_evidence_ == before[1]
     with pytest.raises(AssertionError, match="chosen again"):

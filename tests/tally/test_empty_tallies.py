@@ -7,7 +7,7 @@ from suffice.count import count_moments
 from suffice.count.full_moments import count_complete_rows
 from suffice.data.rows import Rows
 from suffice.empirical_bayes.covariance import covariance_prior
-from suffice.empirical_bayes.moments import feature_prior
+from suffice.empirical_bayes.normal import normal_prior
 
 TIED = pytest.mark.parametrize("tied", [False, True])
 
@@ -32,7 +32,7 @@ def test_the_prior_of_no_whole_rows_says_the_same_of_all_classes(classes, column
 @TIED
 def test_the_prior_of_no_numbers_says_the_same_of_all_classes(tied):
     _, tally = count_moments(no_rows(3, 2))
-    prior = feature_prior(tally, shared=(0,) if tied else ())
+    prior = normal_prior(tally, shared=(0,) if tied else ())
     assert prior.log_evidence(tally).sum() == 0
     scores = prior.predictive().log_density(np.ones((4, 3, 2)))
     assert np.isfinite(scores).all()

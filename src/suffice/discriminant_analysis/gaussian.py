@@ -15,7 +15,7 @@ from suffice.families.class_conditional import ClassConditional
 from suffice.families.class_prior import class_prior
 from suffice.families.dense_normal import DenseNormals, DenseSettings
 from suffice.families.gaussians import LowRankGaussian
-from suffice.families.independent_normal import IndependentNormals, NormalSettings
+from suffice.families.normal import IndependentNormals, NormalSettings
 from suffice.generative.fitted import Fitted, Generative
 from suffice.prior import Dirichlet, NormalInverseGamma, NormalInverseWishart
 from suffice.tally import Groups

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from math import log
+
 import numpy as np
 
-from suffice.empirical_bayes.moments import (
-    MAX_LOG_SAMPLE_SIZE,
-    MIN_LOG_SAMPLE_SIZE,
-    floor_variance,
-    max_log_location_size,
-)
+from suffice.empirical_bayes.normal import floor_variance, max_log_location_size
 from suffice.errors import CovarianceError
 from suffice.kernels.evidence.covariance import best_covariance_strengths
 from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
+# Rows that location and covariance may be worth: from hardly any to as good as certain.
+MIN_LOG_SAMPLE_SIZE, MAX_LOG_SAMPLE_SIZE = log(1e-4), log(1e6)
 # Least part of a column's variance that is within classes, as far as a prior may guess: with less
 # its matrix could not be told from a singular one.
 MIN_WITHIN = 1e-4

@@ -1,97 +1,110 @@
-"""The normal-inverse-gamma prior that one column's tally has most evidence for."""
+"""Normal columns: the normal-inverse-gamma prior that their tally has most evidence for."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Self
+from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.empirical_bayes.moments import floor_variance
-from suffice.kernels.evidence.normal import best_normal_strengths, normal_evidence
+from suffice.kernels.evidence.normal import best_normal_strengths
 from suffice.prior import NormalInverseGamma
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
-# Rows that the common mean may be worth: from hardly any to as good as certain.
+Marks = NDArray[np.bool_]
+
+# A column that never varied is taken to vary by a millionth of its size: its scale is unknown,
+# and a density needs one.
+CONSTANT_COLUMN_SCALE = 1e-6
+# A standard deviation below this part of a column's size is what rounding leaves of none.
+ROUNDING_SCALE = 1e-12
+# Rows that the common mean, and the common variance, may be worth: from hardly any to as good as
+# certain.
 MIN_MEAN_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE = 1e-4, 1e9
+# Rows that a variance shared by columns may be worth: a joint Student t of more degrees of freedom
+# has too few digits.
+MAX_SHARED_SAMPLE_SIZE = 1e6
 # A variance known by less than one row's worth would have tails heavier than Cauchy's.
 MIN_VARIANCE_SHAPE = 0.5
 
 
-def normal_prior(moments: Moments, *, tied: bool) -> NormalInverseGamma:
-    """Return the prior of a tally (C, 1), its two sample sizes chosen by the evidence.
+def normal_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInverseGamma:
+    """Return the normal-inverse-gamma prior of a tally (C, d), its sample sizes by evidence.
 
-    It is centred on the pooled mean and the pooled variance within classes. Nothing but the tally
-    is needed, so what is forgotten leaves no trace.
-
-    Examples
-    --------
-    >>> alike = Moments([[9.0], [9.0]], [[0.0], [0.0]], [[0.0], [0.0]], [[9.0], [9.0]])
-    >>> apart = Moments([[9.0], [9.0]], [[0.0], [9.0]], [[0.0], [0.0]], [[9.0], [9.0]])
-    >>> bool(normal_prior(alike, tied=False).pseudo_rows[0, 0] > 1e6)
-    True
-    >>> bool(normal_prior(apart, tied=False).pseudo_rows[0, 0] < 1)
-    True
-    """
-    evidence = NormalEvidence.of(moments, tied=tied)
-    low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
-    k, a = np.exp(best_normal_strengths(*evidence.facts, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2)))
-    classes = len(moments.weight)
-    shape = (1 if tied else classes, 1)
-    return NormalInverseGamma(
-        location=np.full((classes, 1), evidence.location),
-        pseudo_rows=np.full((classes, 1), k),
-        shape=np.full(shape, a),
-        scale=np.full(shape, a * evidence.variance),
-        shared=(0,) if tied else (),
-    )
-
-
-@dataclass(frozen=True)
-class NormalEvidence:
-    """The evidence of one column's tally (docs: mathematics, section 2).
-
-    The prior is NIG(location, k, a, a * variance).
+    It is centred on the pooled mean of each column, and on its pooled variance within classes. How
+    many rows mean and variance are worth is chosen for each column by itself, or for all of them
+    together where they share a variance (docs: mathematics, section 2). Nothing but the tally is
+    needed, so what is forgotten leaves no trace.
 
     Parameters
     ----------
-    location, variance : float
-    rows, squares, away : (C,)
-        Rows of each class, their scatter, and the squared distance of their mean from `location`.
-    tied : bool
-        Whether one variance serves all classes.
+    moments : (C, d)
+    shared : axes of (class, column) along which one variance is shared
+
+    Examples
+    --------
+    >>> weight, origin = np.full((2, 2), 9.0), np.array([[0.0, 0.0], [0.0, 9.0]])
+    >>> moments = Moments(weight, origin, np.zeros((2, 2)), weight)
+    >>> rows = normal_prior(moments).pseudo_rows[0]  # the classes agree in the first column
+    >>> bool(rows[0] > 1e6), bool(rows[1] < 1)
+    (True, True)
     """
+    rows, scatter = moments.weight, moments.scatter()
+    centre, total = moments.pooled().mean(), rows.sum(axis=0)
+    within = floor_variance(scatter.sum(axis=0) / np.where(total > 0, total, 1.0), centre)
+    if 1 in shared:
+        within = np.full_like(within, within.mean())
+    away = np.where(rows > 0, np.square(moments.mean() - centre), 0.0)
+    cells = np.stack([rows, scatter, away])
+    # Cells that share one variance follow each other, up to the last of them.
+    last = np.full(rows.shape, not shared)
+    last[-1 if 0 in shared else slice(None), -1 if 1 in shared else slice(None)] = True
+    if 1 in shared:
+        high = np.array([max_log_location_size(rows.max(axis=1)), log(MAX_SHARED_SAMPLE_SIZE)])
+        sizes = _sample_sizes(cells, within[0], last, high)[:, None]
+    else:
+        high = np.full(2, log(MAX_PRIOR_SAMPLE_SIZE))
+        columns = range(rows.shape[1])
+        each = [_sample_sizes(cells[:, :, j], within[j], last[:, j], high) for j in columns]
+        sizes = np.array(each).reshape(-1, 2).T
+    pseudo_rows, shape = (np.array(np.broadcast_to(np.exp(size), rows.shape)) for size in sizes)
+    scale = shape * within
+    for axis in shared:
+        shape, scale = shape.take([0], axis=axis), scale.take([0], axis=axis)
+    location = np.broadcast_to(centre, rows.shape)
+    return NormalInverseGamma(location, pseudo_rows, shape, scale, shared)
 
-    location: float
-    variance: float
-    rows: Floats
-    squares: Floats
-    away: Floats
-    tied: bool
 
-    @classmethod
-    def of(cls, moments: Moments, *, tied: bool) -> Self:
-        """Return that of a tally (C, 1), centred on its pooled rows."""
-        location = moments.pooled().mean()
-        total = float(moments.weight.sum())
-        within = moments.scatter().sum(axis=0) / (total if total > 0 else 1.0)
-        variance = floor_variance(within, location)
-        return cls.about(moments, float(location[0]), float(variance[0]), tied=tied)
+def _sample_sizes(cells: Floats, variance: float, last: Marks, high: Floats) -> Floats:
+    """Return the log sample sizes of mean and variance, (2,), by the evidence of some cells.
 
-    @classmethod
-    def about(cls, moments: Moments, location: float, variance: float, *, tied: bool) -> Self:
-        """Return that of a tally (C, 1), for a prior of this location and variance."""
-        # Copies: arrays of one kind, so that one compiled kernel does for all.
-        rows, squares = moments.weight[:, 0].copy(), moments.scatter()[:, 0].copy()
-        away = np.where(rows > 0, np.square(moments.mean()[:, 0] - location), 0.0)
-        return cls(location, variance, rows, squares, away, tied)
+    Parameters
+    ----------
+    cells : (3, ...): rows, scatter, and squared distance of the mean from the location
+    variance : what the prior is centred on
+    last : (...,): whether a cell is the last that shares its variance
+    high : (2,): the largest log sample sizes
+    """
+    rows, scatter, away = (np.ascontiguousarray(part).ravel() for part in cells)
+    low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
+    facts = rows, scatter, away, variance, np.ascontiguousarray(last).ravel()
+    return np.array(best_normal_strengths(*facts, low, high))
 
-    @property
-    def facts(self) -> tuple[Floats, Floats, Floats, float, bool]:
-        """What the kernels of `normal_strength` take."""
-        return self.rows, self.squares, self.away, self.variance, self.tied
 
-    def log_evidence(self, pseudo_rows: float, shape: float) -> float:
-        """Return the log evidence of a prior of this sample size."""
-        return float(normal_evidence(*self.facts, np.log(pseudo_rows), np.log(shape))[0])
+def max_log_location_size(class_weights: Floats) -> float:
+    """Return the log of the most rows that a location shared by columns may be worth.
+
+    That is as many as a class has. Where columns are many and rows few, evidence would rather deny
+    that classes differ than pay for all their means; it may halve the differences, no more. A
+    column that chooses by itself is free to deny them.
+    """
+    seen = class_weights[class_weights > 0]
+    return log(max(float(seen.mean()), 1.0)) if seen.size else 0.0
+
+
+def floor_variance(variance: Floats, size: Floats) -> Floats:
+    """Return a positive variance for every column: its own, or that of one unseen to vary."""
+    size = np.abs(size)
+    floor = np.maximum((CONSTANT_COLUMN_SCALE * np.where(size > 0, size, 1.0)) ** 2, 1e-300)
+    return np.where(variance > (ROUNDING_SCALE * size) ** 2, variance, floor)

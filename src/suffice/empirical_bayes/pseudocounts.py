@@ -1,4 +1,4 @@
-"""Pseudocounts that the data themselves ask for: the evidence of the tally, maximised.
+"""One pseudocount for all terms of documents: the evidence of the tally, maximised.
 
 The evidence needs the tally alone, so what is forgotten leaves no trace.
 """
@@ -13,8 +13,6 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from suffice.empirical_bayes.search import maximize_strength
-from suffice.kernels.evidence.events import event_evidence, event_slope
-from suffice.tally import Events
 from suffice.tally.tally import Floats
 
 # Fewer pseudocounts than the first are as good as none, more than the last as good as certainty.
@@ -29,8 +27,6 @@ MIN_ASYMPTOTIC = 20.0
 SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 # Whole numbers below this are counted in a table, others sorted.
 MAX_COUNTED = 1 << 20
-# Events added to those of a column that its rate is centred on: one that never had any may yet.
-HALF_AN_EVENT = 0.5
 
 
 @dataclass(frozen=True)
@@ -84,45 +80,6 @@ class SymmetricEvidence:
         gain = self.times @ digamma_rise(np.full_like(self.counts, pseudocount), self.counts)
         loss = digamma_rise(pseudocount * self.levels, self.totals)
         return float(gain - (self.groups * self.levels) @ loss)
-
-
-@dataclass(frozen=True)
-class CentredEvidence:
-    """The evidence of events under gammas centred on each column's rate, worth so many rows.
-
-    Parameters
-    ----------
-    tally : Events of shape (C, d)
-    centre : (d,)
-        Events a row: the prior of a class's rate is Gamma(rows * centre, rows).
-
-    Examples
-    --------
-    >>> alike = CentredEvidence.of(Events([[9.0], [9.0]], [[18.0], [18.0]], [[0.0], [0.0]]))
-    >>> apart = CentredEvidence.of(Events([[9.0], [9.0]], [[1.0], [99.0]], [[0.0], [0.0]]))
-    >>> best_pseudocount(alike.slope, alike.log_evidence) > 100
-    True
-    >>> best_pseudocount(apart.slope, apart.log_evidence) < 1
-    True
-    """
-
-    tally: Events
-    centre: Floats
-
-    @classmethod
-    def of(cls, tally: Events) -> Self:
-        """Return that of a tally (C, d), centred on the rates of all classes together."""
-        pooled = tally.pooled()
-        rows = np.where(pooled.weight > 0, pooled.weight, 1.0)
-        return cls(tally, (pooled.sum_x + HALF_AN_EVENT) / rows)
-
-    def log_evidence(self, rows: float) -> float:
-        """Return the log evidence, but for the factorials."""
-        return float(event_evidence(self.tally.weight, self.tally.sum_x, self.centre, rows))
-
-    def slope(self, rows: float) -> float:
-        """Return the derivative of the log evidence by the rows that the centre is worth."""
-        return float(event_slope(self.tally.weight, self.tally.sum_x, self.centre, rows))
 
 
 def best_pseudocount(

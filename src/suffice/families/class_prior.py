@@ -2,10 +2,9 @@
 
 One rule for every classifier. Class probabilities that are given stay as they are. Otherwise they
 have a Dirichlet prior, Dir(1, ..., 1) unless another is given, and the estimate says what is made
-of the posterior. "predictive" and "mean" take its mean, "map" its mode, "mle" the shares of the
-rows. Without a Dirichlet naive Bayes and scikit-learn's discriminants take the shares, the mode of
-the default prior, as scikit-learn does; GaussianDiscriminant with estimate "predictive" and
-GenerativeClassifier take its mean.
+of the posterior: "predictive" and "mean" take its mean, "map" its mode, "mle" the shares of the
+rows. The shares are also the mode of the default prior. One exception: with the default prior
+"mean" takes the shares too, because that is what scikit-learn's naive Bayes computes.
 """
 
 from __future__ import annotations
@@ -162,7 +161,7 @@ def discrete_class_prior(
         Numbers of 0 or more, which need not add up to 1.
     fit_prior : bool
         Whether the probabilities are learned, if nothing is given; else they are equal.
-    estimate : what is made of the posterior under a Dirichlet that was given
+    estimate : what is made of the posterior, as in `ClassPrior.of`
 
     Examples
     --------
@@ -172,7 +171,7 @@ def discrete_class_prior(
     if given is None or isinstance(given, Dirichlet):
         if given is None and not fit_prior:
             return ClassPrior.uniform(weights)
-        return ClassPrior.of(weights, given, "mean" if given is None else estimate)
+        return ClassPrior.of(weights, given, estimate)
     if len(given) != len(weights):
         raise PriorError(
             "Number of priors must match number of classes. Got "

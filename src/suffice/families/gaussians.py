@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from suffice.empirical_bayes.moments import feature_prior
+from suffice.empirical_bayes.normal import normal_prior
 from suffice.errors import InputError
 from suffice.families.class_conditional import Basis
 from suffice.gaussian.covariance import solve
@@ -320,7 +320,7 @@ def diagonal_prior(
 ) -> NormalInverseGamma:
     """Return the user's prior in the shape of the cells, or the one with most evidence."""
     if given is None:
-        return feature_prior(cells, shared)
+        return normal_prior(cells, shared)
     shape = cells.weight.shape
     return NormalInverseGamma(
         np.broadcast_to(given.location, shape),

@@ -22,7 +22,7 @@ class Smoothing:
     Parameters
     ----------
     prior : a number, an array that broadcasts to (C, d), a Beta, a Dirichlet or a Gamma
-        Pseudocounts, which may be 0.
+        Pseudocounts, which may be 0. Those of levels may be a tuple of arrays, one a column.
     estimate : "mean", "mle", "map" or "predictive"
 
     Examples
@@ -37,7 +37,9 @@ class Smoothing:
     def __post_init__(self) -> None:
         """Refuse a mode that there is none of, before anything is scored."""
         prior = self.prior
-        if isinstance(prior, Gamma):
+        if isinstance(prior, tuple):
+            self.added(np.concatenate(prior))
+        elif isinstance(prior, Gamma):
             self.added(prior.shape)
         else:
             for pseudocounts in (*self.successes_and_failures, self.concentration):
@@ -73,7 +75,7 @@ class Smoothing:
 
     def of_classes(self, kept: Index, classes: int) -> Self:
         """Return the prior of some of so many classes; a distribution is of all alike."""
-        if len(kept) == classes or isinstance(self.prior, Beta | Dirichlet | Gamma):
+        if len(kept) == classes or isinstance(self.prior, Beta | Dirichlet | Gamma | tuple):
             return self
         prior = self.prior[kept] if np.ndim(self.prior) > 1 else self.prior
         return replace(self, prior=prior)

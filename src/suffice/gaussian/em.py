@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from suffice.empirical_bayes.moments import floor_variance
+from suffice.empirical_bayes.normal import floor_variance
 from suffice.gaussian.covariance import solve
 from suffice.prior import MeanCovariance
 from suffice.tally import Moments, Patterns

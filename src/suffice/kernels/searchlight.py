@@ -245,7 +245,10 @@ def count_right(X, codes, folds, moments, prior, tied, unseen, space, flat, righ
         for c in range(classes):
             changed[c] = left[c] != counts[c]
         set_law(left, left_mean, left_scatter, prior, tied, unseen, changed, law, flat)
-        start[:] = np.log(left / left.sum())  # -inf for a class of which no row is left
+        for c in range(classes):
+            # Shares, or the mean under a Dirichlet of ones; a class without rows is none.
+            posterior_weight = left[c] + (1.0 if prior.size > 0 else 0.0)
+            start[c] = np.log(posterior_weight) if left[c] > 0.0 else -np.inf
         for i in rows:
             set_densities(X[i], law, prior.size > 0, cells, grid)
             cube_sums(grid, sides, classes, width, ahead, behind, sums)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
-from suffice.empirical_bayes.moments import floor_variance
+from suffice.empirical_bayes.normal import floor_variance
 from suffice.errors import InputError
 from suffice.families.gaussians import diagonal_mle, diagonal_prior
 from suffice.prior import Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 from suffice.count import count_moments
 from suffice.data.rows import Rows, kernel_ready
 from suffice.display.maps import draw_map, draw_maps
-from suffice.empirical_bayes.moments import CONSTANT_COLUMN_SCALE
+from suffice.empirical_bayes.normal import CONSTANT_COLUMN_SCALE
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.labels import take_labels
 from suffice.families.gaussians import diagonal_prior

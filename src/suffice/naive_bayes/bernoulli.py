@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from suffice._sklearn import Interval
 from suffice.count.counters import CountOnes
-from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
+from suffice.empirical_bayes.centred import beta_prior
 from suffice.families.bernoulli import IndependentBernoullis
 from suffice.families.smoothing import Smoothing
 from suffice.naive_bayes.discrete import DiscreteNB, alpha_constraints
@@ -25,8 +25,9 @@ class BernoulliNB(DiscreteNB):
     ----------
     alpha : float, array-like of shape (n_features,) or (n_classes, n_features), Beta, or \
 "evidence", default=1.0
-        Pseudocounts of presence and of absence alike; a Beta tells them apart. "evidence" takes
-        the number that makes what was learned most probable.
+        Pseudocounts of presence and of absence alike; a Beta has one for each. "evidence" centres
+        the prior of each feature on its share in all classes together, and takes as its strength
+        the number of rows that makes what was learned most probable.
     force_alpha, fit_prior, class_prior : as in scikit-learn
         `class_prior` may also be a Dirichlet, the prior of the class probabilities.
     binarize : float or None, default=0.0
@@ -50,9 +51,8 @@ class BernoulliNB(DiscreteNB):
     >>> model = BernoulliNB().fit([[1, 0], [1, 1], [0, 1]], ["ham", "ham", "spam"])
     >>> model.predict_proba([[0, 1]]).round(3)
     array([[0.36, 0.64]])
-    >>> import numpy as np
-    >>> rare = np.repeat([[1, 0, 0, 0], [0, 0, 0, 0]], [1, 19], axis=0)
-    >>> bool(BernoulliNB(alpha="evidence").fit(rare, [0, 1] * 10).alpha_ < 0.1)
+    >>> model = BernoulliNB(alpha="evidence").fit([[1, 0], [1, 1], [0, 1], [0, 0]], [0, 0, 1, 1])
+    >>> bool(model.alpha_.successes[0] < model.alpha_.successes[1])  # the first feature separates
     True
     """
 
@@ -87,8 +87,8 @@ class BernoulliNB(DiscreteNB):
     def _features(self, groups: Groups[Counts], smoothing: Smoothing) -> IndependentBernoullis:
         return IndependentBernoullis(groups, smoothing, self._counter().binarize)
 
-    def _alpha_by_evidence(self, groups: Groups[Counts]) -> float:
-        return pseudocount_by_evidence(groups.parts.counts)
+    def _alpha_by_evidence(self, groups: Groups[Counts]) -> Beta:
+        return beta_prior(groups.parts)
 
     @property
     def feature_count_(self) -> Floats:

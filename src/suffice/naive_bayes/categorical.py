@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice._sklearn import Interval
-from suffice.count.counters import CountLevels
-from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
-from suffice.errors import InputError
-from suffice.families.independent_categorical import IndependentCategories, counts_of_levels
+from suffice.count.counters import CountLevels, highest_level
+from suffice.empirical_bayes.centred import level_sample_size, pooled_shares
+from suffice.errors import InputError, PriorError
+from suffice.families.categorical import IndependentCategories, counts_of_levels
 from suffice.families.smoothing import Smoothing
 from suffice.naive_bayes.discrete import DiscreteNB
 from suffice.persist.refusal import refuse
@@ -33,10 +33,12 @@ class CategoricalNB(DiscreteNB):
 
     Parameters
     ----------
-    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), or "evidence", \
-default=1.0
-        Pseudocount of every level of a feature; "evidence" takes the number, one for all
-        features, that makes what was learned most probable.
+    alpha : float, array-like of shape (n_features,) or (n_classes, n_features), tuple of arrays \
+or "evidence", default=1.0
+        Pseudocount of every level of a feature. A tuple has an array for each feature: the
+        pseudocounts of its levels, and last that of any other level. "evidence" centres the prior
+        of each feature on the shares of its levels in all classes together, and takes as its
+        strength the number of rows that makes what was learned most probable.
     force_alpha, fit_prior, class_prior, min_categories : as in scikit-learn
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How level probabilities are read off the tally. The posterior mean, which is what
@@ -49,8 +51,8 @@ default=1.0
     ----------
     classes_, class_count_, class_log_prior_, category_count_, feature_log_prob_, n_categories_ : \
 as in scikit-learn
-    alpha_ : float or ndarray
-        The pseudocounts that were used.
+    alpha_ : float, ndarray, or tuple of ndarrays
+        The pseudocounts that were used; those of "evidence" are a tuple.
     tally_ : Groups of Blocks of Counts, a block a column
 
     Examples
@@ -59,8 +61,8 @@ as in scikit-learn
     >>> model.predict([[0, 7]])
     array(['a'], dtype='<U1')
     >>> sure = CategoricalNB(alpha="evidence").fit([[0], [0], [2], [2]], ["a", "a", "b", "b"])
-    >>> bool(sure.alpha_ < 0.1)
-    True
+    >>> sure.alpha_[0].round(2)  # what is known of a class is worth little for the other
+    array([0.43, 0.14, 0.43, 0.14])
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -100,11 +102,41 @@ as in scikit-learn
         self, groups: Groups[Blocks[Counts]], smoothing: Smoothing
     ) -> IndependentCategories:
         min_levels = self._min_levels(len(groups.parts.parts))
+        if isinstance(smoothing.prior, tuple):
+            # The prior has as many levels as there were when it was chosen.
+            min_levels = np.array([len(pseudocounts) - 1 for pseudocounts in smoothing.prior])
+            for j, part in enumerate(groups.parts.parts):
+                if highest_level(part) >= min_levels[j]:
+                    raise PriorError(
+                        f"Feature {j} has level {highest_level(part)}, and alpha has the "
+                        f"pseudocounts of {min_levels[j]} levels and of any other. Give as many as "
+                        "there are levels."
+                    )
         return IndependentCategories(groups, smoothing, min_levels)
 
-    def _alpha_by_evidence(self, groups: Groups[Blocks[Counts]]) -> float:
-        min_levels = self._min_levels(len(groups.parts.parts))
-        return pseudocount_by_evidence(*counts_of_levels(groups.parts, min_levels))
+    def _alpha_by_evidence(self, groups: Groups[Blocks[Counts]]) -> tuple[Floats, ...]:
+        found = []
+        for counts in counts_of_levels(groups.parts, self._min_levels(len(groups.parts.parts))):
+            shares = pooled_shares(counts.sum(axis=0))
+            found.append(level_sample_size(counts, shares[:-1]) * shares)
+        return tuple(found)
+
+    def _check_alpha(self, classes: int, columns: int) -> Any:
+        if not (isinstance(self.alpha, tuple) and any(np.ndim(part) for part in self.alpha)):
+            return super()._check_alpha(classes, columns)
+        found = tuple(np.asarray(part, dtype=np.float64) for part in self.alpha)
+        if len(found) != columns:
+            raise PriorError(
+                f"alpha has the pseudocounts of {len(found)} features, and there are {columns}. "
+                "Give one array for each."
+            )
+        for j, part in enumerate(found):
+            if part.ndim != 1 or len(part) < 2 or not np.all((part > 0) & np.isfinite(part)):
+                raise PriorError(
+                    f"alpha of feature {j} is {part.tolist()}. Give the pseudocounts of its "
+                    "levels, and last that of any other level, all above 0."
+                )
+        return found
 
     def _min_levels(self, columns: int) -> NDArray[np.int64]:
         """Return how many levels each column has at least."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from suffice._sklearn import Interval, StrOptions
 from suffice.count.counters import CountMoments
 from suffice.families.class_prior import class_prior
-from suffice.families.independent_normal import IndependentNormals, NormalSettings
+from suffice.families.normal import IndependentNormals, NormalSettings
 from suffice.families.smoothing import check_prior_shape
 from suffice.generative.classifier import TallyClassifier
 from suffice.generative.fitted import Fitted, Generative
@@ -43,7 +43,8 @@ class GaussianNB(TallyClassifier):
         What shares one variance: nothing (s_ik), the classes (s_i), the features (s_k), all (s).
     prior : "evidence" or NormalInverseGamma, default="evidence"
         Prior of means and variances for "map", "predictive" and `log_evidence_`; "evidence" has
-        the data choose its strength, around the pooled mean and spread of each feature.
+        the data choose its strength for each feature, around the feature's pooled mean and its
+        pooled variance within classes.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
         "loo", an older name, does the same.
@@ -111,8 +112,7 @@ class GaussianNB(TallyClassifier):
             check_prior_shape(self.prior, groups.parts.weight.shape)
             prior = self.prior
         settings = NormalSettings(self.estimate, SHARED[self.tie], self.var_smoothing)
-        estimate = self.estimate if isinstance(self.priors, Dirichlet) else "mle"
-        classes = class_prior(groups.weights, self.priors, estimate)
+        classes = class_prior(groups.weights, self.priors, self.estimate)
         return Generative(classes, IndependentNormals.fit(groups, settings, prior))
 
     @property

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 from suffice._sklearn import Interval
 from suffice.count.counters import CountEvents
-from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
-from suffice.families.independent_poisson import IndependentPoissons
+from suffice.empirical_bayes.centred import gamma_prior
+from suffice.families.poisson import IndependentPoissons
 from suffice.families.smoothing import Smoothing
 from suffice.naive_bayes.discrete import DiscreteNB, alpha_constraints
 from suffice.prior import Gamma
@@ -92,13 +92,10 @@ class PoissonNB(DiscreteNB):
         return CountEvents()
 
     def _features(self, groups: Groups[Events], smoothing: Smoothing) -> IndependentPoissons:
-        by_evidence = isinstance(self.alpha, str)
-        return IndependentPoissons(groups, smoothing, self.prior_rows, by_evidence)
+        return IndependentPoissons(groups, smoothing, self.prior_rows)
 
     def _alpha_by_evidence(self, groups: Groups[Events]) -> Gamma:
-        evidence = CentredEvidence.of(groups.parts)
-        rows = best_pseudocount(evidence.slope, evidence.log_evidence)
-        return Gamma(shape=rows * evidence.centre, rate=rows)
+        return gamma_prior(groups.parts)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """Return log p(x, class), (n_samples, n_classes)."""

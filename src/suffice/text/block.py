@@ -17,7 +17,7 @@ from suffice.data.table import Table
 from suffice.families import Family, Posterior
 from suffice.families.class_conditional import LearnedRows
 from suffice.families.columns.family import MAX_ROWS_REFIT_PRIOR, Mask
-from suffice.families.columns.levels import subtract_or_zero
+from suffice.families.level_tables import subtract_or_zero
 from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
 from suffice.tally.debt import gross_scale

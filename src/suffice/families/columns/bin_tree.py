@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.labels import Codes
-from suffice.families.columns.levels import MAX_PRIOR_SAMPLE_SIZE, MIN_PRIOR_SAMPLE_SIZE
+from suffice.empirical_bayes.centred import MAX_PRIOR_SAMPLE_SIZE, MIN_PRIOR_SAMPLE_SIZE
 from suffice.kernels.count.levels import gather_left_out, gather_levels
 from suffice.kernels.evidence.bin_tree import (
     add_halves,

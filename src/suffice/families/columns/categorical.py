@@ -11,21 +11,21 @@ import numpy as np
 
 from suffice.data.labels import Codes
 from suffice.data.table import Table
+from suffice.empirical_bayes.centred import pooled_shares
 from suffice.errors import InputError
 from suffice.families.columns.family import Cells, Family, Mask, Posterior, split_by_fold
 from suffice.families.columns.impute import impute_levels, sample_levels
 from suffice.families.columns.levels import (
     Levels,
-    LevelTables,
     add_levels,
     fold_scores,
     keep_used_levels,
     level_codes,
     level_counts,
     level_width,
-    pooled_base,
     values_of_codes,
 )
+from suffice.families.level_tables import LevelTables
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.validation.folds import Folds
@@ -65,7 +65,7 @@ class CategoricalPosterior(Posterior[Counts]):
 
     def with_tally(self, tally: Counts) -> Self:
         """Return another tally under the prior of this one."""
-        counts = tally.with_levels(len(self.tables.base)).counts
+        counts = tally.with_levels(self.tables.counts.shape[1]).counts
         return replace(self, tally=tally, tables=replace(self.tables, counts=counts))
 
     def scores(self, table: Table) -> Floats:
@@ -211,8 +211,11 @@ class Categorical(Family[Counts]):
 
     def posterior(self, tally: Counts) -> CategoricalPosterior:
         """Return the levels' shares in each class, their prior sample size by evidence."""
-        base, other = pooled_base(tally.counts.sum(axis=0), closed=self.closed)
-        return CategoricalPosterior(self, tally, LevelTables.of(tally.counts, base, other))
+        counts = tally.counts
+        shares = pooled_shares(counts.sum(axis=0), other=not self.closed)
+        levels = counts.shape[1]
+        tables = LevelTables.centred(counts, shares[:levels], None if self.closed else shares[-1])
+        return CategoricalPosterior(self, tally, tables)
 
 
 # A coin has so many sides.

@@ -13,21 +13,21 @@ from numpy.typing import NDArray
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.table import Table
+from suffice.empirical_bayes.centred import pooled_shares
 from suffice.errors import InputError
 from suffice.families.columns.combinations import Combinations, shares_product
 from suffice.families.columns.family import Cells, Family, Mask, Posterior
 from suffice.families.columns.impute import sample_classes, sample_levels
 from suffice.families.columns.levels import (
     Levels,
-    LevelTables,
     add_levels,
     keep_used_levels,
     level_codes,
     level_counts,
     level_width,
-    pooled_base,
     values_of_codes,
 )
+from suffice.families.level_tables import LevelTables
 from suffice.kernels.count.levels import gather_folds
 from suffice.scoring.dense import by_pattern
 from suffice.tally import Counts
@@ -94,8 +94,10 @@ class JointPosterior(Posterior[Counts]):
             narrow, which = self.family.combinations.part(columns)
             counts = np.zeros((len(self.tables.counts), len(narrow.cells)))
             np.add.at(counts.T, which, self.tables.counts.T)
-            base = shares_product([self.shares[at] for at in key], narrow.cells)
-            self._parts[key] = narrow, replace(self.tables, counts=counts, base=base)
+            shares = shares_product([self.shares[at] for at in key], narrow.cells)
+            pseudocounts = self.tables.prior_sample_size * shares
+            tables = replace(self.tables, counts=counts, pseudocounts=pseudocounts)
+            self._parts[key] = narrow, tables
         return self._parts[key]
 
     def _scores(self, codes: Codes) -> Floats:
@@ -387,7 +389,6 @@ class Joint(Family[Counts]):
         counts = tally.with_levels(len(self.seen)).counts
         pooled, shares = counts.sum(axis=0), []
         for at, size in enumerate(self.sizes):
-            base, other = pooled_base(np.bincount(self.seen[:, at], pooled, size))
-            shares.append(as_readonly(np.append(base, other)))
-        tables = LevelTables.of(counts, shares_product(shares, self.seen), 0.0)
+            shares.append(as_readonly(pooled_shares(np.bincount(self.seen[:, at], pooled, size))))
+        tables = LevelTables.centred(counts, shares_product(shares, self.seen), None)
         return JointPosterior(self, tally, tuple(shares), tables)

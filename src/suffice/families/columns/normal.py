@@ -14,11 +14,11 @@ from suffice.data.columns import Column
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.empirical_bayes.normal import NormalEvidence, normal_prior
+from suffice.empirical_bayes.normal import normal_prior
 from suffice.families.class_conditional import LearnedRows
 from suffice.families.columns.family import Cells, Family, ParametricPosterior
 from suffice.families.columns.impute import impute_numbers
-from suffice.families.independent_normal import IndependentNormals, NormalSettings
+from suffice.families.normal import IndependentNormals, NormalSettings
 from suffice.prior import NormalInverseGamma
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.gaussian import LOG_TWO_PI
@@ -48,10 +48,7 @@ class NormalPosterior(ParametricPosterior[Moments]):
     @cached_property
     def log_evidence(self) -> float:
         """The log density of the rows; that of logarithms has the sum of them as its Jacobian."""
-        k, a = float(self.prior.pseudo_rows[0, 0]), float(self.prior.shape[0, 0])
-        centre = float(self.prior.location[0, 0]), float(self.prior.scale[0, 0]) / a
-        profile = NormalEvidence.about(self.tally, *centre, tied=self.family.tied)
-        evidence = profile.log_evidence(k, a)
+        evidence = float(np.sum(self.prior.log_evidence(self.tally)))
         if self.family.of_logarithms:
             evidence -= float(np.sum(self.tally.weight * self.tally.mean()))
         return evidence
@@ -224,7 +221,7 @@ class Normal(Family[Moments]):
 
     def posterior(self, tally: Moments) -> NormalPosterior:
         """Return the Student t of each class, their prior sample size by evidence."""
-        return NormalPosterior(self, tally, normal_prior(tally, tied=self.tied))
+        return NormalPosterior(self, tally, normal_prior(tally, (0,) if self.tied else ()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,27 +1,31 @@
-"""One column of numbers of events."""
+"""One column of numbers of events, as a block of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln
 
 from suffice.count import count_events
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
+from suffice.empirical_bayes.centred import gamma_prior
+from suffice.families.class_conditional import LearnedRows
 from suffice.families.columns.family import Cells, Family, ParametricPosterior, split_by_fold
 from suffice.families.columns.impute import impute_numbers
-from suffice.families.columns.levels import fold_scores, subtract_or_zero
-from suffice.kernels.count.levels import gather_left_out, gather_levels
+from suffice.families.columns.levels import fold_scores
+from suffice.families.poisson import IndependentPoissons
+from suffice.families.smoothing import Smoothing
+from suffice.kernels.count.levels import gather_levels
 from suffice.prior import Gamma
-from suffice.prior.predictive import NegativeBinomial, draw_events
-from suffice.tally import Events
+from suffice.scoring.scorer import joint_log_proba
+from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 from suffice.validation.folds import Folds
 
@@ -74,10 +78,7 @@ class Poisson(Family[Events]):
 
     def posterior(self, tally: Events) -> PoissonPosterior:
         """Return the negative binomials, their prior sample size by evidence."""
-        evidence = CentredEvidence.of(tally)
-        rows = best_pseudocount(evidence.slope, evidence.log_evidence)
-        prior = Gamma(shape=rows * evidence.centre, rate=rows)
-        return PoissonPosterior(self, tally, prior)
+        return PoissonPosterior(self, tally, gamma_prior(tally))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +88,14 @@ class PoissonPosterior(ParametricPosterior[Events]):
     family: Poisson
     tally: Events
     prior: Gamma
+
+    @cached_property
+    def features(self) -> IndependentPoissons:
+        """The distribution of the column in every class."""
+        classes = np.arange(len(self.tally.weight))
+        groups = Groups(classes, self.tally.weight[:, 0], self.tally)
+        estimate = "mean" if self.plug_in else "predictive"
+        return IndependentPoissons(groups, Smoothing(self.prior, estimate))
 
     @property
     def log_evidence(self) -> float:
@@ -103,103 +112,75 @@ class PoissonPosterior(ParametricPosterior[Events]):
         """The rate that the prior is centred on."""
         return 1
 
-    @property
-    def _posterior(self) -> tuple[Floats, Floats]:
-        """Pseudo-events and pseudo-rows of each class, (C,)."""
-        after = self.prior.posterior(self.tally)
-        return after.shape[:, 0], after.rate[:, 0]
-
-    def _log_density(self, x: Floats) -> Floats:
-        """Return log p(x | class), (n, C)."""
-        return self._predictive(x[:, None], *self._posterior)
-
-    def _predictive(self, x: Floats, events: Floats, rows: Floats) -> Floats:
-        """Return log p(x) given pseudo-events and pseudo-rows; all broadcast."""
-        if not self.plug_in:
-            return NegativeBinomial(events, rows).log_density(x)
-        rate = events / rows
-        return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))
-
-    def _without(self, x: Floats, own: Any, w: Any) -> Floats:
-        """Return log p(x | own class), without a row of x events and weight w; all broadcast."""
-        events = subtract_or_zero(self.tally.sum_x[own, 0], w * x) + self.prior.shape[0]
-        rows = subtract_or_zero(self.tally.weight[own, 0], w) + self.prior.rate[0]
-        return self._predictive(x, events, rows)
-
-    def _numbers(self, table: Table) -> tuple[Floats, Any]:
-        """Return the cells that are numbers of events, and which they are, (n,)."""
-        x = table[self.family.column].values
-        valid = (x >= 0) & (x == np.floor(x))
-        return np.where(valid, x, 0.0), valid
-
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C); 0 if missing."""
-        x, valid = self._numbers(table)
-        most = int(x.max(initial=0.0))
-        if most > min(IN_A_TABLE, len(x)):
-            return np.where(valid[:, None], self._log_density(x), 0.0)
+        x, levels = self._numbers(table)
+        if levels is None:
+            return self._log_prob(x)
         out = np.empty((len(x), len(self.tally.weight)))
-        gather_levels(np.where(valid, x, MISSING_CODE).astype(np.int32), self._table(most), out)
+        gather_levels(levels, self._table(levels), out)
         return out
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row."""
-        x, valid = self._numbers(table)
-        most = int(x.max(initial=0.0))
-        if weights.size or most > min(IN_A_TABLE, len(x)):
-            out = self.scores(table)
-            w = weights if weights.size else np.ones(len(x))
-            rows = np.flatnonzero(valid)
-            out[rows, codes[rows]] = self._without(x[rows], codes[rows], w[rows])
-            return out
-        table_of = self._table(most)
-        without = table_of.copy()
-        numbers = np.arange(most + 1.0)[:, None]
-        without[:-2] = self._without(numbers, np.arange(len(self.tally.weight)), 1.0)
-        out = np.empty((len(x), len(self.tally.weight)))
-        levels = np.where(valid, x, MISSING_CODE).astype(np.int32)
-        gather_left_out(levels, codes, table_of, without, out)
-        return out
+        x, _ = self._numbers(table)
+        rows = Rows(x[:, None], codes, len(self.tally.weight), weights)
+        # Every class stays a class: whether it is possible is said by the class prior.
+        learned = LearnedRows(rows, self.features.groups, count_events, closed=True)
+        found = self.features.leave_one_out(learned, np.zeros((len(codes), rows.classes)))
+        return np.asarray(found.scores - _log_factorial(x))
 
     def held_out_with(
         self, posterior_of: Callable[[Events], Self], table: Table, folds: Folds
     ) -> Floats:
-        """Return the scores, (n, C), without each row's fold."""
-        x, valid = self._numbers(table)
+        """Return the scores, (n, C), without each row's fold: a table of numbers for each."""
+        _, levels = self._numbers(table)
+        if levels is None:
+            return super().held_out_with(posterior_of, table, folds)
         training = self.training_tally(table, folds)
         # Under one prior the folds' classes are so many classes.
         one_prior = posterior_of == self.with_tally
-        held = [
-            posterior_of(part)
-            for part in ([training] if one_prior else split_by_fold(training, folds))
-        ]
-        most = int(x.max(initial=0.0))
-        if most <= min(IN_A_TABLE, len(x)):
-            levels = np.where(valid, x, MISSING_CODE).astype(np.int32)
-            return fold_scores(levels, folds, np.hstack([one._table(most) for one in held]))
-        posterior = zip(*(one._posterior for one in held), strict=True)
-        shape = folds.size, folds.rows.classes
-        events, rows = (np.concatenate(p).reshape(shape)[folds.numbers] for p in posterior)
-        return np.where(valid[:, None], self._predictive(x[:, None], events, rows), 0.0)
+        parts = [training] if one_prior else split_by_fold(training, folds)
+        tables = [posterior_of(part)._table(levels) for part in parts]
+        return fold_scores(levels, folds, np.hstack(tables))
 
-    def _table(self, most: int) -> Floats:
-        """Return the scores of 0, 1, ..., most events, and two rows of zeros."""
-        out = np.zeros((most + 3, len(self.tally.weight)))
-        out[:-2] = self._log_density(np.arange(most + 1.0))
-        return out
+    def _numbers(self, table: Table) -> tuple[Floats, Codes | None]:
+        """Return the cells (n,), NaN if they are no numbers of events, and places in a table.
+
+        There is no table if it would be larger than the column, or very large.
+        """
+        values = table[self.family.column].values
+        valid = (values >= 0) & (values == np.floor(values))
+        x = np.where(valid, values, np.nan)
+        most = np.max(values, where=valid, initial=0.0)
+        if most > min(IN_A_TABLE, len(x)):
+            return x, None
+        return x, np.where(valid, values, MISSING_CODE).astype(np.int32)
+
+    def _table(self, levels: Codes) -> Floats:
+        """Return the scores of 0, 1, ..., the largest number, and two rows of zeros."""
+        numbers = np.append(np.arange(levels.max(initial=0) + 1.0), [np.nan, np.nan])
+        return self._log_prob(numbers)
+
+    def _log_prob(self, x: Floats) -> Floats:
+        """Return log p(x | class), (n, C), of numbers of events; 0 for NaN."""
+        no_prior = np.zeros(len(self.tally.weight))
+        scores = joint_log_proba(self.features.scorer(), x[:, None], no_prior)
+        return np.asarray(scores - _log_factorial(x))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw numbers of events for rows of these classes."""
-        events, rows = (part[codes] for part in self._posterior)
-        if self.plug_in:
-            return {self.family.column: draw_events(rng, events / rows).astype(np.float64)}
-        return {self.family.column: NegativeBinomial(events, rows).sample(rng)}
+        draws = self.features.sample(codes.astype(np.intp), rng)[:, 0]
+        return {self.family.column: draws.astype(np.float64)}
 
     def impute(
         self, table: Table, log_proba: Floats, rng: np.random.Generator | None = None
     ) -> Cells:
         """Return the column with missing values imputed by the expected number, or by a draw."""
         column = table[self.family.column]
-        events, rows = self._posterior
-        expected = events / rows
-        return impute_numbers(column, log_proba, expected, self.sample, rng)
+        return impute_numbers(column, log_proba, self.features.rate[:, 0], self.sample, rng)
+
+
+def _log_factorial(x: Floats) -> Any:
+    """Return log x!, (n, 1); 0 for NaN."""
+    return np.nan_to_num(gammaln(x + 1.0))[:, None]

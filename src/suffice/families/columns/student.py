@@ -12,11 +12,11 @@ from suffice.count import count_moments
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.empirical_bayes.moments import floor_variance
 from suffice.empirical_bayes.normal import (
     MAX_PRIOR_SAMPLE_SIZE,
     MIN_MEAN_SAMPLE_SIZE,
     MIN_VARIANCE_SHAPE,
+    floor_variance,
 )
 from suffice.empirical_bayes.search import maximize_two_strengths
 from suffice.errors import InputError

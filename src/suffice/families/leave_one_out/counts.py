@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.data.rows import Rows, kernel_ready, sparse_ready
 from suffice.families.class_conditional import ClassConditional, LearnedRows, LeftOut
+from suffice.families.level_tables import LevelTables
 from suffice.kernels.leave_one_out.complement import left_out_complement
 from suffice.kernels.leave_one_out.counts import left_out_levels, left_out_ones, left_out_words
 from suffice.kernels.leave_one_out.events import left_out_events
@@ -82,19 +83,27 @@ def leave_one_out_poisson(
 
 
 def leave_one_out_categorical(
-    rows: Rows, counts: list[Floats], pseudo: Floats, fewest: NDArray[np.int64]
+    rows: Rows, tables: list[LevelTables], min_levels: NDArray[np.int64]
 ) -> Floats:
     """Return the categorical score of each row under its own class, (n,).
 
-    counts are (C, levels) for each column, pseudo (C, d). NaN for a row without which a column has
-    fewer levels; it has `fewest` (d,) whatever is seen.
+    NaN for a row without which a column has fewer levels; it has `min_levels` (d,) whatever is
+    seen.
     """
-    levels = np.array([count.shape[1] for count in counts])
-    offsets = np.cumsum(levels) - levels
-    totals = np.stack([count.sum(axis=1) for count in counts], axis=1)
-    last = np.array([count[:, -1].sum() for count in counts])
-    tops = np.where(levels > fewest, last, np.inf)
-    sums = offsets, levels, tops, np.concatenate(counts, axis=1), totals, pseudo
+    levels = np.array([table.counts.shape[1] for table in tables])
+    tops = np.array([table.counts[:, -1].sum() for table in tables])
+    counts = np.concatenate([table.counts for table in tables], axis=1)
+    pseudo = [_wide(table.pseudocounts, table.counts) for table in tables]
+    sums = (
+        np.cumsum(levels) - levels,
+        levels,
+        np.where(levels > min_levels, tops, np.inf),
+        counts,
+        np.stack([table.totals for table in tables], axis=1),
+        np.concatenate(pseudo, axis=1),
+        np.stack([_wide(table.prior_sample_size, table.totals) for table in tables], axis=1),
+        np.stack([_wide(table.other, table.totals) for table in tables], axis=1),
+    )
     out = np.empty(rows.shape[0])
 
     def work(start: int, stop: int) -> None:

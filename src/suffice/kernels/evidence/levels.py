@@ -97,3 +97,10 @@ def best_level_strength(counts, base, totals, low, high):  # type: ignore[no-unt
         if far <= SHORTEST_STEP:
             break
     return at
+
+
+@exact_kernel
+def best_level_strengths(counts, base, totals, low, high, out):  # type: ignore[no-untyped-def]
+    """Write the log strengths of columns (d,), their counts and bases (d, k), totals (d, g)."""
+    for j in range(out.size):
+        out[j] = best_level_strength(counts[j], base[j], totals[j], low, high)

@@ -136,12 +136,15 @@ def left_out_ones(  # type: ignore[no-untyped-def]
 
 
 @exact_kernel
-def left_out_levels(X, codes, weights, offsets, levels, tops, counts, totals, pseudo, out):  # type: ignore[no-untyped-def]
+def left_out_levels(  # type: ignore[no-untyped-def]
+    X, codes, weights, offsets, levels, tops, counts, totals, pseudo, added, other, out
+):
     """Write the categorical score of each dense row.
 
-    counts (C, all levels) has column j from offsets[j]; totals and pseudo are (C, d). tops (d,) is
-    the weight of all rows at a column's highest level, inf where it stays a level without rows. A
-    row that is all of a highest level gets NaN: without it the column has fewer levels.
+    counts and pseudo (C, all levels) have column j from offsets[j]; added (C, d) is what the
+    pseudocounts of a column add up to, other (C, d) that of a level never seen. tops (d,) is the
+    weight of all rows at a column's highest level, inf where it stays a level without rows. A row
+    that is all of a highest level gets NaN: without it the column has fewer levels.
     """
     for i in range(X.shape[0]):
         c = codes[i]
@@ -157,9 +160,12 @@ def left_out_levels(X, codes, weights, offsets, levels, tops, counts, totals, ps
             if highest and w > 0.0 and left_of(tops[j], w) == 0.0:
                 score = np.nan
                 break
-            total = left_of(totals[c, j], w) + pseudo[c, j] * levels[j]
-            held = counts[c, offsets[j] + level] if level < levels[j] else 0.0
-            part = left_of(held, w) + pseudo[c, j]
+            total = left_of(totals[c, j], w) + added[c, j]
+            if level < levels[j]:
+                at = offsets[j] + level
+                part = left_of(counts[c, at], w) + pseudo[c, at]
+            else:
+                part = other[c, j]
             chance = part / total if total > 0.0 else 0.0
             if product * chance < SMALLEST_PRODUCT:
                 score += log(product)

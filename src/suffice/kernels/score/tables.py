@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from math import lgamma, log
+from math import log
 
 import numpy as np
 
 from suffice.kernels.compiled import exact_kernel, kernel
 from suffice.kernels.count.dense import log_factorial
+from suffice.kernels.numeric.gammas import log_gamma_step
 
 
 @exact_kernel
@@ -33,7 +34,7 @@ def log_rising(a, x):  # type: ignore[no-untyped-def]
         for step in range(int(x)):
             product *= a + step
         return log(product)
-    return lgamma(a + x) - lgamma(a)
+    return log_gamma_step(a, x)
 
 
 @kernel

@@ -41,8 +41,6 @@ class IndependentPoissons(ClassConditional):
     smoothing : pseudo-events, a number, an array that broadcasts to (C, d), or a Gamma
     pseudo_rows : float
         Rows that had the pseudo-events, if they are not a Gamma.
-    by_evidence : bool
-        Whether evidence has chosen the prior, with one number of rows for all columns.
 
     Examples
     --------
@@ -54,8 +52,7 @@ class IndependentPoissons(ClassConditional):
 
     groups: Groups[Events]
     smoothing: Smoothing
-    pseudo_rows: float
-    by_evidence: bool = False
+    pseudo_rows: float = 1.0
 
     @property
     def _prior(self) -> tuple[Any, Any]:
@@ -72,9 +69,8 @@ class IndependentPoissons(ClassConditional):
 
     @property
     def prior_rows(self) -> Any:
-        """Rows that had the pseudo-events: one number if evidence has chosen it for all."""
-        rows = self._prior[1]
-        return float(rows[0]) if self.by_evidence else rows
+        """Rows that had the pseudo-events."""
+        return self._prior[1]
 
     @property
     def _added(self) -> tuple[Any, Any]:

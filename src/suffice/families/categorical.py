@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -19,9 +20,9 @@ from suffice.families.class_conditional import (
     LinearForm,
 )
 from suffice.families.leave_one_out.counts import leave_one_out_categorical, leave_out_of_own_class
+from suffice.families.level_tables import LevelTables
 from suffice.families.smoothing import Smoothing, widen
-from suffice.prior import Dirichlet
-from suffice.scoring.discrete import LevelScorer, log_ratio_table
+from suffice.scoring.discrete import LevelScorer
 from suffice.scoring.scorer import Scorer
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, Index
@@ -34,7 +35,8 @@ class IndependentCategories(ClassConditional):
     Parameters
     ----------
     groups : Groups of Blocks of Counts (C, levels), one block a column
-    smoothing : pseudocount of a level, a number or (C, d)
+    smoothing : pseudocount of a level, a number or (C, d), or a tuple of those of each column
+        An array (levels + 1,) for each column, the last for any other level.
     min_levels : (d,)
         How many levels each column has at least.
 
@@ -62,25 +64,33 @@ class IndependentCategories(ClassConditional):
         return np.array([count.shape[1] for count in self.counts])
 
     @cached_property
-    def _added(self) -> Floats:
-        """What is added to the counts of each class and column, (C, d)."""
-        shape = (len(self.groups.classes), len(self.counts))
-        return widen(self.smoothing.added(self.smoothing.prior), shape)
+    def tables(self) -> list[LevelTables]:
+        """P(level | class) of each column, as the estimate reads it off the posterior."""
+        return self._tables(self.smoothing.added)
+
+    def _tables(self, added: Callable[[Any], Any]) -> list[LevelTables]:
+        """Return the tables of the columns, given what is added to counts for pseudocounts."""
+        prior = self.smoothing.prior
+        if isinstance(prior, tuple):
+            return [
+                LevelTables(count, extra[:-1], extra[-1], extra.sum())
+                for count, extra in zip(self.counts, map(added, prior), strict=True)
+            ]
+        alpha = widen(added(prior), (len(self.groups.classes), len(self.counts)))
+        return [
+            LevelTables(count, extra[:, None], extra, extra * count.shape[1])
+            for count, extra in zip(self.counts, alpha.T, strict=True)
+        ]
 
     @cached_property
     def log_prob(self) -> list[Floats]:
         """Log p(level | class), (C, levels), of each column."""
-        columns = enumerate(self.counts)
-        return [log_ratio_table(count, self._added[:, j, None]).T for j, count in columns]
+        return [np.ascontiguousarray(table.log_table[:-2].T) for table in self.tables]
 
     @cached_property
     def log_unseen(self) -> Floats:
         """Log p(a level that was never seen | class), (C, d)."""
-        totals = np.stack([count.sum(axis=1) for count in self.counts], axis=1)
-        totals = totals + self._added * self.n_levels
-        with np.errstate(divide="ignore"):
-            share = np.where(totals > 0, self._added / np.where(totals > 0, totals, 1.0), 0.0)
-            return np.asarray(np.log(share))
+        return np.stack([table.log_table[-2] for table in self.tables], axis=1)
 
     def scorer(self) -> Scorer:
         """Return what adds log p(x | class)."""
@@ -118,12 +128,7 @@ class IndependentCategories(ClassConditional):
     @cached_property
     def log_evidence(self) -> float:
         """Log marginal likelihood of the rows, given their classes."""
-        alpha = widen(self.smoothing.prior, (len(self.groups.classes), len(self.counts)))
-        total = 0.0
-        for j, count in enumerate(self.counts):
-            concentration = np.broadcast_to(alpha[:, j, None], count.shape)
-            total += float(np.sum(Dirichlet(concentration).log_evidence(Counts(count))))
-        return total
+        return sum(table.log_evidence for table in self._tables(lambda prior: prior))
 
     @property
     def n_parameters(self) -> int:
@@ -137,7 +142,7 @@ class IndependentCategories(ClassConditional):
 
     def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
         """Return log p(x | class) of each row without the row."""
-        own = leave_one_out_categorical(learned.rows, self.counts, self._added, self.min_levels)
+        own = leave_one_out_categorical(learned.rows, self.tables, self.min_levels)
         return leave_out_of_own_class(self, learned, own)
 
 

@@ -8,7 +8,7 @@ from typing import Self
 
 import numpy as np
 
-from suffice.empirical_bayes.moments import floor_variance
+from suffice.empirical_bayes.normal import floor_variance
 from suffice.errors import SufficeWarning, warn_caller
 from suffice.families.class_conditional import (
     ClassConditional,
