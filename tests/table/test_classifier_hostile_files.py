@@ -13,7 +13,7 @@ from classifier_cases import mixed
 from saved_cases import put_together, taken_apart, tensor
 from suffice.errors import ModelFileError
 from suffice.families import FAMILIES
-from suffice.families.columns.settings import CHECKS, MAX_EDGES
+from suffice.families.columns.by_name import CHECKS, MAX_EDGES
 from suffice.table import GenerativeClassifier
 
 pytestmark = pytest.mark.hostile

@@ -59,9 +59,9 @@ class GaussianDiscriminant(GaussianClassifier):
         "evidence" is centred on the pooled mean and on each feature's own variance within classes,
         and has the data choose how many rows that is worth.
     max_iter, tol : int, default=100; float, default=1e-6
-        When EM over gaps stops: no mean or covariance moves by more than `tol`, in units of the
-        features' standard deviations. When factor analysis stops: the slope of the log-likelihood
-        of a row is at most `tol`.
+        When EM over missing values stops: no mean or covariance moves by more than `tol`, in units
+        of the features' standard deviations. When factor analysis stops: the slope of the
+        log-likelihood of a row is at most `tol`.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).
         "loo", an older name, does the same.
@@ -90,11 +90,11 @@ class GaussianDiscriminant(GaussianClassifier):
     Maximum likelihood may have no usable answer (a class with fewer rows than features, a column
     that does not vary): the most probable model under the prior is then used, with a warning.
 
-    Features may have gaps. Diagonal kinds leave them out. The others find the maximum of the
+    Values may be missing. Diagonal kinds leave them out. The others find the maximum of the
     observed likelihood or posterior by EM on the tally. "predictive" then takes the moments that
     complete rows would be expected to have at that maximum for counted ones: an approximation,
     which is a little too sure of itself. The same holds for `prior="evidence"` and
-    `log_evidence_` on gappy data. Scoring marginalises gaps exactly.
+    `log_evidence_` where values are missing. Scoring marginalises them exactly.
 
     Examples
     --------

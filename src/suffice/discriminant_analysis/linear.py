@@ -34,13 +34,13 @@ class LinearDiscriminantAnalysis(
 
     A drop-in for scikit-learn's class of this name: one pass over the rows, then everything is
     computed from the classes' moments, so that `partial_fit`, `forget`, `merge`, `sample_weight`
-    and gaps (NaN) work too. Rows with gaps are learned by EM and scored by their marginals;
-    `transform` gives NaN for them.
+    and missing values (NaN) work too. Rows with missing values are learned by EM and scored by
+    their marginals; `transform` gives NaN for them.
 
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        "svd" leaves out directions without spread, "lsqr" gives no directions (`transform`),
+        "svd" leaves out directions without variance, "lsqr" gives no directions (`transform`),
         "eigen" needs a covariance of full rank. The last two take shrinkage.
     shrinkage : None, "auto" or float in [0, 1], default=None
         Shrink class covariances towards a multiple of the identity, by this much or by the rule
@@ -64,7 +64,7 @@ class LinearDiscriminantAnalysis(
     classes_, priors_, means_, coef_, intercept_, covariance_, xbar_, scalings_,
     explained_variance_ratio_ : as in scikit-learn
     n_iter_, converged_ : int, bool
-        Iterations of EM (1 without gaps), and whether they sufficed.
+        Iterations of EM (1 without missing values), and whether they sufficed.
     tally_ : Groups of Patterns (of Quartics if shrinkage="auto")
         All that was learned.
     new_classes_ : ndarray

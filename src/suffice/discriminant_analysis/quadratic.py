@@ -27,8 +27,8 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
 
     A drop-in for scikit-learn's class of this name: one pass over the rows, then everything is
     computed from the classes' moments, so that `partial_fit`, `forget`, `merge`, `sample_weight`
-    and gaps (NaN) work too. Rows with gaps are learned by EM and scored by their marginals. A
-    single class is allowed.
+    and missing values (NaN) work too. Rows with missing values are learned by EM and scored by
+    their marginals. A single class is allowed.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class QuadraticDiscriminantAnalysis(GaussianClassifier):
     ----------
     classes_, priors_, means_, scalings_, rotations_, covariance_ : as in scikit-learn
     n_iter_, converged_ : int, bool
-        Iterations of EM (1 without gaps), and whether they sufficed.
+        Iterations of EM (1 without missing values), and whether they sufficed.
     tally_ : Groups of Patterns (of Quartics if shrinkage="auto")
         All that was learned.
     new_classes_ : ndarray

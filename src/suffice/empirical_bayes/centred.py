@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.empirical_bayes.search import maximize_strength
+from suffice.empirical_bayes.search import maximize_sample_size
 from suffice.kernels.evidence.events import event_evidence, event_slope
 from suffice.kernels.evidence.levels import best_level_strength, best_level_strengths
 from suffice.prior import Beta, Gamma
@@ -105,7 +105,7 @@ def gamma_prior(tally: Events) -> Gamma:
     sizes = []
     for j in range(len(rate)):
         facts = *(part[:, [j]] for part in (tally.weight, tally.sum_x)), rate[[j]]
-        found = maximize_strength(
+        found = maximize_sample_size(
             lambda rows, facts=facts: float(event_evidence(*facts, rows)),  # type: ignore[misc]
             lambda rows, facts=facts: float(event_slope(*facts, rows)),  # type: ignore[misc]
             EVENT_GRID,

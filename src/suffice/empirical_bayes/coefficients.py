@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from suffice.empirical_bayes.search import maximize_strength
+from suffice.empirical_bayes.search import maximize_sample_size
 from suffice.prior.coefficients import SINGULAR, Products
 from suffice.tally.tally import Floats
 
@@ -78,7 +78,7 @@ class Spectrum:
         least = 1 / (MAX_PRECISION_RATIO * largest)
         most = 1 / (MIN_PRECISION_RATIO * len(self.eigenvalues) * largest)
         grid = np.linspace(np.log(least) / 2, np.log(most) / 2, GRID_SIZE)
-        found = maximize_strength(log_evidence, slope, grid)
+        found = maximize_sample_size(log_evidence, slope, grid)
         if found is None:
             return float(np.exp(grid[0]))  # a plateau: the strongest prior
         return found if found < np.exp(grid[-1]) else float((INTERPOLATING * largest) ** -0.5)

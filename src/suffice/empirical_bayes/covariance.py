@@ -16,7 +16,7 @@ from suffice.tally.tally import Floats
 # Rows that location and covariance may be worth: from hardly any to as good as certain.
 MIN_LOG_SAMPLE_SIZE, MAX_LOG_SAMPLE_SIZE = log(1e-4), log(1e6)
 # Least part of a column's variance that is within classes, as far as a prior may guess: with less
-# its matrix could not be told from a singular one.
+# its matrix is singular to rounding.
 MIN_WITHIN = 1e-4
 
 
@@ -50,9 +50,9 @@ def scatter_prior(
     # A column that tells classes apart without varying within them has shown too few rows.
     between = (weight[..., None] * np.square(mean - centre)).sum(axis=0)
     variance = np.maximum(variance, MIN_WITHIN * (within + between) / total)
-    spread = np.sqrt(variance)
-    whitened = scatter / (spread[..., :, None] * spread[..., None, :])
-    away = (mean - centre) / spread
+    scale = np.sqrt(variance)
+    whitened = scatter / (scale[..., :, None] * scale[..., None, :])
+    away = (mean - centre) / scale
     sample_sizes = np.empty((*several, 2))
     for at in np.ndindex(*several):
         one = slice(None), *at
@@ -86,7 +86,7 @@ def broadcast_prior(
 class Profile:
     """The log evidence as a function of the two prior sample sizes alone, after one decomposition.
 
-    In units of the prior's own spread S' = f I + A + sum_c w_c a_c a_c^T, where A is the scatter,
+    In units of the prior's own scale S' = f I + A + sum_c w_c a_c a_c^T, where A is the scatter,
     a_c the way from the location to the class mean and w = k n / (k + n): with the eigenvalues of
     A at hand, a determinant costs no more than a sum.
 

@@ -12,7 +12,7 @@ from typing import Self
 import numpy as np
 from scipy.special import digamma, gammaln
 
-from suffice.empirical_bayes.search import maximize_strength
+from suffice.empirical_bayes.search import maximize_sample_size
 from suffice.tally.tally import Floats
 
 # Fewer pseudocounts than the first are as good as none, more than the last as good as certainty.
@@ -87,7 +87,7 @@ def best_pseudocount(
 ) -> float:
     """Return the pseudocount between SMALLEST and LARGEST with most evidence."""
     grid = np.linspace(np.log(MIN_PSEUDOCOUNT), np.log(MAX_PSEUDOCOUNT), GRID_SIZE)
-    found = maximize_strength(log_evidence, slope, grid)
+    found = maximize_sample_size(log_evidence, slope, grid)
     return DEFAULT_PSEUDOCOUNT if found is None else found
 
 

@@ -1,4 +1,4 @@
-"""One search for prior strengths: a grid finds the hill of the evidence, its slope the top.
+"""One search for prior sample sizes: a grid finds the hill of the evidence, its slope the top.
 
 Where evidence is largest its slope is zero: a root is found to the last digits, where a maximum
 would be found to half of them. The compiled searches for levels and normal columns
@@ -24,29 +24,29 @@ from suffice.kernels.numeric.ascent import (
 )
 from suffice.tally.tally import Floats
 
-# How exactly the log of a strength is found.
+# How exactly the log of a sample size is found.
 LOG_TOL = 1e-14
 
 Evidence = Callable[[Floats], tuple[float, float, float]]
 
 
-def maximize_strength(
+def maximize_sample_size(
     log_evidence: Callable[[float], float], slope: Callable[[float], float], grid: Floats
 ) -> float | None:
-    """Return the strength of most evidence between the ends of a grid, or None if all are alike.
+    """Return the sample size of most evidence between the ends of a grid, or None if all are alike.
 
     Peaks are where the slope changes its sign downwards, and ends that it leads out of; each is
     found to full precision, and the evidence chooses among them.
 
     Parameters
     ----------
-    log_evidence : of a strength
-    slope : of a strength, with the sign of the derivative of its log evidence
-    grid : increasing logs of strengths
+    log_evidence : of a sample size
+    slope : of a sample size, with the sign of the derivative of its log evidence
+    grid : increasing logs of sample sizes
 
     Examples
     --------
-    >>> maximize_strength(lambda s: s - s * s / 4, lambda s: 1 - s / 2, np.linspace(-3, 3, 8))
+    >>> maximize_sample_size(lambda s: s - s * s / 4, lambda s: 1 - s / 2, np.linspace(-3, 3, 8))
     2.0
     """
     slopes = np.array([slope(float(np.exp(log))) for log in grid])
@@ -60,18 +60,18 @@ def maximize_strength(
     return max(peaks or np.exp(grid).tolist(), key=log_evidence)
 
 
-def maximize_two_strengths(evidence: Evidence, low: Floats, high: Floats) -> Floats:
-    """Return the logs of two strengths of most evidence, (2,), between `low` and `high`.
+def maximize_two_sample_sizes(evidence: Evidence, low: Floats, high: Floats) -> Floats:
+    """Return the logs of two sample sizes of most evidence, (2,), between `low` and `high`.
 
     Parameters
     ----------
-    evidence : the log evidence of two log strengths, and its slopes by both
+    evidence : the log evidence of two log sample sizes, and its slopes by both
     low, high : (2,)
 
     Examples
     --------
     >>> def hill(x): return -((x[0] - 0.25) ** 2 + x[1] ** 2), -2 * (x[0] - 0.25), -2 * x[1]
-    >>> maximize_two_strengths(hill, np.array([-1.0, 0.5]), np.array([1.0, 1.0]))
+    >>> maximize_two_sample_sizes(hill, np.array([-1.0, 0.5]), np.array([1.0, 1.0]))
     array([0.25, 0.5 ])
     """
     lines = np.linspace(low, high, LOOKS)

@@ -164,7 +164,7 @@ class ClassConditional(ABC):
         return ""
 
     def why_refit(self) -> str:
-        """Return why rows are left out by fitting anew."""
+        """Return why rows are left out by refits."""
         return self.no_closed_form() or "rows that a covariance hangs on"
 
     def refit_scores(self, learned: LearnedRows, number: int) -> Floats:

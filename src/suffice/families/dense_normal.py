@@ -104,7 +104,7 @@ class DenseNormals(ClassConditional):
         settings: DenseSettings,
         prior: NormalInverseWishart | None = None,
     ) -> Self:
-        """Return the normals of a tally; without a prior its strength is chosen by the evidence.
+        """Return the normals of a tally; without a prior, evidence chooses its sample size.
 
         Maximum likelihood may have no usable answer (fewer rows than columns, a column that does
         not vary): the most probable covariance under the prior is then used, with a warning.
@@ -288,7 +288,7 @@ def _complete_under_prior(
         return complete(parts, lambda moments: prior.posterior(moments).mode(), settings)
 
     if isinstance(parts, Patterns) and parts.has_missing:
-        # The strength that such rows ask for is found on rows completed by a first guess.
+        # The sample size is chosen on rows completed by a first guess.
         first = choose_prior(initial_moments(parts), settings, given)
         prior = choose_prior(under(first).moments, settings, given)
         return under(prior), prior
@@ -334,7 +334,7 @@ def _plug_in(
     slow = [c for c, factors in enumerate(found) if not factors.converged]
     if slow:
         warn_caller(
-            f"Factor analysis of class {classes.tolist()[slow[0]]!r} did not settle to "
+            f"Factor analysis of class {classes.tolist()[slow[0]]!r} did not converge to "
             f"{settings.tol:g} within {settings.max_iter} iterations. Raise max_iter or tol.",
             ConvergenceWarning,
         )

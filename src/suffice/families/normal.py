@@ -92,7 +92,7 @@ class IndependentNormals(ClassConditional):
         settings: NormalSettings,
         prior: NormalInverseGamma | None = None,
     ) -> Self:
-        """Return the normals of a tally; without a prior its strength is chosen by the evidence."""
+        """Return the normals of a tally; without a prior, evidence chooses its sample size."""
         chosen, distribution = _fit(groups, settings, prior)
         return cls(groups, settings, chosen, distribution, prior)
 
@@ -240,7 +240,7 @@ def _positive(groups: Groups[Moments], mean: Floats, variance: Floats) -> Floats
     c, j = (int(i) for i in flat[0])
     warn_caller(
         f"Feature {j} does not vary in class {groups.classes.tolist()[c]!r}, so its "
-        "likelihood has no maximum; a millionth of its size is taken as its spread. Use "
+        "likelihood has no maximum; a millionth of its size is taken as its scale. Use "
         "var_smoothing > 0 or estimate='predictive'.",
         SufficeWarning,
     )

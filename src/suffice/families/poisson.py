@@ -92,8 +92,8 @@ class IndependentPoissons(ClassConditional):
         added_events, added_rows = self._added
         events, rows = tally.sum_x + added_events, tally.weight + added_rows
         # A class that shows nothing of a column, with no prior to go by, is like the others.
-        everyone = tally.pooled()
-        fallback = everyone.sum_x / np.where(everyone.weight > 0, everyone.weight, 1.0)
+        pooled = tally.pooled()
+        fallback = pooled.sum_x / np.where(pooled.weight > 0, pooled.weight, 1.0)
         return np.where(rows > 0, events / np.where(rows > 0, rows, 1.0), fallback)
 
     @cached_property

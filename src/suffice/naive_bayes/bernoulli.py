@@ -26,7 +26,7 @@ class BernoulliNB(DiscreteNB):
     alpha : float, array-like of shape (n_features,) or (n_classes, n_features), Beta, or \
 "evidence", default=1.0
         Pseudocounts of presence and of absence alike; a Beta has one for each. "evidence" centres
-        the prior of each feature on its share in all classes together, and takes as its strength
+        the prior of each feature on its share in all classes together, and takes as its sample size
         the number of rows that makes what was learned most probable.
     force_alpha, fit_prior, class_prior : as in scikit-learn
         `class_prior` may also be a Dirichlet, the prior of the class probabilities.

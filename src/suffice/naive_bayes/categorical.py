@@ -38,7 +38,7 @@ or "evidence", default=1.0
         Pseudocount of every level of a feature. A tuple has an array for each feature: the
         pseudocounts of its levels, and last that of any other level. "evidence" centres the prior
         of each feature on the shares of its levels in all classes together, and takes as its
-        strength the number of rows that makes what was learned most probable.
+        sample size the number of rows that makes what was learned most probable.
     force_alpha, fit_prior, class_prior, min_categories : as in scikit-learn
     estimate : {"mean", "mle", "map", "predictive"}, default="mean"
         How level probabilities are read off the tally. The posterior mean, which is what

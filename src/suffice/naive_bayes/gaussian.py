@@ -43,7 +43,7 @@ class GaussianNB(TallyClassifier):
         What shares one variance: nothing (s_ik), the classes (s_i), the features (s_k), all (s).
     prior : "evidence" or NormalInverseGamma, default="evidence"
         Prior of means and variances for "map", "predictive" and `log_evidence_`; "evidence" has
-        the data choose its strength for each feature, around the feature's pooled mean and its
+        the data choose its sample size for each feature, around the feature's pooled mean and its
         pooled variance within classes.
     calibrate : {None, "folds"}, default=None
         "folds" has `fit` calibrate the probabilities on those of held-out folds (`calibration_`).

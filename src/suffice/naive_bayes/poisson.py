@@ -27,7 +27,7 @@ class PoissonNB(DiscreteNB):
     alpha : float, array-like of shape (n_features,) or (n_classes, n_features), Gamma, or \
 "evidence", default=1.0
         Pseudo-events: the shape of the gamma prior of each rate. "evidence" centres the prior on
-        the rate of each feature in all classes together, and takes as its strength the number of
+        the rate of each feature in all classes together, and takes as its sample size the number of
         rows that makes what was learned most probable.
     prior_rows : float, default=1.0
         Rows that the pseudo-events were seen in: the rate of the gamma prior. A Gamma and

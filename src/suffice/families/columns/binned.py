@@ -13,8 +13,14 @@ from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
 from suffice.families.columns.bin_tree import BinTree
-from suffice.families.columns.family import Cells, Family, Posterior, split_by_fold
-from suffice.families.columns.impute import impute_numbers, sample_levels
+from suffice.families.columns.family import (
+    Cells,
+    Family,
+    Posterior,
+    impute_numbers,
+    sample_levels,
+    split_by_fold,
+)
 from suffice.families.columns.levels import fold_scores, level_counts
 from suffice.kernels.count.levels import find_bins
 from suffice.tally import Blocks, Counts
@@ -157,11 +163,11 @@ class Binned(Family[Tallied]):
     Examples
     --------
     >>> table = Table.of([[float(x)] for x in range(8)])
-    >>> own, everyone = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32), np.empty(0)
-    >>> family = Binned(("x0",)).fit_settings(table, own, 2, everyone)
+    >>> codes, unweighted = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32), np.empty(0)
+    >>> family = Binned(("x0",)).fit_settings(table, codes, 2, unweighted)
     >>> family.edges, family.tails
     (array([1.5, 3.5, 5.5]), array([1., 1.]))
-    >>> family.count(table, own, 2, everyone).parts[0].counts
+    >>> family.count(table, codes, 2, unweighted).parts[0].counts
     array([[2., 2., 0., 0.],
            [0., 0., 2., 2.]])
     """

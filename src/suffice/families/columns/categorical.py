@@ -13,8 +13,15 @@ from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.empirical_bayes.centred import pooled_shares
 from suffice.errors import InputError
-from suffice.families.columns.family import Cells, Family, Mask, Posterior, split_by_fold
-from suffice.families.columns.impute import impute_levels, sample_levels
+from suffice.families.columns.family import (
+    Cells,
+    Family,
+    Mask,
+    Posterior,
+    impute_levels,
+    sample_levels,
+    split_by_fold,
+)
 from suffice.families.columns.levels import (
     Levels,
     add_levels,
@@ -126,9 +133,9 @@ class Categorical(Family[Counts]):
     Examples
     --------
     >>> table = Table.of([{"city": name} for name in ("Rome", "Rome", "Oslo", None)])
-    >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
-    >>> family = Categorical(("city",)).fit_settings(table, own, 2, everyone)
-    >>> tally = family.count(table, own, 2, everyone)
+    >>> codes, unweighted = np.array([0, 0, 1, 1], np.int32), np.empty(0)
+    >>> family = Categorical(("city",)).fit_settings(table, codes, 2, unweighted)
+    >>> tally = family.count(table, codes, 2, unweighted)
     >>> tally.counts
     array([[2., 0.],
            [0., 1.]])
@@ -233,9 +240,9 @@ class Bernoulli(Categorical):
     --------
     >>> import numpy as np
     >>> table = Table.of([{"paid": True}, {"paid": False}, {"paid": None}])
-    >>> own, everyone = np.array([0, 1, 1], np.int32), np.empty(0)
-    >>> family = Bernoulli(("paid",)).fit_settings(table, own, 2, everyone)
-    >>> family.levels, family.count(table, own, 2, everyone).counts.tolist()
+    >>> codes, unweighted = np.array([0, 1, 1], np.int32), np.empty(0)
+    >>> family = Bernoulli(("paid",)).fit_settings(table, codes, 2, unweighted)
+    >>> family.levels, family.count(table, codes, 2, unweighted).counts.tolist()
     ((0.0, 1.0), [[0.0, 1.0], [1.0, 0.0]])
     """
 
@@ -251,9 +258,9 @@ class Bernoulli(Categorical):
 
     def objection(self, table: Table) -> str | None:
         """Say why the column has not two values, or None."""
-        told = super().objection(table)
-        if told is not None:
-            return told
+        reason = super().objection(table)
+        if reason is not None:
+            return reason
         column = table[self.column]
         if column.kind == "category":
             values = list(column.levels)

@@ -16,8 +16,14 @@ from suffice.data.table import Table
 from suffice.empirical_bayes.centred import pooled_shares
 from suffice.errors import InputError
 from suffice.families.columns.combinations import Combinations, shares_product
-from suffice.families.columns.family import Cells, Family, Mask, Posterior
-from suffice.families.columns.impute import sample_classes, sample_levels
+from suffice.families.columns.family import (
+    Cells,
+    Family,
+    Mask,
+    Posterior,
+    sample_classes,
+    sample_levels,
+)
 from suffice.families.columns.levels import (
     Levels,
     add_levels,
@@ -183,9 +189,9 @@ class JointPosterior(Posterior[Counts]):
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
         """Draw combinations for rows of these classes; "other" is none of their levels."""
-        everyone = np.zeros(len(codes), np.int32)
+        one_class = np.zeros(len(codes), np.int32)
         draws = np.stack(
-            [sample_levels(share[None, :-1], everyone, rng) for share in self.shares], axis=1
+            [sample_levels(share[None, :-1], one_class, rng) for share in self.shares], axis=1
         )
         # Either of the rows that were seen, or of the product that is worth `prior_sample_size`
         # rows.

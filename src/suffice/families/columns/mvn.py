@@ -15,8 +15,13 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.covariance import covariance_prior, scatter_prior
-from suffice.families.columns.family import MAX_ROWS_REFIT_PRIOR, Cells, Family, ParametricPosterior
-from suffice.families.columns.impute import sample_classes
+from suffice.families.columns.family import (
+    MAX_ROWS_REFIT_PRIOR,
+    Cells,
+    Family,
+    ParametricPosterior,
+    sample_classes,
+)
 from suffice.families.columns.normal import too_large
 from suffice.families.dense_normal import DenseNormals, DenseSettings, expect, predict
 from suffice.families.gaussians import DenseGaussian
@@ -118,9 +123,9 @@ class MultivariateNormal(Family[Moments]):
     Examples
     --------
     >>> table = Table.of([[1.0, 2.0], [2.0, 2.5], [9.0, 1.0], [8.0, np.nan]])
-    >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
+    >>> codes, unweighted = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = MultivariateNormal(("x0", "x1"), tied=True)
-    >>> tally = family.count(table, own, 2, everyone)
+    >>> tally = family.count(table, codes, 2, unweighted)
     >>> tally.weight, family.posterior(tally).scores(table).argmax(axis=1)
     (array([2., 1.]), array([0, 0, 1, 1]))
     """
@@ -281,7 +286,9 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
                 others = some(np.flatnonzero(whole & (folds.numbers != number)))
             held = some(members[whole[members]])
             if self.family.tied:
-                posterior = self._tied_posterior(held, others, anew=posterior_of != self.with_tally)
+                posterior = self._tied_posterior(
+                    held, others, refit_prior=posterior_of != self.with_tally
+                )
                 yield members, self._predictive(posterior)
             else:
                 training = self.family.with_weight_of(self._without(held, others), self.tally)
@@ -303,7 +310,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
         return Moments(left.weight, left.mean(), nothing, _semidefinite(scatter, total))
 
     def _tied_posterior(
-        self, held: Rows, others: Rows | None, *, anew: bool
+        self, held: Rows, others: Rows | None, *, refit_prior: bool
     ) -> NormalInverseWishart:
         """Return the posterior of all rows but those held out (mathematics, section 2).
 
@@ -340,7 +347,7 @@ class MultivariateNormalPosterior(ParametricPosterior[Moments]):
                 shift, scatter = about_means(*sums(others))
         mean = tally.origin + shift
         prior = self.prior
-        if anew:
+        if refit_prior:
             prior = scatter_prior(weight, mean, (scatter + scatter.T)[None] / 2, tied=True)
         apart = mean - prior.location
         pseudo_rows = prior.pseudo_rows + weight

@@ -16,8 +16,7 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.normal import normal_prior
 from suffice.families.class_conditional import LearnedRows
-from suffice.families.columns.family import Cells, Family, ParametricPosterior
-from suffice.families.columns.impute import impute_numbers
+from suffice.families.columns.family import Cells, Family, ParametricPosterior, impute_numbers
 from suffice.families.normal import IndependentNormals, NormalSettings
 from suffice.prior import NormalInverseGamma
 from suffice.prior.special import log_gamma_step
@@ -106,17 +105,17 @@ class NormalPosterior(ParametricPosterior[Moments]):
             )
         posterior = prior.posterior(tally)
         t = posterior.predictive()
-        spread = posterior.scale / posterior.shape if self.plug_in else t.squared_scale
+        squared_scale = posterior.scale / posterior.shape if self.plug_in else t.squared_scale
 
         def of_fold(values: Floats) -> Floats:
             return np.asarray(np.broadcast_to(values, shape)[folds.numbers, :, 0])
 
-        away = np.square(cells - of_fold(posterior.location)) / of_fold(spread)
+        away = np.square(cells - of_fold(posterior.location)) / of_fold(squared_scale)
         if self.plug_in:
-            scores = of_fold(-(LOG_TWO_PI + np.log(spread)) / 2) - away / 2
+            scores = of_fold(-(LOG_TWO_PI + np.log(squared_scale)) / 2) - away / 2
         else:
             v = t.degrees
-            level = log_gamma_step(v / 2, 0.5) - np.log(v * np.pi * spread) / 2
+            level = log_gamma_step(v / 2, 0.5) - np.log(v * np.pi * squared_scale) / 2
             scores = of_fold(level) - of_fold((v + 1) / 2) * np.log1p(away / of_fold(v))
         return self._of_numbers(cells, np.where(np.isnan(cells), 0.0, scores))
 
@@ -173,10 +172,10 @@ class Normal(Family[Moments]):
     Examples
     --------
     >>> table = Table.of([[1.0], [2.0], [9.0], [np.nan]])
-    >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
+    >>> codes, unweighted = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = Normal(("x0",))
-    >>> reading = family.posterior(family.count(table, own, 2, everyone))
-    >>> reading.scores(table).shape, reading.scores(table)[3]
+    >>> posterior = family.posterior(family.count(table, codes, 2, unweighted))
+    >>> posterior.scores(table).shape, posterior.scores(table)[3]
     ((4, 2), array([0., 0.]))
     """
 
@@ -243,9 +242,9 @@ class LogNormal(Normal):
 
     def objection(self, table: Table) -> str | None:
         """Say why the column is not one of positive numbers, or None."""
-        told = super().objection(table)
-        if told is not None or table[self.column].ends[0] > 0:
-            return told
+        reason = super().objection(table)
+        if reason is not None or table[self.column].ends[0] > 0:
+            return reason
         return (
             f"Column {self.column!r} holds {table[self.column].ends[0]:g}, and a 'lognormal' is of "
             "numbers above 0. Use 'normal' or 'binned'."

@@ -17,8 +17,13 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.centred import gamma_prior
 from suffice.families.class_conditional import LearnedRows
-from suffice.families.columns.family import Cells, Family, ParametricPosterior, split_by_fold
-from suffice.families.columns.impute import impute_numbers
+from suffice.families.columns.family import (
+    Cells,
+    Family,
+    ParametricPosterior,
+    impute_numbers,
+    split_by_fold,
+)
 from suffice.families.columns.levels import fold_scores
 from suffice.families.poisson import IndependentPoissons
 from suffice.families.smoothing import Smoothing
@@ -43,9 +48,9 @@ class Poisson(Family[Events]):
     Examples
     --------
     >>> table = Table.of([[0], [1], [7], [9]])
-    >>> own, everyone = np.array([0, 0, 1, 1], np.int32), np.empty(0)
+    >>> codes, unweighted = np.array([0, 0, 1, 1], np.int32), np.empty(0)
     >>> family = Poisson(("x0",))
-    >>> family.posterior(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
+    >>> family.posterior(family.count(table, codes, 2, unweighted)).scores(table).argmax(axis=1)
     array([0, 0, 1, 1])
     """
 

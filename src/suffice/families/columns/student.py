@@ -18,11 +18,10 @@ from suffice.empirical_bayes.normal import (
     MIN_VARIANCE_SHAPE,
     floor_variance,
 )
-from suffice.empirical_bayes.search import maximize_two_strengths
+from suffice.empirical_bayes.search import maximize_two_sample_sizes
 from suffice.errors import InputError
 from suffice.families.columns.binned import Bins, quantile_edges
-from suffice.families.columns.family import Cells, Family, ParametricPosterior
-from suffice.families.columns.impute import impute_numbers
+from suffice.families.columns.family import Cells, Family, ParametricPosterior, impute_numbers
 from suffice.kernels.evidence.student import (
     bound_of_classes,
     fitted_classes,
@@ -138,7 +137,7 @@ class StudentPrior:
 
         low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
         k, a = np.exp(
-            maximize_two_strengths(evidence, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2))
+            maximize_two_sample_sizes(evidence, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2))
         ).tolist()
         return replace(self, pseudo_rows=k, shape=a)
 
@@ -190,8 +189,8 @@ class StudentPosterior(ParametricPosterior[Moments]):
     @cached_property
     def _predictives(self) -> Floats:
         """Location from the prior's, scale and degrees of each class, (C, 3)."""
-        told = (student_of(tuple(one), *self._kind) for one in self._posterior)
-        return np.array(list(told))
+        found = (student_of(tuple(one), *self._kind) for one in self._posterior)
+        return np.array(list(found))
 
     @property
     def _kind(self) -> tuple[float, bool]:
@@ -282,9 +281,9 @@ class Student(Family[Moments]):
     Examples
     --------
     >>> table = Table.of([[1.0], [2.0], [3.0], [1e9], [8.0], [9.0], [10.0]])
-    >>> own, everyone = np.array([0, 0, 0, 0, 1, 1, 1], np.int32), np.empty(0)
-    >>> family = Student(("x0",)).fit_settings(table, own, 2, everyone)
-    >>> family.posterior(family.count(table, own, 2, everyone)).scores(table).argmax(axis=1)
+    >>> codes, unweighted = np.array([0, 0, 0, 0, 1, 1, 1], np.int32), np.empty(0)
+    >>> family = Student(("x0",)).fit_settings(table, codes, 2, unweighted)
+    >>> family.posterior(family.count(table, codes, 2, unweighted)).scores(table).argmax(axis=1)
     array([0, 0, 0, 0, 1, 1, 1])
     """
 

@@ -228,14 +228,14 @@ class LeaveOneOutGaussian:
         degrees = part.degrees[cut]
         own = 1 + 1 / part.removal.remaining_weight[cut]
         if self.tied:
-            spread = np.repeat(1 + 1 / self.rows[None], len(degrees), axis=0)
-            spread[:, part.own] = own
+            scale_factor = np.repeat(1 + 1 / self.rows[None], len(degrees), axis=0)
+            scale_factor[:, part.own] = own
         else:
-            spread = own[:, None]
+            scale_factor = own[:, None]
         constant = log_gamma_step(degrees / 2, d / 2)
         constant = constant - (d * np.log(np.pi) + log_volume) / 2
-        tail = (degrees + d)[:, None] / 2 * np.log1p(distance / spread)
-        return np.asarray(constant[:, None] - d / 2 * np.log(spread) - tail)
+        tail = (degrees + d)[:, None] / 2 * np.log1p(distance / scale_factor)
+        return np.asarray(constant[:, None] - d / 2 * np.log(scale_factor) - tail)
 
 
 def rows_by_class(codes: Codes, classes: int) -> list[Index]:
@@ -292,7 +292,7 @@ def covariance_parts(
 def weighted_parts(
     moments: Moments, groups: list[Index], weights: Floats, priors: Floats
 ) -> list[Part]:
-    """Return the parts of the classes' covariances weighed by given class probabilities (C,).
+    """Return the parts of the classes' covariances weighted by given class probabilities (C,).
 
     The class's own covariance is then divided by fewer rows than its part in the mixture says,
     so each class has axes of its own; and so has each weight of its rows.

@@ -17,7 +17,7 @@ from suffice.data.schema import Field, Schema
 from suffice.data.table import Table
 from suffice.errors import InputError, ShapeError
 from suffice.families import Family
-from suffice.families.columns.settings import check_settings
+from suffice.families.columns.by_name import check_settings
 from suffice.persist.agreement import MAX_WEIGHT, check_alike, check_shapes, check_sizes
 from suffice.persist.refusal import refuse
 from suffice.table.choices import Choice, Choices, Trial

@@ -13,7 +13,7 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.families import Family
-from suffice.families.columns.settings import check_settings
+from suffice.families.columns.by_name import check_settings
 from suffice.table.choices import AS_GIVEN, CONSTANT, EMPTY, IGNORE, Choice, Choices
 from suffice.table.families import TEXTS, family_of
 from suffice.table.held_out import HeldOut, row_hashes
