@@ -1,9 +1,9 @@
-"""Prior sample sizes by evidence: one for all columns, or one a column.
+"""Prior sample sizes by evidence: one for all columns, or one for each column.
 
-    python -m benchmarks.prior_strengths
+    python -m benchmarks.prior_sample_sizes
 
-Naive Bayes with its parameters integrated out, on the columns of the shared sets that suit it. Each
-set is learned from few rows and from many; what is printed is the log-loss of the other rows.
+Naive Bayes with its parameters integrated out, on columns of the data sets that suit it. Each
+set is learned from few rows and from many; the log-loss of other rows is printed.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from suffice.empirical_bayes.normal import normal_prior
 from suffice.empirical_bayes.pseudocounts import CentredEvidence, best_pseudocount
 from suffice.tally import Events, Moments
 
-# Rows that are learned, and how many draws of them.
+# Training rows, and how many draws of them.
 SIZES = (20, 50, 150, 500, 2000)
 DRAWS = 10
-# Rows that are asked at most.
-ASKED = 3000
+# The most test rows.
+MAX_TEST = 3000
 
 Array = NDArray[Any]
 
@@ -139,7 +139,7 @@ def counts(X: Any) -> Array:
 
 
 def levels(X: Any) -> Array:
-    """Return the columns of text as numbers of levels, a missing value a level of its own."""
+    """Return the columns of text as numbers of levels, missing values as one more level."""
     columns = [pd.factorize(X[name].fillna("?"))[0] for name in X.select_dtypes(exclude="number")]
     return np.stack(columns, axis=1).astype(np.float64) if columns else np.empty((len(X), 0))
 
@@ -167,15 +167,15 @@ def losses(kind: str, labelled: LabelledSet) -> None:
         found: dict[str, list[float]] = {name: [] for name in models}
         for draw in range(DRAWS):
             order = np.random.default_rng(draw).permutation(len(y))
-            learn, ask = order[:size], order[size : size + ASKED]
-            classes = np.unique(y[learn])
-            ask = ask[np.isin(y[ask], classes)]
+            train, test = order[:size], order[size : size + MAX_TEST]
+            classes = np.unique(y[train])
+            test = test[np.isin(y[test], classes)]
             if len(classes) < 2:
                 continue
             for name, make in models.items():
-                model = make(X[learn], y[learn]).fit(X[learn], y[learn])
-                proba = np.clip(model.predict_proba(X[ask]), 1e-15, 1.0)
-                found[name].append(float(log_loss(y[ask], proba, labels=classes)))
+                model = make(X[train], y[train]).fit(X[train], y[train])
+                proba = np.clip(model.predict_proba(X[test]), 1e-15, 1.0)
+                found[name].append(float(log_loss(y[test], proba, labels=classes)))
         means = "  ".join(f"{name} {np.mean(scores):7.4f}" for name, scores in found.items())
         print(f"{kind:12s} {labelled.name:24s} {X.shape[1]:3d} columns {size:5d} rows  {means}")
 
