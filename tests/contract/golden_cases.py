@@ -10,7 +10,7 @@ import golden_naive_bayes
 import golden_regression
 import golden_tables
 import golden_text
-from golden_values import warned
+from golden_values import with_warnings
 
 GROUPS = {
     "naive_bayes": golden_naive_bayes.cases(),
@@ -27,4 +27,4 @@ CASES = [(group, name) for group, cases in GROUPS.items() for name in cases]
 
 def values(group, name):
     """Return what a case gives today: {key: array, number or text}."""
-    return warned(GROUPS[group][name])
+    return with_warnings(GROUPS[group][name])

@@ -96,14 +96,14 @@ OWN = {
         "alpha=Gamma predictive": {"alpha": Gamma(1.5, 0.5), "estimate": "predictive"},
     },
 }
-COUNTED = (data.COUNTS, data.GAPPY_COUNTS, data.NEW_COUNTS, data.NEW_COUNTS_WHOLE)
+COUNTED = (data.COUNTS, data.MISSING_COUNTS, data.NEW_COUNTS, data.NEW_COUNTS_WHOLE)
 TABLES = {
-    GaussianNB: (data.NUMBERS, data.GAPPY, data.NEW, data.NEW_WHOLE),
+    GaussianNB: (data.NUMBERS, data.MISSING, data.NEW, data.NEW_WHOLE),
     BernoulliNB: COUNTED,
     MultinomialNB: COUNTED,
     ComplementNB: COUNTED,
     PoissonNB: COUNTED,
-    CategoricalNB: (data.LEVELS, data.GAPPY_LEVELS, data.NEW_LEVELS, data.NEW_LEVELS_WHOLE),
+    CategoricalNB: (data.LEVELS, data.MISSING_LEVELS, data.NEW_LEVELS, data.NEW_LEVELS_WHOLE),
 }
 
 
@@ -116,7 +116,7 @@ def plain(kind, settings, *, validate=False):
     return classifier(model, rows, data.LABELS, new, whole=whole, validate=validate)
 
 
-def gappy(kind, settings):
+def missing_values(kind, settings):
     """Fit a model to weighted rows with gaps."""
     _, rows, new, _ = TABLES[kind]
     model = kind(**settings).fit(rows, data.LABELS, sample_weight=data.WEIGHTS)
@@ -166,13 +166,13 @@ def cases():
             settings = {k: v for k, v in settings.items() if "predictive" not in k}
         name = kind.__name__
         validate = ("estimate=predictive", "calibrate=folds", "alpha=evidence")
-        for told, given in settings.items():
-            found[f"{name} {told}"] = lambda kind=kind, given=given, on=told in validate: plain(
-                kind, given, validate=on
+        for setting, given in settings.items():
+            found[f"{name} {setting}"] = lambda kind=kind, given=given, on=setting in validate: (
+                plain(kind, given, validate=on)
             )
-            if told.startswith(("estimate=", "alpha=evidence", "calibrate=folds", "tie=class")):
-                found[f"{name} {told} gaps weights"] = lambda kind=kind, given=given: gappy(
-                    kind, given
+            if setting.startswith(("estimate=", "alpha=evidence", "calibrate=folds", "tie=class")):
+                found[f"{name} {setting} gaps weights"] = lambda kind=kind, given=given: (
+                    missing_values(kind, given)
                 )
         found[f"{name} groups"] = lambda kind=kind: grouped(kind)
         if kind is not CategoricalNB:

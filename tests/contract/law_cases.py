@@ -92,18 +92,18 @@ def measured(rng: np.random.Generator, shape: Any) -> np.ndarray:
     return rng.normal(1e3, 1.0, shape)
 
 
-def with_gaps(values: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+def with_missing(values: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     return lambda rng, shape: np.where(rng.random(shape) < 0.25, np.nan, values(rng, shape))
 
 
 PARTS = [([0], reference.events), ([0, 1], reference.moments), ([1], reference.full_moments)]
 TALLIES: dict[str, tuple[type, Any, Any]] = {
-    "levels": (Counts, partial(reference.counts, levels=9), with_gaps(whole)),
+    "levels": (Counts, partial(reference.counts, levels=9), with_missing(whole)),
     "words": (Counts, reference.word_counts, whole),
-    "events": (Events, reference.events, with_gaps(whole)),
-    "moments": (Moments, reference.moments, with_gaps(measured)),
+    "events": (Events, reference.events, with_missing(whole)),
+    "moments": (Moments, reference.moments, with_missing(measured)),
     "full moments": (Moments, reference.full_moments, measured),
-    "patterns": (Patterns, reference.patterns, with_gaps(measured)),
+    "patterns": (Patterns, reference.patterns, with_missing(measured)),
     "quartics": (Quartics, reference.quartics, measured),
     "blocks": (Blocks, partial(reference.blocks, parts=PARTS), whole),
 }

@@ -85,14 +85,14 @@ def test_probabilities_are_the_joint_density_over_the_density(case):
     np.testing.assert_allclose(model.predict_log_proba(rows), ratio, rtol=1e-9, atol=1e-9)
 
 
-def test_the_density_of_words_is_of_scikit_learns_joint_density():
+def test_the_density_of_words_is_that_of_scikit_learns_joint_density():
     ours, theirs = (kind().fit(COUNTS, LABELS) for kind in (MultinomialNB, TheirMultinomialNB))
     joint = theirs.predict_joint_log_proba(COUNTS)
     np.testing.assert_allclose(ours.predict_joint_log_proba(COUNTS), joint, rtol=1e-12)
     np.testing.assert_allclose(ours.score_samples(COUNTS), logsumexp(joint, axis=1), rtol=1e-12)
 
 
-def test_a_rule_that_is_no_model_has_the_density_of_the_multinomial():
+def test_the_complement_rule_has_the_density_of_the_multinomial():
     words = MultinomialNB().fit(COUNTS, LABELS).score_samples(COUNTS)
     rule = ComplementNB().fit(COUNTS, LABELS)
     np.testing.assert_allclose(rule.score_samples(COUNTS), words, rtol=1e-12)

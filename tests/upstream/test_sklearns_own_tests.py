@@ -198,13 +198,13 @@ def test_their_tests_really_run_on_our_classes(room):
 
 
 @pytest.mark.parametrize("room", DO_NOT_APPLY)
-def test_every_test_said_not_to_apply_still_exists(room):
+def test_every_listed_test_that_does_not_apply_exists(room):
     named = {name.partition("[")[0] for name in DO_NOT_APPLY[room]}
     missing = named - set(their_tests(THEIRS[room][0]))
     assert not missing, f"scikit-learn has no {missing} any more: take them off the list."
 
 
-def test_every_test_said_to_provoke_warnings_or_to_fail_there_still_exists():
+def test_every_listed_test_with_warnings_or_failures_exists():
     everything = {name for module, _ in THEIRS.values() for name in their_tests(module)}
     assert {*PROVOKED, *FAIL_THERE} <= everything
 
@@ -221,7 +221,7 @@ def test_partial_fit_refuses_classes_that_changed_since_the_first_call(name):
 
 
 @pytest.mark.parametrize("name", [n for n in suffice.naive_bayes.__all__ if n != "GaussianNB"])
-def test_a_fit_that_the_given_class_prior_does_not_fit_changes_nothing(name):
+def test_a_fit_with_a_class_prior_of_the_wrong_length_changes_nothing(name):
     model = getattr(suffice.naive_bayes, name)(class_prior=[0.5, 0.5])
     model.fit([[0], [0], [1]], [0, 0, 1])
     np.testing.assert_allclose(np.exp(model.class_log_prior_), [0.5, 0.5])
