@@ -72,7 +72,7 @@ PRIORS = {
 
 
 def prior_values(name):
-    """Return all that a prior says before and after data."""
+    """Return all results of a prior and of its posterior."""
     prior, seen, parameter, new = PRIORS[name]
     posterior = prior.posterior(seen)
     found = {}
@@ -160,7 +160,7 @@ TALLIES = {
 
 
 def tallied(name):
-    """Return sums, differences and multiples of two tallies, and what they tell."""
+    """Return sums, differences and multiples of two tallies, and results of their methods."""
     one, other = TALLIES[name]()
     both = one + other
     found = flat("one", one) | flat("both", both) | flat("undone", both - other)
@@ -202,7 +202,7 @@ NORMALS = {
 
 
 def normal(name):
-    """Return all that a multivariate normal says."""
+    """Return all results of a multivariate normal."""
     one = NORMALS[name]()
     other = MultivariateNormal(one.mean + 0.5, 2.0 * one.covariance, names=one.names)
     at = one.mean + np.array([[0.1, -0.2, 0.3], [1.0, 0.0, -1.0], [0.5, np.nan, 0.0]])
@@ -223,7 +223,7 @@ def normal(name):
         "sample": lambda: one.sample(np.random.default_rng(0), 3),
         "ellipse": lambda: one.marginal([0, 1]).ellipse(0.9, 8),
     }.items():
-        # Which of two opposite factors is found hangs on rounding, and draws hang on that.
+        # Which of two opposite factors is found depends on rounding, and draws depend on that.
         if (key, name) != ("sample", "fit low rank"):
             found |= value_or_refusal(key, act)
     return found
@@ -244,7 +244,7 @@ def linear_gaussian(A, b, noise):
 
 
 def wishart(kind):
-    """Return what a distribution of matrices says."""
+    """Return results of a distribution of matrices."""
     one = kind(6.0, SCALE)
     draws = one.sample(np.random.default_rng(0), 200)
     return {

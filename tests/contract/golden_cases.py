@@ -1,4 +1,4 @@
-"""The catalogue: every case of frozen behaviour by group and name, and what makes its values."""
+"""All cases of frozen behaviour by group and name, and the functions that compute them."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ CASES = [(group, name) for group, cases in GROUPS.items() for name in cases]
 
 
 def values(group, name):
-    """Return what a case gives today: {key: array, number or text}."""
+    """Return the results of a case today: {key: array, number or text}."""
     return with_warnings(GROUPS[group][name])

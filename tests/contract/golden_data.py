@@ -1,4 +1,4 @@
-"""Small tables of seeded random numbers: rows, labels, weights, groups, and new rows with gaps.
+"""Small seeded random tables: rows, labels, weights, groups, new rows with missing values.
 
 Cells have few decimals, so that they are the same to the bit on every machine: folds go by hashes.
 """
@@ -18,7 +18,7 @@ GROUPS = np.random.default_rng(3).integers(0, 20, ROWS)
 
 
 def numbers(seed=4):
-    """Return three correlated columns whose means and spreads depend on the class."""
+    """Return three correlated columns whose means and scales depend on the class."""
     rng = np.random.default_rng(seed)
     mixing = np.array([[1.0, 0.4, 0.0], [0.0, 1.0, -0.3], [0.2, 0.0, 0.8]])
     means = np.array([[0.0, 0.0, 0.0], [1.5, 0.5, -1.0], [0.5, 2.0, 1.0]])

@@ -105,7 +105,7 @@ def made(kind, settings):
 
 
 def plain(kind, settings):
-    """Fit a model to rows without gaps and ask it everything."""
+    """Fit a model to rows without missing values, and return all its results."""
     model = made(kind, settings).fit(data.NUMBERS, data.LABELS)
     return classifier(
         model,
@@ -121,7 +121,7 @@ def plain(kind, settings):
 
 
 def weighted(kind, settings, rows):
-    """Fit a model to weighted rows, with gaps or without."""
+    """Fit a model to weighted rows, with or without missing values."""
     model = made(kind, settings).fit(rows, data.LABELS, sample_weight=data.WEIGHTS)
     # Without each row, EM would run to its end once more.
     leave = rows is data.NUMBERS or settings.get("covariance") in ("diagonal", "spherical")
@@ -131,7 +131,7 @@ def weighted(kind, settings, rows):
 
 
 def leave_out_with_missing(kind, settings):
-    """Leave out each of a few rows with gaps."""
+    """Leave out each of a few rows with missing values."""
     rows, labels = data.MISSING[:15], data.LABELS[:15]
     return leave_one_out(made(kind, settings).fit(rows, labels), rows, labels)
 

@@ -104,14 +104,14 @@ HISTORIES = {
 
 
 def classified(model, history):
-    """Return what a classifier says after a history."""
+    """Return the results of a classifier after a history."""
     make, (rows, new) = MODELS[model]
     learned = HISTORIES[history](make, rows, data.LABELS)
     return answers(learned, new) | fitted(learned)
 
 
 def calibrated(kind, rows, new, refresh):
-    """Return what a calibrated classifier says after it learned on and forgot."""
+    """Return the results of a calibrated classifier after it learned more and forgot."""
     model = kind(calibrate="folds").fit(rows[:HALF], data.LABELS[:HALF])
     model.partial_fit(rows[HALF:], data.LABELS[HALF:]).forget(rows[:8], data.LABELS[:8])
     if refresh == "kept rows":
@@ -122,7 +122,7 @@ def calibrated(kind, rows, new, refresh):
 
 
 def regressed(kind, history):
-    """Return what a regression says after a history."""
+    """Return the results of a regression after a history."""
     rows, targets, weights = data.COLUMNS, data.TARGETS, data.REPEATS
     if history == "batches":
         model = kind()

@@ -66,7 +66,7 @@ BY_LEVEL = {
 
 
 def expanded(make, rows, new):
-    """Fit an expansion to rows with gaps, transform new rows, and regress on what comes out."""
+    """Fit an expansion to rows with missing values, transform new rows, and regress on them."""
     expansion = make().fit(rows)
     found = flat("transform", expansion.transform(new)) | fitted(expansion)
     found |= value_or_refusal("names", expansion.get_feature_names_out)
@@ -131,7 +131,7 @@ def selected_before():
 
 
 def evidence(weights=None):
-    """Hold models against each other by evidence and by leaving one out."""
+    """Compare models by evidence and by leave-one-out."""
     models = {
         "full": GaussianDiscriminant("full"),
         "tied": GaussianDiscriminant("tied"),
@@ -144,7 +144,7 @@ def evidence(weights=None):
 
 
 def lit(shape=(5, 4), **settings):
-    """Ask how well classes are told at each position of a grid."""
+    """Return the accuracy of classification at each position of a grid."""
     rng = np.random.default_rng(40)
     y = np.arange(36) % 2
     images = rng.normal(size=(36, *shape))
@@ -196,7 +196,7 @@ COMPARISONS = {
 
 
 def whole(make):
-    """Return what a pipeline with an expansion and a logistic regression says."""
+    """Return the results of a pipeline with an expansion and a logistic regression."""
     model = make_pipeline(make(), TIGHT).fit(data.NUMBERS / [5, 100, 1], data.LABELS)
     return {
         "predict_proba": model.predict_proba(data.NEW_WHOLE / [5, 100, 1]),

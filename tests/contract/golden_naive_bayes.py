@@ -108,7 +108,7 @@ TABLES = {
 
 
 def plain(kind, settings, *, validate=False):
-    """Fit a model to rows without gaps and ask it everything."""
+    """Fit a model to rows without missing values, and return all its results."""
     rows, _, new, whole = TABLES[kind]
     if settings.get("binarize", 0) is None:
         rows, new, whole = rows > 0, np.where(np.isnan(new), new, new > 0), whole > 0
@@ -117,7 +117,7 @@ def plain(kind, settings, *, validate=False):
 
 
 def missing_values(kind, settings):
-    """Fit a model to weighted rows with gaps."""
+    """Fit a model to weighted rows with missing values."""
     _, rows, new, _ = TABLES[kind]
     model = kind(**settings).fit(rows, data.LABELS, sample_weight=data.WEIGHTS)
     return classifier(model, rows, data.LABELS, new, weights=data.WEIGHTS, validate=False)
@@ -131,7 +131,7 @@ def grouped(kind):
 
 
 def of_sparse(kind):
-    """Fit a model to a sparse matrix, and ask it of one."""
+    """Fit a model to a sparse matrix, and predict one."""
     rows, _, _, whole = TABLES[kind]
     rows, whole = sparse.csr_matrix(rows), sparse.csr_matrix(whole)
     model = kind().fit(rows, data.TWO)

@@ -73,7 +73,7 @@ SUMMARY = ("terms", "targets", "estimate", "sd", "lower", "upper", "level")
 
 
 def standard(rows):
-    """Return rows in units of the learned columns' spread."""
+    """Return rows in units of the learned columns' standard deviations."""
     return (rows - data.NUMBERS.mean(axis=0)) / data.NUMBERS.std(axis=0)
 
 
@@ -81,7 +81,7 @@ ROWS, NEW = standard(data.NUMBERS), standard(data.NEW_WHOLE)
 
 
 def linear(kind, settings, targets, weights=None, columns=data.COLUMNS):
-    """Fit a regression and ask it everything."""
+    """Fit a regression, and return all its results."""
     model = kind(**settings).fit(columns, targets, sample_weight=weights)
     given = {} if weights is None else {"sample_weight": weights}
     found = fitted(model)
@@ -129,13 +129,13 @@ def tried(kind, **settings):
 
 
 def logistic(settings, labels=data.LABELS, rows=ROWS, new=NEW, weights=None, given=None):
-    """Fit a logistic regression and ask it everything."""
+    """Fit a logistic regression, and return all its results."""
     model = LogisticRegression(**settings).fit(rows, labels, sample_weight=weights)
     return answers_of(model, new, rows, labels)
 
 
 def answers_of(model, new, rows, labels):
-    """Return everything that a logistic regression says."""
+    """Return all results of a logistic regression."""
     found = answers(model, new) | fitted(model) | explanations(model, new[:1])
     found |= value_or_refusal("interval", lambda: model.interval(0.9))
     found |= value_or_refusal("summary", lambda: fields_of(model.summary(), *SUMMARY))
@@ -150,7 +150,7 @@ def warm_start():
 
 
 def given_weights(coef, intercept, classes):
-    """Make a model of weights from elsewhere."""
+    """Make a model from given weights."""
     model = LogisticRegression.from_weights(np.array(coef), np.array(intercept), classes)
     return answers_of(model, NEW, ROWS, np.resize(classes, len(ROWS)))
 

@@ -1,4 +1,4 @@
-"""The classifier of mixed tables: every family, combination, gap, stream and automatic choice."""
+"""The classifier of mixed tables: every family, combination, stream and automatic choice."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def table(seed=20, size=SIZE, gaps=True):
 
 
 def documents(seed=21, size=SIZE):
-    """Return short texts, and labels that some words tell."""
+    """Return short texts, and labels that depend on some words."""
     rng = np.random.default_rng(seed)
     y = np.arange(size) % 3
     liking = np.array(
@@ -93,7 +93,7 @@ def only(columns, *names):
 
 
 def answers_of(model, rows, labels, new, *, leave=True, validate=False, rest=False):
-    """Return everything that a classifier of tables says."""
+    """Return all results of a classifier of tables."""
     first = {name: column[:1] for name, column in new.items()}
     found = answers(model, new) | fitted(model) | explanations(model, first, rest=rest or validate)
     found |= value_or_refusal("importance", lambda: fields_of(model.importance(), *IMPORTANT))
@@ -164,7 +164,7 @@ def text_table(family, combine):
 
 
 def informative():
-    """Fit a classifier where whether a cell is missing tells of the class."""
+    """Fit a classifier where missingness depends on the class."""
     columns, y = table(gaps=False)
     rows = only(columns, "weight", "city")
     rng = np.random.default_rng(22)
@@ -198,7 +198,7 @@ def strings():
 
 
 def identifiers():
-    """Fit a classifier to a column that names rows, and one that tells the class."""
+    """Fit a classifier to a column of identifiers, and one that depends on the class."""
     columns, y = table()
     rows = only(columns, "weight")
     rows["id"] = [f"row{at}" for at in range(SIZE)]
@@ -207,7 +207,7 @@ def identifiers():
 
 
 def array(settings):
-    """Fit a classifier to an array of numbers with gaps."""
+    """Fit a classifier to an array of numbers with missing values."""
     columns, y = table()
     rows = np.array([columns[name] for name in ("weight", "left", "right")], dtype=float).T
     model = GenerativeClassifier(**settings).fit(rows, y)

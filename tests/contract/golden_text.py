@@ -1,4 +1,4 @@
-"""Classifiers and vectorizers of documents: every event model, weighting and way of cutting."""
+"""Classifiers and vectorizers of documents: every event model, weighting and way of splitting."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def corpus():
 
 
 def answers_of(model, texts, labels, *, leave=True, validate=False):
-    """Return everything that a classifier of documents says."""
+    """Return all results of a classifier of documents."""
     found = answers(model, NEW) | fitted(model) | samples(model)
     found |= explanations(model, NEW[0], rest=validate)
     found |= value_or_refusal("importance", lambda: fields_of(model.importance(), *IMPORTANT))
@@ -92,13 +92,13 @@ def answers_of(model, texts, labels, *, leave=True, validate=False):
 
 
 def top_words(model, by):
-    """Return the words that tell most of the first class."""
+    """Return the words that best distinguish the first class."""
     frame = model.top_words(model.classes_[0], 6, by).to_frame()
     return {str(name): frame[name].to_numpy() for name in frame.columns}
 
 
 def fit(settings, *, validate=False):
-    """Fit a classifier and ask it everything."""
+    """Fit a classifier, and return all its results."""
     texts, labels, _ = corpus()
     return answers_of(
         TextClassifier(**settings).fit(texts, labels), texts, labels, validate=validate

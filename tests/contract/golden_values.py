@@ -1,4 +1,4 @@
-"""What a fitted model says, by the public interface alone, as a flat mapping of names to values."""
+"""Results of a fitted model, by the public interface, as a flat mapping of names to values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FIELDS_BY_NAME = {
     "FeatureRanking": ("names", "mutual_information", "log_bayes_factor", "order"),
 }
 
-# What fields were named when the files were made.
+# Names of fields when the values were stored.
 STORED_NAMES = {"inverse_temperature": "sharpness", "noise_rate": "lapse", "method": "how"}
 
 
@@ -122,7 +122,7 @@ def _sequence(name, items):
     return found
 
 
-# How many steps it took: at tight tolerances that hangs on the last bit, and is no result.
+# Numbers of steps: at tight tolerances they depend on the last bit, and are not compared.
 STEPS = ("n_iter_", "loss_curve_")
 
 
@@ -137,7 +137,7 @@ def fitted(model):
 
 
 def value_or_refusal(name, act):
-    """Return what something gives, or the kind of error with which it is refused.
+    """Return the value of a call, or the kind of error that it raises.
 
     >>> told("a", lambda: 1), told("a", lambda: suffice.Beta(-1, 1))
     ({'a': 1}, {'a': 'refused: PriorError'})
@@ -177,7 +177,7 @@ ANSWERS = (
 
 
 def answers(model, new, prefix=""):
-    """Return what a model answers to new rows."""
+    """Return the predictions of a model for new rows."""
     found = {}
     for name in ANSWERS:
         if hasattr(type(model), name):
@@ -191,7 +191,7 @@ def answers(model, new, prefix=""):
 
 def explanations(model, row, rest=True):
     """Return what each column of one row adds to log-odds, against a class and all the rest."""
-    # Against the rest, parts are integrals along a line: much the slowest of all answers.
+    # Against the rest, parts are integrals along a line: much the slowest of all results.
     found = (
         value_or_refusal("explain", lambda: fields_of(model.explain(row), *EXPLAINED))
         if rest
@@ -205,7 +205,7 @@ def explanations(model, row, rest=True):
 
 
 def leave_one_out(model, rows, labels, weights=None):
-    """Return what a model would say of its rows had it not learned them."""
+    """Return the results of leave-one-out."""
     weighted = {} if weights is None else {"sample_weight": weights}
     return value_or_refusal(
         "leave_one_out",
@@ -251,7 +251,7 @@ def to_logistic(model, whole):
 
 
 def classifier(model, rows, labels, new, *, weights=None, whole=None, validate=True, leave=True):
-    """Return everything that a fitted classifier says: of new rows, of its own, and of itself."""
+    """Return all results of a fitted classifier: of new rows, of its own, and its attributes."""
     found = answers(model, new) | fitted(model) | samples(model)
     found |= explanations(model, new[:1], rest=validate)
     if leave:
@@ -262,7 +262,7 @@ def classifier(model, rows, labels, new, *, weights=None, whole=None, validate=T
 
 
 def with_warnings(make):
-    """Return what a case gives, with the kinds of warnings on the way as one more value."""
+    """Return the results of a case, with the kinds of warnings as one more value."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = make()

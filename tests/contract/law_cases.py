@@ -110,7 +110,7 @@ TALLIES: dict[str, tuple[type, Any, Any]] = {
 
 
 def by_label(build: Any, *, named: bool) -> Any:
-    """Return how rows with a label in their last column are tallied, class by class."""
+    """Return a function that tallies rows with a label in their last column, class by class."""
 
     def make(table: np.ndarray, weights: np.ndarray) -> Tally:
         labels = LABELS[table[:, -1].astype(int)]
@@ -239,7 +239,7 @@ def events() -> np.ndarray:
 
 
 def words() -> np.ndarray:
-    """Return rows of as many words each: scores say nothing of how many there are."""
+    """Return rows of equally many words: scores do not depend on the number of words."""
     rng = np.random.default_rng(4)
     shares = np.array([[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]])
     return np.stack([rng.multinomial(6, shares[own]) for own in OWN]).astype(np.float64)

@@ -34,7 +34,7 @@ def learned(model):
 
 
 def answered(model, new):
-    """Return what a model answers to new rows."""
+    """Return the predictions of a model for new rows."""
     found = answers(model, new)
     if isinstance(model, LinearRegression | BayesianLinearRegression):
         found |= value_or_refusal("predict std", lambda: model.predict(new, return_std=True))

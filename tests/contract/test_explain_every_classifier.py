@@ -136,7 +136,7 @@ LEARNED = {
 
 @pytest.mark.parametrize("case", LEARNED)
 def test_the_base_is_the_class_prior(case):
-    """So nothing that a column says is hidden in the base."""
+    """So the base contains nothing of a column."""
     model, rows = MODELS[case]
     model.fit(rows, TWO)
     counts = np.array([(label == TWO).sum() for label in ("a", "b")], float)

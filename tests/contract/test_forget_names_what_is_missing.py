@@ -25,7 +25,7 @@ from suffice.errors import DebtError
 SIZE = 20
 LABELS = np.array(["ham"] * SIZE + ["spam"] * SIZE)
 RNG = np.random.default_rng(0)
-# Column "free" tells the classes apart, "size" and "lunch" do not.
+# Column "free" distinguishes the classes, "size" and "lunch" do not.
 PRESENT = np.column_stack([RNG.integers(0, 2, 2 * SIZE), LABELS == "spam"]).astype(int)
 WORDS = pd.DataFrame({"lunch": PRESENT[:, 0], "free": 3 * PRESENT[:, 1]})
 NUMBERS = pd.DataFrame(
@@ -40,7 +40,7 @@ CURE = "those rows were not all learned, or under other labels. Forget only rows
 
 
 def check(model, rows, wrong, message, learned=LABELS):
-    """Learn rows, forget one of class spam as ham, and expect an error that says so."""
+    """Learn rows, forget one of class spam as ham, and expect an error that names it."""
     model.fit(rows, learned)
     before, answers = dict(vars(model)), model.predict(rows)
     with pytest.raises(DebtError, match=message) as caught:

@@ -14,7 +14,7 @@ from tally_histories import same_but_for_rounding
 pytestmark = pytest.mark.slow
 
 CASES = cases()
-# Of what was learned: how far what is left may be from a fresh fit.
+# How far a model may be from a fresh fit after forgetting, relative to all that was learned.
 RELATIVE = 1e-9
 
 
@@ -44,7 +44,7 @@ def by_name(model):
 
 
 def same_as_fresh(model, fresh, whole):
-    """Check that two models have learned the same, as far as rounding of the whole lets them."""
+    """Check that two models have learned the same, up to rounding of the larger sums."""
     classes = np.arange(1)
     if isinstance(model.tally_, Groups):
         np.testing.assert_array_equal(model.classes_, fresh.classes_)
@@ -97,7 +97,7 @@ def test_ten_thousand_histories_are_forgotten():
 
 
 def test_light_rows_are_forgotten_after_a_heavy_one_far_from_the_origin():
-    """A batch is summed about one of its first rows; what that rounds is gone from later sums."""
+    """A batch is summed about one of its first rows, and later sums lack what that rounds away."""
     for seed in range(40):
         rng = np.random.default_rng(seed)
         rows = np.append(rng.normal(size=5).round(1) / 10, 1.3)[:, None]

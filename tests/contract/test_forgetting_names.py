@@ -176,7 +176,7 @@ def test_forgetting_rows_equals_learning_the_others(case):
     left = [rows(60)[at] for at in kept]
     fresh = quietly(model_of(case).fit, left, labels(60)[kept])
     answers = model.predict_joint_log_proba(rows(60)), fresh.predict_joint_log_proba(rows(60))
-    if "text" in case:  # how much long texts fade is held
+    if "text" in case:  # the length discount is kept
         answers = [np.sign(odds[:, 0] - odds[:, 1]) for odds in answers]
     np.testing.assert_allclose(*answers, rtol=1e-9)
     assert "Rome" not in model.schema_["city"].levels
@@ -248,7 +248,7 @@ def test_ignored_columns_leave_no_names(tmp_path):
     assert not holds(model, NAME, tmp_path)
 
 
-# ---- corrections of levels
+# ---- residual coefficients of levels
 
 
 def test_residual_coefficients_stay_with_their_levels():

@@ -1,4 +1,4 @@
-"""Every public estimator gives what it gave when its values were stored, to rounding."""
+"""Every public estimator gives the stored results, to rounding."""
 
 from functools import cache
 

@@ -21,7 +21,7 @@ from suffice.testing import check_family, check_prior, check_tally
 
 
 def broken(law: str) -> Any:
-    """Return what expects an AssertionError that names the law, the seed and the size."""
+    """Return a context that expects an AssertionError naming the law, the seed and the size."""
     return pytest.raises(AssertionError, match=rf"(?s)breaks the law of {law}: .*\(seed=3, size=")
 
 
@@ -472,7 +472,7 @@ def test_rows_without_a_way_to_count_them_are_refused() -> None:
 
 
 class BrokenPosterior(NormalPosterior):
-    """What a column says, to be broken in one way each."""
+    """A posterior of a column, to be broken in one way each."""
 
 
 @dataclass(frozen=True, eq=False)

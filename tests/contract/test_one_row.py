@@ -1,4 +1,4 @@
-"""One row as people have it, and tables that are no frames."""
+"""One row in all its forms, and tables that are not data frames."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ METHODS = (
 
 
 def rows_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return the first row of a frame in all ways."""
+    """Return the first row of a data frame in all its forms."""
     row = frame.iloc[0]
     plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in row.tolist()]
     names = [str(name) for name in frame]
@@ -75,7 +75,7 @@ def rows_of(frame: pd.DataFrame) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Leave aside that a single row changes weights, or says little by itself."""
+    """Ignore warnings about stale weights and about too few rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)
         yield
@@ -268,7 +268,7 @@ def test_missing_values_are_imputed_in_tables_of_any_kind() -> None:
     numbered = frame.set_axis([0, 1, 2], axis=1)
     other = GenerativeClassifier().fit(numbered, labels).impute(numbered)
     assert other.columns.tolist() == [0, 1, 2]
-    # Columns of other names are dealt to other folds.
+    # Columns of other names are assigned to other folds.
     pd.testing.assert_frame_equal(other.set_axis(list(frame), axis=1), filled, rtol=0.01)
     columns = {name: frame[name].tolist() for name in frame}
     for form, table in {

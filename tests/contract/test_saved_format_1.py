@@ -1,4 +1,4 @@
-"""Files of format 1 load in every later version: the same tally and answers, and they learn on."""
+"""Files of format 1 load in every later version, with the same tally and predictions."""
 
 import warnings
 
@@ -25,7 +25,7 @@ def expected(name, what):
 
 
 def apart(name, found, due, tolerance):
-    """Return a line for each value that is further from what is due than it may be."""
+    """Return a line for each value that differs by more than its tolerance."""
     assert found.keys() == due.keys(), name
     message = {key: difference(np.asarray(due[key]), found[key], tolerance) for key in due}
     return [f"{name}: {key} {line}" for key, line in message.items() if line]

@@ -1,4 +1,4 @@
-"""Zero rows get zero answers, and learning them changes nothing."""
+"""Predictions of zero rows are empty, and learning zero rows changes nothing."""
 
 import datetime
 import warnings
@@ -115,7 +115,7 @@ def fitted(case):
 
 
 def check_answers(model, nothing):
-    """Every answer has no rows, and otherwise the shape and type that answers have."""
+    """Every result has zero rows, and otherwise the usual shape and type."""
     for name in ("predict_proba", "predict_log_proba", "predict_joint_log_proba"):
         if hasattr(model, name):
             answer = getattr(model, name)(nothing)

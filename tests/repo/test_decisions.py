@@ -1,4 +1,4 @@
-"""Decision records have one form, are in the index, and lead somewhere."""
+"""Decision records have one form, are in the index, and their links lead to files."""
 
 import re
 from pathlib import Path

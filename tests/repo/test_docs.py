@@ -19,7 +19,7 @@ PAGES = [ROOT / "README.md", *DOCS]
 NAMING = [*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "docs" / "decisions").glob("*.md")]
 # Paths are given from the root, from `src`, or from the package.
 PLACES = (ROOT, ROOT / "src", ROOT / "src" / "suffice")
-# Blocks of code, and what stands between backticks.
+# Blocks of code, and words between backticks.
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 EXAMPLES = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
@@ -176,6 +176,12 @@ def test_every_path_that_a_page_names_exists(page):
     assert not [
         path for path in paths(text(page)) if not any((at / path).exists() for at in PLACES)
     ]
+
+
+@pytest.mark.parametrize("name", ["Makefile", "pyproject.toml", ".github/workflows/ci.yml"])
+def test_every_path_in_a_configuration_file_exists(name):
+    found = re.findall(r"(?<![\w/])(?:src|tests|tools|examples)/[\w./*]*", text(ROOT / name))
+    assert not [path for path in found if not list(ROOT.glob(path.removesuffix("/**")))]
 
 
 @pytest.mark.parametrize("page", NAMING, ids=lambda page: page.name)

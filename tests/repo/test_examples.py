@@ -1,4 +1,4 @@
-"""Every example runs, says something, and draws a real picture."""
+"""Every example runs, prints results, and writes plots."""
 
 import importlib.util
 from pathlib import Path
@@ -27,7 +27,7 @@ def loaded(path):
 
 @pytest.fixture
 def no_figure_left():
-    """Close what an example leaves open, and say so."""
+    """Fail if an example leaves figures open, and close them."""
     pyplot.close("all")
     yield
     left = pyplot.get_fignums()

@@ -1,4 +1,4 @@
-"""`import suffice` costs nothing, and every public name is there when it is asked for."""
+"""`import suffice` loads nothing else, and every public name is loaded when it is first used."""
 
 import importlib
 import subprocess
@@ -53,8 +53,8 @@ def test_an_error_can_be_named_without_loading_anything_heavy():
     assert not loaded_after("from suffice import DebtError") & set(HEAVY)
 
 
-# For every package a process of its own, in which nothing of suffice is loaded before. What others
-# wrote is loaded once for all of them, since that is what takes long.
+# Each package is loaded in a process of its own, in which nothing of suffice is loaded. Libraries,
+# which take long, are loaded once for all of them.
 EVERY_PACKAGE = """
 import os, sys
 import numba, pyarrow, scipy.stats, sklearn.base

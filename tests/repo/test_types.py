@@ -1,4 +1,4 @@
-"""What a type checker knows of the package: the stub, and scripts with and without mistakes."""
+"""The stub agrees with the package, and mypy finds the mistakes of a script and no others."""
 
 import ast
 import re
@@ -57,7 +57,7 @@ def test_base_classes_have_the_methods_of_the_stub():
 
 @pytest.fixture(scope="module")
 def errors(tmp_path_factory):
-    """Return what mypy says of both scripts: file, line, and the code of the error."""
+    """Return the errors of mypy in both scripts: file, line, and the code of the error."""
     place = tmp_path_factory.mktemp("types")
     venv.create(place / "env", symlinks=True)
     # An environment in which the package is installed as it stands here, beside all that it needs.

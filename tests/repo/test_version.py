@@ -1,4 +1,4 @@
-"""The version is written once, and whatever else tells it agrees."""
+"""The version is written once, and copies of it agree."""
 
 import json
 import re

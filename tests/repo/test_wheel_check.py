@@ -1,4 +1,4 @@
-"""`make wheel-check` notices what a newcomer would; `.ci/run` fails if any of its parts does."""
+"""`make wheel-check` fails where a new user would; `.ci/run` fails if any of its parts does."""
 
 import importlib.util
 import os
@@ -130,7 +130,7 @@ def test_an_example_that_fails_or_is_not_run_is_reported(tmp_path, block, reason
 
 @pytest.mark.parametrize("failing", ["", "test", "check", "wheel-check", "check wheel-check"])
 def test_ci_fails_if_any_part_fails_and_names_it(tmp_path, failing):
-    """Its parts are tried apart; here a `make` that only fails stands for them."""
+    """Its parts are tested elsewhere; here a fake `make` stands for them."""
     make = tmp_path / "make"
     make.write_text(f'#!/bin/sh\necho "made $1"\ncase " {failing} " in *" $1 "*) exit 2;; esac\n')
     make.chmod(0o755)

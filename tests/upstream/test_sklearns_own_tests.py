@@ -21,7 +21,7 @@ from suffice.errors import InputError
 
 # Tests that call a private method of scikit-learn's.
 PRIVATE = ("test_alpha_vector", "test_check_alpha")
-# The rooms whose tests are taken, and those tests of theirs that do not apply to our classes: a
+# Modules of scikit-learn, and those of their tests that do not apply to our classes: a
 # test's name, or a name with the parameters of one case of it, and the reason.
 DO_NOT_APPLY = {
     "naive_bayes": {
@@ -45,16 +45,16 @@ DO_NOT_APPLY = {
 }
 # Tests with cases that scikit-learn expects its own class to fail; ours has to pass them.
 FAIL_THERE = ["test_linear_regression_sample_weight_consistency"]
-# Where scikit-learn keeps the tests of a room, if not beside those of all others.
+# Where scikit-learn keeps the tests of a module, if not beside all others.
 PLACES = {"linear_model": "linear_model/tests/test_base.py"}
-# Warnings that a test of theirs provokes and does not mind.
+# Warnings that a test of theirs causes and ignores.
 PROVOKED = {
     "test_alpha_vector": "ignore:alpha too small will result in numeric errors:UserWarning",
 }
 
 
 class OursForTheirs(ast.NodeTransformer):
-    """Points `from sklearn.<room> import Name` at `suffice.<room>`, where we have that name."""
+    """Points `from sklearn.<module> import Name` at `suffice.<module>`, where we have that name."""
 
     def __init__(self, room: str) -> None:
         self.room = room
@@ -76,7 +76,7 @@ class OursForTheirs(ast.NodeTransformer):
 
 
 def with_our_classes(room: str) -> tuple[ModuleType, set[str]]:
-    """Return scikit-learn's test module of a room, run with our classes, and their names."""
+    """Return scikit-learn's tests of a module, run with our classes, and their names."""
     path = Path(sklearn.__file__).parent / PLACES.get(room, f"tests/test_{room}.py")
     source = path.read_text(encoding="utf-8")
     substitution = OursForTheirs(room)
@@ -138,7 +138,7 @@ def asking_in_private(function: object) -> object:
 
 
 def skipped(name: str, reason: str) -> object:
-    """Return a test without parameters that says why one of theirs does not apply."""
+    """Return a test without parameters that is skipped with the reason."""
 
     def function() -> None:
         pytest.skip(reason)
@@ -149,7 +149,7 @@ def skipped(name: str, reason: str) -> object:
 
 THEIRS = {room: with_our_classes(room) for room in DO_NOT_APPLY}
 
-# What we warn of on purpose is no failure of a test that does not know our warnings.
+# Our own warnings are no failures of tests that do not know them.
 our_warnings_are_fine = pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 
 for room, (module, _) in THEIRS.items():
@@ -170,7 +170,7 @@ for room, (module, _) in THEIRS.items():
 
 @pytest.fixture(autouse=True)
 def _case_applies(request):
-    """Skip the one case of a test that is said not to apply."""
+    """Skip a case that is listed as not applying."""
     for reasons in DO_NOT_APPLY.values():
         if request.node.name in reasons:
             pytest.skip(reasons[request.node.name])
@@ -178,13 +178,13 @@ def _case_applies(request):
 
 @pytest.fixture(params=[42])
 def global_random_seed(request):
-    """The seed that scikit-learn's own configuration gives by default."""
+    """The default seed of scikit-learn's own configuration."""
     return request.param
 
 
 @pytest.fixture(params=[np.float32, np.float64])
 def global_dtype(request):
-    """Both types of floats that scikit-learn's own configuration knows."""
+    """Both float types of scikit-learn's own configuration."""
     return request.param
 
 
