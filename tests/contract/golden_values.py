@@ -139,7 +139,7 @@ def fitted(model):
 def value_or_refusal(name, act):
     """Return the value of a call, or the kind of error that it raises.
 
-    >>> told("a", lambda: 1), told("a", lambda: suffice.Beta(-1, 1))
+    >>> value_or_refusal("a", lambda: 1), value_or_refusal("a", lambda: suffice.Beta(-1, 1))
     ({'a': 1}, {'a': 'refused: PriorError'})
     """
     try:

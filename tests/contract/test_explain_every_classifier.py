@@ -32,8 +32,8 @@ NUMBERS = RNG.normal(size=(SIZE, 4)) @ MIX + (THREE == "a")[:, None] - 2.0 * (TH
 COUNTS = RNG.poisson(np.exp(0.3 * NUMBERS.clip(-4, 4)))
 MISSING_CELL = NUMBERS[:1].copy()
 MISSING_CELL[0, 1] = np.nan
-GAPPY_COUNTS = COUNTS[:1].astype(float)
-GAPPY_COUNTS[0, [1, 2]] = np.nan
+MISSING_COUNTS = COUNTS[:1].astype(float)
+MISSING_COUNTS[0, [1, 2]] = np.nan
 
 MODELS = {
     "GaussianNB": (GaussianNB(), NUMBERS),
@@ -107,7 +107,7 @@ def test_a_missing_value_contributes_nothing_and_the_rest_adds_up(case):
     model, rows = MODELS[case]
     model.fit(rows, THREE)
     counts = rows.dtype.kind == "i" or "cells as they are" in case
-    row = GAPPY_COUNTS if counts else MISSING_CELL
+    row = MISSING_COUNTS if counts else MISSING_CELL
     reasons = check(model, row)
     for name, value, share in zip(
         reasons.names, reasons.values, reasons.contributions, strict=True
