@@ -1,4 +1,4 @@
-# Everything a newcomer needs: Python 3.11 or newer, git and make. Try `make demo`.
+# What you need: Python 3.11 or newer, git and make. Try `make demo`.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -8,12 +8,12 @@ CHANGES ?= 100
 ONLY ?= src/suffice
 BIN := .venv/bin
 FAST := "not slow and not hostile"
-# Rooms of which every line and branch is run by a test.
-WHOLLY := 'src/suffice/tally/*,src/suffice/prior/*,src/suffice/count/*,src/suffice/persist/*'
-# Modules are compiled when they are first imported: most of what is installed never is.
+# Packages of which fast tests run every line and branch.
+COMPLETE := 'src/suffice/tally/*,src/suffice/prior/*,src/suffice/count/*,src/suffice/persist/*'
+# Modules are compiled at their first import: most of what is installed is never imported.
 PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 
-# Bytecode is kept: without it every process of the tests would compile anew what it imports.
+# Bytecode is kept: without it every process of the tests would compile what it imports.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -32,7 +32,7 @@ help:
 	@echo "make bench        time suffice against scikit-learn, side by side"
 	@echo "make quality      log-loss and accuracy beside scikit-learn's, on a folder of data sets"
 	@echo "make ng-jordan    naive Bayes against logistic regression as rows grow (REPEATS=100)"
-	@echo "make mutants      make small random changes to a copy of the code, and say which of them tests notice"
+	@echo "make mutants      make small random changes to a copy of the code, and list those that no test notices"
 	@echo "                  (SEED=0 CHANGES=100 ONLY=src/suffice)"
 	@echo "make clean        remove the environment, caches and built files"
 
@@ -45,15 +45,15 @@ test: .venv/installed-dev
 test-fast: .venv/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --hypothesis-profile=few
 
-# Old releases warn of newer ones of what they need, which is no fault of ours. What they compile is
-# kept apart from what the newest have compiled.
+# Old releases give deprecation warnings about newer ones of their own dependencies. Their compiled
+# kernels are kept apart from those of the newest releases.
 test-oldest: .venv-oldest/installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -W ignore::DeprecationWarning
 
 coverage: .venv/installed-dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --cov --cov-report=
 	$(BIN)/python -m coverage report --fail-under=95
-	$(BIN)/python -m coverage report --fail-under=100 --include=$(WHOLLY)
+	$(BIN)/python -m coverage report --fail-under=100 --include=$(COMPLETE)
 
 check: .venv/installed-dev
 	$(BIN)/ruff format --check
@@ -83,7 +83,7 @@ ng-jordan: .venv/installed-dev
 mutants: .venv/installed-dev
 	$(BIN)/python -m benchmarks.mutants --seed $(SEED) --changes $(CHANGES) --only $(ONLY)
 
-# The environment is made again only when pyproject.toml has changed.
+# The environment is updated only when pyproject.toml has changed.
 define environment
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("suffice needs Python 3.11 or newer. Name one: make PYTHON=python3.12 ...")'
 	@echo "Installing into .venv ..."

@@ -1,1 +1,1 @@
-"""How fast: our estimators beside scikit-learn's, in one run on one machine."""
+"""Speed and quality of our estimators against scikit-learn's, in one run on one machine."""

@@ -1,4 +1,4 @@
-"""Times, best of several and taken in turn, and the peak of extra memory."""
+"""Best times of several runs, taken in turn, and peaks of extra memory."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Result:
 
     @property
     def met(self) -> bool:
-        """Whether the mark was reached."""
+        """Whether the ratio was reached."""
         return self.ratio >= self.at_least
 
     def as_json(self) -> dict[str, Any]:
@@ -37,7 +37,7 @@ class Result:
 
 
 def in_turn(ours: Work, theirs: Work, *, rounds: int, peer_rounds: int) -> tuple[float, float]:
-    """Return the best time of each; they take turns, so that both see the same noise."""
+    """Return the best time of each; they take turns, so that both meet the same load."""
     ours()  # compile and warm up
     best, peer_best = float("inf"), float("inf")
     for turn in range(max(rounds, peer_rounds)):
@@ -59,9 +59,9 @@ def seconds(work: Work) -> float:
 
 
 def extra_megabytes(work: Work, kept: Callable[[Any], int]) -> float | None:
-    """Return the peak memory of `work` beyond what was held before and what its answer keeps.
+    """Return the peak memory of `work` beyond the memory in use before, and beyond its result.
 
-    Linux tells the peak of resident memory and lets it be reset; elsewhere there is no answer.
+    None except on Linux, which reports the peak of resident memory and lets it be reset.
     """
     status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
     if not reset.exists():
@@ -77,7 +77,7 @@ def extra_megabytes(work: Work, kept: Callable[[Any], int]) -> float | None:
 
 
 def _give_back() -> None:
-    """Have the allocator return freed pages, which would hide what `work` takes anew."""
+    """Return freed pages to the system; reused, they would hide what `work` allocates."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)

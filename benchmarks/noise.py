@@ -1,8 +1,8 @@
-"""Tables whose columns say nothing of the label: how much worse than the class shares a fit is.
+"""Tables whose columns are independent of the class: how much a fit is worse than class shares.
 
 `python -m benchmarks.noise` prints, for each number of rows, the excess of the log-loss on new rows
 over that of the shares (n_c + 1) / (n + C) of the training rows. Whatever is fitted on top of the
-blocks (weights, corrections, offsets, noise rate) must leave noise noise.
+blocks (weights, residual coefficients, offsets, noise rate) must not overfit noise.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 Cells = list[Any]
 Floats = NDArray[np.float64]
 SIZES = (30, 50, 100, 200, 500, 1000, 3000)
-# New rows that a fit is judged on. The label is independent of them, so that the expected log-loss
-# over all labels is known exactly.
+# New rows that a fit is tested on. The label is independent of them, so the expected log-loss over
+# all labels is known exactly.
 NEW_ROWS = 1000
 TABLES = 200
 MISSING_SHARES = (0.0, 0.0, 0.1, 0.6)
@@ -55,7 +55,7 @@ def _levels(rng: np.random.Generator, rows: int, levels: int) -> Cells:
 
 
 Draw = Callable[[np.random.Generator, int], Cells]
-# A kind of column, and the family that it is given by name, if "auto" would leave it out.
+# A kind of column, and its family, if "auto" would ignore the column.
 COLUMNS: dict[str, tuple[Draw, str | None]] = {
     "normal": (lambda rng, n: rng.normal(size=n).tolist(), None),
     "lognormal": (lambda rng, n: rng.lognormal(0, 1, n).tolist(), None),
@@ -115,7 +115,9 @@ def noise_table(seed: int, rows: int, new_rows: int = NEW_ROWS) -> NoiseTable:
         cells = draw(rng, rows + new_rows)
         missing = rng.random(len(cells)) < rng.choice(MISSING_SHARES)
         name = f"{kind} {at}"
-        columns[name] = [None if gone else cell for cell, gone in zip(cells, missing, strict=True)]
+        columns[name] = [
+            None if absent else cell for cell, absent in zip(cells, missing, strict=True)
+        ]
         if family is not None:
             families[name] = family
     table = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -123,7 +125,7 @@ def noise_table(seed: int, rows: int, new_rows: int = NEW_ROWS) -> NoiseTable:
 
 
 def excess_log_loss(table: NoiseTable, model: Any) -> float:
-    """Return the expected log-loss of a model on new rows, less that of the training shares."""
+    """Return the expected log-loss of a model on new rows, minus that of the training shares."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(table.learn, table.labels)
@@ -136,7 +138,7 @@ def excess_log_loss(table: NoiseTable, model: Any) -> float:
     return float(np.mean((baseline - found) @ chances))
 
 
-def hunt(
+def measure_excess(
     tables: int, sizes: tuple[int, ...], start: int = 0
 ) -> Iterator[tuple[int, NoiseTable, float, float]]:
     """Yield the number of rows, the table, the excess and the seconds of each fit."""
@@ -156,9 +158,9 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=TABLES)
     parser.add_argument("--start", type=int, default=0, help="the first seed")
     parser.add_argument("--sizes", type=int, nargs="*", default=list(SIZES))
-    asked = parser.parse_args()
-    found = list(hunt(asked.tables, tuple(asked.sizes), asked.start))
-    for rows in asked.sizes:
+    options = parser.parse_args()
+    found = list(measure_excess(options.tables, tuple(options.sizes), options.start))
+    for rows in options.sizes:
         excess = np.array([e for n, _, e, _ in found if n == rows])
         if not len(excess):
             continue

@@ -1,4 +1,4 @@
-"""scikit-learn's classifiers with the usual encoders and imputers: what quality is held against."""
+"""scikit-learn's classifiers with the usual encoders and imputers: the peers of `make quality`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Columns = list[str]
 
 
 def columns_of(X: Any, categorical: tuple[str, ...] | None) -> tuple[Columns, Columns]:
-    """Return the numeric and the categorical columns; a column without a value is neither."""
+    """Return the numeric and the categorical columns; an empty column is neither."""
     used = [name for name in X.columns if X[name].notna().any()]
     named = set(categorical or ())
     cats = [n for n in used if n in named or not pd.api.types.is_numeric_dtype(X[n].dtype)]
@@ -34,8 +34,8 @@ def columns_of(X: Any, categorical: tuple[str, ...] | None) -> tuple[Columns, Co
 class MixedNB(ClassifierMixin, BaseEstimator):
     """GaussianNB and CategoricalNB with their log-likelihoods added.
 
-    Gaps are filled with means and with the most frequent level. A level that training has not seen
-    is its column's most frequent one too, for which CategoricalNB would raise.
+    Missing values are imputed by means and by the most frequent level. So are levels that training
+    has not seen, for which CategoricalNB would raise.
     """
 
     def __init__(self, numbers: Columns, categories: Columns) -> None:
@@ -77,7 +77,7 @@ class MixedNB(ClassifierMixin, BaseEstimator):
 def encoded(X: Any, categorical: tuple[str, ...] | None, *, sparse: bool = False) -> Any:
     """Return the usual encoder: one-hot for categories, mean and unit variance for numbers.
 
-    Only logistic regression takes one-hot columns as the encoder makes them, sparse.
+    Only logistic regression uses sparse one-hot columns.
     """
     numbers, cats = columns_of(X, categorical)
     return ColumnTransformer(
@@ -96,7 +96,7 @@ def encoded(X: Any, categorical: tuple[str, ...] | None, *, sparse: bool = False
 
 
 def boosted(X: Any, categorical: tuple[str, ...] | None) -> Any:
-    """Return gradient boosting over codes of the categories and numbers with their gaps."""
+    """Return gradient boosting over level numbers of the categories, and numbers."""
     numbers, cats = columns_of(X, categorical)
     encoder = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=np.nan)
     mask = [False] * len(numbers) + [X[name].nunique() <= 255 for name in cats]
@@ -107,7 +107,7 @@ def boosted(X: Any, categorical: tuple[str, ...] | None) -> Any:
 
 
 Maker = Callable[[Any, tuple[str, ...] | None], Any]
-# Of the naive Bayes models the one with the least log-loss on the test rows counts.
+# Of the naive Bayes models the one with the lowest log-loss on the test rows counts.
 NAIVE: Mapping[str, Maker] = {
     "Gaussian + Categorical": lambda X, cats: MixedNB(*columns_of(X, cats)),
     "Gaussian, one-hot": lambda X, cats: make_pipeline(encoded(X, cats), GaussianNB()),

@@ -1,4 +1,4 @@
-"""The labelled tables and texts that quality is measured on, read from a folder of data sets."""
+"""The data sets of `make quality`, read from a folder of tables and texts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class LabelledSet:
-    """Where a set is, and what of it is what.
+    """The file of a data set, and the roles of its columns.
 
     Parameters
     ----------
     file : below the folder
     label : column of the classes
-    leave_out : columns that are no features
+    leave_out : columns that are not features
     categorical : columns that the peers encode as categories; None for those that hold text
     split : column that holds "train" or "test", if there is an official split
     groups : column of groups that stay together
-    without : a class whose rows are left out
+    without : a class whose rows are dropped
     """
 
     file: str
@@ -67,11 +67,11 @@ class LabelledSet:
         y = frame[self.label].astype(str).to_numpy()
         if self.text:
             return frame["text"], y
-        apart = [self.label, *self.leave_out, self.split, self.groups]
-        return frame.drop(columns=[name for name in apart if name is not None]), y
+        not_features = [self.label, *self.leave_out, self.split, self.groups]
+        return frame.drop(columns=[name for name in not_features if name is not None]), y
 
     def splits(self, frame: Any, y: NDArray[Any]) -> Iterator[Split]:
-        """Return the rows to learn and the rows to foretell: the official split, or five folds."""
+        """Return training and test rows: the official split, or five folds."""
         from sklearn.model_selection import GroupKFold, StratifiedKFold
 
         if self.split is not None:

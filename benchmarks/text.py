@@ -1,4 +1,4 @@
-"""Text: words counted and documents classified, 50,000 documents of 40 MB."""
+"""Counting words and classifying documents, 50,000 of them, 40 MB: what is timed."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from benchmarks.measure import Result, extra_megabytes, line, model_bytes, secon
 
 DOCUMENTS = 50_000
 LETTERS = 800
-# Words that there are, and words of the one long text that documents are cut from.
+# Distinct words, and words of the one long text that documents are cut from.
 WORDS = 40_000
 TEXT = 400_000
-# Words that stand together as they do in the text: runs of them are met again, as in real text.
+# Words that are taken from the text together: runs of words recur, as in real text.
 RUN = 20
-# Batches of a generator are of so many documents.
+# Documents in a batch of a generator.
 BATCH = 1_000
 
 
@@ -40,7 +40,7 @@ def corpus(classes: int, seed: int = 5) -> tuple[list[str], Any]:
     y = rng.integers(0, classes, DOCUMENTS)
     documents = []
     for label in y.tolist():
-        # Classes write of different things: each prefers a part of the text.
+        # Classes have different topics: each prefers a part of the text.
         start, parts, size = label * (TEXT // classes), [], 0
         while size < LETTERS:
             reach = TEXT // classes if rng.random() < 0.3 else TEXT
@@ -51,7 +51,7 @@ def corpus(classes: int, seed: int = 5) -> tuple[list[str], Any]:
     return documents, y
 
 
-def words_counted() -> Iterator[Result]:
+def counting_words() -> Iterator[Result]:
     """CountVectorizer from a list, from Arrow, and with bigrams."""
     documents, _ = corpus(2)
     column = pa.array(documents)
@@ -75,8 +75,8 @@ def words_counted() -> Iterator[Result]:
     )
 
 
-def documents_classified() -> Iterator[Result]:
-    """TextClassifier from documents to answers, of 2 and 20 classes."""
+def classifying_documents() -> Iterator[Result]:
+    """TextClassifier on documents, with 2 and 20 classes."""
     for classes in (2, 20):
         documents, y = corpus(classes)
         mine = suffice.TextClassifier(event="multinomial", alpha=1.0)
@@ -101,7 +101,7 @@ def documents_classified() -> Iterator[Result]:
 
 
 def memory_of_batches() -> Iterator[Result]:
-    """Peak memory of learning batches that pass by: as much for 100 of them as for 10."""
+    """Peak memory of learning from a generator: as much for 100 batches as for 10."""
     documents, y = corpus(2)
     times, peaks = [], []
     for batches in (10, 100):
@@ -128,4 +128,4 @@ def memory_of_batches() -> Iterator[Result]:
     )
 
 
-CASES = (words_counted, documents_classified, memory_of_batches)
+CASES = (counting_words, classifying_documents, memory_of_batches)

@@ -1,6 +1,6 @@
-"""`python -m benchmarks.text_quality`: accuracy and log-loss on texts, beside scikit-learn's.
+"""`python -m benchmarks.text_quality`: accuracy and log-loss on texts, against scikit-learn's.
 
-Nothing is tuned to a set. Sets that are not in ../shared/data are left out by name.
+Nothing is tuned to a set. Sets that are not in the folder of data sets (SUFFICE_DATA) are skipped.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import json
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,9 +24,9 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import ComplementNB, MultinomialNB
 from sklearn.pipeline import make_pipeline
 
+from benchmarks.quality_sets import FOLDER
 from suffice import TextClassifier
 
-FOLDER = Path(__file__).parents[2] / "shared" / "data"
 SETS = ("sms_spam", "sentence_polarity", "r8")
 MODELS: dict[str, Callable[[], Any]] = {
     "TextClassifier()": TextClassifier,
@@ -54,7 +53,7 @@ def tfidf_logistic(C: float) -> Any:
 
 
 def read(name: str) -> tuple[NDArray[Any], NDArray[Any], list[Any]] | None:
-    """Return the documents, labels and splits of a set, if it is here."""
+    """Return the documents, labels and splits of a set, if it exists."""
     path = FOLDER / name / f"{name}.jsonl.gz"
     if not path.exists():
         return None
@@ -69,8 +68,8 @@ def read(name: str) -> tuple[NDArray[Any], NDArray[Any], list[Any]] | None:
     return documents, labels, list(folds.split(documents, labels))
 
 
-def measured(make: Callable[[], Any], documents: Any, labels: Any, splits: list[Any]) -> Scores:
-    """Return the scores of a model that learns each training part."""
+def evaluate(make: Callable[[], Any], documents: Any, labels: Any, splits: list[Any]) -> Scores:
+    """Return the mean scores of a model over the splits."""
     right, loss, start = [], [], time.perf_counter()
     for train, test in splits:
         with warnings.catch_warnings():
@@ -84,17 +83,17 @@ def measured(make: Callable[[], Any], documents: Any, labels: Any, splits: list[
 
 
 def main() -> None:
-    """Measure and print a table for each set."""
+    """Evaluate, and print a table for each set."""
     console = Console()
     for name in SETS:
         found = read(name)
         if found is None:
-            console.print(f"{name}: not here, left out.")
+            console.print(f"{name}: not found, skipped.")
             continue
         table = Table("model", "accuracy", "log-loss", "seconds", title=name, box=SIMPLE_HEAD)
         for model, make in MODELS.items():
             with console.status(f"{name}: {model}"):
-                scores = measured(make, *found)
+                scores = evaluate(make, *found)
             table.add_row(
                 model,
                 f"{scores.accuracy:.4f}",

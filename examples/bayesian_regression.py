@@ -1,5 +1,5 @@
 """A curve through noisy points: Bayesian linear regression on hinges, radial functions and powers.
-Evidence, which needs no held-out rows, chooses the strength of each prior and compares the bases.
+Evidence, which needs no held-out rows, chooses the scale of each prior and compares the bases.
 The bands hold 90 % of new points; they widen where there are no rows, and later rows narrow them.
 """
 
@@ -27,7 +27,7 @@ BASES: dict[str, Any] = {
 
 
 def curve(x: Array) -> Array:
-    """Return what the points scatter about."""
+    """Return the expectation of the points."""
     return np.asarray(np.sin(5 * x) + 0.5 * x)
 
 
@@ -37,8 +37,8 @@ def points(rng: np.random.Generator, rows: int, low: float, high: float) -> tupl
     return x[:, None], curve(x) + rng.normal(0, NOISE_SD, rows)
 
 
-def drawn(model: Pipeline, x: Array, y: Array, title: str, path: Path) -> None:
-    """Draw the rows, the curve, and what the model expects of new points."""
+def plot_fit(model: Pipeline, x: Array, y: Array, title: str, path: Path) -> None:
+    """Draw the rows, the curve, and the predictive mean and interval of new points."""
     ax = axes_or_new()
     grid = np.linspace(-1, 1, 300)[:, None]
     phi, regression = model[:-1].transform(grid), model[-1]
@@ -53,7 +53,7 @@ def drawn(model: Pipeline, x: Array, y: Array, title: str, path: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Write the pictures into the folder, and print the comparison."""
+    """Print the comparison, and write plots into the folder."""
     rng = np.random.default_rng(3)
     x, y = points(rng, 60, -1.0, 0.4)
     x_new, y_new = points(rng, 2000, -1.0, 0.4)
@@ -61,7 +61,7 @@ def main(folder: Path) -> None:
         name: make_pipeline(basis, BayesianLinearRegression(standardize=False))
         for name, basis in BASES.items()
     }
-    print(f"60 rows, noise of standard deviation {NOISE_SD}; 2000 new points to judge by")
+    print(f"60 rows, noise of standard deviation {NOISE_SD}; 2000 new points to test on")
     print(f"{'basis':<22}{'log evidence':>14}{'log density, new':>18}{'noise sd':>10}")
     for name, model in models.items():
         model.fit(x, y)
@@ -72,18 +72,18 @@ def main(folder: Path) -> None:
         print(f"{name:<22}{regression.log_evidence_:>14.2f}{density:>18.3f}{noise:>10.3f}")
     best = max(models, key=lambda name: models[name][-1].log_evidence_)
     model = models[best]
-    drawn(model, x, y, f"{best}, 60 rows up to 0.4", folder / "regression_few_rows.png")
+    plot_fit(model, x, y, f"{best}, 60 rows up to 0.4", folder / "regression_few_rows.png")
 
     x_more, y_more = points(rng, 40, 0.4, 1.0)
     model[-1].partial_fit(model[:-1].transform(x_more), y_more)
-    again = make_pipeline(BASES[best], BayesianLinearRegression(standardize=False))
-    again.fit(np.concatenate([x, x_more]), np.concatenate([y, y_more]))
-    apart = np.abs(model[-1].coef_ - again[-1].coef_).max()
-    print(f"\n40 rows more, learned later: coefficients differ by {apart:.0e} from one fit of all")
+    refitted = make_pipeline(BASES[best], BayesianLinearRegression(standardize=False))
+    refitted.fit(np.concatenate([x, x_more]), np.concatenate([y, y_more]))
+    apart = np.abs(model[-1].coef_ - refitted[-1].coef_).max()
+    print(f"\n40 rows more: coefficients differ by {apart:.0e} from one fit on all rows")
     rows = np.concatenate([x, x_more]), np.concatenate([y, y_more])
-    drawn(model, *rows, f"{best}, 40 rows more", folder / "regression_more_rows.png")
+    plot_fit(model, *rows, f"{best}, 40 rows more", folder / "regression_more_rows.png")
     loo = model[-1].leave_one_out(model[:-1].transform(rows[0]), rows[1])
-    print(f"Each row predicted by the others: root mean square error {loo.root_mean_square:.3f}")
+    print(f"Leave-one-out root mean square error {loo.root_mean_square:.3f}")
 
 
 if __name__ == "__main__":

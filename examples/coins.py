@@ -1,6 +1,6 @@
 """Is this coin fair? A prior and some flips make a posterior, estimates, evidence and a bet.
-The coin of the notes has three makers; beside it stand priors over every bias.
-Betting is not inferring: always heads wins more often than heads as often as they come.
+One prior has three possible biases, the others are Beta distributions over all biases.
+Deciding is not inferring: always betting on heads wins more often than matching probabilities.
 """
 
 from __future__ import annotations
@@ -20,25 +20,27 @@ BETS = 100_000
 
 
 def inference(flips: np.ndarray, folder: Path) -> None:
-    """Tell what two priors make of the same flips."""
-    makers = PointMasses(points=[0.4, 0.5, 0.6], weights=[0.1, 0.8, 0.1])
+    """Print and plot the posteriors of two priors given the same flips."""
+    biases = PointMasses(points=[0.4, 0.5, 0.6], weights=[0.1, 0.8, 0.1])
     heads = int(flips.sum())
     print(f"{heads} heads in {FLIPS} flips of a coin of bias {BIAS}.\n")
 
-    print("The coin of the notes: bias .4, .5 or .6, believed in .1, .8 and .1")
+    print("A coin of bias .4, .5 or .6, with prior probabilities .1, .8 and .1")
     for flipped in (10, FLIPS):
-        weights = makers.posterior(flips[:flipped]).weights
-        told = ", ".join(f"{p:g}: {w:.3f}" for p, w in zip(makers.points, weights, strict=True))
-        print(f"  after {flipped} flips  {told}")
-    save_figure(makers.plot(flips), f"Three makers, {FLIPS} flips", folder / "coins_makers.png")
+        weights = biases.posterior(flips[:flipped]).weights
+        shown = ", ".join(f"{p:g}: {w:.3f}" for p, w in zip(biases.points, weights, strict=True))
+        print(f"  after {flipped} flips  {shown}")
+    save_figure(
+        biases.plot(flips), f"Three possible biases, {FLIPS} flips", folder / "coins_biases.png"
+    )
 
     print("\nA prior worth ten flips, half of them heads: Beta(5, 5)")
     ten = Beta(successes=5, failures=5)
     print(indent(str(ten.estimates(flips)), "  "))
-    believed = ten.posterior(flips)
-    lower, upper = believed.interval(0.95)
-    print(f"  95 % from {lower:.3f} to {upper:.3f}")
-    print(f"  the next flip is heads with probability {believed.predictive().mean():.3f}")
+    posterior = ten.posterior(flips)
+    lower, upper = posterior.interval(0.95)
+    print(f"  95 % interval from {lower:.3f} to {upper:.3f}")
+    print(f"  the next flip is heads with probability {posterior.predictive().mean():.3f}")
     save_figure(
         ten.plot(flips), f"A prior worth ten flips, {FLIPS} flips", folder / "coins_beta.png"
     )
@@ -46,13 +48,13 @@ def inference(flips: np.ndarray, folder: Path) -> None:
     fair = PointMasses(points=[0.5], weights=[1.0])
     factor = fair.bayes_factor(Beta(successes=1, failures=1), flips)
     print(f"\nBayes factor of a fair coin against any bias, Beta(1, 1): {factor:.2f}")
-    print("  above 1 the flips speak for a fair coin, below 1 against it\n")
+    print("  above 1 the flips are evidence for a fair coin, below 1 against it\n")
 
 
 def betting(rng: np.random.Generator) -> None:
-    """Tell how often two ways to bet win, by the formula and by playing."""
+    """Print how often two ways to bet win, by the formula and by simulation."""
     coin = Bernoulli(BIAS)
-    print(f"Bets on a coin of bias {BIAS}, computed and played {BETS} times")
+    print(f"Bets on a coin of bias {BIAS}, computed, and simulated {BETS:,} times")
     for name, chance in (("always heads", coin.best_bet()), ("matching", BIAS)):
         won = coin.sample(rng, BETS) == Bernoulli(chance).sample(rng, BETS)
         error = won.std() / np.sqrt(BETS)
@@ -60,7 +62,7 @@ def betting(rng: np.random.Generator) -> None:
 
 
 def main(folder: Path) -> None:
-    """Write the pictures into the folder, and print what they show."""
+    """Print results, and write plots into the folder."""
     rng = np.random.default_rng(281)
     inference(Bernoulli(BIAS).sample(rng, FLIPS), folder)
     betting(rng)

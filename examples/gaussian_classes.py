@@ -1,5 +1,5 @@
 """Classes that are Gaussian with one covariance: the model of discriminant analysis is true.
-Logistic regression assumes less, so it needs more rows to come as far: discriminant analysis is
+Logistic regression assumes less, so it needs more rows for the same error: discriminant analysis is
 at least as good at every size. The error of the true probabilities is known, and drawn.
 """
 
@@ -24,7 +24,7 @@ DISTANCE = 3.0
 SIZES = (30, 60, 120, 240, 480, 960, 1920)
 
 
-def drawn_rows(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+def draw_rows(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
     """Draw two classes, equally many, with correlated columns and one covariance."""
     mixing = np.eye(COLUMNS) + 0.5 * rng.standard_normal((COLUMNS, COLUMNS))
     direction = rng.standard_normal(COLUMNS)
@@ -34,17 +34,17 @@ def drawn_rows(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
 
 
 def main(folder: Path) -> None:
-    """Print the table, and write the picture into the folder."""
-    X, y = drawn_rows(np.random.default_rng(0))
+    """Print the table, and write the plot into the folder."""
+    X, y = draw_rows(np.random.default_rng(0))
     best = float(norm.sf(DISTANCE / 2))
     model = GaussianDiscriminant("tied", estimate="mle")
     result = compare(model, X=X, y=y, sizes=SIZES, repeats=30, random_state=1, progress=False)
     print(f"Two Gaussian classes of one covariance, {COLUMNS} columns; Bayes error {best:.3f}")
     print(result)
     gains = result.errors[1] - result.errors[0]
-    sure = 2 * gains.std(axis=0, ddof=1) / np.sqrt(result.repeats)
-    print("Error of logistic regression less that of discriminant analysis, on the same splits")
-    for size, gain, bar in zip(SIZES, gains.mean(axis=0), sure, strict=True):
+    two_errors = 2 * gains.std(axis=0, ddof=1) / np.sqrt(result.repeats)
+    print("Error of logistic regression minus that of discriminant analysis, on the same splits")
+    for size, gain, bar in zip(SIZES, gains.mean(axis=0), two_errors, strict=True):
         print(f"  m = {size:<5} {gain:+.4f} ± {bar:.4f}")
     ax = result.plot()
     ax.axhline(best, color="0.4", lw=0.8)

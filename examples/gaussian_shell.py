@@ -1,6 +1,6 @@
 """In many dimensions a Gaussian is a shell: draws of N(0, I/D) have lengths near 1, none near 0.
 The squared length has mean 1 and variance 2/D, here by simulation with its standard error.
-The picture shows the lengths draw together as dimensions are added.
+The plot shows how the lengths concentrate as dimensions are added.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ DRAWS = 20_000
 
 
 def main(folder: Path) -> None:
-    """Write the picture into the folder, and print the moments."""
+    """Print the moments, and write the plot into the folder."""
     rng = np.random.default_rng(6)
     ax = axes_or_new()
     print(f"Squared lengths of {DRAWS:,} draws of N(0, I/D), and their standard errors")
-    print(f"{'D':>6}{'mean':>18}{'variance':>22}{'2/D':>10}{'nearest to 0':>15}")
+    print(f"{'D':>6}{'mean':>18}{'variance':>22}{'2/D':>10}{'smallest length':>17}")
     for d in DIMENSIONS:
         shell = MultivariateNormal.from_diagonal(np.zeros(d), np.full(d, 1 / d))
         squares = np.square(shell.sample(rng, DRAWS)).sum(axis=1)
@@ -31,7 +31,7 @@ def main(folder: Path) -> None:
         mean = f"{squares.mean():.4f} +- {mean_error:.4f}"
         variance = f"{deviations.mean():.5f} +- {variance_error:.5f}"
         nearest = np.sqrt(squares.min())
-        print(f"{d:>6}{mean:>18}{variance:>22}{2 / d:>10.4f}{nearest:>15.3f}")
+        print(f"{d:>6}{mean:>18}{variance:>22}{2 / d:>10.4f}{nearest:>17.3f}")
         ax.hist(
             np.sqrt(squares),
             bins=np.linspace(0, 2.5, 251),
@@ -42,7 +42,7 @@ def main(folder: Path) -> None:
         )
     ax.set(xlabel="length of a draw", ylabel="density", xlim=(0, 2.5), yscale="log")
     ax.legend(frameon=False)
-    save_figure(ax, "Draws of N(0, I/D) gather at length 1", folder / "gaussian_shell.png")
+    save_figure(ax, "Draws of N(0, I/D) concentrate at length 1", folder / "gaussian_shell.png")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Tracking a moving object: a Gaussian belief, moved and corrected in turn: Kalman's filter.
-Each step uses LinearGaussian twice: the motion predicts the next state, a sighting corrects it.
-The filter's last state and its evidence are those of one big Gaussian of everything at once.
+"""Tracking a moving object with a Kalman filter: predict the state, then condition on a sighting.
+Each step uses LinearGaussian twice: for the motion, and for the sighting.
+The last state and the evidence equal those of one joint Gaussian of all steps.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Track(NamedTuple):
     sightings: Array
 
 
-def simulated(rng: np.random.Generator) -> Track:
-    """Draw a track: pushes at random, sightings with noise."""
+def simulate(rng: np.random.Generator) -> Track:
+    """Simulate a track with random pushes and noisy sightings."""
     state = np.array([0.0, 0.0, 0.8, 0.4])
     states = []
     for _ in range(STEPS):
@@ -48,20 +48,20 @@ def simulated(rng: np.random.Generator) -> Track:
     return Track(states_seen, states_seen[:, :2] + rng.normal(0.0, SIGHTING_SD, (STEPS, 2)))
 
 
-def filtered(sightings: Array) -> tuple[list[MultivariateNormal], float]:
-    """Return the belief after each sighting, and the log evidence of all of them."""
-    belief, log_evidence, beliefs = START, 0.0, []
+def filter_states(sightings: Array) -> tuple[list[MultivariateNormal], float]:
+    """Return the posterior of the state after each sighting, and the log evidence of all."""
+    state, log_evidence, posteriors = START, 0.0, []
     for sighting in sightings:
-        belief = MOVE.predictive(belief)
-        log_evidence += float(LOOK.log_evidence(belief, sighting))
-        belief = LOOK.posterior(belief, sighting)
-        beliefs.append(belief)
-    return beliefs, log_evidence
+        state = MOVE.predictive(state)
+        log_evidence += float(LOOK.log_evidence(state, sighting))
+        state = LOOK.posterior(state, sighting)
+        posteriors.append(state)
+    return posteriors, log_evidence
 
 
-def in_one_go(sightings: Array) -> tuple[MultivariateNormal, float]:
+def condition_at_once(sightings: Array) -> tuple[MultivariateNormal, float]:
     """Return the last state given all sightings, and their evidence, from one joint Gaussian."""
-    # Everything is linear in the start and the pushes: stack how, and condition once.
+    # All states are linear in the start and the pushes: stack the maps, and condition once.
     steps = len(sightings)
     sources = MultivariateNormal.from_diagonal(
         np.zeros(4 + 2 * steps), np.concatenate([START.variances, np.full(2 * steps, PUSH_SD**2)])
@@ -79,15 +79,15 @@ def in_one_go(sightings: Array) -> tuple[MultivariateNormal, float]:
     return last, float(look.log_evidence(sources, seen))
 
 
-def drawn(track: Track, beliefs: list[MultivariateNormal], path: Path) -> None:
-    """Draw the track, the sightings, and the beliefs with their 90 % ellipses."""
+def plot_track(track: Track, posteriors: list[MultivariateNormal], path: Path) -> None:
+    """Draw the track, the sightings, and the posteriors with their 90 % ellipses."""
     ax = axes_or_new()
-    means = np.array([belief.mean for belief in beliefs])
+    means = np.array([state.mean for state in posteriors])
     ax.plot(*track.states[:, :2].T, color="0.3", linewidth=1.2, label="true track")
     ax.plot(*track.sightings.T, ".", color="tab:orange", markersize=5, label="sightings")
     ax.plot(*means[:, :2].T, color="tab:blue", linewidth=1.5, label="filtered")
-    for belief in beliefs[::4]:
-        ellipse = belief.marginal(["east", "north"]).ellipse(0.9)
+    for state in posteriors[::4]:
+        ellipse = state.marginal(["east", "north"]).ellipse(0.9)
         ax.plot(*ellipse.T, color="tab:blue", linewidth=0.6, alpha=0.7)
     ax.set(xlabel="east", ylabel="north", aspect="equal")
     ax.legend(frameon=False)
@@ -95,23 +95,23 @@ def drawn(track: Track, beliefs: list[MultivariateNormal], path: Path) -> None:
 
 
 def main(folder: Path) -> None:
-    """Write the picture into the folder, and print how the filter did."""
-    track = simulated(np.random.default_rng(7))
-    beliefs, log_evidence = filtered(track.sightings)
-    means = np.array([belief.mean for belief in beliefs])
+    """Print the errors, and write the plot into the folder."""
+    track = simulate(np.random.default_rng(7))
+    posteriors, log_evidence = filter_states(track.sightings)
+    means = np.array([state.mean for state in posteriors])
 
     def error(places: Array) -> float:
         return float(np.sqrt(np.square(places - track.states[:, :2]).sum(axis=1).mean()))
 
     print(f"{STEPS} sightings of a moving object")
-    print(f"  a sighting misses the object by {error(track.sightings):.2f}, root mean square")
-    print(f"  the filter misses it by         {error(means[:, :2]):.2f}")
-    last, batch_evidence = in_one_go(track.sightings)
-    print("The same from one Gaussian of the start, all pushes and all sightings")
+    print(f"  root mean square error of the sightings {error(track.sightings):.2f}")
+    print(f"  root mean square error of the filter    {error(means[:, :2]):.2f}")
+    last, batch_evidence = condition_at_once(track.sightings)
+    print("The same from one joint Gaussian of the start, all pushes and all sightings")
     apart = np.abs(last.mean - means[-1]).max()
     print(f"  last states differ by    {apart:.0e}")
     print(f"  log evidence             {log_evidence:.6f} and {batch_evidence:.6f}")
-    drawn(track, beliefs, folder / "kalman_filter.png")
+    plot_track(track, posteriors, folder / "kalman_filter.png")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Classes of Poisson counts, two of them counted twice: the Gaussian model is wrong.
+"""Classes of Poisson counts, with two columns repeated: the Gaussian model is wrong.
 Their log-odds are linear in the counts, which is all that logistic regression assumes. Gaussian
 naive Bayes is ahead while rows are few; logistic regression overtakes it and wins in the end.
 """
@@ -22,25 +22,27 @@ FACTORS = np.where(np.arange(20) % 2 == 0, 1.6, 0.75)
 SIZES = (10, 20, 40, 80, 160, 320, 640, 1280, 2560)
 
 
-def drawn_rows(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
-    """Draw two classes, equally many; the first two columns stand there twice."""
+def draw_rows(rng: np.random.Generator) -> tuple[Array, NDArray[np.int64]]:
+    """Draw two classes, equally many; the last two columns are repeated."""
     y = np.repeat([0, 1], ROWS // 2)
     counts = rng.poisson(RATES * np.where(y[:, None] == 1, FACTORS, 1.0)).astype(np.float64)
     return np.hstack([counts, counts[:, -2:]]), y
 
 
 def main(folder: Path) -> None:
-    """Print the table, and write the pictures into the folder."""
-    X, y = drawn_rows(np.random.default_rng(0))
+    """Print the table, and write plots into the folder."""
+    X, y = draw_rows(np.random.default_rng(0))
     result = compare(X=X, y=y, sizes=SIZES, repeats=20, random_state=1, progress=False)
     print(f"Two classes of Poisson counts, {X.shape[1]} columns")
     print(result)
     gains = result.errors[0] - result.errors[1]
-    sure = 2 * gains.std(axis=0, ddof=1) / np.sqrt(result.repeats)
-    print("Error of naive Bayes less that of logistic regression, on the same splits")
-    for size, gain, bar in zip(SIZES, gains.mean(axis=0), sure, strict=True):
+    two_errors = 2 * gains.std(axis=0, ddof=1) / np.sqrt(result.repeats)
+    print("Error of naive Bayes minus that of logistic regression, on the same splits")
+    for size, gain, bar in zip(SIZES, gains.mean(axis=0), two_errors, strict=True):
         print(f"  m = {size:<5} {gain:+.4f} ± {bar:.4f}")
-    save_figure(result.plot(), "Poisson counts, two of them twice", folder / "skewed_classes.png")
+    save_figure(
+        result.plot(), "Poisson counts, two columns repeated", folder / "skewed_classes.png"
+    )
     losses = result.plot(score="log_loss")
     save_figure(losses, "Poisson counts: log-losses", folder / "skewed_classes_log_loss.png")
 

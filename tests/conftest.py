@@ -1,4 +1,4 @@
-"""What all tests share: the same examples and random numbers every time, without a clock."""
+"""Settings of all tests: the same examples and random numbers every time, without deadlines."""
 
 import os
 
@@ -7,8 +7,8 @@ from hypothesis import HealthCheck, settings
 
 import suffice
 
-# Each worker of pytest has a core. More threads of BLAS than that wait for each other, at a third
-# of the whole run. Set before numpy is imported; workers and processes that tests start inherit it.
+# Each worker of pytest has a core. More BLAS threads wait for each other: a third of the whole run.
+# Set before numpy is imported; workers and processes that tests start inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile(
@@ -18,7 +18,7 @@ settings.register_profile(
     derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-# What `make test-fast` takes: the same laws on fewer examples.
+# For `make test-fast`: the same laws on fewer examples.
 settings.register_profile("few", settings.get_profile("laws"), max_examples=10)
 settings.load_profile("laws")
 
@@ -32,7 +32,7 @@ def pytest_runtest_setup() -> None:
 
 @pytest.fixture
 def threads():
-    """Return `set_threads`; the number that was there before is set again afterwards."""
+    """Return `set_threads`; the former number is restored afterwards."""
     before = os.environ.get("SUFFICE_THREADS")
     yield suffice.set_threads
     suffice.set_threads(None if before is None else int(before))

@@ -1,4 +1,4 @@
-"""What was fitted is one value: interruptions leave the old one, and readers see one, whole."""
+"""What was fitted is one value: interruptions leave the old one, and readers see one of the two."""
 
 import sys
 import threading
@@ -20,13 +20,15 @@ class PassThrough:
         self.inside = False
 
 
-def files_of(*rooms):
-    """Return the files of these rooms, and this one, for its lines of entering and leaving."""
-    return {__file__} | {str(path) for room in rooms for path in (HOME / room).rglob("*.py")}
+def files_of(*packages):
+    """Return the files of these packages, and this one, for its lines of entering and leaving."""
+    return {__file__} | {
+        str(path) for package in packages for path in (HOME / package).rglob("*.py")
+    }
 
 
 def assert_unchanged_at_any_line(model, change, files, step=1):
-    """Interrupt a call at each of its lines in turn (or at every so many), at last let it be."""
+    """Interrupt a call at each of its lines in turn (or every `step` lines), until it finishes."""
     before, lines = dict(vars(model)), 0
     while interrupt_at(lambda: change(model), files, KeyboardInterrupt(), lines + 1):
         assert vars(model).keys() == before.keys()
@@ -37,7 +39,7 @@ def assert_unchanged_at_any_line(model, change, files, step=1):
 
 
 def assert_read_whole(model, learn, read, states):
-    """Read in this thread while another learns: what is read is of one state or of another.
+    """Read in this thread while another learns: every reading is of one of the states.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Calls that are interrupted before a certain line of some files."""
+"""Calls that are interrupted before a given line of some files."""
 
 import sys
 
@@ -6,7 +6,7 @@ import sys
 def interrupt_at(act, files, error, at):
     """Call `act`, with `error` raised before line number `at` that it runs of these files.
 
-    Say whether it came so far. An error that is made of `error` on the way is an interruption, too.
+    Return whether the call reached that line. Errors raised from `error` are interruptions too.
     """
     passed = 0
 

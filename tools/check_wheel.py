@@ -1,4 +1,4 @@
-"""Build the wheel, install it with base dependencies alone, and use it as a newcomer does.
+"""Build the wheel, install it with base dependencies alone, and use it as a new user does.
 
 `make wheel-check` and `.ci/run` run this. In a new environment, the demo is run, every module and
 public name is imported, and the examples of README.md are run. Nothing of the extras is there.
@@ -20,9 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TRIAL = ROOT / "tools" / "try_installed.py"
-# -qq: pip tells errors alone; what it says of the indexes of a machine is no fault of the wheel.
+# -qq: only errors; warnings about a machine's package indexes are no fault of the wheel.
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq")
-# Variables by which a developer's environment would reach into the new one.
+# Variables by which a developer's environment would affect the new one.
 OURS = ("PYTHON", "NUMBA_", "VIRTUAL_ENV")
 
 
@@ -68,7 +68,7 @@ def new_environment(folder: Path) -> Path:
 
 
 def names_of_extras(pyproject: Path) -> list[str]:
-    """Return the distributions that only extras ask for; the new environment has none of them."""
+    """Return the distributions that only extras require; the new environment has none of them."""
     project = tomllib.loads(pyproject.read_text(encoding="utf-8"))["project"]
     base = {_name(needed) for needed in project["dependencies"]}
     extras = project["optional-dependencies"].values()
@@ -82,9 +82,9 @@ def _name(requirement: str) -> str:
 
 
 def run(what: str, command: Sequence[str], folder: Path) -> None:
-    """Run a command in a folder, and say how long it took and what it printed last.
+    """Run a command in a folder, and print how long it took and its last line.
 
-    A command that warns has failed, too: a newcomer would see the warning.
+    A command that warns has failed too: a new user would see the warning.
     """
     start = time.perf_counter()
     settings = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}

@@ -1,6 +1,6 @@
-"""Print the oldest release of everything that pyproject.toml asks for, as pip's requirements.
+"""Print the oldest release of every requirement of pyproject.toml, for pip.
 
-`make test-oldest` installs these and runs the tests: what is declared to work is what was tried.
+`make test-oldest` installs these and runs the tests, so the minimum versions are tested.
 """
 
 from __future__ import annotations

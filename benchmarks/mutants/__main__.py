@@ -1,4 +1,4 @@
-"""`make mutants`: small changes to the code, and whether tests notice them.
+"""`make mutants`: small changes to the code, and whether a test fails on each.
 
 A number of random changes are made to the functions of src/suffice, one at a time, in a copy of
 the tree. After each, the tests that enter the changed function are run until one fails. The share
@@ -28,15 +28,15 @@ from pathlib import Path
 
 from benchmarks.mutants.changes import Change, changes_of
 from benchmarks.mutants.entered import KERNELS, Entered, key_of
-from benchmarks.mutants.forked import load_libraries
+from benchmarks.mutants.pytest_run import load_libraries
 from benchmarks.mutants.trial import Copy, Verdict
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "mutants.json"
 KEPT = ROOT / ".mutants" / "entered.json"
 CHANGES, SECONDS = 100, 30.0
-# Seconds of computing time that starting takes at most, and compiling kernels anew; tests that take
-# this many times as long as they did are taken for an endless loop.
+# The most seconds of computing time for starting, and for compiling kernels; tests that take this
+# many times as long as before are taken for an endless loop.
 START, COMPILE, PATIENCE = 60.0, 240.0, 4.0
 
 
@@ -95,7 +95,7 @@ def try_changes(
 
 
 def describe(change: Change, verdict: Verdict) -> str:
-    """Return a change and what came of it in one line."""
+    """Return a change and its verdict in one line."""
     before, after = (" ".join(text.split())[:60] for text in (change.before, change.after))
     word = "noticed" if verdict.noticed else "NOT NOTICED"
     where = f"{change.path.removeprefix('src/suffice/')}:{change.line} {change.function}"
@@ -113,7 +113,7 @@ def summary(results: Sequence[tuple[Change, Verdict]]) -> str:
 
 
 def arguments() -> argparse.Namespace:
-    """Return what was asked for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(
         "python -m benchmarks.mutants",
         description=__doc__,
@@ -134,7 +134,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    """Draw changes, try them, print and keep what came of it."""
+    """Draw changes, try them, print and keep the results."""
     given = arguments()
     changes = draw_changes(ROOT, given.only, given.changes, given.seed)
     if not changes:

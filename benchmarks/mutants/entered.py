@@ -14,8 +14,7 @@ from pathlib import Path
 from coverage import CoverageData
 
 from benchmarks.mutants.changes import scopes
-from benchmarks.mutants.forked import run_pytest
-from benchmarks.mutants.recorder import Recorder
+from benchmarks.mutants.pytest_run import Recorder, run_pytest
 
 KERNELS = "src/suffice/kernels/"
 # Computing time that all tests may take.
@@ -150,7 +149,7 @@ def _functions(root: Path, lines: Lines, tests: list[str]) -> dict[Function, set
     # Compiled functions leave no trace: they are entered by whoever runs the lines that name them.
     calls: dict[Function, set[Function]] = defaultdict(set)
     for path, tree in trees.items():
-        for line, kernel in _kernels_named(path, tree):
+        for line, kernel in _kernels_named(root, path, tree):
             caller = owners[path].get(line)
             if caller is None:  # named for all functions of the file
                 inside = (found[each] for each in set(owners[path].values()))
@@ -159,16 +158,18 @@ def _functions(root: Path, lines: Lines, tests: list[str]) -> dict[Function, set
                 calls[caller].add(kernel)
             else:
                 found[kernel] |= lines.get(path, {}).get(line, set())
-    for file in sorted((root / "tests").glob("*.py")):
+    for file in sorted((root / "tests").rglob("*.py")):
         path = file.relative_to(root).as_posix()
-        for _, kernel in _kernels_named(path, ast.parse(file.read_bytes())):
+        for _, kernel in _kernels_named(root, path, ast.parse(file.read_bytes())):
             found[kernel] |= by_file[path]
-    _pass_on(found, calls)
+    _add_callers_tests(found, calls)
     return found
 
 
-def _pass_on(found: dict[Function, set[int]], calls: dict[Function, set[Function]]) -> None:
-    """Have tests that enter a compiled function enter those that it calls."""
+def _add_callers_tests(
+    found: dict[Function, set[int]], calls: dict[Function, set[Function]]
+) -> None:
+    """Add the tests that enter a compiled function to those of the functions that it calls."""
     waiting = list(calls)
     while waiting:
         caller = waiting.pop()
@@ -178,8 +179,8 @@ def _pass_on(found: dict[Function, set[int]], calls: dict[Function, set[Function
                 waiting.append(callee)
 
 
-def _kernels_named(path: str, tree: ast.AST) -> list[tuple[int, Function]]:
-    """Return the lines of a file that name a function of a kernels' file, and which."""
+def _kernels_named(root: Path, path: str, tree: ast.AST) -> list[tuple[int, Function]]:
+    """Return the lines of a file that name a compiled function, and which."""
     known: dict[str, Function] = {}
     modules: dict[str, str] = {}
     if path.startswith(KERNELS):
@@ -188,7 +189,7 @@ def _kernels_named(path: str, tree: ast.AST) -> list[tuple[int, Function]]:
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("suffice.kernels"):
             file = "src/" + (node.module or "").replace(".", "/")
             for alias in node.names:
-                if node.module == "suffice.kernels":
+                if (root / file / f"{alias.name}.py").exists():
                     modules[alias.asname or alias.name] = f"{file}/{alias.name}.py"
                 else:
                     known[alias.asname or alias.name] = (f"{file}.py", alias.name)

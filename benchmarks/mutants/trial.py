@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.mutants.changes import Change
 from benchmarks.mutants.entered import KERNELS
-from benchmarks.mutants.forked import run_pytest
+from benchmarks.mutants.pytest_run import run_pytest
 
 LEFT_BEHIND = (".git", ".venv", ".mutants", ".hypothesis", ".*_cache", "pictures", "build", "dist")
 # pytest's answers: nothing failed; a test did, a file could not be imported, or a test is gone.
@@ -71,55 +71,56 @@ class Copy:
     def _changed(self, change: Change) -> Iterator[None]:
         path = self.root / change.path
         source, known = path.read_bytes(), path.stat()
-        stale = self._stale_kernels(change.path)
+        stale = self._stale_kernels(path)
         aside = self.root.parent / "compiled"
-        aside.mkdir()
         for file in self._compiled(stale):
-            file.rename(aside / file.name)
+            (aside / file.relative_to(self.root)).parent.mkdir(parents=True, exist_ok=True)
+            file.rename(aside / file.relative_to(self.root))
         path.write_bytes(change.apply(source))
         try:
             yield
         finally:
             path.write_bytes(source)
-            # With its old time, whatever was compiled of the file before is valid again.
+            # With its old time, whatever was compiled from the file before is valid again.
             os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
             for file in self._compiled(stale):
                 file.unlink()
-            for file in aside.iterdir():
-                file.rename(self.root / KERNELS / "__pycache__" / file.name)
-            aside.rmdir()
+            for file in [file for file in aside.rglob("*") if file.is_file()]:
+                file.rename(self.root / file.relative_to(aside))
+            shutil.rmtree(aside, ignore_errors=True)
 
-    def _compiled(self, names: set[str]) -> list[Path]:
-        """Return what numba has kept of some files of kernels."""
-        kept = (self.root / KERNELS / "__pycache__").glob("*.nb[ci]")
-        return [file for file in kept if file.name.split(".")[0] in names]
+    def _compiled(self, sources: set[Path]) -> list[Path]:
+        """Return the files in which numba keeps what it has compiled from some kernels."""
+        kept = (self.root / KERNELS).rglob("__pycache__/*.nb[ci]")
+        return [
+            file for file in kept if file.parents[1] / f"{file.name.split('.')[0]}.py" in sources
+        ]
 
-    def _stale_kernels(self, path: str) -> set[str]:
+    def _stale_kernels(self, changed: Path) -> set[Path]:
         """Return the files of kernels that a change to a file makes stale.
 
         numba sees that a file has changed, but not that a kernel which another one calls has: all
         files that import from the changed one, or from one that does, are compiled again too.
         """
-        if not path.startswith(KERNELS):
+        folder = self.root / KERNELS
+        if not changed.is_relative_to(folder):
             return set()
-        imports = {file.stem: _imported(file) for file in (self.root / KERNELS).glob("*.py")}
-        stale, waiting = set(), [Path(path).stem]
+        imports = {file: _imported(self.root, file) for file in folder.rglob("*.py")}
+        stale: set[Path] = set()
+        waiting = [changed]
         while waiting:
-            name = waiting.pop()
-            if name not in stale:
-                stale.add(name)
-                waiting += [other for other, names in imports.items() if name in names]
+            file = waiting.pop()
+            if file not in stale:
+                stale.add(file)
+                waiting += [other for other, files in imports.items() if file in files]
         return stale
 
 
-def _imported(path: Path) -> set[str]:
-    """Return the names of the kernels' files that a file imports from."""
+def _imported(root: Path, path: Path) -> set[Path]:
+    """Return the files of kernels that a file imports from."""
     found = set()
     for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            *package, name = node.module.split(".")
-            if package == ["suffice", "kernels"]:
-                found.add(name)
-            elif node.module == "suffice.kernels":
-                found |= {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("suffice.kernels"):
+            module = root / "src" / str(node.module).replace(".", "/")
+            found |= {module.with_suffix(".py"), *(module / f"{a.name}.py" for a in node.names)}
     return found

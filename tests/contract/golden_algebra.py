@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import golden_data as data
-from golden_values import flat, told
+from golden_values import flat, value_or_refusal
 from suffice import (
     Beta,
     Blocks,
@@ -34,7 +34,7 @@ ROLLS = [2, 1, 2, 2, 0, 2]
 EVENTS = [3, 0, 4, 2, 1]
 NUMBERS = [2.0, 4.0, 3.5, -1.0, 0.25]
 PAIRS = np.array([[1.0, 2.0], [3.0, 2.5], [0.5, -1.0], [2.0, 2.0], [1.5, 0.0]])
-SPREAD = np.array([[2.0, 0.3], [0.3, 1.0]])
+SCALE = np.array([[2.0, 0.3], [0.3, 1.0]])
 COIN_POINTS, ROLL_POINT = [0.1, 0.5, 0.9], [[0.2, 0.3, 0.5]]
 PRIORS = {
     "Beta": (Beta(2.0, 3.0), FLIPS, COIN_POINTS, [0, 1]),
@@ -57,13 +57,13 @@ PRIORS = {
         [0.0, 3.0],
     ),
     "NormalInverseWishart": (
-        NormalInverseWishart([0.0, 1.0], 1.0, 5.0, SPREAD),
+        NormalInverseWishart([0.0, 1.0], 1.0, 5.0, SCALE),
         PAIRS,
-        ([0.5, 0.5], SPREAD),
+        ([0.5, 0.5], SCALE),
         [[0.0, 1.0], [2.0, -1.0]],
     ),
     "KnownCovariance": (
-        KnownCovariance(MultivariateNormal([0.0, 1.0], SPREAD * 9), SPREAD),
+        KnownCovariance(MultivariateNormal([0.0, 1.0], SCALE * 9), SCALE),
         PAIRS,
         [[0.5, 0.5], [2.0, 2.0]],
         [[0.0, 1.0]],
@@ -71,31 +71,43 @@ PRIORS = {
 }
 
 
-def believed(name):
-    """Return all that a prior says before and after data."""
+def prior_values(name):
+    """Return all results of a prior and of its posterior."""
     prior, seen, parameter, new = PRIORS[name]
     posterior = prior.posterior(seen)
     found = {}
-    for when, belief in (("prior", prior), ("posterior", posterior)):
-        found |= flat(f"{when}.fields", belief)
-        found |= told(f"{when}.mean", belief.mean) | told(f"{when}.mode", belief.mode)
+    for when, distribution in (("prior", prior), ("posterior", posterior)):
+        found |= flat(f"{when}.fields", distribution)
+        found |= value_or_refusal(f"{when}.mean", distribution.mean) | value_or_refusal(
+            f"{when}.mode", distribution.mode
+        )
         for level in (0.5, 0.95):
-            found |= told(f"{when}.interval {level}", lambda b=belief, x=level: b.interval(x))
-        found |= told(f"{when}.log_density", lambda b=belief: b.log_density(parameter))
-        next_one = belief.predictive()
+            found |= value_or_refusal(
+                f"{when}.interval {level}", lambda b=distribution, x=level: b.interval(x)
+            )
+        found |= value_or_refusal(
+            f"{when}.log_density", lambda b=distribution: b.log_density(parameter)
+        )
+        next_one = distribution.predictive()
         mean = next_one.mean
         found |= flat(f"{when}.predictive mean", mean() if callable(mean) else mean)
-        found |= told(f"{when}.predictive log_density", lambda n=next_one: n.log_density(new))
+        found |= value_or_refusal(
+            f"{when}.predictive log_density", lambda n=next_one: n.log_density(new)
+        )
         if hasattr(next_one, "interval"):
-            found |= told(f"{when}.predictive interval", lambda n=next_one: n.interval(0.9))
-        draws = belief.sample(np.random.default_rng(0), 200)
+            found |= value_or_refusal(
+                f"{when}.predictive interval", lambda n=next_one: n.interval(0.9)
+            )
+        draws = distribution.sample(np.random.default_rng(0), 200)
         found |= flat(f"{when}.sample moments", moments_of(draws))
         if not isinstance(prior, Dirichlet):
             more = next_one.sample(np.random.default_rng(0), 200)
             found |= flat(f"{when}.predictive sample moments", moments_of(more))
-    found |= told("mle", lambda: prior.mle(seen)) | told("estimates", lambda: prior.estimates(seen))
-    found |= told("log_evidence", lambda: prior.log_evidence(seen))
-    found |= told("log_bayes_factor", lambda: prior.log_bayes_factor(posterior, seen))
+    found |= value_or_refusal("mle", lambda: prior.mle(seen)) | value_or_refusal(
+        "estimates", lambda: prior.estimates(seen)
+    )
+    found |= value_or_refusal("log_evidence", lambda: prior.log_evidence(seen))
+    found |= value_or_refusal("log_bayes_factor", lambda: prior.log_bayes_factor(posterior, seen))
     return found
 
 
@@ -131,8 +143,8 @@ TALLIES = {
         Groups(["b", "c"], [1.0, 2.0], Counts([[1.0, 0.0], [1.0, 1.0]])),
     ),
     "Patterns": lambda: (
-        GaussianDiscriminant("full").fit(data.GAPPY, data.LABELS).tally_,
-        GaussianDiscriminant("full").fit(data.GAPPY[:30], data.LABELS[:30]).tally_,
+        GaussianDiscriminant("full").fit(data.MISSING, data.LABELS).tally_,
+        GaussianDiscriminant("full").fit(data.MISSING[:30], data.LABELS[:30]).tally_,
     ),
     "Quartics": lambda: (
         Quartics([4.0], [[0.5, 1.0]], [[1.0, 2.0, 3.0, 5.0]], [np.diag([3.0, 5, 9, 30]) + 0.1]),
@@ -148,18 +160,22 @@ TALLIES = {
 
 
 def tallied(name):
-    """Return sums, differences and multiples of two tallies, and what they tell."""
+    """Return sums, differences and multiples of two tallies, and results of their methods."""
     one, other = TALLIES[name]()
     both = one + other
     found = flat("one", one) | flat("both", both) | flat("undone", both - other)
     found |= flat("half", one.scale(0.5)) | flat("zero", one.zero())
-    found |= told("magnitude", one.magnitude) | flat("agrees", [one.allclose(both - other)])
-    found |= told("refused", lambda: other - both)
+    found |= value_or_refusal("magnitude", one.magnitude) | flat(
+        "agrees", [one.allclose(both - other)]
+    )
+    found |= value_or_refusal("refused", lambda: other - both)
     if isinstance(one, Groups):
-        found |= told("pooled", one.pooled) | told("first", lambda: one.take(slice(0, 1)))
+        found |= value_or_refusal("pooled", one.pooled) | value_or_refusal(
+            "first", lambda: one.take(slice(0, 1))
+        )
     for method in ("mean", "variance", "scatter", "diagonal", "whole", "moments"):
         if hasattr(one, method):
-            found |= told(method, getattr(one, method))
+            found |= value_or_refusal(method, getattr(one, method))
     return found | (flat("total", one.total) if hasattr(one, "total") else {})
 
 
@@ -178,15 +194,15 @@ NORMALS = {
     "cholesky": lambda: MultivariateNormal.from_cholesky([0.0, 0.0, 1.0], np.tril(np.eye(3) + 0.3)),
     "fit": lambda: MultivariateNormal.fit(data.NUMBERS),
     "fit weights": lambda: MultivariateNormal.fit(data.NUMBERS, weights=data.WEIGHTS),
-    "fit diagonal": lambda: MultivariateNormal.fit(data.GAPPY, "diagonal"),
-    "fit gaps": lambda: MultivariateNormal.fit(data.GAPPY),
+    "fit diagonal": lambda: MultivariateNormal.fit(data.MISSING, "diagonal"),
+    "fit gaps": lambda: MultivariateNormal.fit(data.MISSING),
     "fit low rank": lambda: MultivariateNormal.fit(data.NUMBERS, "low_rank", rank=1),
     "from tally": lambda: MultivariateNormal.from_tally(Moments.of(data.NUMBERS, full=True)),
 }
 
 
 def normal(name):
-    """Return all that a multivariate normal says."""
+    """Return all results of a multivariate normal."""
     one = NORMALS[name]()
     other = MultivariateNormal(one.mean + 0.5, 2.0 * one.covariance, names=one.names)
     at = one.mean + np.array([[0.1, -0.2, 0.3], [1.0, 0.0, -1.0], [0.5, np.nan, 0.0]])
@@ -207,9 +223,9 @@ def normal(name):
         "sample": lambda: one.sample(np.random.default_rng(0), 3),
         "ellipse": lambda: one.marginal([0, 1]).ellipse(0.9, 8),
     }.items():
-        # Which of two opposite factors is found hangs on rounding, and draws hang on that.
+        # Which of two opposite factors is found depends on rounding, and draws depend on that.
         if (key, name) != ("sample", "fit low rank"):
-            found |= told(key, act)
+            found |= value_or_refusal(key, act)
     return found
 
 
@@ -218,23 +234,23 @@ def linear_gaussian(A, b, noise):
     prior = MultivariateNormal.from_diagonal([0.0, 1.0], [4.0, 2.0])
     model = LinearGaussian(A, b, noise)
     y = np.arange(1.0, 1.0 + len(A))
-    gap = np.where(np.arange(len(A)) == 0, np.nan, y)
+    missing = np.where(np.arange(len(A)) == 0, np.nan, y)
     found = flat("predictive", model.predictive(prior)) | flat(
         "posterior", model.posterior(prior, y)
     )
-    found |= told("posterior gap", lambda: model.posterior(prior, gap))
+    found |= value_or_refusal("posterior gap", lambda: model.posterior(prior, missing))
     found |= flat("log_evidence", model.log_evidence(prior, y))
-    return found | told("log_evidence gap", lambda: model.log_evidence(prior, gap))
+    return found | value_or_refusal("log_evidence gap", lambda: model.log_evidence(prior, missing))
 
 
 def wishart(kind):
-    """Return what a distribution of matrices says."""
-    one = kind(6.0, SPREAD)
+    """Return results of a distribution of matrices."""
+    one = kind(6.0, SCALE)
     draws = one.sample(np.random.default_rng(0), 200)
     return {
         "mean": one.mean(),
         "mode": one.mode(),
-        "log_density": np.asarray(one.log_density(np.array([SPREAD, np.eye(2)]))),
+        "log_density": np.asarray(one.log_density(np.array([SCALE, np.eye(2)]))),
         "sample mean": draws.mean(axis=0),
         "sample spread": draws.std(axis=0),
     }
@@ -242,12 +258,12 @@ def wishart(kind):
 
 def cases():
     """Return all cases of priors, tallies and Gaussians by name."""
-    found = {f"prior {name}": lambda name=name: believed(name) for name in PRIORS}
+    found = {f"prior {name}": lambda name=name: prior_values(name) for name in PRIORS}
     found |= {f"tally {name}": lambda name=name: tallied(name) for name in TALLIES}
     found |= {f"MultivariateNormal {name}": lambda name=name: normal(name) for name in NORMALS}
     two, three = [[1.0, 1.0], [0.0, 2.0]], [[1.0, 1.0], [0.0, 2.0], [1.0, -1.0]]
     found["LinearGaussian noise a number"] = lambda: linear_gaussian([[1.0, 1.0]], 0.0, 1.0)
-    found["LinearGaussian noise a matrix"] = lambda: linear_gaussian(two, [0.5, 0.0], SPREAD)
+    found["LinearGaussian noise a matrix"] = lambda: linear_gaussian(two, [0.5, 0.0], SCALE)
     found["LinearGaussian noise a vector"] = lambda: linear_gaussian(three, 0.0, [1.0, 0.5, 2.0])
     found["Wishart"] = lambda: wishart(Wishart)
     found["InverseWishart"] = lambda: wishart(InverseWishart)

@@ -1,4 +1,4 @@
-"""The catalogue: every case of frozen behaviour by group and name, and what makes its values."""
+"""All cases of frozen behaviour by group and name, and the functions that compute them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import golden_naive_bayes
 import golden_regression
 import golden_tables
 import golden_text
-from golden_values import warned
+from golden_values import with_warnings
 
 GROUPS = {
     "naive_bayes": golden_naive_bayes.cases(),
@@ -26,5 +26,5 @@ CASES = [(group, name) for group, cases in GROUPS.items() for name in cases]
 
 
 def values(group, name):
-    """Return what a case gives today: {key: array, number or text}."""
-    return warned(GROUPS[group][name])
+    """Return the results of a case today: {key: array, number or text}."""
+    return with_warnings(GROUPS[group][name])

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.covariance import OAS
 
 import golden_data as data
-from golden_values import classifier, left_out, validated
+from golden_values import classifier, cross_validation, leave_one_out
 from suffice import (
     GaussianDiscriminant,
     LinearDiscriminantAnalysis,
@@ -17,9 +17,9 @@ from suffice import (
 
 COVARIANCES = ("tied", "full", "diagonal", "tied_diagonal", "spherical", "low_rank")
 TIGHT = {"tol": 1e-13, "max_iter": 2000}
-CENTRE, SPREAD = [5.0, 100.0, 0.0], np.diag([1.0, 100.0, 0.01])
-WISHART = NormalInverseWishart(CENTRE, 1.0, 5.0, SPREAD)
-NIG = NormalInverseGamma(CENTRE, 1.0, 2.0, np.diag(SPREAD))
+CENTRE, SCALE = [5.0, 100.0, 0.0], np.diag([1.0, 100.0, 0.01])
+WISHART = NormalInverseWishart(CENTRE, 1.0, 5.0, SCALE)
+NIG = NormalInverseGamma(CENTRE, 1.0, 2.0, np.diag(SCALE))
 PRIORS = [0.2, 0.3, 0.5]
 GAUSSIAN = {
     **{
@@ -100,12 +100,12 @@ SETTINGS = {
 
 
 def made(kind, settings):
-    """Return a model, with EM to its end where it can be told so."""
+    """Return a model, with EM to its end where it can be set."""
     return kind(**settings, **(TIGHT if kind is GaussianDiscriminant else {}))
 
 
 def plain(kind, settings):
-    """Fit a model to rows without gaps and ask it everything."""
+    """Fit a model to rows without missing values, and return all its results."""
     model = made(kind, settings).fit(data.NUMBERS, data.LABELS)
     return classifier(
         model,
@@ -121,7 +121,7 @@ def plain(kind, settings):
 
 
 def weighted(kind, settings, rows):
-    """Fit a model to weighted rows, with gaps or without."""
+    """Fit a model to weighted rows, with or without missing values."""
     model = made(kind, settings).fit(rows, data.LABELS, sample_weight=data.WEIGHTS)
     # Without each row, EM would run to its end once more.
     leave = rows is data.NUMBERS or settings.get("covariance") in ("diagonal", "spherical")
@@ -130,10 +130,10 @@ def weighted(kind, settings, rows):
     )
 
 
-def left_out_with_gaps(kind, settings):
-    """Leave out each of a few rows with gaps."""
-    rows, labels = data.GAPPY[:15], data.LABELS[:15]
-    return left_out(made(kind, settings).fit(rows, labels), rows, labels)
+def leave_out_with_missing(kind, settings):
+    """Leave out each of a few rows with missing values."""
+    rows, labels = data.MISSING[:15], data.LABELS[:15]
+    return leave_one_out(made(kind, settings).fit(rows, labels), rows, labels)
 
 
 def nearly_singular(kind, settings, tol):
@@ -165,7 +165,7 @@ def two_classes(kind):
 
 def tried(kind, **settings):
     """Try settings by cross-validation."""
-    return validated(made(kind, {}), data.NUMBERS, data.LABELS, 4, **settings)
+    return cross_validation(made(kind, {}), data.NUMBERS, data.LABELS, 4, **settings)
 
 
 def cases():
@@ -173,12 +173,12 @@ def cases():
     found = {}
     for kind, all_settings in SETTINGS.items():
         name = kind.__name__
-        for told, settings in all_settings.items():
-            found[f"{name} {told}"] = lambda kind=kind, settings=settings: plain(kind, settings)
-        for told in [t for t in all_settings if t in WEIGHTED]:
-            settings = all_settings[told]
-            for rows_told, rows in (("weights", data.NUMBERS), ("gaps weights", data.GAPPY)):
-                found[f"{name} {told} {rows_told}"] = (
+        for setting, settings in all_settings.items():
+            found[f"{name} {setting}"] = lambda kind=kind, settings=settings: plain(kind, settings)
+        for setting in [t for t in all_settings if t in WEIGHTED]:
+            settings = all_settings[setting]
+            for rows_name, rows in (("weights", data.NUMBERS), ("gaps weights", data.MISSING)):
+                found[f"{name} {setting} {rows_name}"] = (
                     lambda kind=kind, settings=settings, rows=rows: weighted(kind, settings, rows)
                 )
         found[f"{name} groups"] = lambda kind=kind: grouped(kind)
@@ -190,7 +190,7 @@ def cases():
         found[f"QuadraticDiscriminantAnalysis nearly singular tol={tol}"] = lambda tol=tol: (
             nearly_singular(QuadraticDiscriminantAnalysis, {"reg_param": 0.1}, tol)
         )
-    found["GaussianDiscriminant left out with gaps"] = lambda: left_out_with_gaps(
+    found["GaussianDiscriminant left out with gaps"] = lambda: leave_out_with_missing(
         GaussianDiscriminant, {"covariance": "tied", "estimate": "map"}
     )
     found["GaussianDiscriminant cross_validate"] = lambda: tried(

@@ -19,17 +19,17 @@ from suffice import (
 )
 
 HALF = 30
-COUNTED = (data.GAPPY_COUNTS, data.NEW_COUNTS)
+COUNTED = (data.MISSING_COUNTS, data.NEW_COUNTS)
 NUMBERS = (data.NUMBERS, data.NEW)
 TIGHT = {"tol": 1e-13, "max_iter": 2000}
 MODELS = {
-    "GaussianNB": (lambda: GaussianNB(), (data.GAPPY, data.NEW)),
+    "GaussianNB": (lambda: GaussianNB(), (data.MISSING, data.NEW)),
     "GaussianNB predictive": (lambda: GaussianNB(estimate="predictive", tie="class"), NUMBERS),
     "BernoulliNB": (lambda: BernoulliNB(alpha="evidence"), COUNTED),
     "MultinomialNB": (lambda: MultinomialNB(), COUNTED),
     "ComplementNB": (lambda: ComplementNB(), COUNTED),
     "PoissonNB": (lambda: PoissonNB(estimate="predictive"), COUNTED),
-    "CategoricalNB": (lambda: CategoricalNB(), (data.GAPPY_LEVELS, data.NEW_LEVELS)),
+    "CategoricalNB": (lambda: CategoricalNB(), (data.MISSING_LEVELS, data.NEW_LEVELS)),
     "LinearDiscriminantAnalysis": (lambda: LinearDiscriminantAnalysis(), NUMBERS),
     "LinearDiscriminantAnalysis auto": (
         lambda: LinearDiscriminantAnalysis("lsqr", shrinkage="auto"),
@@ -41,7 +41,7 @@ MODELS = {
     ),
     "GaussianDiscriminant": (
         lambda: GaussianDiscriminant("full", **TIGHT),
-        (data.GAPPY, data.NEW),
+        (data.MISSING, data.NEW),
     ),
     "GaussianDiscriminant diagonal": (lambda: GaussianDiscriminant("diagonal"), NUMBERS),
 }
@@ -104,14 +104,14 @@ HISTORIES = {
 
 
 def classified(model, history):
-    """Return what a classifier says after a history."""
+    """Return the results of a classifier after a history."""
     make, (rows, new) = MODELS[model]
     learned = HISTORIES[history](make, rows, data.LABELS)
     return answers(learned, new) | fitted(learned)
 
 
 def calibrated(kind, rows, new, refresh):
-    """Return what a calibrated classifier says after it learned on and forgot."""
+    """Return the results of a calibrated classifier after it learned more and forgot."""
     model = kind(calibrate="folds").fit(rows[:HALF], data.LABELS[:HALF])
     model.partial_fit(rows[HALF:], data.LABELS[HALF:]).forget(rows[:8], data.LABELS[:8])
     if refresh == "kept rows":
@@ -122,7 +122,7 @@ def calibrated(kind, rows, new, refresh):
 
 
 def regressed(kind, history):
-    """Return what a regression says after a history."""
+    """Return the results of a regression after a history."""
     rows, targets, weights = data.COLUMNS, data.TARGETS, data.REPEATS
     if history == "batches":
         model = kind()
@@ -135,7 +135,7 @@ def regressed(kind, history):
         model = kind().fit(rows[:35], targets[:35]).merge(kind().fit(rows[35:], targets[35:]))
     else:
         model = sum([kind().fit(rows[at::3], targets[at::3]) for at in range(3)])
-    return flat("predict", model.predict(data.NEW_COLUMNS_GAPPY)) | fitted(model)
+    return flat("predict", model.predict(data.NEW_COLUMNS_MISSING)) | fitted(model)
 
 
 def cases():

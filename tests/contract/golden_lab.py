@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 
 import golden_data as data
 from golden_tables import documents, only, table
-from golden_values import fields_of, fitted, flat, told
+from golden_values import fields_of, fitted, flat, value_or_refusal
 from suffice import (
     BayesianLinearRegression,
     BernoulliNB,
@@ -66,19 +66,19 @@ BY_LEVEL = {
 
 
 def expanded(make, rows, new):
-    """Fit an expansion to rows with gaps, transform new rows, and regress on what comes out."""
+    """Fit an expansion to rows with missing values, transform new rows, and regress on them."""
     expansion = make().fit(rows)
     found = flat("transform", expansion.transform(new)) | fitted(expansion)
-    found |= told("names", expansion.get_feature_names_out)
+    found |= value_or_refusal("names", expansion.get_feature_names_out)
     whole = rows[~np.isnan(rows).any(axis=1)]
     target = whole[:, 0] + np.sin(whole[:, -1])
     regression = make_pipeline(make(), BayesianLinearRegression(0.5, standardize=False))
     regression.fit(whole, target)
-    return found | told("regression", lambda: regression.predict(new[:4]))
+    return found | value_or_refusal("regression", lambda: regression.predict(new[:4]))
 
 
 RANKED = {
-    "GaussianNB": lambda: GaussianNB().fit(data.GAPPY, data.LABELS),
+    "GaussianNB": lambda: GaussianNB().fit(data.MISSING, data.LABELS),
     "GaussianNB tied": lambda: GaussianNB(tie="class").fit(data.NUMBERS, data.LABELS),
     "GaussianNB prior": lambda: GaussianNB(
         prior=NormalInverseGamma([5.0, 100.0, 0.0], 1.0, 2.0, [1.0, 100.0, 0.01])
@@ -87,8 +87,8 @@ RANKED = {
     "BernoulliNB evidence": lambda: BernoulliNB(alpha="evidence").fit(data.COUNTS, data.LABELS),
     "MultinomialNB": lambda: MultinomialNB(alpha=0.5).fit(data.COUNTS, data.LABELS),
     "ComplementNB": lambda: ComplementNB().fit(data.COUNTS, data.LABELS),
-    "CategoricalNB": lambda: CategoricalNB().fit(data.GAPPY_LEVELS, data.LABELS),
-    "PoissonNB": lambda: PoissonNB().fit(data.GAPPY_COUNTS, data.LABELS),
+    "CategoricalNB": lambda: CategoricalNB().fit(data.MISSING_LEVELS, data.LABELS),
+    "PoissonNB": lambda: PoissonNB().fit(data.MISSING_COUNTS, data.LABELS),
     "LinearDiscriminantAnalysis": lambda: LinearDiscriminantAnalysis().fit(
         data.NUMBERS, data.LABELS
     ),
@@ -131,7 +131,7 @@ def selected_before():
 
 
 def evidence(weights=None):
-    """Hold models against each other by evidence and by leaving one out."""
+    """Compare models by evidence and by leave-one-out."""
     models = {
         "full": GaussianDiscriminant("full"),
         "tied": GaussianDiscriminant("tied"),
@@ -144,7 +144,7 @@ def evidence(weights=None):
 
 
 def lit(shape=(5, 4), **settings):
-    """Ask how well classes are told at each position of a grid."""
+    """Return the accuracy of classification at each position of a grid."""
     rng = np.random.default_rng(40)
     y = np.arange(36) % 2
     images = rng.normal(size=(36, *shape))
@@ -196,7 +196,7 @@ COMPARISONS = {
 
 
 def whole(make):
-    """Return what a pipeline with an expansion and a logistic regression says."""
+    """Return the results of a pipeline with an expansion and a logistic regression."""
     model = make_pipeline(make(), TIGHT).fit(data.NUMBERS / [5, 100, 1], data.LABELS)
     return {
         "predict_proba": model.predict_proba(data.NEW_WHOLE / [5, 100, 1]),
@@ -208,9 +208,9 @@ def cases():
     """Return all cases of expansions and of the lab by name."""
     found = {}
     for name, make in EXPANSIONS.items():
-        found[name] = lambda make=make: expanded(make, data.GAPPY, data.NEW)
+        found[name] = lambda make=make: expanded(make, data.MISSING, data.NEW)
     for name, make in BY_LEVEL.items():
-        found[name] = lambda make=make: expanded(make, data.GAPPY_LEVELS, data.NEW_LEVELS)
+        found[name] = lambda make=make: expanded(make, data.MISSING_LEVELS, data.NEW_LEVELS)
     found["Quadratic before LogisticRegression"] = lambda: whole(Quadratic)
     for name, make in RANKED.items():
         found[f"rank_features {name}"] = lambda make=make: ranked(make)

@@ -96,19 +96,19 @@ OWN = {
         "alpha=Gamma predictive": {"alpha": Gamma(1.5, 0.5), "estimate": "predictive"},
     },
 }
-COUNTED = (data.COUNTS, data.GAPPY_COUNTS, data.NEW_COUNTS, data.NEW_COUNTS_WHOLE)
+COUNTED = (data.COUNTS, data.MISSING_COUNTS, data.NEW_COUNTS, data.NEW_COUNTS_WHOLE)
 TABLES = {
-    GaussianNB: (data.NUMBERS, data.GAPPY, data.NEW, data.NEW_WHOLE),
+    GaussianNB: (data.NUMBERS, data.MISSING, data.NEW, data.NEW_WHOLE),
     BernoulliNB: COUNTED,
     MultinomialNB: COUNTED,
     ComplementNB: COUNTED,
     PoissonNB: COUNTED,
-    CategoricalNB: (data.LEVELS, data.GAPPY_LEVELS, data.NEW_LEVELS, data.NEW_LEVELS_WHOLE),
+    CategoricalNB: (data.LEVELS, data.MISSING_LEVELS, data.NEW_LEVELS, data.NEW_LEVELS_WHOLE),
 }
 
 
 def plain(kind, settings, *, validate=False):
-    """Fit a model to rows without gaps and ask it everything."""
+    """Fit a model to rows without missing values, and return all its results."""
     rows, _, new, whole = TABLES[kind]
     if settings.get("binarize", 0) is None:
         rows, new, whole = rows > 0, np.where(np.isnan(new), new, new > 0), whole > 0
@@ -116,8 +116,8 @@ def plain(kind, settings, *, validate=False):
     return classifier(model, rows, data.LABELS, new, whole=whole, validate=validate)
 
 
-def gappy(kind, settings):
-    """Fit a model to weighted rows with gaps."""
+def missing_values(kind, settings):
+    """Fit a model to weighted rows with missing values."""
     _, rows, new, _ = TABLES[kind]
     model = kind(**settings).fit(rows, data.LABELS, sample_weight=data.WEIGHTS)
     return classifier(model, rows, data.LABELS, new, weights=data.WEIGHTS, validate=False)
@@ -131,7 +131,7 @@ def grouped(kind):
 
 
 def of_sparse(kind):
-    """Fit a model to a sparse matrix, and ask it of one."""
+    """Fit a model to a sparse matrix, and predict one."""
     rows, _, _, whole = TABLES[kind]
     rows, whole = sparse.csr_matrix(rows), sparse.csr_matrix(whole)
     model = kind().fit(rows, data.TWO)
@@ -166,13 +166,13 @@ def cases():
             settings = {k: v for k, v in settings.items() if "predictive" not in k}
         name = kind.__name__
         validate = ("estimate=predictive", "calibrate=folds", "alpha=evidence")
-        for told, given in settings.items():
-            found[f"{name} {told}"] = lambda kind=kind, given=given, on=told in validate: plain(
-                kind, given, validate=on
+        for setting, given in settings.items():
+            found[f"{name} {setting}"] = lambda kind=kind, given=given, on=setting in validate: (
+                plain(kind, given, validate=on)
             )
-            if told.startswith(("estimate=", "alpha=evidence", "calibrate=folds", "tie=class")):
-                found[f"{name} {told} gaps weights"] = lambda kind=kind, given=given: gappy(
-                    kind, given
+            if setting.startswith(("estimate=", "alpha=evidence", "calibrate=folds", "tie=class")):
+                found[f"{name} {setting} gaps weights"] = lambda kind=kind, given=given: (
+                    missing_values(kind, given)
                 )
         found[f"{name} groups"] = lambda kind=kind: grouped(kind)
         if kind is not CategoricalNB:

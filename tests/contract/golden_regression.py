@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 import golden_data as data
-from golden_values import answers, explained, fields_of, fitted, told
+from golden_values import answers, explanations, fields_of, fitted, value_or_refusal
 from suffice import (
     BayesianLinearRegression,
     LinearRegression,
@@ -73,7 +73,7 @@ SUMMARY = ("terms", "targets", "estimate", "sd", "lower", "upper", "level")
 
 
 def standard(rows):
-    """Return rows in units of the learned columns' spread."""
+    """Return rows in units of the learned columns' standard deviations."""
     return (rows - data.NUMBERS.mean(axis=0)) / data.NUMBERS.std(axis=0)
 
 
@@ -81,21 +81,25 @@ ROWS, NEW = standard(data.NUMBERS), standard(data.NEW_WHOLE)
 
 
 def linear(kind, settings, targets, weights=None, columns=data.COLUMNS):
-    """Fit a regression and ask it everything."""
+    """Fit a regression, and return all its results."""
     model = kind(**settings).fit(columns, targets, sample_weight=weights)
     given = {} if weights is None else {"sample_weight": weights}
     found = fitted(model)
-    found |= told("predict", lambda: model.predict(data.NEW_COLUMNS))
-    found |= told("predict gaps", lambda: model.predict(data.NEW_COLUMNS_GAPPY))
-    found |= told("predict std", lambda: model.predict(data.NEW_COLUMNS, return_std=True))
-    found |= told(
-        "predict std gaps", lambda: model.predict(data.NEW_COLUMNS_GAPPY, return_std=True)
+    found |= value_or_refusal("predict", lambda: model.predict(data.NEW_COLUMNS))
+    found |= value_or_refusal("predict gaps", lambda: model.predict(data.NEW_COLUMNS_MISSING))
+    found |= value_or_refusal(
+        "predict std", lambda: model.predict(data.NEW_COLUMNS, return_std=True)
     )
-    found |= told("interval", lambda: model.interval(data.NEW_COLUMNS, 0.9))
-    found |= told("summary", lambda: fields_of(model.summary(), *SUMMARY))
-    found |= told("summary 0.5", lambda: fields_of(model.summary(0.5), "lower", "upper"))
-    found |= told("score", lambda: model.score(columns[:20], targets[:20]))
-    found |= told(
+    found |= value_or_refusal(
+        "predict std gaps", lambda: model.predict(data.NEW_COLUMNS_MISSING, return_std=True)
+    )
+    found |= value_or_refusal("interval", lambda: model.interval(data.NEW_COLUMNS, 0.9))
+    found |= value_or_refusal("summary", lambda: fields_of(model.summary(), *SUMMARY))
+    found |= value_or_refusal(
+        "summary 0.5", lambda: fields_of(model.summary(0.5), "lower", "upper")
+    )
+    found |= value_or_refusal("score", lambda: model.score(columns[:20], targets[:20]))
+    found |= value_or_refusal(
         "leave_one_out",
         lambda: fields_of(
             model.leave_one_out(columns, targets, **given),
@@ -103,7 +107,7 @@ def linear(kind, settings, targets, weights=None, columns=data.COLUMNS):
             *("root_mean_square", "mean_log_density"),
         ),
     )
-    found |= told(
+    found |= value_or_refusal(
         "cross_validate",
         lambda: fields_of(
             model.cross_validate(columns, targets, 4),
@@ -125,36 +129,36 @@ def tried(kind, **settings):
 
 
 def logistic(settings, labels=data.LABELS, rows=ROWS, new=NEW, weights=None, given=None):
-    """Fit a logistic regression and ask it everything."""
+    """Fit a logistic regression, and return all its results."""
     model = LogisticRegression(**settings).fit(rows, labels, sample_weight=weights)
-    return asked(model, new, rows, labels)
+    return answers_of(model, new, rows, labels)
 
 
-def asked(model, new, rows, labels):
-    """Return everything that a logistic regression says."""
-    found = answers(model, new) | fitted(model) | explained(model, new[:1])
-    found |= told("interval", lambda: model.interval(0.9))
-    found |= told("summary", lambda: fields_of(model.summary(), *SUMMARY))
-    return found | told("score", lambda: model.score(rows, labels))
+def answers_of(model, new, rows, labels):
+    """Return all results of a logistic regression."""
+    found = answers(model, new) | fitted(model) | explanations(model, new[:1])
+    found |= value_or_refusal("interval", lambda: model.interval(0.9))
+    found |= value_or_refusal("summary", lambda: fields_of(model.summary(), *SUMMARY))
+    return found | value_or_refusal("score", lambda: model.score(rows, labels))
 
 
 def warm_start():
     """Fit twice, the second time from the weights of the first, for a few steps of the gradient."""
     model = LogisticRegression(solver="gradient", warm_start=True, max_iter=30, tol=1e-11)
     model.fit(ROWS, data.LABELS)
-    return asked(model.fit(ROWS, data.LABELS), NEW, ROWS, data.LABELS)
+    return answers_of(model.fit(ROWS, data.LABELS), NEW, ROWS, data.LABELS)
 
 
 def given_weights(coef, intercept, classes):
-    """Make a model of weights from elsewhere."""
+    """Make a model from given weights."""
     model = LogisticRegression.from_weights(np.array(coef), np.array(intercept), classes)
-    return asked(model, NEW, ROWS, np.resize(classes, len(ROWS)))
+    return answers_of(model, NEW, ROWS, np.resize(classes, len(ROWS)))
 
 
 def cases():
     """Return all cases of regression by name."""
     found = {}
-    gappy = np.where(np.arange(80)[:, None] % 9 == np.arange(4), np.nan, data.COLUMNS)
+    incomplete = np.where(np.arange(80)[:, None] % 9 == np.arange(4), np.nan, data.COLUMNS)
     repeated = np.hstack([data.COLUMNS[:, :2], data.COLUMNS[:, :1], data.COLUMNS[:, 3:]])
     for kind, all_settings in ((LinearRegression, LINEAR), (BayesianLinearRegression, BAYESIAN)):
         name = kind.__name__
@@ -166,7 +170,7 @@ def cases():
             found[f"{name} {setting} weights"] = lambda kind=kind, given=given: linear(
                 kind, given, data.TARGET, data.REPEATS
             )
-        found[f"{name} gaps"] = lambda kind=kind: linear(kind, {}, data.TARGET, None, gappy)
+        found[f"{name} gaps"] = lambda kind=kind: linear(kind, {}, data.TARGET, None, incomplete)
         found[f"{name} repeated column"] = lambda kind=kind: linear(
             kind, {}, data.TARGET, None, repeated
         )

@@ -1,4 +1,4 @@
-"""The classifier of mixed tables: every family, combination, gap, stream and automatic choice."""
+"""The classifier of mixed tables: every family, combination, stream and automatic choice."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 from golden_values import (
     IMPORTANT,
     answers,
-    drawn,
-    explained,
+    cross_validation,
+    explanations,
     fields_of,
     fitted,
-    left_out,
-    told,
-    validated,
+    leave_one_out,
+    samples,
+    value_or_refusal,
 )
 from suffice import GenerativeClassifier
 
@@ -53,7 +53,7 @@ def table(seed=20, size=SIZE, gaps=True):
 
 
 def documents(seed=21, size=SIZE):
-    """Return short texts, and labels that some words tell."""
+    """Return short texts, and labels that depend on some words."""
     rng = np.random.default_rng(seed)
     y = np.arange(size) % 3
     liking = np.array(
@@ -92,23 +92,23 @@ def only(columns, *names):
     return {name: columns[name] for name in names}
 
 
-def asked(model, rows, labels, new, *, leave=True, validate=False, rest=False):
-    """Return everything that a classifier of tables says."""
+def answers_of(model, rows, labels, new, *, leave=True, validate=False, rest=False):
+    """Return all results of a classifier of tables."""
     first = {name: column[:1] for name, column in new.items()}
-    found = answers(model, new) | fitted(model) | explained(model, first, rest=rest or validate)
-    found |= told("importance", lambda: fields_of(model.importance(), *IMPORTANT))
-    found |= told("impute", lambda: plain(model.impute(new)))
-    found |= drawn(model)
+    found = answers(model, new) | fitted(model) | explanations(model, first, rest=rest or validate)
+    found |= value_or_refusal("importance", lambda: fields_of(model.importance(), *IMPORTANT))
+    found |= value_or_refusal("impute", lambda: plain(model.impute(new)))
+    found |= samples(model)
     for column, choice in model.choices_.items():
-        found |= told(
+        found |= value_or_refusal(
             f"choice.{column}",
             lambda choice=choice: fields_of(choice, "family", "block", "evidence"),
         )
     found["choices when"] = model.choices_.when
     if leave:
-        found |= left_out(model, rows, labels)
+        found |= leave_one_out(model, rows, labels)
     if validate:
-        found |= validated(model, rows, labels)
+        found |= cross_validation(model, rows, labels)
     return found
 
 
@@ -125,7 +125,7 @@ def whole(settings, validate=False, names=None, weights=None, groups=None, label
     rows, new = only(columns, *names), only(NEW, *names)
     model = GenerativeClassifier(**settings).fit(rows, y, sample_weight=weights, groups=groups)
     rest = settings.get("estimate") == "mean"
-    return asked(model, rows, y, new, validate=validate, leave=weights is None, rest=rest)
+    return answers_of(model, rows, y, new, validate=validate, leave=weights is None, rest=rest)
 
 
 FAMILIES = {
@@ -160,20 +160,20 @@ def text_table(family, combine):
     new = {"note": ["cheap pills at noon", "", None, "zzz"], "weight": [9.0, 16.0, None, None]}
     families = {"note": family} if family else "auto"
     model = GenerativeClassifier(families, combine=combine).fit(rows, y)
-    return asked(model, rows, y, new, validate=family is None)
+    return answers_of(model, rows, y, new, validate=family is None)
 
 
 def informative():
-    """Fit a classifier where whether a cell is missing tells of the class."""
+    """Fit a classifier where missingness depends on the class."""
     columns, y = table(gaps=False)
     rows = only(columns, "weight", "city")
     rng = np.random.default_rng(22)
     chance = np.where(y == "ant", 0.5, 0.05)
     hidden = (rng.random(SIZE) < chance).tolist()
-    rows["city"] = [None if gap else c for gap, c in zip(hidden, rows["city"], strict=True)]
+    rows["city"] = [None if missing else c for missing, c in zip(hidden, rows["city"], strict=True)]
     new = only(NEW, "weight", "city")
     model = GenerativeClassifier(missing="informative").fit(rows, y)
-    return asked(model, rows, y, new)
+    return answers_of(model, rows, y, new)
 
 
 def strings():
@@ -194,25 +194,25 @@ def strings():
         "at": ["18:30", None, "6:30"],
     }
     model = GenerativeClassifier({"since": "normal"}, combine="blocks").fit(rows, y)
-    return asked(model, rows, y, new)
+    return answers_of(model, rows, y, new)
 
 
 def identifiers():
-    """Fit a classifier to a column that names rows, and one that tells the class."""
+    """Fit a classifier to a column of identifiers, and one that depends on the class."""
     columns, y = table()
     rows = only(columns, "weight")
     rows["id"] = [f"row{at}" for at in range(SIZE)]
     new = {"weight": [9.0, None], "id": ["row3", "row900"]}
-    return asked(GenerativeClassifier().fit(rows, y), rows, y, new)
+    return answers_of(GenerativeClassifier().fit(rows, y), rows, y, new)
 
 
 def array(settings):
-    """Fit a classifier to an array of numbers with gaps."""
+    """Fit a classifier to an array of numbers with missing values."""
     columns, y = table()
     rows = np.array([columns[name] for name in ("weight", "left", "right")], dtype=float).T
     model = GenerativeClassifier(**settings).fit(rows, y)
-    found = answers(model, rows[:6]) | fitted(model) | explained(model, rows[:1])
-    return found | left_out(model, rows, y)
+    found = answers(model, rows[:6]) | fitted(model) | explanations(model, rows[:1])
+    return found | leave_one_out(model, rows, y)
 
 
 def stream(stop, settings=None):
@@ -227,7 +227,7 @@ def stream(stop, settings=None):
             model.partial_fit(rows_of(rows, part), y[part])
     new = only(NEW, "weight", "children", "city")
     learned = list(range(stop))
-    return asked(model, rows_of(rows, learned), y[learned], new, leave=False)
+    return answers_of(model, rows_of(rows, learned), y[learned], new, leave=False)
 
 
 def learned_on(act):
@@ -237,7 +237,7 @@ def learned_on(act):
     first, second = list(range(100)), list(range(100, SIZE))
     parts = [(rows_of(rows, at), y[at]) for at in (first, second)]
     model = act(parts)
-    return asked(model, rows, y, only(NEW, "weight", "children", "city"), leave=False)
+    return answers_of(model, rows, y, only(NEW, "weight", "children", "city"), leave=False)
 
 
 def _partial_fit(parts):
@@ -295,7 +295,9 @@ def tried():
     columns, y = table()
     rows = only(columns, "weight", "children", "city")
     settings = {"combine": ["naive", "blocks"], "estimate": ["predictive", "mean"]}
-    return validated(GenerativeClassifier(), rows, y, 3, groups=np.arange(SIZE) % 31, **settings)
+    return cross_validation(
+        GenerativeClassifier(), rows, y, 3, groups=np.arange(SIZE) % 31, **settings
+    )
 
 
 def cases():

@@ -1,4 +1,4 @@
-"""Classifiers and vectorizers of documents: every event model, weighting and way of cutting."""
+"""Classifiers and vectorizers of documents: every event model, weighting and way of splitting."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from golden_tables import documents
 from golden_values import (
     IMPORTANT,
     answers,
-    bridged,
-    drawn,
-    explained,
+    cross_validation,
+    explanations,
     fields_of,
     fitted,
     flat,
-    left_out,
-    told,
-    validated,
+    leave_one_out,
+    samples,
+    to_logistic,
+    value_or_refusal,
 )
 from suffice import CountVectorizer, HashingVectorizer, TextClassifier
 
@@ -34,14 +34,14 @@ SETTINGS = {
     **{f"event={e} calibrate=None": {"event": e, "calibrate": None} for e in EVENTS},
     **{f"event={e} alpha=0.5": {"event": e, "alpha": 0.5} for e in EVENTS},
     **{
-        f"event={e} unknown=smooth{told}": {"event": e, "unknown": "smooth", **given}
+        f"event={e} unknown=smooth{setting}": {"event": e, "unknown": "smooth", **given}
         for e in EVENTS
-        for told, given in (("", {}), (" calibrate=None", {"calibrate": None}))
+        for setting, given in (("", {}), (" calibrate=None", {"calibrate": None}))
     },
     **{
-        f"event={e} weighting=tfidf{told}": {"event": e, "weighting": "tfidf", **given}
+        f"event={e} weighting=tfidf{setting}": {"event": e, "weighting": "tfidf", **given}
         for e in ("multinomial", "complement")
-        for told, given in (("", {}), (" calibrate=None", {"calibrate": None}))
+        for setting, given in (("", {}), (" calibrate=None", {"calibrate": None}))
     },
     "ngrams=2": {"ngrams": 2},
     "ngrams=(2, 2)": {"ngrams": (2, 2)},
@@ -68,37 +68,41 @@ def corpus():
     return texts, labels, weights
 
 
-def asked(model, texts, labels, *, leave=True, validate=False):
-    """Return everything that a classifier of documents says."""
-    found = answers(model, NEW) | fitted(model) | drawn(model)
-    found |= explained(model, NEW[0], rest=validate)
-    found |= told("importance", lambda: fields_of(model.importance(), *IMPORTANT))
+def answers_of(model, texts, labels, *, leave=True, validate=False):
+    """Return all results of a classifier of documents."""
+    found = answers(model, NEW) | fitted(model) | samples(model)
+    found |= explanations(model, NEW[0], rest=validate)
+    found |= value_or_refusal("importance", lambda: fields_of(model.importance(), *IMPORTANT))
     held = (texts[:20], labels[:20])
-    found |= told("importance of", lambda: fields_of(model.importance(*held), *IMPORTANT))
-    found |= told(
+    found |= value_or_refusal(
+        "importance of", lambda: fields_of(model.importance(*held), *IMPORTANT)
+    )
+    found |= value_or_refusal(
         "term_probabilities",
         lambda: fields_of(model.term_probabilities(), "terms", "probability", "count"),
     )
     for by in ("information", "log_ratio", "probability"):
-        found |= told(f"top_words {by}", lambda by=by: top_words(model, by))
-    found |= bridged(model, NEW[:4])
+        found |= value_or_refusal(f"top_words {by}", lambda by=by: top_words(model, by))
+    found |= to_logistic(model, NEW[:4])
     if leave:
-        found |= left_out(model, texts, labels)
+        found |= leave_one_out(model, texts, labels)
     if validate:
-        found |= validated(model, texts, labels)
+        found |= cross_validation(model, texts, labels)
     return found
 
 
 def top_words(model, by):
-    """Return the words that tell most of the first class."""
+    """Return the words that best distinguish the first class."""
     frame = model.top_words(model.classes_[0], 6, by).to_frame()
     return {str(name): frame[name].to_numpy() for name in frame.columns}
 
 
 def fit(settings, *, validate=False):
-    """Fit a classifier and ask it everything."""
+    """Fit a classifier, and return all its results."""
     texts, labels, _ = corpus()
-    return asked(TextClassifier(**settings).fit(texts, labels), texts, labels, validate=validate)
+    return answers_of(
+        TextClassifier(**settings).fit(texts, labels), texts, labels, validate=validate
+    )
 
 
 def weighted(settings):
@@ -107,14 +111,16 @@ def weighted(settings):
     model = TextClassifier(**settings).fit(
         texts, labels, sample_weight=weights, groups=np.arange(SIZE) % 30
     )
-    return asked(model, texts, labels, leave=False) | left_out(model, texts, labels, weights)
+    return answers_of(model, texts, labels, leave=False) | leave_one_out(
+        model, texts, labels, weights
+    )
 
 
 def history(act):
     """Learn documents by parts, and go on from there."""
     texts, labels, _ = corpus()
     parts = [(texts[:50], labels[:50]), (texts[50:], labels[50:])]
-    return asked(act(parts), texts, labels, leave=False)
+    return answers_of(act(parts), texts, labels, leave=False)
 
 
 def _partial_fit(parts):
@@ -185,9 +191,11 @@ def counted(settings):
     """Learn documents in whole and in parts, count, merge and prune."""
     counter = CountVectorizer(**settings)
     found = flat("fit_transform", counter.fit_transform(SENTENCES))
-    found |= told("names", counter.get_feature_names_out) | fitted(counter)
+    found |= value_or_refusal("names", counter.get_feature_names_out) | fitted(counter)
     found |= flat("transform", counter.transform(NEW[:5]))
-    found |= told("inverse", lambda: list(counter.inverse_transform(counter.transform(NEW[:2]))))
+    found |= value_or_refusal(
+        "inverse", lambda: list(counter.inverse_transform(counter.transform(NEW[:2])))
+    )
 
     def parts():
         learner = CountVectorizer(**settings).partial_fit(SENTENCES[:3]).partial_fit(SENTENCES[3:])
@@ -201,7 +209,7 @@ def counted(settings):
             "pruned": both.prune(2).get_feature_names_out(),
         }
 
-    return found | told("history", parts)
+    return found | value_or_refusal("history", parts)
 
 
 def hashed(settings):
@@ -209,8 +217,10 @@ def hashed(settings):
     hashing = HashingVectorizer(n_features=8, **settings)
     found = flat("transform", hashing.transform(SENTENCES))
     hashing.partial_fit(SENTENCES[:3]).partial_fit(SENTENCES[3:])
-    found |= told("names", hashing.get_feature_names_out)
-    return found | told("terms_of", lambda: [list(hashing.terms_of(at)) for at in range(8)])
+    found |= value_or_refusal("names", hashing.get_feature_names_out)
+    return found | value_or_refusal(
+        "terms_of", lambda: [list(hashing.terms_of(at)) for at in range(8)]
+    )
 
 
 def cases():

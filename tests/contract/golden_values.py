@@ -1,4 +1,4 @@
-"""What a fitted model says, by the public interface alone, as a flat mapping of names to values."""
+"""Results of a fitted model, by the public interface, as a flat mapping of names to values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ FIELDS_BY_NAME = {
     "FeatureRanking": ("names", "mutual_information", "log_bayes_factor", "order"),
 }
 
-# What fields were named when the files were made.
+# Names of fields when the values were stored.
 STORED_NAMES = {"inverse_temperature": "sharpness", "noise_rate": "lapse", "method": "how"}
 
 
@@ -122,7 +122,7 @@ def _sequence(name, items):
     return found
 
 
-# How many steps it took: at tight tolerances that hangs on the last bit, and is no result.
+# Numbers of steps: at tight tolerances they depend on the last bit, and are not compared.
 STEPS = ("n_iter_", "loss_curve_")
 
 
@@ -132,14 +132,14 @@ def fitted(model):
     left = STEPS if getattr(model, "tol", 1.0) < 1e-9 else ()
     for name in sorted(set(dir(type(model))) | set(vars(model))):
         if name.endswith("_") and not name.startswith("_") and name not in left:
-            found |= told(name, lambda name=name: getattr(model, name))
+            found |= value_or_refusal(name, lambda name=name: getattr(model, name))
     return found
 
 
-def told(name, act):
-    """Return what something gives, or the kind of error with which it is refused.
+def value_or_refusal(name, act):
+    """Return the value of a call, or the kind of error that it raises.
 
-    >>> told("a", lambda: 1), told("a", lambda: suffice.Beta(-1, 1))
+    >>> value_or_refusal("a", lambda: 1), value_or_refusal("a", lambda: suffice.Beta(-1, 1))
     ({'a': 1}, {'a': 'refused: PriorError'})
     """
     try:
@@ -177,49 +177,55 @@ ANSWERS = (
 
 
 def answers(model, new, prefix=""):
-    """Return what a model answers to new rows."""
+    """Return the predictions of a model for new rows."""
     found = {}
     for name in ANSWERS:
         if hasattr(type(model), name):
-            found |= told(prefix + name, lambda name=name: getattr(model, name)(new))
+            found |= value_or_refusal(prefix + name, lambda name=name: getattr(model, name)(new))
     if hasattr(model, "decide"):
-        found |= told(f"{prefix}decide", lambda: model.decide(new, reject=0.2))
+        found |= value_or_refusal(f"{prefix}decide", lambda: model.decide(new, reject=0.2))
         loss = 1.0 + np.arange(2.0 * len(model.classes_)).reshape(2, -1) % 3
-        found |= told(f"{prefix}decide by loss", lambda: model.decide(new, loss))
+        found |= value_or_refusal(f"{prefix}decide by loss", lambda: model.decide(new, loss))
     return found
 
 
-def explained(model, row, rest=True):
+def explanations(model, row, rest=True):
     """Return what each column of one row adds to log-odds, against a class and all the rest."""
-    # Against the rest, parts are integrals along a line: much the slowest of all answers.
-    found = told("explain", lambda: fields_of(model.explain(row), *EXPLAINED)) if rest else {}
+    # Against the rest, parts are integrals along a line: much the slowest of all results.
+    found = (
+        value_or_refusal("explain", lambda: fields_of(model.explain(row), *EXPLAINED))
+        if rest
+        else {}
+    )
     last = model.classes_[-1]
-    return found | told(
+    return found | value_or_refusal(
         "explain against",
         lambda: fields_of(model.explain(row, model.classes_[0], last), *EXPLAINED),
     )
 
 
-def left_out(model, rows, labels, weights=None):
-    """Return what a model would say of its rows had it not learned them."""
+def leave_one_out(model, rows, labels, weights=None):
+    """Return the results of leave-one-out."""
     weighted = {} if weights is None else {"sample_weight": weights}
-    return told(
+    return value_or_refusal(
         "leave_one_out",
         lambda: fields_of(model.leave_one_out(rows, labels, **weighted), *LEFT_OUT),
     )
 
 
-def validated(model, rows, labels, folds=3, **settings):
+def cross_validation(model, rows, labels, folds=3, **settings):
     """Return the results of cross-validation."""
-    return told(
+    return value_or_refusal(
         "cross_validate",
         lambda: fields_of(model.cross_validate(rows, labels, folds, **settings), *VALIDATED),
     )
 
 
-def drawn(model):
+def samples(model):
     """Return rows drawn from a model, and their labels."""
-    return told("sample", lambda: dict(zip(("rows", "labels"), _sampled(model), strict=True)))
+    return value_or_refusal(
+        "sample", lambda: dict(zip(("rows", "labels"), _sampled(model), strict=True))
+    )
 
 
 def _sampled(model):
@@ -229,7 +235,7 @@ def _sampled(model):
     return rows, labels
 
 
-def bridged(model, whole):
+def to_logistic(model, whole):
     """Return the weights of the logistic regression with the same probabilities."""
 
     def weights():
@@ -241,22 +247,22 @@ def bridged(model, whole):
             "predict_proba": logistic.predict_proba(whole),
         }
 
-    return told("to_logistic", weights)
+    return value_or_refusal("to_logistic", weights)
 
 
 def classifier(model, rows, labels, new, *, weights=None, whole=None, validate=True, leave=True):
-    """Return everything that a fitted classifier says: of new rows, of its own, and of itself."""
-    found = answers(model, new) | fitted(model) | drawn(model)
-    found |= explained(model, new[:1], rest=validate)
+    """Return all results of a fitted classifier: of new rows, of its own, and its attributes."""
+    found = answers(model, new) | fitted(model) | samples(model)
+    found |= explanations(model, new[:1], rest=validate)
     if leave:
-        found |= left_out(model, rows, labels, weights)
+        found |= leave_one_out(model, rows, labels, weights)
     if validate:
-        found |= validated(model, rows, labels)
-    return found if whole is None else found | bridged(model, whole)
+        found |= cross_validation(model, rows, labels)
+    return found if whole is None else found | to_logistic(model, whole)
 
 
-def warned(make):
-    """Return what a case gives, with the kinds of warnings on the way as one more value."""
+def with_warnings(make):
+    """Return the results of a case, with the kinds of warnings as one more value."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = make()

@@ -92,25 +92,25 @@ def measured(rng: np.random.Generator, shape: Any) -> np.ndarray:
     return rng.normal(1e3, 1.0, shape)
 
 
-def with_gaps(values: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
+def with_missing(values: Callable[..., np.ndarray]) -> Callable[..., np.ndarray]:
     return lambda rng, shape: np.where(rng.random(shape) < 0.25, np.nan, values(rng, shape))
 
 
 PARTS = [([0], reference.events), ([0, 1], reference.moments), ([1], reference.full_moments)]
 TALLIES: dict[str, tuple[type, Any, Any]] = {
-    "levels": (Counts, partial(reference.counts, levels=9), with_gaps(whole)),
+    "levels": (Counts, partial(reference.counts, levels=9), with_missing(whole)),
     "words": (Counts, reference.word_counts, whole),
-    "events": (Events, reference.events, with_gaps(whole)),
-    "moments": (Moments, reference.moments, with_gaps(measured)),
+    "events": (Events, reference.events, with_missing(whole)),
+    "moments": (Moments, reference.moments, with_missing(measured)),
     "full moments": (Moments, reference.full_moments, measured),
-    "patterns": (Patterns, reference.patterns, with_gaps(measured)),
+    "patterns": (Patterns, reference.patterns, with_missing(measured)),
     "quartics": (Quartics, reference.quartics, measured),
     "blocks": (Blocks, partial(reference.blocks, parts=PARTS), whole),
 }
 
 
 def by_label(build: Any, *, named: bool) -> Any:
-    """Return how rows with a label in their last column are tallied, class by class."""
+    """Return a function that tallies rows with a label in their last column, class by class."""
 
     def make(table: np.ndarray, weights: np.ndarray) -> Tally:
         labels = LABELS[table[:, -1].astype(int)]
@@ -239,7 +239,7 @@ def events() -> np.ndarray:
 
 
 def words() -> np.ndarray:
-    """Return rows of as many words each: scores say nothing of how many there are."""
+    """Return rows of equally many words: scores do not depend on the number of words."""
     rng = np.random.default_rng(4)
     shares = np.array([[0.2, 0.3, 0.5], [0.5, 0.3, 0.2]])
     return np.stack([rng.multinomial(6, shares[own]) for own in OWN]).astype(np.float64)

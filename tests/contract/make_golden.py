@@ -1,4 +1,4 @@
-"""Store what all cases give today: `python tests/contract/make_golden.py [group ...]`.
+"""Store the results of all cases: `python tests/contract/make_golden.py [group ...]`.
 
 Run this only when a result has changed on purpose, and say which in the changelog.
 """

@@ -42,7 +42,7 @@ from suffice import (
     TextClassifier,
 )
 
-CENTRE, SPREAD = [5.0, 100.0, 0.0], np.diag([1.0, 100.0, 0.01])
+CENTRE, SCALE = [5.0, 100.0, 0.0], np.diag([1.0, 100.0, 0.01])
 NAMED = {"length": data.NUMBERS[:, 0], "mass": data.NUMBERS[:, 1], "bend": data.NUMBERS[:, 2]}
 NEW_NAMED = {name: data.NEW[:, at] for at, name in enumerate(NAMED)}
 TEXTS, TEXT_LABELS = documents(size=48)
@@ -109,7 +109,7 @@ def numbers(model, **given):
 
 def counts(model, **given):
     """Return a case of counts with gaps."""
-    return Saved(model, data.GAPPY_COUNTS, data.LABELS, data.NEW_COUNTS, **given)
+    return Saved(model, data.MISSING_COUNTS, data.LABELS, data.NEW_COUNTS, **given)
 
 
 def texts(history="fit", save=None, load=None, groups=None, **settings):
@@ -148,7 +148,7 @@ def noted(family, **settings):
 
 def regression(model, targets=data.TARGET, **given):
     """Return a case of a regression."""
-    return Saved(model, data.COLUMNS, targets, data.NEW_COLUMNS_GAPPY, **given)
+    return Saved(model, data.COLUMNS, targets, data.NEW_COLUMNS_MISSING, **given)
 
 
 def logistic(labels=data.LABELS, **settings):
@@ -159,20 +159,20 @@ def logistic(labels=data.LABELS, **settings):
     return Saved(lambda: LogisticRegression(**tight | settings), rows, labels, new)
 
 
-def expansion(model, rows=data.GAPPY, new=data.NEW):
+def expansion(model, rows=data.MISSING, new=data.NEW):
     """Return a case of a basis expansion."""
     return Saved(model, rows, None, new)
 
 
-NIG = NormalInverseGamma(CENTRE, 1.0, 2.0, np.diag(SPREAD))
-NIW = NormalInverseWishart(CENTRE, 1.0, 5.0, SPREAD)
+NIG = NormalInverseGamma(CENTRE, 1.0, 2.0, np.diag(SCALE))
+NIW = NormalInverseWishart(CENTRE, 1.0, 5.0, SCALE)
 ROWS = {"rows": True}
 FOUR = np.zeros(4)
 CALM = {"calibrate": "folds"}
 CLASSIFIERS = {
     "gaussian_nb": numbers(lambda: GaussianNB()),
     "gaussian_nb_gaps_weights": numbers(
-        lambda: GaussianNB(), rows=data.GAPPY, weights=data.WEIGHTS
+        lambda: GaussianNB(), rows=data.MISSING, weights=data.WEIGHTS
     ),
     "gaussian_nb_names": Saved(lambda: GaussianNB(), NAMED, data.LABELS, NEW_NAMED),
     "gaussian_nb_predictive_tied": numbers(lambda: GaussianNB(estimate="predictive", tie="class")),
@@ -203,10 +203,10 @@ CLASSIFIERS = {
     "poisson_nb": counts(lambda: PoissonNB(alpha=Gamma(1.0, 2.0), estimate="predictive")),
     "poisson_nb_evidence": counts(lambda: PoissonNB(alpha="evidence", prior_rows=2.0)),
     "categorical_nb": Saved(
-        lambda: CategoricalNB(min_categories=6), data.GAPPY_LEVELS, data.LABELS, data.NEW_LEVELS
+        lambda: CategoricalNB(min_categories=6), data.MISSING_LEVELS, data.LABELS, data.NEW_LEVELS
     ),
     "linear_discriminant": numbers(lambda: LinearDiscriminantAnalysis()),
-    "linear_discriminant_gaps": numbers(lambda: LinearDiscriminantAnalysis(), rows=data.GAPPY),
+    "linear_discriminant_gaps": numbers(lambda: LinearDiscriminantAnalysis(), rows=data.MISSING),
     "linear_discriminant_float32": numbers(
         lambda: LinearDiscriminantAnalysis("eigen", shrinkage=0.2),
         rows=data.NUMBERS.astype(np.float32),
@@ -219,7 +219,7 @@ CLASSIFIERS = {
     ),
     "gaussian_discriminant": numbers(lambda: GaussianDiscriminant()),
     "gaussian_discriminant_full_gaps": numbers(
-        lambda: GaussianDiscriminant("full", prior=NIW, tol=1e-12, max_iter=1000), rows=data.GAPPY
+        lambda: GaussianDiscriminant("full", prior=NIW, tol=1e-12, max_iter=1000), rows=data.MISSING
     ),
     "gaussian_discriminant_diagonal": numbers(lambda: GaussianDiscriminant("diagonal", prior=NIG)),
     "gaussian_discriminant_spherical_calibrated": numbers(
@@ -330,7 +330,7 @@ EXPANSIONS = {
     "fourier_period": expansion(lambda: Fourier(2, period=[1.0, 50.0, 0.3])),
     "hinge": expansion(lambda: Hinge(3)),
     "hinge_knots": expansion(lambda: Hinge([[5.0], [90.0, 110.0], [0.0]])),
-    "levels": expansion(lambda: Levels(), data.GAPPY_LEVELS, data.NEW_LEVELS),
+    "levels": expansion(lambda: Levels(), data.MISSING_LEVELS, data.NEW_LEVELS),
     "polynomial": expansion(lambda: Polynomial(2)),
     "quadratic": expansion(lambda: Quadratic(products=False)),
     "radial": expansion(lambda: Radial(3)),

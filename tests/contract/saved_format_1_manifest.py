@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from golden_values import answers, fitted, flat, told
+from golden_values import answers, fitted, flat, value_or_refusal
 from suffice import BayesianLinearRegression, LinearRegression
 
 FOLDER = Path(__file__).parent / "saved_format_1"
@@ -34,10 +34,10 @@ def learned(model):
 
 
 def answered(model, new):
-    """Return what a model answers to new rows."""
+    """Return the predictions of a model for new rows."""
     found = answers(model, new)
     if isinstance(model, LinearRegression | BayesianLinearRegression):
-        found |= told("predict std", lambda: model.predict(new, return_std=True))
+        found |= value_or_refusal("predict std", lambda: model.predict(new, return_std=True))
     if hasattr(model, "weights_"):
         found |= flat("weights_", model.weights_)
     if hasattr(model, "calibration_"):

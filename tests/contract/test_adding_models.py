@@ -85,7 +85,7 @@ def test_the_sum_of_models_is_the_model_of_all_rows(case):
 
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
 @pytest.mark.parametrize("case", MODELS)
-def test_the_sum_of_one_model_is_a_model_of_its_own(case):
+def test_the_sum_of_one_model_is_a_copy(case):
     _, rows = MODELS[case]
     one, other, _ = parts_of(case)
     alone = sum([one])
@@ -96,7 +96,7 @@ def test_the_sum_of_one_model_is_a_model_of_its_own(case):
     np.testing.assert_array_equal(answers(one, rows), was)
 
 
-def test_vectorizers_add_up_too_and_keep_to_themselves():
+def test_vectorizers_add_up_and_stay_unchanged():
     parts = [CountVectorizer().fit(TEXTS[at::3]) for at in range(3)]
     whole = CountVectorizer().fit(TEXTS)
     total = sum(parts)
@@ -107,7 +107,7 @@ def test_vectorizers_add_up_too_and_keep_to_themselves():
     np.testing.assert_array_equal(parts[0].term_counts_, was)
 
 
-def test_nothing_but_zero_and_models_is_added_to_a_model():
+def test_only_zero_and_models_can_be_added_to_a_model():
     model = GaussianNB().fit(NUMBERS, LABELS)
     for other in (1, 0.5, "model", None):
         with pytest.raises(TypeError, match=r"unsupported operand|can only concatenate"):
@@ -139,20 +139,20 @@ DIFFERENT = {
 
 @pytest.mark.parametrize("case", MODELS)
 def test_models_with_different_settings_are_not_added_and_the_error_names_them(case):
-    settings, told = DIFFERENT[case]
+    settings, message = DIFFERENT[case]
     model, rows = MODELS[case]
     one = clone(model).fit(rows, target_of(case))
     other = clone(model).set_params(**settings).fit(rows, target_of(case))
     before = vars(one).copy()
-    with pytest.raises(MergeError, match=told):
+    with pytest.raises(MergeError, match=message):
         one + other
-    with pytest.raises(MergeError, match=told):
+    with pytest.raises(MergeError, match=message):
         sum([one, other])
     assert all(vars(one)[name] is before[name] for name in before)
 
 
 @pytest.mark.parametrize("case", ["MultinomialNB", "GaussianNB", "LinearRegression"])
-def test_the_cures_that_the_error_tells_work(case):
+def test_the_cures_that_the_error_names_work(case):
     settings, _ = DIFFERENT[case]
     model, rows = MODELS[case]
     one = clone(model).fit(rows[::2], target_of(case)[::2])
@@ -164,7 +164,7 @@ def test_the_cures_that_the_error_tells_work(case):
     np.testing.assert_allclose(answers(one + alike, rows), whole, rtol=1e-9)
 
 
-def test_other_tallies_are_named_by_the_settings_that_made_them():
+def test_different_tallies_are_named_by_the_settings_that_differ():
     one = LinearDiscriminantAnalysis("lsqr").fit(NUMBERS, LABELS)
     other = LinearDiscriminantAnalysis("lsqr", shrinkage="auto").fit(NUMBERS, LABELS)
     with pytest.raises(MergeError, match="shrinkage is None here and 'auto' there"):
@@ -174,7 +174,7 @@ def test_other_tallies_are_named_by_the_settings_that_made_them():
         full.merge(GaussianDiscriminant("diagonal").fit(NUMBERS, LABELS))
 
 
-def test_settings_that_no_answer_depends_on_may_differ():
+def test_settings_that_no_prediction_depends_on_may_differ():
     one = LinearRegression(copy_X=False).fit(NUMBERS, COUNTS[:, 0])
     assert one + LinearRegression(n_jobs=2).fit(NUMBERS, COUNTS[:, 0])
     linear = LinearDiscriminantAnalysis(store_covariance=True).fit(NUMBERS, LABELS)
@@ -225,12 +225,12 @@ NOT_SAME = [
 
 
 @pytest.mark.parametrize(("one", "other"), SAME, ids=range(len(SAME)))
-def test_values_that_mean_the_same_are_the_same(one, other):
+def test_equal_settings_of_different_types_are_equal(one, other):
     assert same(one, other)
     assert same(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), NOT_SAME, ids=range(len(NOT_SAME)))
-def test_values_that_differ_are_told_apart(one, other):
+def test_different_settings_are_different(one, other):
     assert not same(one, other)
     assert not same(other, one)

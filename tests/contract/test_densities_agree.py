@@ -24,8 +24,8 @@ RNG = np.random.default_rng(0)
 LABELS = np.array(["a", "b", "c"])[RNG.integers(0, 3, 90)]
 NUMBERS = RNG.normal(size=(90, 3)) + (LABELS == "a")[:, None]
 COUNTS = RNG.poisson(2.0, (90, 4))
-GAPPY = np.where(RNG.random(NUMBERS.shape) < 0.2, np.nan, NUMBERS)
-GAPPY_COUNTS = np.where(RNG.random(COUNTS.shape) < 0.2, np.nan, COUNTS)
+MISSING_NUMBERS = np.where(RNG.random(NUMBERS.shape) < 0.2, np.nan, NUMBERS)
+MISSING_COUNTS = np.where(RNG.random(COUNTS.shape) < 0.2, np.nan, COUNTS)
 TEXTS = [" ".join(RNG.choice(["offer", "money", "lunch", "noon", "report"], 6)) for _ in range(90)]
 MIXED = [
     {"size": float(size), "colour": "red" if count > 1 else "blue", "events": int(count)}
@@ -34,22 +34,22 @@ MIXED = [
 
 CASES = {
     "GaussianNB": (GaussianNB(), NUMBERS),
-    "GaussianNB, predictive": (GaussianNB(estimate="predictive"), GAPPY),
+    "GaussianNB, predictive": (GaussianNB(estimate="predictive"), MISSING_NUMBERS),
     "GaussianNB, calibrated": (GaussianNB(calibrate="loo"), NUMBERS),
-    "BernoulliNB": (BernoulliNB(binarize=1.5), GAPPY_COUNTS),
+    "BernoulliNB": (BernoulliNB(binarize=1.5), MISSING_COUNTS),
     "MultinomialNB": (MultinomialNB(), COUNTS),
     "MultinomialNB, sparse": (MultinomialNB(), sp.csr_array(COUNTS)),
     "MultinomialNB, predictive": (MultinomialNB(estimate="predictive"), COUNTS),
-    "MultinomialNB, gaps": (MultinomialNB(), GAPPY_COUNTS),
+    "MultinomialNB, missing values": (MultinomialNB(), MISSING_COUNTS),
     "MultinomialNB, fractions": (MultinomialNB(), COUNTS / 3),
-    "CategoricalNB": (CategoricalNB(), GAPPY_COUNTS),
+    "CategoricalNB": (CategoricalNB(), MISSING_COUNTS),
     "PoissonNB": (PoissonNB(), COUNTS),
-    "PoissonNB, predictive": (PoissonNB(estimate="predictive"), GAPPY_COUNTS),
+    "PoissonNB, predictive": (PoissonNB(estimate="predictive"), MISSING_COUNTS),
     "LinearDiscriminantAnalysis": (LinearDiscriminantAnalysis(), NUMBERS),
-    "LinearDiscriminantAnalysis, lsqr": (LinearDiscriminantAnalysis("lsqr"), GAPPY),
+    "LinearDiscriminantAnalysis, lsqr": (LinearDiscriminantAnalysis("lsqr"), MISSING_NUMBERS),
     "QuadraticDiscriminantAnalysis": (QuadraticDiscriminantAnalysis(), NUMBERS),
     "GaussianDiscriminant": (GaussianDiscriminant(), NUMBERS),
-    "GaussianDiscriminant, full": (GaussianDiscriminant("full", estimate="map"), GAPPY),
+    "GaussianDiscriminant, full": (GaussianDiscriminant("full", estimate="map"), MISSING_NUMBERS),
     "GaussianDiscriminant, spherical": (GaussianDiscriminant("spherical"), NUMBERS),
     "GenerativeClassifier": (GenerativeClassifier(), MIXED),
     "TextClassifier": (TextClassifier(), TEXTS),
@@ -85,14 +85,14 @@ def test_probabilities_are_the_joint_density_over_the_density(case):
     np.testing.assert_allclose(model.predict_log_proba(rows), ratio, rtol=1e-9, atol=1e-9)
 
 
-def test_the_density_of_words_is_of_scikit_learns_joint_density():
+def test_the_density_of_words_is_that_of_scikit_learns_joint_density():
     ours, theirs = (kind().fit(COUNTS, LABELS) for kind in (MultinomialNB, TheirMultinomialNB))
     joint = theirs.predict_joint_log_proba(COUNTS)
     np.testing.assert_allclose(ours.predict_joint_log_proba(COUNTS), joint, rtol=1e-12)
     np.testing.assert_allclose(ours.score_samples(COUNTS), logsumexp(joint, axis=1), rtol=1e-12)
 
 
-def test_a_rule_that_is_no_model_has_the_density_of_the_multinomial():
+def test_the_complement_rule_has_the_density_of_the_multinomial():
     words = MultinomialNB().fit(COUNTS, LABELS).score_samples(COUNTS)
     rule = ComplementNB().fit(COUNTS, LABELS)
     np.testing.assert_allclose(rule.score_samples(COUNTS), words, rtol=1e-12)

@@ -30,10 +30,10 @@ TWO = np.where(THREE == "c", "b", THREE)
 MIX = RNG.normal(size=(4, 4))
 NUMBERS = RNG.normal(size=(SIZE, 4)) @ MIX + (THREE == "a")[:, None] - 2.0 * (THREE == "c")[:, None]
 COUNTS = RNG.poisson(np.exp(0.3 * NUMBERS.clip(-4, 4)))
-GAP = NUMBERS[:1].copy()
-GAP[0, 1] = np.nan
-GAPPY_COUNTS = COUNTS[:1].astype(float)
-GAPPY_COUNTS[0, [1, 2]] = np.nan
+MISSING_CELL = NUMBERS[:1].copy()
+MISSING_CELL[0, 1] = np.nan
+MISSING_COUNTS = COUNTS[:1].astype(float)
+MISSING_COUNTS[0, [1, 2]] = np.nan
 
 MODELS = {
     "GaussianNB": (GaussianNB(), NUMBERS),
@@ -68,7 +68,7 @@ MODELS = {
     "LogisticRegression": (LogisticRegression(), NUMBERS),
     "GenerativeClassifier": (GenerativeClassifier(), NUMBERS),
 }
-GAPS = [name for name in MODELS if "Logistic" not in name]
+TAKE_MISSING = [name for name in MODELS if "Logistic" not in name]
 
 
 def odds_of(model, row, target, against=None):
@@ -82,9 +82,9 @@ def odds_of(model, row, target, against=None):
 def check(model, row, target=None, against=None):
     reasons = model.explain(row, target, against)
     assert isinstance(reasons, Explanation)
-    told = model.predict(row)[0] if target is None else target
-    assert reasons.target == told
-    assert reasons.log_odds == pytest.approx(odds_of(model, row, told, against), abs=1e-8)
+    message = model.predict(row)[0] if target is None else target
+    assert reasons.target == message
+    assert reasons.log_odds == pytest.approx(odds_of(model, row, message, against), abs=1e-8)
     assert reasons.base + reasons.contributions.sum() == pytest.approx(reasons.log_odds)
     return reasons
 
@@ -102,12 +102,12 @@ def test_the_parts_add_up_to_the_log_odds_of_predict_proba(case, labels):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("case", GAPS)
-def test_a_missing_cell_adds_nothing_and_the_rest_adds_up(case):
+@pytest.mark.parametrize("case", TAKE_MISSING)
+def test_a_missing_value_contributes_nothing_and_the_rest_adds_up(case):
     model, rows = MODELS[case]
     model.fit(rows, THREE)
     counts = rows.dtype.kind == "i" or "cells as they are" in case
-    row = GAPPY_COUNTS if counts else GAP
+    row = MISSING_COUNTS if counts else MISSING_CELL
     reasons = check(model, row)
     for name, value, share in zip(
         reasons.names, reasons.values, reasons.contributions, strict=True
@@ -135,8 +135,8 @@ LEARNED = {
 
 
 @pytest.mark.parametrize("case", LEARNED)
-def test_what_stands_before_any_column_is_the_class_prior(case):
-    """So nothing that a column says is hidden in the base."""
+def test_the_base_is_the_class_prior(case):
+    """So the base contains nothing of a column."""
     model, rows = MODELS[case]
     model.fit(rows, TWO)
     counts = np.array([(label == TWO).sum() for label in ("a", "b")], float)
@@ -198,7 +198,7 @@ def test_presence_absence_levels_and_events_add_their_log_ratios():
             assert shares[f"x{j}"] == pytest.approx(one - other, abs=1e-9)
 
 
-def test_columns_that_depend_on_each_other_add_what_is_new_in_them():
+def test_dependent_columns_contribute_by_the_chain_rule():
     model = QuadraticDiscriminantAnalysis().fit(NUMBERS, TWO)
     found = contributions(model, NUMBERS[[5]])
     upto = [0.0]
@@ -225,7 +225,7 @@ def test_linear_scores_add_weight_times_cell():
         np.testing.assert_allclose(steps, wanted, rtol=1e-9, atol=1e-12)
 
 
-def test_data_far_from_zero_keep_their_digits():
+def test_contributions_of_data_far_from_zero_keep_their_digits():
     far = NUMBERS + 1e8
     for model in (LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis(), GaussianNB()):
         near_parts = model.fit(NUMBERS, TWO).explain(NUMBERS[[5]], "b").contributions
@@ -267,13 +267,13 @@ def test_one_row_is_explained_at_a_time_and_classes_must_be_known(case):
 
 
 @pytest.mark.filterwarnings("ignore::suffice.errors.OneClassWarning")
-def test_one_class_has_no_odds():
+def test_a_model_of_one_class_has_no_log_odds():
     model = GaussianNB().fit(NUMBERS, np.full(SIZE, "a"))
     with pytest.raises(InputError, match="There is one class only, 'a', so there are no odds"):
         model.explain(NUMBERS[:1])
 
 
-def test_a_class_that_a_row_cannot_be_of_has_no_part_in_it():
+def test_a_class_of_probability_0_is_left_out_of_an_explanation():
     rows, labels = [[2, 1, 0], [1, 2, 0], [0, 0, 3]], ["a", "b", "c"]
     model = MultinomialNB(estimate="mle").fit(rows, labels)
     reasons = model.explain([[1, 1, 0]], "a")  # not of c, which has no such word
@@ -294,7 +294,7 @@ def test_cells_that_cannot_be_scored_are_refused_with_their_place(case):
         model.explain(bad)
 
 
-def test_text_in_all_its_forms_adds_up_as_before():
+def test_contributions_of_words_add_up_for_every_event_model():
     texts = [" ".join(RNG.choice(["offer", "money", "lunch", "noon", "report"], 5)) for _ in TWO]
     for settings in (
         {"event": "multinomial"},
@@ -309,7 +309,7 @@ def test_text_in_all_its_forms_adds_up_as_before():
         assert reasons.log_odds == pytest.approx(odds_of(model, ["offer offer lunch"], "a"))
 
 
-def test_unfitted_models_say_so():
+def test_explaining_with_an_unfitted_model_raises():
     for model in (GaussianNB(), LogisticRegression(), LinearDiscriminantAnalysis()):
         with pytest.raises(ValueError, match="is not fitted yet"):
             type(model)().explain(NUMBERS[:1])

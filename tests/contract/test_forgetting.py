@@ -14,7 +14,7 @@ from tally_histories import same_but_for_rounding
 pytestmark = pytest.mark.slow
 
 CASES = cases()
-# Of what was learned: how far what is left may be from a fresh fit.
+# How far a model may be from a fresh fit after forgetting, relative to all that was learned.
 RELATIVE = 1e-9
 
 
@@ -44,7 +44,7 @@ def by_name(model):
 
 
 def same_as_fresh(model, fresh, whole):
-    """Check that two models have learned the same, as far as rounding of the whole lets them."""
+    """Check that two models have learned the same, up to rounding of the larger sums."""
     classes = np.arange(1)
     if isinstance(model.tally_, Groups):
         np.testing.assert_array_equal(model.classes_, fresh.classes_)
@@ -96,8 +96,8 @@ def test_ten_thousand_histories_are_forgotten():
     assert sum(case.models * case.classes for case in CASES.values()) >= 10_000
 
 
-def test_light_rows_are_forgotten_though_a_heavy_one_stood_far_from_the_origin_of_their_sums():
-    """A batch is summed about one of its first rows; what that rounds is gone from later sums."""
+def test_light_rows_are_forgotten_after_a_heavy_one_far_from_the_origin():
+    """A batch is summed about one of its first rows, and later sums lack what that rounds away."""
     for seed in range(40):
         rng = np.random.default_rng(seed)
         rows = np.append(rng.normal(size=5).round(1) / 10, 1.3)[:, None]
@@ -180,7 +180,7 @@ def test_rows_that_have_decayed_are_forgotten_with_the_weights_that_they_have(na
             quietly(model.forget, **history.at(step))
 
 
-def test_files_without_a_scale_are_loaded_and_judged_by_what_the_tally_shows(tmp_path):
+def test_files_without_a_gross_scale_are_judged_by_their_tally(tmp_path):
     rows = np.array([[0.1], [0.7], [0.3], [0.9]])
     model = GaussianNB().fit(rows, [0, 0, 1, 1]).forget(rows[:1], [0])
     model._fitted = model._fitted.replace(gross=None)
@@ -191,7 +191,7 @@ def test_files_without_a_scale_are_loaded_and_judged_by_what_the_tally_shows(tmp
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lambda scale: Counts([[1.0]]), "gross scale is of type Counts"),
         (lambda scale: Groups([0, 7], [1.0, 1.0], scale.parts), "of other classes"),
@@ -201,20 +201,20 @@ def test_files_without_a_scale_are_loaded_and_judged_by_what_the_tally_shows(tmp
         (lambda scale: Groups([0, 1], [1.0, 1.0], scale.parts.rebase([[1.0]])), "not about 0"),
     ],
 )
-def test_a_scale_that_is_none_of_the_tally_is_refused(spoil, told):
+def test_a_gross_scale_that_does_not_fit_the_tally_is_refused(spoil, message):
     rows = np.array([[0.1], [0.7], [0.3], [0.9]])
     model = GaussianNB().fit(rows, [0, 0, 1, 1]).forget(rows[:1], [0])
     state = model._saved_state()
     model._check_saved(state)
     state["_gross"] = spoil(state["_gross"])
-    with pytest.raises(ModelFileError, match=told):
+    with pytest.raises(ModelFileError, match=message):
         model._check_saved(state)
 
 
 # ---- what is left as it was, and what is refused
 
 
-def test_classes_and_columns_that_nothing_is_taken_from_stay_as_they_are_to_the_bit():
+def test_classes_and_columns_without_forgotten_rows_stay_the_same_to_the_bit():
     rng = np.random.default_rng(8)
     rows, labels = rng.normal(size=(30, 2)).round(1), np.arange(30) % 3
     rows[3, 1] = np.nan
@@ -230,7 +230,7 @@ def test_classes_and_columns_that_nothing_is_taken_from_stay_as_they_are_to_the_
         assert one[0, 0] != other[0, 0]
 
 
-def test_the_scale_of_forgotten_rows_says_nothing_but_their_size():
+def test_the_gross_scale_reveals_only_the_size_of_forgotten_rows():
     rows = np.array([[0.123], [0.456], [0.789], [3.14]])
     model = quietly(GaussianNB().fit(rows, [0, 0, 1, 1]).forget, rows[:1], [0])
     gross = model._fitted.gross
@@ -239,7 +239,7 @@ def test_the_scale_of_forgotten_rows_says_nothing_but_their_size():
 
 
 @pytest.mark.parametrize(
-    ("row", "label", "weight", "told"),
+    ("row", "label", "weight", "message"),
     [
         ([0.5, 0.5], 0, 3.5, r"Class 0 has 3 rows, and 3.5 are to be forgotten"),
         ([9.0, 0.5], 0, 1.0, r"Column 0 would be left with a sum of squares of -.* in class 0"),
@@ -247,24 +247,26 @@ def test_the_scale_of_forgotten_rows_says_nothing_but_their_size():
         ([0.5, 0.5], 2, 1.0, "Cannot forget rows of class 2, of which none was learned"),
     ],
 )
-def test_what_no_rows_could_have_left_is_refused_and_changes_nothing(row, label, weight, told):
+def test_forgetting_rows_that_were_not_learned_is_refused_and_changes_nothing(
+    row, label, weight, message
+):
     """Also after rows of a million times their weight were forgotten."""
     rows = np.array([[0.1, 0.2], [0.5, 0.4], [0.3, 0.3], [0.2, 0.5], [0.1, 0.1], [0.4, 0.2]])
     weights, labels = np.array([1.0, 1.0, 1.0, 1e6, 1e-4, 1e2]), [0, 0, 0, 0, 1, 1]
     model = GaussianNB().fit(rows, labels, weights)
     quietly(model.forget, rows[[3, 5]], [0, 1], weights[[3, 5]])
     before = state(model)
-    with pytest.raises(DebtError, match=told):
+    with pytest.raises(DebtError, match=message):
         model.forget([row], [label], [weight])
     assert state(model) == before
 
 
-def test_a_plausible_row_that_was_never_learned_is_not_noticed():
+def test_a_plausible_row_that_was_never_learned_is_not_detected():
     model = GaussianNB().fit([[1.0], [2.0], [3.0], [0.0], [1.0]], [0, 0, 0, 1, 1])
     assert model.forget([[2.5]], [0]).class_count_.tolist() == [2.0, 2.0]
 
 
-def test_documents_with_words_can_be_forgotten_though_only_empty_ones_are_left(tmp_path):
+def test_the_last_document_with_words_can_be_forgotten(tmp_path):
     mails, labels = ["cheap pills", "", "", "lunch"], ["spam", "spam", "ham", "ham"]
     for event in ("multinomial", "bernoulli", "complement", "polya"):
         model = TextClassifier(event=event, calibrate=None).fit(mails, labels)
@@ -278,7 +280,7 @@ def test_documents_with_words_can_be_forgotten_though_only_empty_ones_are_left(t
         assert sorted(again.terms_) == ["cheap", "pills"]
 
 
-def test_a_row_that_a_regression_left_out_can_be_forgotten_by_itself():
+def test_a_row_that_a_regression_skipped_can_be_forgotten():
     rows = np.array([[1.0], [2.0], [np.nan], [4.0]])
     model = quietly(LinearRegression().fit, rows, [1.0, 2.1, 3.0, 3.9])
     before = model.tally_

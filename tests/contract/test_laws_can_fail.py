@@ -21,7 +21,7 @@ from suffice.testing import check_family, check_prior, check_tally
 
 
 def broken(law: str) -> Any:
-    """Return what expects an AssertionError that names the law, the seed and the size."""
+    """Return a context that expects an AssertionError naming the law, the seed and the size."""
     return pytest.raises(AssertionError, match=rf"(?s)breaks the law of {law}: .*\(seed=3, size=")
 
 
@@ -46,7 +46,7 @@ def heap_of(kind: type[Heap]) -> Any:
     return lambda rows, weights: kind(weights.sum(), weights @ np.square(rows).sum(axis=1))
 
 
-def test_a_tally_that_obeys_is_let_through() -> None:
+def test_a_lawful_tally_passes() -> None:
     check_tally(heap_of(Heap), seed=3)
 
 
@@ -207,7 +207,7 @@ def test_classes_that_are_not_pooled_are_caught(kind: type[Heap]) -> None:
         check_tally(by_column(kind), classes=2, seed=3)
 
 
-def test_what_is_no_tally_is_caught() -> None:
+def test_something_that_is_not_a_tally_is_caught() -> None:
     with broken("tallies"):
         check_tally(lambda rows, weights: rows, seed=3)
 
@@ -280,7 +280,7 @@ class PicklesItsShape(OwnGamma):
         return type(self)(self.shape, self.rate)
 
 
-def test_a_prior_that_obeys_is_let_through() -> None:
+def test_a_lawful_prior_passes() -> None:
     check_prior(OwnGamma(2.0, 0.5), poisson, seed=3)
 
 
@@ -320,7 +320,7 @@ def test_a_tally_that_forgets_half_is_caught() -> None:
         check_prior(Gamma(2.0, 0.5), poisson, tally=Lossy.of, seed=3)
 
 
-def test_a_likelihood_that_no_draw_meets_is_caught_by_integration() -> None:
+def test_a_wrong_likelihood_beyond_all_draws_is_caught_by_integration() -> None:
     far = float(Gamma(2.0, 0.5).interval(1 - 2e-6).upper)
 
     def larger_tail(rate: Any, x: Any) -> Any:
@@ -472,7 +472,7 @@ def test_rows_without_a_way_to_count_them_are_refused() -> None:
 
 
 class BrokenPosterior(NormalPosterior):
-    """What a column says, to be broken in one way each."""
+    """A posterior of a column, to be broken in one way each."""
 
 
 @dataclass(frozen=True, eq=False)

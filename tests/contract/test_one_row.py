@@ -1,4 +1,4 @@
-"""One row as people have it, and tables that are no frames."""
+"""One row in all its forms, and tables that are not data frames."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ METHODS = (
 
 
 def rows_of(frame: pd.DataFrame) -> dict[str, Any]:
-    """Return the first row of a frame in all ways."""
+    """Return the first row of a data frame in all its forms."""
     row = frame.iloc[0]
     plain = [cell.item() if isinstance(cell, np.generic) else cell for cell in row.tolist()]
     names = [str(name) for name in frame]
@@ -75,14 +75,14 @@ def rows_of(frame: pd.DataFrame) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def quiet():
-    """Leave aside that a single row changes weights, or says little by itself."""
+    """Ignore warnings about stale weights and about too few rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)
         yield
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
-def test_one_row_by_name_is_answered_as_a_table_of_one_row(classifier: Any) -> None:
+def test_one_row_by_name_is_predicted_as_a_table_of_one_row(classifier: Any) -> None:
     model = classifier.fit(FRAME, Y)
     for name in (one for one in METHODS if hasattr(model, one)):
         expected = getattr(model, name)(FRAME[:1])
@@ -92,7 +92,7 @@ def test_one_row_by_name_is_answered_as_a_table_of_one_row(classifier: Any) -> N
 
 
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
-def test_one_row_by_place_is_a_list_or_tuple_as_long_as_the_columns(classifier: Any) -> None:
+def test_one_row_by_position_is_a_list_or_tuple_as_long_as_the_columns(classifier: Any) -> None:
     array = FRAME.to_numpy()
     model = classifier.fit(array, Y)
     for row in (array[0].tolist(), tuple(array[0].tolist()), list(array[0]), FRAME.iloc[0]):
@@ -151,7 +151,7 @@ def mixed() -> tuple[pd.DataFrame, list[str]]:
     return frame, ["no", "yes"] * 40
 
 
-def test_a_mixed_row_is_answered_explained_and_learned_in_any_form() -> None:
+def test_a_mixed_row_is_predicted_explained_and_learned_in_any_form() -> None:
     frame, labels = mixed()
     model = GenerativeClassifier().fit(frame, labels)
     expected = model.predict_proba(frame[:1])
@@ -172,7 +172,7 @@ def test_a_mixed_row_is_answered_explained_and_learned_in_any_form() -> None:
         model.explain(frame)
 
 
-def test_one_document_is_answered_learned_and_forgotten() -> None:
+def test_one_document_is_predicted_learned_and_forgotten() -> None:
     mails = ["cheap pills cheap", "lunch at noon", "cheap watches", "see you at lunch"] * 3
     labels = ["spam", "ham", "spam", "ham"] * 3
     model = TextClassifier().fit(mails, labels)
@@ -209,7 +209,7 @@ def tables() -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=str)
-def test_tables_that_are_no_frames_are_learned_and_answered(classifier: Any) -> None:
+def test_tables_that_are_not_data_frames_are_learned_and_predicted(classifier: Any) -> None:
     expected = classifier.fit(FRAME, Y).predict_proba(FRAME)
     for form, table in tables().items():
         model = type(classifier)(**classifier.get_params()).fit(table, Y)
@@ -235,7 +235,7 @@ def test_what_is_neither_a_row_nor_a_table_is_refused(fit: Any) -> None:
 
 
 @pytest.mark.parametrize("classifier", [GaussianNB(), GenerativeClassifier()], ids=str)
-def test_columns_of_one_name_are_named(classifier: Any) -> None:
+def test_the_error_names_columns_with_the_same_name(classifier: Any) -> None:
     cells = [FRAME[name].tolist() for name in ("a", "a", "b", "b", "c")]
     names = ["a", "a", "b", "b", "c"]
     twice = pd.DataFrame(np.array(cells).T, columns=names)
@@ -257,7 +257,7 @@ def test_columns_of_one_name_are_named(classifier: Any) -> None:
             fitted.predict(rows)
 
 
-def test_gaps_are_filled_in_tables_of_any_kind() -> None:
+def test_missing_values_are_imputed_in_tables_of_any_kind() -> None:
     whole, labels = mixed()
     frame = whole.copy()
     frame.loc[0, "weight"], frame.loc[1, "colour"], frame.loc[2, "when"] = np.nan, None, pd.NaT
@@ -268,7 +268,7 @@ def test_gaps_are_filled_in_tables_of_any_kind() -> None:
     numbered = frame.set_axis([0, 1, 2], axis=1)
     other = GenerativeClassifier().fit(numbered, labels).impute(numbered)
     assert other.columns.tolist() == [0, 1, 2]
-    # Columns of other names are dealt to other folds.
+    # Columns of other names are assigned to other folds.
     pd.testing.assert_frame_equal(other.set_axis(list(frame), axis=1), filled, rtol=0.01)
     columns = {name: frame[name].tolist() for name in frame}
     for form, table in {
@@ -296,7 +296,7 @@ def test_gaps_are_filled_in_tables_of_any_kind() -> None:
     assert np.isfinite(found["a"]).all()
 
 
-def test_a_model_of_an_array_fills_a_frame_by_place() -> None:
+def test_a_model_of_an_array_imputes_a_data_frame_by_position() -> None:
     array = RNG.normal(size=(40, 2))
     model = GenerativeClassifier().fit(array, np.tile([0, 1], 20))
     frame = pd.DataFrame(array, columns=["p", "q"])
@@ -308,7 +308,7 @@ def test_a_model_of_an_array_fills_a_frame_by_place() -> None:
     assert filled.notna().all().all()
 
 
-def test_intervals_times_and_spans_print_as_what_they_are() -> None:
+def test_intervals_times_and_time_spans_print_in_their_own_form() -> None:
     n = 60
     at = np.arange(n)
     frame = pd.DataFrame(

@@ -60,7 +60,7 @@ def test_smoothing_is_that_of_all_rows_whatever_the_batches():
     np.testing.assert_allclose(ours.var_, whole.var_, rtol=1e-12)
 
 
-def test_row_at_a_time_is_fit():
+def test_learning_row_by_row_equals_fit():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(40, 2)) * [1, 100], np.arange(40) % 2
     theirs, ours = sklearns.GaussianNB(var_smoothing=0.1), GaussianNB(var_smoothing=0.1)
@@ -95,7 +95,7 @@ def test_a_mistyped_label_is_not_learned_as_another_class(name):
     assert opened.class_count_.tolist() == [1.0, 1.0, 1.0]
 
 
-def test_a_row_with_an_unknown_label_is_not_dropped_in_silence():
+def test_a_row_with_an_unknown_label_is_not_dropped_silently():
     X, y = np.eye(3), ["a", "b", "c"]
     theirs = sklearns.MultinomialNB().partial_fit(X, y, classes=y).partial_fit(X[:1], ["B"])
     assert theirs.class_count_.sum() == 3.0
@@ -105,7 +105,7 @@ def test_a_row_with_an_unknown_label_is_not_dropped_in_silence():
     assert MultinomialNB().fit(X, y).partial_fit(X[:1], ["B"]).class_count_.sum() == 4.0
 
 
-def test_an_unseen_category_is_an_answer_and_no_crash():
+def test_an_unseen_category_is_predicted_without_an_error():
     # scikit-learn: IndexError; wnb: a row of NaN
     X, y = np.array([[0, 1], [1, 0], [1, 1]]), [0, 1, 1]
     with pytest.raises(IndexError):
@@ -129,7 +129,7 @@ def test_unlearning_is_a_method_and_not_a_negative_weight():
 # ---- river
 
 
-def test_far_points_are_decided_by_the_tails_and_not_by_a_floor():
+def test_far_points_are_classified_by_tails_not_by_a_variance_floor():
     # with 1e-9 added to each density, x = 10 is 0.496 to 0.504 and x = 20 is a tie
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(size=(500, 1)), 3 + rng.normal(size=(500, 1))])
@@ -144,7 +144,7 @@ def test_far_points_are_decided_by_the_tails_and_not_by_a_floor():
     assert (model.predict_proba(far)[:4, 1] > 1 - 1e-6).all()
 
 
-def test_one_gap_does_not_poison_a_feature():
+def test_one_missing_value_does_not_spoil_a_feature():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(50, 2)) + 5, np.arange(50) % 2
     gappy = X.copy()
@@ -165,7 +165,7 @@ def test_one_gap_does_not_poison_a_feature():
     )
 
 
-def test_nothing_plus_nothing_is_nothing():
+def test_zero_plus_zero_is_zero():
     tallies = [
         moments([1.0, 2.0]),
         Counts([1.0, 2.0]),
@@ -234,7 +234,7 @@ def test_single_precision_far_from_zero_has_its_variance():
         np.testing.assert_allclose(model.var_[c], wanted, rtol=1e-9)
 
 
-def test_the_mean_square_less_the_squared_mean_is_not_taken():
+def test_variances_are_not_mean_squares_minus_squared_means():
     rng = np.random.default_rng(7)
     X = 1e8 + rng.normal(size=(1000, 1))
     raw = (X**2).mean() - X.mean() ** 2
@@ -244,7 +244,7 @@ def test_the_mean_square_less_the_squared_mean_is_not_taken():
     np.testing.assert_allclose(model.var_[0], np.var(X - 1e8, axis=0), rtol=1e-9)
 
 
-def test_draws_have_the_spread_of_the_model_and_not_its_square():
+def test_draws_have_the_standard_deviation_of_the_model():
     rng = np.random.default_rng(8)
     X, y = 2.0 * rng.normal(size=(4000, 1)), np.arange(4000) % 2
     drawn, _ = GaussianNB().fit(X, y).sample(20_000, random_state=0)
@@ -269,7 +269,7 @@ def test_hundreds_of_features_do_not_underflow():
         assert np.isfinite(model.fit(counts, y).predict_proba(counts)).all()
 
 
-def test_a_batch_without_all_classes_goes_to_the_right_ones():
+def test_a_batch_without_all_classes_updates_the_right_ones():
     rng = np.random.default_rng(10)
     X, y = rng.poisson(3, (30, 4)), np.repeat([0, 1, 2], 10)
     for kind in (BernoulliNB, MultinomialNB, ComplementNB, CategoricalNB, PoissonNB, GaussianNB):

@@ -1,4 +1,4 @@
-"""Files of format 1 load in every later version: the same tally and answers, and they learn on."""
+"""Files of format 1 load in every later version, with the same tally and predictions."""
 
 import warnings
 
@@ -44,10 +44,10 @@ def expected(name, what):
 
 
 def apart(name, found, due, tolerance):
-    """Return a line for each value that is further from what is due than it may be."""
+    """Return a line for each value that differs by more than its tolerance."""
     assert found.keys() == due.keys(), name
-    told = {key: difference(np.asarray(due[key]), found[key], tolerance) for key in due}
-    return [f"{name}: {key} {line}" for key, line in told.items() if line]
+    message = {key: difference(np.asarray(due[key]), found[key], tolerance) for key in due}
+    return [f"{name}: {key} {line}" for key, line in message.items() if line]
 
 
 def test_every_file_is_in_the_manifest_and_every_case_has_one():
@@ -78,14 +78,14 @@ def test_a_loaded_model_holds_what_was_learned_to_the_bit(name):
 
 
 @pytest.mark.parametrize("name", sorted(set(MANIFEST) - PRIOR_CHANGED))
-def test_a_loaded_model_answers_as_it_did_when_it_was_saved(name):
+def test_a_loaded_model_predicts_as_it_did_when_it_was_saved(name):
     found = answered(loaded(name), CASES[name].new)
     wrong = differences(name, expected(name, "answers"), found)
     assert not wrong, "\n".join(wrong)
 
 
 @each_file
-def test_a_loaded_model_answers_as_one_that_is_trained_today(name):
+def test_a_loaded_model_predicts_as_one_that_is_fitted_today(name):
     case = CASES[name]
     found, due = (answered(model, case.new) for model in (refreshed(name), case.trained()))
     wrong = apart(name, found, due, REFITTED)
@@ -93,7 +93,7 @@ def test_a_loaded_model_answers_as_one_that_is_trained_today(name):
 
 
 @each_file
-def test_a_loaded_model_learns_on_and_is_saved_again(name, tmp_path):
+def test_a_loaded_model_goes_on_learning_and_is_saved_again(name, tmp_path):
     case, path = CASES[name], tmp_path / "again.safetensors"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", suffice.errors.SufficeWarning)

@@ -1,4 +1,4 @@
-"""Zero rows get zero answers, and learning them changes nothing."""
+"""Predictions of zero rows are empty, and learning zero rows changes nothing."""
 
 import datetime
 import warnings
@@ -115,7 +115,7 @@ def fitted(case):
 
 
 def check_answers(model, nothing):
-    """Every answer has no rows, and otherwise the shape and type that answers have."""
+    """Every result has zero rows, and otherwise the usual shape and type."""
     for name in ("predict_proba", "predict_log_proba", "predict_joint_log_proba"):
         if hasattr(model, name):
             answer = getattr(model, name)(nothing)
@@ -136,7 +136,7 @@ def check_answers(model, nothing):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", EVERYTHING)
-def test_no_rows_get_no_answers_of_the_right_shape_and_type(case):
+def test_predictions_of_zero_rows_have_the_right_shape_and_type(case):
     model, nothing, _ = fitted(case)
     check_answers(model, nothing)
 
@@ -150,12 +150,12 @@ DENSE_ONLY = ("CategoricalNB", "GenerativeClassifier")
     ("case", "form"),
     [(c, f) for c in TABLES for f in FORMS if not (f == "sparse" and c in DENSE_ONLY)],
 )
-def test_no_rows_may_come_in_any_form(case, form):
+def test_zero_rows_may_come_in_any_form(case, form):
     model, _, _ = fitted(case)
     check_answers(model, FORMS[form]())
 
 
-def test_other_answers_have_no_rows_either():
+def test_other_results_of_zero_rows_have_zero_rows():
     line = LinearRegression().fit(NUMBERS, COUNTS[:, :2])
     assert line.predict(np.empty((0, 3))).shape == (0, 2)
     mean, deviation = line.predict(np.empty((0, 3)), return_std=True)
@@ -175,13 +175,13 @@ def test_other_answers_have_no_rows_either():
     [Polynomial(2), Fourier(2), Radial(3), Hinge(2), RandomHinge(4), Quadratic()],
     ids=lambda basis: type(basis).__name__,
 )
-def test_a_pipeline_with_a_basis_answers_no_rows(basis):
+def test_a_pipeline_with_a_basis_predicts_zero_rows(basis):
     line = make_pipeline(basis, LinearRegression()).fit(NUMBERS, NUMBERS[:, 0])
     assert line.predict(np.empty((0, 3))).shape == (0,)
     assert basis.transform(np.empty((0, 3))).shape[1] == basis.transform(NUMBERS).shape[1]
 
 
-def test_many_classes_are_screened_without_rows_too():
+def test_screening_of_many_classes_accepts_zero_rows():
     labels = np.arange(600) % 200
     rows = np.random.default_rng(0).normal(size=(600, 4)) + labels[:, None]
     for model in (GaussianNB(), MultinomialNB(), GaussianDiscriminant()):
@@ -191,7 +191,7 @@ def test_many_classes_are_screened_without_rows_too():
 
 
 @pytest.mark.parametrize("case", TABLES)
-def test_no_rows_of_other_columns_are_still_refused(case):
+def test_zero_rows_of_other_columns_are_refused(case):
     model, _, _ = fitted(case)
     with pytest.raises(ValueError, match="2 features"):
         model.predict(np.empty((0, 2)))
@@ -207,7 +207,7 @@ LEARNERS = [case for case in EVERYTHING if case != "LogisticRegression"]
 @pytest.mark.slow
 @pytest.mark.parametrize("case", LEARNERS)
 @pytest.mark.parametrize("act", ["partial_fit", "forget"])
-def test_learning_and_forgetting_no_rows_changes_nothing_and_warns_of_nothing(case, act):
+def test_learning_and_forgetting_zero_rows_changes_nothing_and_does_not_warn(case, act):
     model, nothing, labels = fitted(case)
     before = state_of(model)
     with warnings.catch_warnings():
@@ -219,7 +219,7 @@ def test_learning_and_forgetting_no_rows_changes_nothing_and_warns_of_nothing(ca
 
 
 @pytest.mark.parametrize("case", LEARNERS)
-def test_an_unfitted_model_refuses_to_learn_no_rows(case):
+def test_an_unfitted_model_refuses_to_learn_zero_rows(case):
     model, nothing, labels = fitted(case)
     fresh = clone(model)
     for act in (fresh.fit, fresh.partial_fit):
@@ -229,20 +229,20 @@ def test_an_unfitted_model_refuses_to_learn_no_rows(case):
 
 
 @pytest.mark.parametrize("case", ["GaussianNB", "mixed table", "text", "LinearRegression"])
-def test_no_rows_with_labels_are_refused(case):
+def test_zero_rows_with_labels_are_refused(case):
     model, nothing, _ = fitted(case)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         model.partial_fit(nothing, [1.0, 2.0])
 
 
-def test_other_calls_say_that_there_are_no_rows():
+def test_calls_that_need_rows_say_that_there_are_none():
     model = GaussianNB(calibrate="loo").fit(NUMBERS, LABELS)
     for call in (model.leave_one_out, model.refresh_calibration):
         with pytest.raises(InputError, match="X has no rows"):
             call(NUMBERS[:0], LABELS[:0])
 
 
-def test_a_window_is_left_as_it_is_by_no_rows():
+def test_zero_rows_leave_a_window_unchanged():
     frame = MIXED[["size", "colour"]]
     model = GenerativeClassifier().window(20).partial_fit(frame[:20], LABELS[:20])
     before = state_of(model)

@@ -1,4 +1,4 @@
-"""Decision records have one form, are in the index, and lead somewhere."""
+"""Decision records have one form, are in the index, and their links lead to files."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def test_records_are_numbered_one_after_the_other():
 
 
 @pytest.mark.parametrize("record", RECORDS, ids=lambda path: path.name)
-def test_a_record_has_its_number_a_title_and_four_sections_with_something_in_them(record):
+def test_a_record_has_its_number_a_title_and_four_sections(record):
     title, *sections = re.split(r"^## ", text(record), flags=re.MULTILINE)
     assert re.fullmatch(rf"# {record.name[:3]}\. \S.+\n+", title)
     assert [section.splitlines()[0] for section in sections] == SECTIONS
@@ -35,7 +35,7 @@ def test_the_index_has_every_record_by_its_title(record):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
-def test_lines_are_short_and_links_lead_somewhere(page):
+def test_lines_are_short_and_links_lead_to_files(page):
     lines = text(page).splitlines()
     assert not [line for line in lines if len(line) >= 120]
     links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text(page))

@@ -1,7 +1,8 @@
-"""The documentation says what is there: names, errors, sections, commands, running examples."""
+"""The documentation is complete, its examples run, and what it names exists."""
 
 import doctest
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -14,11 +15,15 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src" / "suffice").rglob("*.py"))
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", *DOCS]
-# Blocks of code, and what stands between backticks.
+# Pages whose commands, paths and modules have to exist.
+NAMING = [*PAGES, ROOT / "CONTRIBUTING.md", *(ROOT / "docs" / "decisions").glob("*.md")]
+# Paths are given from the root, from `src`, or from the package.
+PLACES = (ROOT, ROOT / "src", ROOT / "src" / "suffice")
+# Blocks of code, and words between backticks.
 CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.DOTALL | re.MULTILINE)
 EXAMPLES = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 
-FAULTS = [
+EXCEPTIONS = [
     name
     for name, thing in vars(errors).items()
     if inspect.isclass(thing) and issubclass(thing, Exception)
@@ -29,23 +34,67 @@ def text(path):
     return path.read_text(encoding="utf-8")
 
 
-def mentioned(name, pages):
+def mentions(name, pages):
     word = re.compile(rf"(?<![\w]){re.escape(name)}(?![\w])")
     return any(word.search(text(page)) for page in pages)
 
 
+def words(page):
+    """Return what a page has between backticks, word by word."""
+    return [word for code in re.findall(r"`([^`\n]+)`", page) for word in code.split()]
+
+
+def paths(page):
+    """Return the words of a page that are paths of this repository, whether they exist or not."""
+    top, *inner = ({path.name for path in place.iterdir() if path.is_dir()} for place in PLACES)
+    packages = set.union(*inner)
+    found = [word for word in words(page) if re.fullmatch(r"[\w.-]+(/[\w.-]+)*/?", word)]
+    return [
+        path
+        for path in found
+        if path.split("/")[0] in top - {".venv"}
+        or ("/" in path and path.endswith(".py"))
+        or (path.endswith("/") and path.split("/")[0] in packages)
+    ]
+
+
+def modules(page):
+    """Return the words of a page that are modules of this repository, or names in them."""
+    packages = {path.name for path in (ROOT / "src" / "suffice").iterdir() if path.is_dir()}
+    packages |= {"suffice", "benchmarks"}
+    found = [word for word in words(page) if re.fullmatch(r"[a-z_]+(\.\w+)+", word)]
+    return [
+        name
+        for name in found
+        if name.split(".")[0] in packages and not name.endswith((".md", ".py", ".json"))
+    ]
+
+
+def resolves(name):
+    """Say whether a dotted name is a module or something in one, with or without "suffice."."""
+    for full in (name, f"suffice.{name}"):
+        if any((place / full.replace(".", "/")).with_suffix(".py").exists() for place in PLACES):
+            return True
+        try:
+            pkgutil.resolve_name(full)
+        except (ImportError, AttributeError):
+            continue
+        return True
+    return False
+
+
 @pytest.mark.parametrize("name", [name for name in suffice.__all__ if name != "__version__"])
 def test_every_public_name_is_documented(name):
-    assert mentioned(name, DOCS)
+    assert mentions(name, DOCS)
 
 
-@pytest.mark.parametrize("name", FAULTS)
+@pytest.mark.parametrize("name", EXCEPTIONS)
 def test_every_error_and_warning_is_documented(name):
-    assert mentioned(name, [ROOT / "docs" / "errors.md"])
+    assert mentions(name, [ROOT / "docs" / "errors.md"])
 
 
 def estimators():
-    rooms = (
+    packages = (
         suffice.naive_bayes,
         suffice.discriminant_analysis,
         suffice.linear_model,
@@ -54,13 +103,13 @@ def estimators():
         suffice.lab,
         suffice.table,
     )
-    things = [getattr(room, name) for room in rooms for name in room.__all__]
+    things = [getattr(package, name) for package in packages for name in package.__all__]
     return [thing for thing in things if hasattr(thing, "fit")]
 
 
 @pytest.mark.parametrize("estimator", estimators(), ids=lambda estimator: estimator.__name__)
-def test_every_parameter_is_written_as_code_where_its_estimator_is_told_of(estimator):
-    pages = [page for page in DOCS if mentioned(estimator.__name__, [page])]
+def test_every_parameter_is_documented_on_a_page_of_its_estimator(estimator):
+    pages = [page for page in DOCS if mentions(estimator.__name__, [page])]
     code = "\n".join(written for page in pages for written in CODE.findall(text(page)))
     missing = [
         name
@@ -81,7 +130,7 @@ def test_the_examples_on_a_page_run(page):
     assert not failures, "".join(failures)
 
 
-def test_the_quick_start_runs_and_is_short():
+def test_the_first_example_of_the_readme_is_short():
     blocks = EXAMPLES.findall(text(ROOT / "README.md"))
     assert blocks
     lines = [line for line in blocks[0].splitlines() if line.startswith(">>>")]
@@ -104,23 +153,51 @@ def test_every_section_of_mathematics_that_the_source_cites_exists():
     assert not {(name, number) for name, number in cited if number not in headings}
 
 
-@pytest.mark.parametrize(
-    "page", [ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda p: p.name
-)
-def test_every_command_that_is_told_exists_in_the_makefile(page):
-    told = set(re.findall(r"`make (?:PYTHON=\S+ )?([a-z]+)`", text(page)))
-    targets = set(re.findall(r"^([a-z]+):", text(ROOT / "Makefile"), re.MULTILINE))
-    assert told
-    assert told <= targets
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: page.name)
+def test_every_make_target_that_a_page_names_exists(page):
+    named = set(re.findall(r"`make (?:PYTHON=\S+ )?([a-z-]+)[ `]", text(page)))
+    assert named <= set(re.findall(r"^([a-z-]+):", text(ROOT / "Makefile"), re.MULTILINE))
 
 
-def test_every_command_of_the_makefile_is_told_in_the_readme():
+def test_contributing_names_every_target_of_the_makefile():
     phony = re.search(r"^\.PHONY: (.*)$", text(ROOT / "Makefile"), re.MULTILINE)
-    missing = [name for name in phony[1].split() if f"`make {name}`" not in text(PAGES[0])]
-    assert missing == ["help"]
+    contributing = text(ROOT / "CONTRIBUTING.md")
+    assert not [name for name in phony[1].split() if f"`make {name}`" not in contributing]
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
-def test_every_link_leads_somewhere(page):
-    links = re.findall(r"\]\(([^)#]+)\)", text(page))
+def test_every_link_leads_to_a_file(page):
+    links = re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text(page))
     assert not [link for link in links if not (page.parent / link).exists()]
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: page.name)
+def test_every_path_that_a_page_names_exists(page):
+    assert not [
+        path for path in paths(text(page)) if not any((at / path).exists() for at in PLACES)
+    ]
+
+
+@pytest.mark.parametrize("name", ["Makefile", "pyproject.toml", ".github/workflows/ci.yml"])
+def test_every_path_in_a_configuration_file_exists(name):
+    found = re.findall(r"(?<![\w/])(?:src|tests|tools|examples)/[\w./*]*", text(ROOT / name))
+    assert not [path for path in found if not list(ROOT.glob(path.removesuffix("/**")))]
+
+
+@pytest.mark.parametrize("page", NAMING, ids=lambda page: page.name)
+def test_every_module_that_a_page_names_exists(page):
+    assert not [name for name in modules(text(page)) if not resolves(name)]
+
+
+@pytest.mark.parametrize("text", ["`tests/test_layout.py`", "`.ci/gone`", "`gone/classifier.py`"])
+def test_a_path_that_is_gone_is_found(text):
+    (path,) = paths(text)
+    assert not any((place / path).exists() for place in PLACES)
+
+
+@pytest.mark.parametrize(
+    "text", ["`python -m benchmarks.gone`", "`generative.gone`", "`suffice.tally.Gone`"]
+)
+def test_a_module_that_is_gone_is_found(text):
+    (name,) = modules(text)
+    assert not resolves(name)

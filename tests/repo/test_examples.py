@@ -1,4 +1,4 @@
-"""Every example runs, says something, and draws a real picture."""
+"""Every example runs, prints results, and writes plots."""
 
 import importlib.util
 from pathlib import Path
@@ -27,7 +27,7 @@ def loaded(path):
 
 @pytest.fixture
 def no_figure_left():
-    """Close what an example leaves open, and say so."""
+    """Fail if an example leaves figures open, and close them."""
     pyplot.close("all")
     yield
     left = pyplot.get_fignums()
@@ -40,7 +40,7 @@ def test_there_are_examples():
 
 
 @for_examples
-def test_an_example_says_what_it_shows_in_three_lines(path):
+def test_an_example_opens_with_three_lines(path):
     lines = loaded(path).__doc__.strip().splitlines()
     assert len(lines) == 3
     assert all(line.strip() for line in lines)
@@ -48,7 +48,7 @@ def test_an_example_says_what_it_shows_in_three_lines(path):
 
 @for_examples
 @pytest.mark.usefixtures("no_figure_left")
-def test_an_example_prints_an_account_and_draws_real_pictures(path, tmp_path, capsys):
+def test_an_example_prints_results_and_writes_plots(path, tmp_path, capsys):
     folder = tmp_path / "not there yet"
     loaded(path).main(folder)
     assert len(capsys.readouterr().out.strip().splitlines()) > 1

@@ -1,4 +1,4 @@
-"""`import suffice` costs nothing, and every public name is there when it is asked for."""
+"""`import suffice` loads nothing else, and every public name is loaded when it is first used."""
 
 import importlib
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 import suffice
 
 HEAVY = ("matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn")
-ROOMS = (
+PACKAGES = (
     "basis",
     "table",
     "discriminant_analysis",
@@ -43,7 +43,7 @@ def test_importing_the_package_imports_nothing_heavy():
     assert not [name for name in loaded if name.startswith("suffice.")]
 
 
-def test_a_name_loads_its_own_room_only():
+def test_a_name_loads_its_own_package_only():
     loaded = loaded_after("import suffice\nsuffice.Counts")
     assert "suffice.tally" in loaded
     assert not loaded & {"numba", "sklearn", "pyarrow", "suffice.naive_bayes", "suffice.prior"}
@@ -53,33 +53,33 @@ def test_an_error_can_be_named_without_loading_anything_heavy():
     assert not loaded_after("from suffice import DebtError") & set(HEAVY)
 
 
-# For every room a process of its own, in which nothing of suffice is loaded before. What others
-# wrote is loaded once for all of them, since that is what takes long.
-EVERY_ROOM = """
+# Each package is loaded in a process of its own, in which nothing of suffice is loaded. Libraries,
+# which take long, are loaded once for all of them.
+EVERY_PACKAGE = """
 import os, sys
 import numba, pyarrow, scipy.stats, sklearn.base
 assert not [name for name in sys.modules if name.startswith("suffice")]
-for room in sys.argv[1:]:
+for package in sys.argv[1:]:
     if not (child := os.fork()):
         import suffice
-        name = getattr(suffice, room).__name__
-        print(room, name, name in sys.modules, flush=True)
+        name = getattr(suffice, package).__name__
+        print(package, name, name in sys.modules, flush=True)
         os._exit(0)
     os.waitpid(child, 0)
 """
 
 
 @pytest.fixture(scope="module")
-def rooms():
-    """Return what each room is called as an attribute of the package, and if it is loaded then."""
-    command = [sys.executable, "-c", EVERY_ROOM, *ROOMS]
+def packages():
+    """Return the name of each package as an attribute of suffice, and whether it is loaded."""
+    command = [sys.executable, "-c", EVERY_PACKAGE, *PACKAGES]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_a_room_is_an_attribute_of_the_package(room, rooms):
-    assert rooms[room] == [f"suffice.{room}", "True"]
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_is_an_attribute_of_suffice(package, packages):
+    assert packages[package] == [f"suffice.{package}", "True"]
 
 
 @pytest.mark.parametrize("name", suffice.__all__)
@@ -88,14 +88,16 @@ def test_every_public_name_resolves(name):
     assert name in dir(suffice)
 
 
-@pytest.mark.parametrize("room", ["basis", "discriminant_analysis", "naive_bayes", "linear_model"])
-def test_every_estimator_of_a_room_is_public(room):
-    room = importlib.import_module(f"suffice.{room}")
-    estimators = {name for name in room.__all__ if hasattr(getattr(room, name), "fit")}
+@pytest.mark.parametrize(
+    "package", ["basis", "discriminant_analysis", "naive_bayes", "linear_model"]
+)
+def test_every_estimator_of_a_package_is_public(package):
+    package = importlib.import_module(f"suffice.{package}")
+    estimators = {name for name in package.__all__ if hasattr(getattr(package, name), "fit")}
     assert estimators
     assert estimators <= set(suffice.__all__)
 
 
-def test_a_name_that_is_not_there_is_said_not_to_be():
+def test_an_unknown_name_raises_attribute_error():
     with pytest.raises(AttributeError, match="module 'suffice' has no attribute 'Nothing'"):
         suffice.Nothing  # noqa: B018

@@ -1,4 +1,4 @@
-"""What a type checker knows of the package: the stub, and scripts with and without mistakes."""
+"""The stub agrees with the package, and mypy finds the mistakes of a script and no others."""
 
 import ast
 import re
@@ -36,13 +36,13 @@ def test_the_stub_lists_all_public_names_and_no_others():
     assert sorted([*imports(), "__version__"]) == sorted(suffice.__all__)
 
 
-def test_the_stub_knows_where_every_name_lives():
-    rooms = dict.fromkeys(suffice._ROOMS, "suffice")
-    homes = {name: f"suffice.{room}" for name, room in suffice._HOME.items()}
-    assert imports() == rooms | homes
+def test_the_stub_imports_every_name_from_its_package():
+    packages = dict.fromkeys(suffice._ROOMS, "suffice")
+    homes = {name: f"suffice.{package}" for name, package in suffice._HOME.items()}
+    assert imports() == packages | homes
 
 
-def test_base_classes_have_the_methods_that_the_stub_says():
+def test_base_classes_have_the_methods_of_the_stub():
     from suffice import _sklearn
 
     stub = ast.parse((ROOT / "src" / "suffice" / "_sklearn.pyi").read_text(encoding="utf-8"))
@@ -56,8 +56,8 @@ def test_base_classes_have_the_methods_that_the_stub_says():
 
 
 @pytest.fixture(scope="module")
-def told(tmp_path_factory):
-    """Return what mypy says of both scripts: file, line, and the code of the error."""
+def errors(tmp_path_factory):
+    """Return the errors of mypy in both scripts: file, line, and the code of the error."""
     place = tmp_path_factory.mktemp("types")
     venv.create(place / "env", symlinks=True)
     # An environment in which the package is installed as it stands here, beside all that it needs.
@@ -75,16 +75,16 @@ def told(tmp_path_factory):
     return [(file, int(number), code) for file, number, code in line.findall(done.stdout)]
 
 
-def test_a_typed_script_is_understood(told):
-    assert not [one for one in told if one[0] != MISTAKE.name]
+def test_a_typed_script_has_no_type_errors(errors):
+    assert not [one for one in errors if one[0] != MISTAKE.name]
 
 
-def test_every_mistake_is_noticed_and_nothing_else(told):
+def test_every_mistake_is_a_type_error_and_nothing_else(errors):
     lines = enumerate(MISTAKE.read_text(encoding="utf-8").splitlines(), 1)
     marks = ((number, re.search(r"# error: (\S+)$", line)) for number, line in lines)
     expected = [(MISTAKE.name, number, mark[1]) for number, mark in marks if mark]
     assert len(expected) > 5
-    assert [one for one in told if one[0] == MISTAKE.name] == expected
+    assert [one for one in errors if one[0] == MISTAKE.name] == expected
 
 
 def test_the_typed_script_runs():

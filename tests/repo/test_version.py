@@ -1,4 +1,4 @@
-"""The version is written once, and whatever else tells it agrees."""
+"""The version is written once, and copies of it agree."""
 
 import json
 import re
@@ -15,10 +15,10 @@ ROOT = Path(__file__).parents[2]
 HEADINGS = re.compile(r"^## \[(.+?)\]", re.MULTILINE)
 
 
-def test_what_is_built_has_the_version_of_the_package():
+def test_the_wheel_has_the_version_of_the_package():
     build = [sys.executable, "-m", "hatchling", "metadata"]
-    told = subprocess.run(build, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    assert json.loads(told)["version"] == suffice.__version__
+    built = subprocess.run(build, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    assert json.loads(built)["version"] == suffice.__version__
 
 
 def test_pyproject_reads_the_version_and_does_not_repeat_it():
@@ -27,11 +27,11 @@ def test_pyproject_reads_the_version_and_does_not_repeat_it():
     assert "version" in project["dynamic"]
 
 
-def test_the_version_is_one_that_installers_can_order():
+def test_the_version_is_valid():
     assert str(Version(suffice.__version__)) == suffice.__version__
 
 
-def test_the_changelog_starts_with_what_is_not_released_and_goes_back_in_order():
+def test_the_changelog_starts_with_unreleased_and_goes_back_in_order():
     first, *released = HEADINGS.findall((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert first == "Unreleased"
     versions = [Version(name) for name in released]

@@ -1,4 +1,4 @@
-"""`make wheel-check` notices what a newcomer would; `.ci/run` fails if any of its parts does."""
+"""`make wheel-check` fails where a new user would; `.ci/run` fails if any of its parts does."""
 
 import importlib.util
 import os
@@ -22,13 +22,13 @@ def script(name):
 check_wheel, try_installed = script("check_wheel"), script("try_installed")
 
 
-def test_what_only_extras_install_must_be_absent():
+def test_packages_of_extras_are_listed():
     extras = set(check_wheel.names_of_extras(ROOT / "pyproject.toml"))
     assert extras >= {"matplotlib", "pandas", "polars", "pytest"}
     assert not extras & {"numba", "numpy", "pyarrow", "rich", "safetensors", "scikit-learn"}
 
 
-def test_a_dependency_that_an_extra_asks_for_too_may_be_there(tmp_path):
+def test_a_base_dependency_in_an_extra_is_not_listed(tmp_path):
     project = tmp_path / "pyproject.toml"
     project.write_text(
         '[project]\ndependencies = ["NumPy>=2"]\n'
@@ -61,7 +61,7 @@ def test_a_new_environment_has_nothing_of_ours(tmp_path, monkeypatch):
             check_wheel.run("import", [str(python), "-c", f"import {module}"], tmp_path)
 
 
-def test_a_step_that_fails_says_what_it_printed_and_why(tmp_path):
+def test_a_failed_step_shows_its_output_and_the_reason(tmp_path):
     fails = [sys.executable, "-c", "print('so far'); import sys; sys.exit('too bad')"]
     with pytest.raises(check_wheel.StepError, match=r"so far\ntoo bad\n\ntry: exit status 1"):
         check_wheel.run("try", fails, tmp_path)
@@ -73,7 +73,7 @@ def test_a_step_that_warns_fails(tmp_path):
         check_wheel.run("try", warns, tmp_path)
 
 
-def test_a_step_that_works_says_what_it_printed_last(tmp_path, capsys):
+def test_a_successful_step_shows_its_last_line(tmp_path, capsys):
     check_wheel.run("try", [sys.executable, "-c", "print('one'); print('two')"], tmp_path)
     assert capsys.readouterr().out.endswith(" s  try: two\n")
 
@@ -92,21 +92,21 @@ def package(tmp_path, monkeypatch):
     return make
 
 
-def test_every_public_name_of_every_module_is_asked_for(package):
+def test_every_public_name_of_every_module_is_imported(package):
     assert try_installed.import_everything(package("whole", '__all__ = ["a"]\na = 1\n')) == 2
 
 
-def test_a_public_name_that_is_not_there_is_named(package):
+def test_a_missing_public_name_is_named(package):
     with pytest.raises(SystemExit, match=r"lacking\.inner\.__all__ has 'a', but the module"):
         try_installed.import_everything(package("lacking", '__all__ = ["a"]\n'))
 
 
-def test_a_module_that_needs_what_is_not_installed_is_noticed(package):
+def test_a_module_that_needs_a_missing_package_fails(package):
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         try_installed.import_everything(package("needing", "import no_such_module\n"))
 
 
-def test_the_examples_of_a_page_share_their_names(tmp_path):
+def test_the_examples_of_a_page_share_variables(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("# A\n\n```python\n>>> a = 1\n\n```\n\n```python\n>>> a + 1\n2\n\n```\n")
     assert try_installed.run_examples(page) == 2
@@ -121,7 +121,7 @@ def test_the_examples_of_a_page_share_their_names(tmp_path):
         ("Nothing.\n", "0 of 0 examples of page.md failed"),
     ],
 )
-def test_an_example_that_fails_or_is_not_run_is_noticed(tmp_path, block, reason):
+def test_an_example_that_fails_or_is_not_run_is_reported(tmp_path, block, reason):
     page = tmp_path / "page.md"
     page.write_text(block)
     with pytest.raises(SystemExit, match=reason):
@@ -129,8 +129,8 @@ def test_an_example_that_fails_or_is_not_run_is_noticed(tmp_path, block, reason)
 
 
 @pytest.mark.parametrize("failing", ["", "test", "check", "wheel-check", "check wheel-check"])
-def test_ci_fails_if_any_part_fails_and_says_which(tmp_path, failing):
-    """Its parts are tried apart; here a `make` that only fails stands for them."""
+def test_ci_fails_if_any_part_fails_and_names_it(tmp_path, failing):
+    """Its parts are tested elsewhere; here a fake `make` stands for them."""
     make = tmp_path / "make"
     make.write_text(f'#!/bin/sh\necho "made $1"\ncase " {failing} " in *" $1 "*) exit 2;; esac\n')
     make.chmod(0o755)

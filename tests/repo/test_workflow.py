@@ -43,7 +43,7 @@ def test_every_matrix_has_the_pythons_of_the_classifiers():
     assert matrices() == [classified, classified]
 
 
-def test_the_pythons_are_those_that_are_allowed_from_the_oldest_on():
+def test_the_pythons_of_the_matrix_are_all_that_are_allowed():
     allowed = SpecifierSet(PROJECT["requires-python"])
     (pythons, _) = matrices()
     assert all(version in allowed for version in pythons)
@@ -53,18 +53,18 @@ def test_the_pythons_are_those_that_are_allowed_from_the_oldest_on():
     assert numbers == list(range(numbers[0], numbers[-1] + 1))
 
 
-def test_the_oldest_releases_are_tried_with_the_oldest_python():
+def test_the_oldest_releases_are_tested_with_the_oldest_python():
     assert f'python-version: "{matrices()[0][0]}"' in job("oldest")
 
 
 @pytest.mark.parametrize("system", ["MacOS", "Microsoft :: Windows", "POSIX :: Linux"])
-def test_every_system_of_the_matrix_is_told(system):
+def test_every_system_of_the_matrix_is_a_classifier(system):
     runner = {"MacOS": "macos-latest", "POSIX :: Linux": "ubuntu-latest"}
     assert f"Operating System :: {system}" in PROJECT["classifiers"]
     assert runner.get(system, "windows-latest") in WORKFLOW
 
 
-def test_other_systems_make_every_target_of_the_developers_script():
+def test_other_systems_run_every_target_of_the_ci_script():
     targets = set(re.findall(r"^(?:make|.*\bmake) ([a-z-]+)\b", CI, re.MULTILINE))
     assert targets == {"test", "check", "wheel-check"}
     for target in targets:

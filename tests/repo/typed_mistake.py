@@ -1,4 +1,4 @@
-"""Mistakes that mypy must notice; a line says which, after "error:" (see test_types.py)."""
+"""Mistakes that mypy must find; each line names its error after "error:" (see test_types.py)."""
 
 import numpy as np
 

@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 
 
 def tallies_and_priors() -> None:
-    """Add, forget and believe."""
+    """Add, subtract and compute posteriors."""
     coin = Counts([3, 7])
     assert_type(coin + coin, Counts)
     assert_type(coin - coin, Counts)
@@ -52,7 +52,7 @@ def tallies_and_priors() -> None:
 
 
 def classifiers() -> None:
-    """Learn, forget, answer and give reasons."""
+    """Learn, forget, predict and explain."""
     X, y = np.array([[0.0, 1.0], [1.0, 0.5], [5.0, 4.0], [6.0, 5.5]]), ["a", "a", "b", "b"]
     model = GaussianNB(var_smoothing=1e-9).fit(X, y)
     assert_type(model, GaussianNB)
@@ -83,7 +83,7 @@ def tables_and_texts() -> None:
 
 
 def regressions() -> None:
-    """Fit a line, and ask how sure it is."""
+    """Fit a line, and summarise it."""
     X = np.arange(12.0)[:, None]
     model = BayesianLinearRegression().fit(X, X[:, 0] + np.sin(X[:, 0]))
     assert_type(model, BayesianLinearRegression)
@@ -93,7 +93,7 @@ def regressions() -> None:
 
 
 def package() -> None:
-    """Ask the package itself."""
+    """Use the package itself."""
     assert_type(suffice.__version__, str)
     assert_type(get_threads(), int)
     assert_type(suffice.naive_bayes.GaussianNB(), GaussianNB)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.noise import hunt
+from benchmarks.noise import measure_excess
 
 pytestmark = pytest.mark.slow
 
@@ -15,7 +15,7 @@ TABLES = 100
 
 @pytest.fixture(scope="module")
 def excess():
-    found = list(hunt(TABLES, SIZES))
+    found = list(measure_excess(TABLES, SIZES))
     return {rows: np.array([e for n, _, e, _ in found if n == rows]) for rows in SIZES}
 
 

@@ -94,7 +94,7 @@ def of_our_class(tree: ast.Module) -> set[str]:
 
 
 def with_our_class() -> tuple[ModuleType, set[str], set[str]]:
-    """Return their module, run with our class; the names we gave; the tests of our class."""
+    """Return their module, run with our class; the replaced names; the tests of our class."""
     path = Path(sklearn.__file__).parent / PLACE
     substitution = OursWithoutLiblinear("linear_model")
     tree = substitution.visit(ast.parse(path.read_text(encoding="utf-8")))
@@ -112,7 +112,7 @@ def with_our_class() -> tuple[ModuleType, set[str], set[str]]:
 THEIRS, SUBSTITUTED, TAKEN = with_our_class()
 our_warnings_are_fine = pytest.mark.filterwarnings(
     "ignore::suffice.errors.SufficeWarning",
-    # Their module asks for this itself, for cases that compare with LogisticRegressionCV.
+    # Their module sets this itself, for cases that compare with LogisticRegressionCV.
     "ignore:The default value for l1_ratios:FutureWarning",
     "ignore:The fitted attributes of LogisticRegressionCV:FutureWarning",
 )
@@ -126,14 +126,14 @@ for name, reason in DO_NOT_APPLY.items():
 
 @pytest.fixture(autouse=True)
 def _case_applies(request):
-    """Skip the one case of a test that is said not to apply."""
+    """Skip a case that is listed as not applying."""
     if request.node.name in DO_NOT_APPLY:
         pytest.skip(DO_NOT_APPLY[request.node.name])
 
 
 @pytest.fixture(params=[42])
 def global_random_seed(request):
-    """The seed that scikit-learn's own configuration gives by default."""
+    """The default seed of scikit-learn's own configuration."""
     return request.param
 
 
@@ -144,6 +144,6 @@ def test_their_tests_really_run_on_our_class():
     assert len(TAKEN) > 30
 
 
-def test_every_test_said_not_to_apply_still_exists():
+def test_every_listed_test_that_does_not_apply_exists():
     named = {name.partition("[")[0] for name in DO_NOT_APPLY}
     assert named <= TAKEN, "Take them off the list."

@@ -21,7 +21,7 @@ from suffice.errors import InputError
 
 # Tests that call a private method of scikit-learn's.
 PRIVATE = ("test_alpha_vector", "test_check_alpha")
-# The rooms whose tests are taken, and those tests of theirs that do not apply to our classes: a
+# Modules of scikit-learn, and those of their tests that do not apply to our classes: a
 # test's name, or a name with the parameters of one case of it, and the reason.
 DO_NOT_APPLY = {
     "naive_bayes": {
@@ -45,16 +45,16 @@ DO_NOT_APPLY = {
 }
 # Tests with cases that scikit-learn expects its own class to fail; ours has to pass them.
 FAIL_THERE = ["test_linear_regression_sample_weight_consistency"]
-# Where scikit-learn keeps the tests of a room, if not beside those of all others.
+# Where scikit-learn keeps the tests of a module, if not beside all others.
 PLACES = {"linear_model": "linear_model/tests/test_base.py"}
-# Warnings that a test of theirs provokes and does not mind.
+# Warnings that a test of theirs causes and ignores.
 PROVOKED = {
     "test_alpha_vector": "ignore:alpha too small will result in numeric errors:UserWarning",
 }
 
 
 class OursForTheirs(ast.NodeTransformer):
-    """Points `from sklearn.<room> import Name` at `suffice.<room>`, where we have that name."""
+    """Points `from sklearn.<module> import Name` at `suffice.<module>`, where we have that name."""
 
     def __init__(self, room: str) -> None:
         self.room = room
@@ -76,7 +76,7 @@ class OursForTheirs(ast.NodeTransformer):
 
 
 def with_our_classes(room: str) -> tuple[ModuleType, set[str]]:
-    """Return scikit-learn's test module of a room, run with our classes, and their names."""
+    """Return scikit-learn's tests of a module, run with our classes, and their names."""
     path = Path(sklearn.__file__).parent / PLACES.get(room, f"tests/test_{room}.py")
     source = path.read_text(encoding="utf-8")
     substitution = OursForTheirs(room)
@@ -138,7 +138,7 @@ def asking_in_private(function: object) -> object:
 
 
 def skipped(name: str, reason: str) -> object:
-    """Return a test without parameters that says why one of theirs does not apply."""
+    """Return a test without parameters that is skipped with the reason."""
 
     def function() -> None:
         pytest.skip(reason)
@@ -149,7 +149,7 @@ def skipped(name: str, reason: str) -> object:
 
 THEIRS = {room: with_our_classes(room) for room in DO_NOT_APPLY}
 
-# What we warn of on purpose is no failure of a test that does not know our warnings.
+# Our own warnings are no failures of tests that do not know them.
 our_warnings_are_fine = pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")
 
 for room, (module, _) in THEIRS.items():
@@ -170,7 +170,7 @@ for room, (module, _) in THEIRS.items():
 
 @pytest.fixture(autouse=True)
 def _case_applies(request):
-    """Skip the one case of a test that is said not to apply."""
+    """Skip a case that is listed as not applying."""
     for reasons in DO_NOT_APPLY.values():
         if request.node.name in reasons:
             pytest.skip(reasons[request.node.name])
@@ -178,13 +178,13 @@ def _case_applies(request):
 
 @pytest.fixture(params=[42])
 def global_random_seed(request):
-    """The seed that scikit-learn's own configuration gives by default."""
+    """The default seed of scikit-learn's own configuration."""
     return request.param
 
 
 @pytest.fixture(params=[np.float32, np.float64])
 def global_dtype(request):
-    """Both types of floats that scikit-learn's own configuration knows."""
+    """Both float types of scikit-learn's own configuration."""
     return request.param
 
 
@@ -198,13 +198,13 @@ def test_their_tests_really_run_on_our_classes(room):
 
 
 @pytest.mark.parametrize("room", DO_NOT_APPLY)
-def test_every_test_said_not_to_apply_still_exists(room):
+def test_every_listed_test_that_does_not_apply_exists(room):
     named = {name.partition("[")[0] for name in DO_NOT_APPLY[room]}
     missing = named - set(their_tests(THEIRS[room][0]))
     assert not missing, f"scikit-learn has no {missing} any more: take them off the list."
 
 
-def test_every_test_said_to_provoke_warnings_or_to_fail_there_still_exists():
+def test_every_listed_test_with_warnings_or_failures_exists():
     everything = {name for module, _ in THEIRS.values() for name in their_tests(module)}
     assert {*PROVOKED, *FAIL_THERE} <= everything
 
@@ -221,7 +221,7 @@ def test_partial_fit_refuses_classes_that_changed_since_the_first_call(name):
 
 
 @pytest.mark.parametrize("name", [n for n in suffice.naive_bayes.__all__ if n != "GaussianNB"])
-def test_a_fit_that_the_given_class_prior_does_not_fit_changes_nothing(name):
+def test_a_fit_with_a_class_prior_of_the_wrong_length_changes_nothing(name):
     model = getattr(suffice.naive_bayes, name)(class_prior=[0.5, 0.5])
     model.fit([[0], [0], [1]], [0, 0, 1])
     np.testing.assert_allclose(np.exp(model.class_log_prior_), [0.5, 0.5])

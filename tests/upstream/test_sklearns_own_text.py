@@ -28,7 +28,7 @@ DO_NOT_APPLY = {
     "test_n_features_in[HashingVectorizer-X0]": "hands dictionaries to `fit`, which here reads the "
     "documents, for their names",
 }
-# Warnings that a test of theirs provokes and does not mind.
+# Warnings that a test of theirs causes and ignores.
 PROVOKED = {
     "test_callable_analyzer_error": "ignore:matching against an empty string",
     "test_unused_parameters_warn": "ignore:The parameter 'token_pattern' will not be used",
@@ -63,7 +63,7 @@ def of_our_classes(tree: ast.Module) -> set[str]:
 
 
 def with_our_classes() -> tuple[ModuleType, set[str], set[str]]:
-    """Return their module, run with our classes; the names we gave; the tests of our classes."""
+    """Return their module, run with our classes; the replaced names; the tests of our classes."""
     path = Path(sklearn.__file__).parent / PLACE
     substitution = OurVectorizers()
     tree = substitution.visit(ast.parse(path.read_text(encoding="utf-8")))
@@ -92,7 +92,7 @@ for name, function in their_tests(THEIRS).items():
 
 @pytest.fixture(autouse=True)
 def _case_applies(request):
-    """Skip the one case of a test that is said not to apply."""
+    """Skip a case that is listed as not applying."""
     if request.node.name in DO_NOT_APPLY:
         pytest.skip(DO_NOT_APPLY[request.node.name])
 
@@ -104,7 +104,7 @@ def test_their_tests_really_run_on_our_classes():
     assert len(TAKEN) > 40
 
 
-def test_every_test_said_not_to_apply_still_exists():
+def test_every_listed_test_that_does_not_apply_exists():
     named = {name.partition("[")[0] for name in (*DO_NOT_APPLY, *PROVOKED)}
     assert not named - TAKEN
 

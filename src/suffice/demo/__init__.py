@@ -1,1 +1,1 @@
-"""What suffice does, on rows made up for it and on data of scikit-learn's: `-m suffice.demo`."""
+"""What suffice does, on made-up data and data sets of scikit-learn: `python -m suffice.demo`."""

@@ -25,7 +25,7 @@ from suffice.errors import DebtError
 SIZE = 20
 LABELS = np.array(["ham"] * SIZE + ["spam"] * SIZE)
 RNG = np.random.default_rng(0)
-# Column "free" tells the classes apart, "size" and "lunch" do not.
+# Column "free" distinguishes the classes, "size" and "lunch" do not.
 PRESENT = np.column_stack([RNG.integers(0, 2, 2 * SIZE), LABELS == "spam"]).astype(int)
 WORDS = pd.DataFrame({"lunch": PRESENT[:, 0], "free": 3 * PRESENT[:, 1]})
 NUMBERS = pd.DataFrame(
@@ -39,11 +39,11 @@ DOCUMENTS = [MAILS[0] if label == "spam" else MAILS[1] for label in LABELS]
 CURE = "those rows were not all learned, or under other labels. Forget only rows that were learned"
 
 
-def check(model, rows, wrong, told, learned=LABELS):
-    """Learn rows, forget one of class spam as ham, and expect an error that says so."""
+def check(model, rows, wrong, message, learned=LABELS):
+    """Learn rows, forget one of class spam as ham, and expect an error that names it."""
     model.fit(rows, learned)
     before, answers = dict(vars(model)), model.predict(rows)
-    with pytest.raises(DebtError, match=told) as caught:
+    with pytest.raises(DebtError, match=message) as caught:
         model.forget(wrong, ["ham"] * len(wrong))
     assert CURE in str(caught.value)
     assert all(vars(model)[name] is before[name] for name in before)
@@ -73,9 +73,9 @@ COUNTED = {
 
 @pytest.mark.parametrize("case", COUNTED)
 def test_counts_name_the_column_the_level_and_the_class(case):
-    model, told = COUNTED[case]
+    model, message = COUNTED[case]
     spam = WORDS[LABELS == "spam"].assign(lunch=0)[:1]
-    check(model, WORDS, spam, told)
+    check(model, WORDS, spam, message)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -98,17 +98,19 @@ GAUSSIAN = {
 
 @pytest.mark.parametrize("case", GAUSSIAN)
 def test_numbers_name_the_column_and_the_class(case):
-    told = "Column 1 .'price'. would be left with a sum of squares of -.* in class 'ham'"
-    check(GAUSSIAN[case], NUMBERS, NUMBERS[LABELS == "spam"][:1], told)
+    message = "Column 1 .'price'. would be left with a sum of squares of -.* in class 'ham'"
+    check(GAUSSIAN[case], NUMBERS, NUMBERS[LABELS == "spam"][:1], message)
 
 
-def test_gaps_that_no_row_has_are_named_by_their_columns():
-    gap = pd.DataFrame({"size": [np.nan], "price": [0.0]})
+def test_missing_values_that_no_row_has_are_named_by_their_columns():
+    missing = pd.DataFrame({"size": [np.nan], "price": [0.0]})
     model = QuadraticDiscriminantAnalysis().fit(NUMBERS, LABELS)
-    told = r"There are 0 rows with missing values in column 0 \('size'\) in class 'ham', and 1 are"
-    with pytest.raises(DebtError, match=told):
-        model.forget(gap, ["ham"])
-    naive = GaussianNB().fit(pd.concat([NUMBERS, gap]), [*LABELS, "ham"])
+    message = (
+        r"There are 0 rows with missing values in column 0 \('size'\) in class 'ham', and 1 are"
+    )
+    with pytest.raises(DebtError, match=message):
+        model.forget(missing, ["ham"])
+    naive = GaussianNB().fit(pd.concat([NUMBERS, missing]), [*LABELS, "ham"])
     many = pd.concat([NUMBERS[LABELS == "ham"], NUMBERS[:1]])
     with pytest.raises(DebtError, match=r"Column 0 .'size'. was seen in 20 rows in class 'ham'"):
         naive.forget(many, ["ham"] * 21)
@@ -140,8 +142,8 @@ TEXTS = {
 @pytest.mark.parametrize("case", TEXTS)
 def test_texts_name_the_word_and_the_class(case):
     model = TextClassifier(calibrate=None, **TEXTS[case])
-    told = "The word '(free|offer|money)' was counted 0 times in class 'ham', and .* forgotten"
-    check(model, DOCUMENTS, [MAILS[0]], told)
+    message = "The word '(free|offer|money)' was counted 0 times in class 'ham', and .* forgotten"
+    check(model, DOCUMENTS, [MAILS[0]], message)
 
 
 def test_of_many_words_one_that_the_class_lacks_is_named():
@@ -155,8 +157,8 @@ def test_of_many_words_one_that_the_class_lacks_is_named():
 def test_a_word_that_was_never_learned_is_named(form):
     model = TextClassifier(calibrate=None, ngrams=2).fit(DOCUMENTS, LABELS)
     texts = ["lunch at noon", "Lunch at the Ritz"]
-    told = "Document 1 has 4 terms that were never learned, 'the' the first"
-    with pytest.raises(DebtError, match=told):
+    message = "Document 1 has 4 terms that were never learned, 'the' the first"
+    with pytest.raises(DebtError, match=message):
         model.forget(form(texts), ["ham", "ham"])
 
 
@@ -190,15 +192,15 @@ FAMILIES = {
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_tables_name_the_column_its_level_or_word_and_the_class(family):
-    columns, told = FAMILIES[family]
+    columns, message = FAMILIES[family]
     name = family.partition(" of")[0]
     several = list(columns) if isinstance(columns, tuple) else [columns]
     model = GenerativeClassifier({columns: name}, combine="naive")
     spam = TABLE[several][LABELS == "spam"][:1]
-    check(model, TABLE[several], spam, f"{told}.* in class 'ham'")
+    check(model, TABLE[several], spam, f"{message}.* in class 'ham'")
 
 
-def test_a_level_that_nobody_has_is_named():
+def test_a_level_that_no_row_has_is_named():
     rows = TABLE[["colour", "calls"]]
     model = GenerativeClassifier({"colour": "categorical", "calls": "poisson"}, combine="naive")
     check(

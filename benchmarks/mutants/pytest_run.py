@@ -1,20 +1,25 @@
-"""pytest in a process of its own that has other people's libraries loaded already.
+"""Run pytest in a process of its own, with libraries loaded, and record the lines of each test.
 
-Starting Python and loading them takes longer than most tests do, and they never change.
+Starting Python and loading libraries takes longer than most tests, and libraries never change.
 """
 
 from __future__ import annotations
 
 import contextlib
 import importlib
+import json
 import os
 import resource
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import coverage
+import pytest
 
 # Not hypothesis: pytest wants to be the first to import its plugins. Nor polars, whose threads
 # would stay behind.
@@ -122,3 +127,80 @@ def _become_pytest(
     finally:
         sys.stdout.flush()
         os._exit(code)
+
+
+NOBODY = "nobody"
+
+
+class Recorder:
+    """Runs coverage with one context for each test, fixture and file.
+
+    Parameters
+    ----------
+    answers : the file that is written at the end; coverage's own is beside it
+    source : the folder whose lines are noted
+    """
+
+    def __init__(self, answers: Path, source: Path) -> None:
+        self.answers = answers
+        self.coverage = coverage.Coverage(
+            data_file=str(answers.with_suffix(".coverage")), source=[str(source)], config_file=False
+        )
+        self.tests: dict[str, dict[str, Any]] = {}
+        self.now = NOBODY
+        self.coverage.start()
+
+    def switch(self, context: str) -> str:
+        """Note from now on for `context`; return whom was noted for before."""
+        before, self.now = self.now, context
+        self.coverage.switch_context(context)
+        return before
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(self, collector: Any) -> Generator[None, Any, Any]:
+        """Note what the import of a test file does."""
+        if not isinstance(collector, pytest.Module):
+            return (yield)
+        before = self.switch(f"file:{collector.nodeid}")
+        report = yield
+        self.switch(before)
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self, fixturedef: Any) -> Generator[None, Any, Any]:
+        """Note what a fixture does that several tests share."""
+        if fixturedef.scope == "function":
+            return (yield)
+        before = self.switch(f"fixture:{fixturedef.baseid}::{fixturedef.argname}")
+        try:
+            return (yield)
+        finally:
+            self.switch(before)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Note what a test does, and the fixtures that it may share."""
+        file = item.nodeid.split("::")[0]
+        places = {"", "tests", file}
+        fixtures = [
+            f"fixture:{place}::{name}"
+            for name in getattr(item, "fixturenames", ())
+            for place in sorted(places)
+        ]
+        self.tests[item.nodeid] = {"seconds": 0.0, "failed": False, "shares": fixtures}
+        before = self.switch(f"test:{item.nodeid}")
+        start = time.process_time()
+        answer = yield
+        self.tests[item.nodeid]["seconds"] = time.process_time() - start
+        self.switch(before)
+        return answer
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note whether a test failed."""
+        self.tests[report.nodeid]["failed"] |= report.outcome != "passed"
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the answers."""
+        self.coverage.stop()
+        self.coverage.save()
+        self.answers.write_text(json.dumps(self.tests), encoding="utf-8")

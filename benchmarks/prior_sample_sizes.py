@@ -1,6 +1,6 @@
 """Prior sample sizes by evidence: one for all columns, or one a column (docs/decisions, 027).
 
-    python -m benchmarks.prior_strengths
+    python -m benchmarks.prior_sample_sizes
 
 Naive Bayes with its parameters integrated out, on the columns of the shared sets that suit it, and
 on others cut into levels. Each set is learned from few rows and from many. What is printed is the

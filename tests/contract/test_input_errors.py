@@ -77,9 +77,9 @@ DRAWN = [*PRIORS, *(prior.predictive() for prior in PRIORS[:5])]
 
 @pytest.mark.parametrize("drawn", DRAWN, ids=lambda thing: type(thing).__name__)
 @pytest.mark.parametrize("given", [(0, 3), (3,), ("seed",), (None,)], ids=str)
-def test_a_seed_is_no_generator_and_the_error_says_how_to_make_one(drawn, given):
-    told = f"and {re.escape(repr(given[0]))} is none. Call sample\\(numpy.random.default_rng"
-    with pytest.raises(InputError, match=told):
+def test_a_seed_given_as_generator_is_refused_with_the_cure(drawn, given):
+    message = f"and {re.escape(repr(given[0]))} is none. Call sample\\(numpy.random.default_rng"
+    with pytest.raises(InputError, match=message):
         drawn.sample(*given)
 
 
@@ -94,7 +94,7 @@ def test_sizes_are_whole_numbers(size):
         Beta(successes=1, failures=1).sample(np.random.default_rng(0), size)
 
 
-def test_generators_old_and_new_draw_and_none_is_one_draw_more():
+def test_old_and_new_generators_draw_and_no_size_gives_one_draw():
     coin = Beta(successes=1, failures=1)
     assert coin.sample(np.random.default_rng(0), 0).shape == (0,)
     assert coin.sample(np.random.default_rng(0), (2, 3)).shape == (2, 3)
@@ -125,14 +125,14 @@ LOSSES = {
     [(GaussianNB(), ROWS), (GenerativeClassifier(), ROWS), (TextClassifier(), DOCUMENTS)],
     ids=names,
 )
-def test_a_loss_that_is_no_table_is_refused(model, rows, loss):
-    given, told = LOSSES[loss]
+def test_a_loss_that_is_not_a_table_is_refused(model, rows, loss):
+    given, message = LOSSES[loss]
     model.fit(rows, LABELS)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         model.decide(rows, loss=given)
 
 
-def test_a_cost_of_deciding_nothing_is_a_number():
+def test_the_cost_of_rejecting_must_be_a_number():
     with pytest.raises(InputError, match="reject='often' is no cost"):
         GaussianNB().fit(ROWS, LABELS).decide(ROWS, reject="often")
 
@@ -161,13 +161,13 @@ SEVERAL = {
 
 @pytest.mark.parametrize("labels", SEVERAL)
 @pytest.mark.parametrize(("model", "rows"), CLASSIFIERS, ids=names)
-def test_several_labels_a_row_are_refused_with_the_way_to_learn_them(model, rows, labels):
-    given, told = SEVERAL[labels]
-    with pytest.raises(InputError, match=told):
+def test_several_labels_for_a_row_are_refused_with_the_cure(model, rows, labels):
+    given, message = SEVERAL[labels]
+    with pytest.raises(InputError, match=message):
         model.fit(rows, given)
 
 
-def test_the_way_that_the_error_tells_is_open():
+def test_the_cure_that_the_error_names_works():
     several = MultiOutputClassifier(GaussianNB()).fit(ROWS, INDICATOR)
     assert several.predict(ROWS).shape == (30, 3)
     one_hot = np.eye(3)[np.arange(30) % 3]
@@ -186,29 +186,29 @@ def folder(tmp_path):
 
 
 def test_messages_without_labels_are_refused_with_the_call_that_learns_them(folder):
-    told = r"gave a Message without a label.*fit\(\[message.text for message in read_mail"
-    with pytest.raises(InputError, match=told):
+    message = r"gave a Message without a label.*fit\(\[message.text for message in read_mail"
+    with pytest.raises(InputError, match=message):
         TextClassifier().fit(read_mail(folder))
 
 
 @pytest.mark.parametrize("of", [read_mail, lambda path: list(read_mail(path))])
-def test_messages_are_no_texts_and_the_error_says_where_theirs_is(folder, of):
-    told = r"Document 0 is Message\(.*of type Message. Give its text: \[message.text for"
+def test_messages_given_as_texts_are_refused_with_the_cure(folder, of):
+    message = r"Document 0 is Message\(.*of type Message. Give its text: \[message.text for"
     learned = TextClassifier().fit(DOCUMENTS, LABELS)
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         TextClassifier().fit(of(folder), ["a", "b", "a"])
     assert len(str(caught.value)) < 250
     for call in (learned.predict, CountVectorizer().fit):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             call(of(folder))
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         learned.partial_fit(of(folder), ["a", "b", "a"])
     texts = [message.text for message in read_mail(folder)]
     assert TextClassifier().fit(texts, ["a", "b", "a"]).predict(texts).shape == (3,)
 
 
 @pytest.mark.parametrize("model", TABLES, ids=names)
-def test_a_generator_is_no_table(folder, model):
+def test_a_generator_given_as_a_table_is_refused(folder, model):
     with pytest.raises(InputError, match=r"X is a generator.*Make a list or a table"):
         model.fit(read_mail(folder), ["a", "b", "a"])
 
@@ -217,13 +217,13 @@ def test_a_generator_is_no_table(folder, model):
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"l1_ratio": 1}, "l1_ratio=1 asks for an L1 penalty, which no solver here has"),
         ({"l1_ratio": 0.5, "solver": "saga"}, "l1_ratio=0.5 asks for an L1 penalty"),
     ],
     ids=str,
 )
-def test_an_l1_penalty_is_refused_with_who_has_it(settings, told):
-    with pytest.raises(InputError, match=f"{told}.*scikit-learn's LogisticRegression"):
+def test_an_l1_penalty_is_refused_and_the_error_names_an_alternative(settings, message):
+    with pytest.raises(InputError, match=f"{message}.*scikit-learn's LogisticRegression"):
         LogisticRegression(**settings).fit(ROWS, LABELS)

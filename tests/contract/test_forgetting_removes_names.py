@@ -133,7 +133,7 @@ def learned(model):
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", ["ignore", "informative"])
 @pytest.mark.parametrize("case", FAMILIES)
-def test_learning_and_forgetting_leaves_what_was_there(case, missing, tmp_path):
+def test_learning_and_forgetting_rows_restores_the_model(case, missing, tmp_path):
     model = quietly(model_of(case, missing=missing).fit, rows(), labels())
     tally, schema, settings, *_ = learned(model)
     before = model.predict_proba(rows())
@@ -156,7 +156,7 @@ def test_learning_and_forgetting_leaves_what_was_there(case, missing, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", NAMED)
-def test_a_class_that_is_forgotten_takes_its_names_along(case, tmp_path):
+def test_forgetting_a_class_removes_its_names(case, tmp_path):
     model = quietly(model_of(case).fit, rows(), np.where(labels(), "spam", "ham"))
     quietly(model.partial_fit, new_rows(case), ["mallory"] * 4)
     assert holds(model, "mallory", tmp_path)
@@ -167,7 +167,7 @@ def test_a_class_that_is_forgotten_takes_its_names_along(case, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", OF_COUNTS)
-def test_forgetting_rows_is_having_learned_the_others(case):
+def test_forgetting_rows_equals_learning_the_others(case):
     """Levels that were learned first go, too; those that stay keep their order."""
     model = quietly(model_of(case).fit, rows(60), labels(60))
     gone = [at for at, row in enumerate(rows(60)) if row["city"] == "Rome" or row["rooms"] == 2]
@@ -176,7 +176,7 @@ def test_forgetting_rows_is_having_learned_the_others(case):
     left = [rows(60)[at] for at in kept]
     fresh = quietly(model_of(case).fit, left, labels(60)[kept])
     answers = model.predict_joint_log_proba(rows(60)), fresh.predict_joint_log_proba(rows(60))
-    if "text" in case:  # how much long texts fade is held
+    if "text" in case:  # the length discount is kept
         answers = [np.sign(odds[:, 0] - odds[:, 1]) for odds in answers]
     np.testing.assert_allclose(*answers, rtol=1e-9)
     assert "Rome" not in model.schema_["city"].levels
@@ -216,7 +216,7 @@ def test_columns_of_which_all_cells_are_forgotten_have_no_levels(tmp_path):
 
 
 @pytest.mark.slow
-def test_declared_categories_and_rows_of_no_weight_leave_no_names(tmp_path):
+def test_declared_categories_and_rows_of_weight_0_leave_no_names(tmp_path):
     cities = pd.Categorical(["Rome", "Oslo"] * 10, categories=["Rome", NAME, "Oslo"])
     frame = pd.DataFrame({"city": cities, "note": ["aa bb", "bb cc"] * 10})
     model = GenerativeClassifier({"city": "categorical", "note": "text"}, combine="naive")
@@ -239,7 +239,7 @@ def test_declared_categories_and_rows_of_no_weight_leave_no_names(tmp_path):
     assert not holds(model, "mallory", tmp_path)
 
 
-def test_columns_that_are_left_out_leave_no_names(tmp_path):
+def test_ignored_columns_leave_no_names(tmp_path):
     given = [{**row, "id": f"customer{at}"} for at, row in enumerate(rows())]
     model = quietly(GenerativeClassifier(budget=0).fit, given, labels())
     assert model.choices_["id"].family == "ignore"
@@ -248,10 +248,10 @@ def test_columns_that_are_left_out_leave_no_names(tmp_path):
     assert not holds(model, NAME, tmp_path)
 
 
-# ---- corrections of levels
+# ---- residual coefficients of levels
 
 
-def test_corrections_stay_with_their_levels():
+def test_residual_coefficients_stay_with_their_levels():
     rng = np.random.default_rng(3)
     city = rng.choice(["Rome", "Oslo", "Lima", "Bern"], 400)
     plan = np.where(rng.random(400) < 0.8, np.char.add("near ", city), "gold")
@@ -317,7 +317,7 @@ def test_a_window_forgets_row_by_row_what_a_fit_on_its_rows_never_learned():
         )
 
 
-def test_rows_of_no_weight_leave_a_window_without_having_been_learned(tmp_path):
+def test_rows_of_weight_0_leave_a_window_and_were_never_learned(tmp_path):
     model = model_of("categorical").window(4)
     quietly(model.fit, rows(4), [0, 1, 0, 1])
     stranger = [{**rows(1)[0], "city": NAME}, rows(2)[1]]
@@ -354,7 +354,7 @@ def test_moments_come_back_to_the_digits_that_the_farthest_value_leaves(case, fa
     assert scatter.max() <= 1e-12 * farthest**2
 
 
-def test_lost_digits_are_told():
+def test_lost_digits_are_reported():
     model = quietly(model_of("normal").fit, rows(), labels())
     with pytest.warns(StaleCalibrationWarning):
         model.partial_fit([dict(rows()[1], age=1e9)], [0])

@@ -1,4 +1,4 @@
-"""The work that is measured, and the marks to reach."""
+"""Naive Bayes and discriminant analysis: what is timed, and ratios to reach."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def gaussian_rows(classes: int) -> tuple[Any, Any]:
 
 def gaussian_naive_bayes() -> Iterator[Result]:
     """GaussianNB, 1,000,000 x 50, 2 and 10 classes."""
-    for classes, proba_mark in ((2, 10), (10, 30)):
+    for classes, proba_target in ((2, 10), (10, 30)):
         X, y = gaussian_rows(classes)
         size = f"1,000,000 x 50, {classes} classes"
         mine, peer = suffice.GaussianNB(), sklearn.naive_bayes.GaussianNB()
@@ -53,7 +53,7 @@ def gaussian_naive_bayes() -> Iterator[Result]:
             f"GaussianNB predict_proba, {size}",
             lambda X=X, mine=mine: mine.predict_proba(X),
             lambda X=X, peer=peer: peer.predict_proba(X),
-            proba_mark,
+            proba_target,
         )
 
 
@@ -74,7 +74,7 @@ def sparse_rows(classes: int) -> tuple[Any, Any]:
 
 def multinomial_naive_bayes() -> Iterator[Result]:
     """MultinomialNB on a CSR matrix with 20 million non-zeros, 20 and 500 classes."""
-    for classes, mark in ((20, 3), (500, 10)):
+    for classes, target in ((20, 3), (500, 10)):
         X, y = sparse_rows(classes)
         size = f"200,000 x 50,000 CSR, {classes} classes"
         mine, peer = suffice.MultinomialNB(), sklearn.naive_bayes.MultinomialNB()
@@ -83,7 +83,7 @@ def multinomial_naive_bayes() -> Iterator[Result]:
             f"MultinomialNB fit, {size}",
             lambda X=X, y=y, mine=mine: mine.fit(X, y),
             lambda X=X, y=y, peer=peer: peer.fit(X, y),
-            mark,
+            target,
             memory=True,
             rounds=rounds,
             peer_rounds=rounds - 1,
@@ -92,7 +92,7 @@ def multinomial_naive_bayes() -> Iterator[Result]:
             f"MultinomialNB predict, {size}",
             lambda X=X, mine=mine: mine.predict(X),
             lambda X=X, peer=peer: peer.predict(X),
-            mark,
+            target,
             rounds=rounds,
             peer_rounds=rounds - 1,
         )
@@ -126,14 +126,14 @@ def discriminant_analysis() -> Iterator[Result]:
     )
     peers = sklearn.discriminant_analysis
     X, y = gaussian_rows(10)
-    for solver, mark, label in (("lsqr", 8, "its lsqr"), ("svd", 40, "its default, svd")):
+    for solver, target, label in (("lsqr", 8, "its lsqr"), ("svd", 40, "its default, svd")):
         mine = lda()
         peer = peers.LinearDiscriminantAnalysis(solver=solver)
         yield line(
             f"LDA fit, 1,000,000 x 50, 10 classes, against {label}",
             lambda mine=mine: mine.fit(X, y),
             lambda peer=peer: peer.fit(X, y),
-            mark,
+            target,
             memory=True,
             peer_rounds=2,
         )
@@ -156,7 +156,7 @@ def discriminant_analysis() -> Iterator[Result]:
 
 
 def growth() -> Iterator[Result]:
-    """Twice the rows: the time they cost over that of half as many, at most 2.2."""
+    """Twice the rows take at most 2.2 times as long."""
     X, y = gaussian_rows(10)
     half = ROWS // 2
     models = {
