@@ -11,18 +11,17 @@ from suffice.data.hashes import Hashes
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.estimators.features import check_same_columns
 from suffice.estimators.labels import check_same_type
 from suffice.estimators.merging import (
+    Difference,
     add_counts,
-    check_same_columns,
     compare_settings,
     merge_tallies,
     refuse_different_counts,
     subtract_counts,
 )
-from suffice.estimators.saved_rows import HeldOutSample
-from suffice.estimators.settings import Difference
-from suffice.generative.fitted import Batch, F, Fitted, Labels
+from suffice.generative.fitted import Batch, F, Fitted, HeldOutSample, Labels
 from suffice.tally import Groups
 from suffice.tally.debt import describe_shortfall, largest_shortfall, select_classes
 from suffice.validation.row_sample import RowSample

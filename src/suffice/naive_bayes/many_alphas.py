@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.estimators.folds import MOST_SUMS, NEVER, Experiment
+from suffice.estimators.folds import MAX_SUMS, NEVER, Experiment
 from suffice.naive_bayes.discrete import MIN_ALPHA
 from suffice.prior import Dirichlet
 from suffice.scoring.alphas import alpha_scores, whole_numbers
@@ -37,7 +37,7 @@ def score_many_alphas(
         and rows.sparse
         and not rows.weights.size
         and not np.any(numbers == NEVER)
-        and folds * classes * rows.shape[1] <= MOST_SUMS
+        and folds * classes * rows.shape[1] <= MAX_SUMS
         and whole_numbers(rows.X)
     ):
         return None

@@ -9,8 +9,8 @@ from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
 from suffice.estimators.folds import Experiment
 from suffice.families.multinomial import Multinomials
 from suffice.families.smoothing import Smoothing
-from suffice.generative.cross_validation import Scores
 from suffice.generative.fitted import Batch
+from suffice.generative.held_out import Scores
 from suffice.naive_bayes.discrete import DiscreteNB, alpha_constraints
 from suffice.naive_bayes.many_alphas import score_many_alphas
 from suffice.prior import Dirichlet
