@@ -22,7 +22,7 @@ from suffice.errors import (
 from suffice.gaussian.covariance import mle
 from suffice.kernels.evidence.covariance import covariance_evidence
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
-from suffice.scoring.dense import factor_analysis
+from suffice.scoring.gaussian import factor_analysis
 from suffice.tally import Moments
 
 KINDS = ("tied", "full", "diagonal", "tied_diagonal", "spherical", "low_rank")

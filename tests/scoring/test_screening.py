@@ -7,8 +7,8 @@ import scipy.sparse
 from suffice import GaussianDiscriminant, MultinomialNB, QuadraticDiscriminantAnalysis
 from suffice.errors import InputError
 from suffice.scoring import scorer as scoring
-from suffice.scoring.dense import MIN_SINGLE_PRECISION_ROWS, WhitenedScorer
 from suffice.scoring.discrete import EMPTY_TABLE, TableScorer
+from suffice.scoring.gaussian import MIN_SINGLE_PRECISION_ROWS, WhitenedScorer
 
 
 def exact_best(scorer, X, log_prior):

@@ -21,7 +21,7 @@ from suffice.families.linear_discriminant import LinearDiscriminant, LinearSetti
 from suffice.generative.fitted import Fitted, Generative, score_rows
 from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
-from suffice.scoring.dense import Projection
+from suffice.scoring.gaussian import Projection
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from suffice.gaussian.covariance import solve, standardize
-from suffice.scoring.dense import LinearScorer
+from suffice.scoring.gaussian import LinearScorer
 from suffice.tally.tally import Floats, Index
 
 

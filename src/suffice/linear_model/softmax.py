@@ -18,8 +18,8 @@ from suffice.persist.agreement import check_columns, check_kinds, check_shapes
 from suffice.persist.refusal import refuse
 from suffice.prior.student_t import Normal
 from suffice.scoring import scorer as scoring
-from suffice.scoring.dense import SoftmaxScorer
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores
+from suffice.scoring.gaussian import SoftmaxScorer
 from suffice.tally.tally import Floats
 
 # How the weights were found; those of a model that was given them say nothing of it.

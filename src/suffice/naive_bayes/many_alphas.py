@@ -10,7 +10,7 @@ import numpy as np
 from suffice.estimators.folds import MAX_SUMS, NEVER, Experiment
 from suffice.naive_bayes.discrete import MIN_ALPHA
 from suffice.prior import Dirichlet
-from suffice.scoring.alphas import alpha_scores, whole_numbers
+from suffice.scoring.discrete import alpha_scores, whole_numbers
 from suffice.tally.tally import Floats
 from suffice.validation.leave_one_out import binned_error
 
