@@ -1,4 +1,4 @@
-"""What a file holds of a generative classifier, and how a model is made of it again."""
+"""What a file holds of a generative classifier, its kept rows included, and how it is restored."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FIELDS = (
     "calibration_",
     "calibration_stale_",
 )
-
+# The names of what it has for each kept row.
 ROW_FIELDS = ("cells", "labels", "codes", "weights", "counts", "groups", "limit")
 
 
@@ -71,9 +71,8 @@ def check_sample(fitted: Fitted, name: str) -> RowSample:
     """Return the kept rows, if there are any that could be saved."""
     if fitted.sample is None:
         raise InputError(
-            f"This {name} keeps no rows that could be saved: it learned without "
-            "anything to be fitted to them, or comes from a file without rows. Save it without "
-            "rows=True."
+            f"This {name} keeps no rows that could be saved: it learned without calibration, or "
+            "comes from a file without rows. Save it without rows=True."
         )
     return fitted.sample
 
@@ -84,8 +83,8 @@ def check_state(state: dict[str, Any], counter: Counter) -> None:
     check_kinds(state, _not_yet=str)
     if "_gross" in state:
         check_gross_scale(state["_gross"], state["tally_"])
-    beside = {"classes_closed_": None, "new_classes_": None, **state}
-    check_kinds(beside, classes_closed_=bool, new_classes_=np.ndarray)
+    required = {"classes_closed_": None, "new_classes_": None, **state}
+    check_kinds(required, classes_closed_=bool, new_classes_=np.ndarray)
     groups = state["tally_"]
     check_groups(groups, columns)
     # What is counted of one empty row says what the tally must look like.
@@ -122,14 +121,14 @@ def sample_of_file(saved: Any, fitted: Fitted, hashes: Callable[[Rows], Hashes])
 
 
 def answers_of(saved: Any, classes: NDArray[Any]) -> HeldOutSample:
-    """Return the held-out answers that were saved, if there can be such ones."""
+    """Return the held-out predictions that were saved, if they are possible ones."""
     if type(saved) is not tuple or len(saved) != 3:
-        refuse("Its held-out answers are no probabilities, labels and weights.")
+        refuse("Its held-out predictions are not probabilities, labels and weights.")
     log_proba, codes, weights = saved
     _check_array("held-out probabilities", log_proba, "f", (None, len(classes)))
     size = len(log_proba)
     if np.isnan(log_proba).any() or np.any(log_proba > 1e-9):
-        refuse("Its held-out probabilities are none.")
+        refuse("Its held-out probabilities are NaN, or above 1.")
     _check_codes(codes, size, len(classes))
     _check_weights(weights, size)
     return HeldOutSample(classes, log_proba, codes.astype(np.intp), weights, np.empty(0, np.uint64))
@@ -143,27 +142,27 @@ def saved_rows(sample: RowSample, cells: Any) -> dict[str, Any]:
 
 
 def check_saved_rows(saved: Any, classes: NDArray[Any]) -> int:
-    """Return how many rows were saved, or refuse what goes with no cells."""
+    """Return how many rows were saved; refuse labels, weights or counts that are impossible."""
     if type(saved) is not dict or saved.keys() != set(ROW_FIELDS):
-        refuse("Its kept rows are no rows.")
+        refuse("Its kept rows have other fields than a model saves.")
     codes, labels = saved["codes"], saved["labels"]
     if not isinstance(labels, np.ndarray) or labels.ndim != 1:
-        refuse("The labels of its kept rows are no array.")
+        refuse("The labels of its kept rows are not an array.")
     if labels.dtype.kind != classes.dtype.kind or not np.isin(labels, classes).all():
-        refuse("Its kept rows have labels that are no classes.")
+        refuse("Its kept rows have labels that are not among its classes.")
     if len(np.unique(labels)) < len(labels) or np.any(labels != np.sort(labels)):
-        refuse("The labels of its kept rows are there twice, or in no order.")
+        refuse("The labels of its kept rows are repeated, or not sorted.")
     size = len(codes) if isinstance(codes, np.ndarray) and codes.ndim == 1 else -1
     _check_codes(codes, size, len(labels))
     _check_weights(saved["weights"], size)
     counts, groups, limit = saved["counts"], saved["groups"], saved["limit"]
-    _check_array("rows that are one", counts, "iu", (size,))
+    _check_array("counts of kept rows", counts, "iu", (size,))
     if np.any(counts < 1) or counts.sum() > MAX_WEIGHT:
-        refuse("Its kept rows are less than one each.")
+        refuse("A kept row has a count below 1, or all counts together are too large.")
     if not isinstance(groups, np.ndarray) or groups.dtype != np.uint64:
-        refuse("The groups of its kept rows are no hashes.")
+        refuse("The groups of its kept rows are not hashes.")
     if groups.shape not in ((0,), (size,)) or type(limit) is not int or not 0 <= limit < 2**64:
-        refuse("Its kept rows have other groups, or no limit.")
+        refuse("Its kept rows have a wrong number of groups, or no limit.")
     return size
 
 
@@ -187,50 +186,52 @@ def saved_cells(X: Any) -> dict[str, Any]:
 
 
 def cells_of(saved: Any, size: int, width: int) -> Any:
-    """Return the array, or CSR matrix, of so many rows and columns, or refuse it."""
+    """Return the saved array, or CSR matrix, if it has so many rows and columns."""
     if type(saved) is not dict:
-        refuse("The cells of its kept rows are no array.")
+        refuse("The cells of its kept rows are not an array.")
     if saved.keys() == {"dense"}:
-        _check_array("cells of kept rows", saved["dense"], "iufb", (size, width))
-        if saved["dense"].dtype.kind == "f" and np.isinf(saved["dense"]).any():
-            refuse("The cells of its kept rows are not finite.")
+        _check_cells(saved["dense"], (size, width))
         return saved["dense"]
     if saved.keys() != {"data", "indices", "indptr", "width"}:
-        refuse("The cells of its kept rows are no array.")
+        refuse("The cells of its kept rows are not an array.")
     data, indices, ends = (saved[name] for name in ("data", "indices", "indptr"))
-    _check_array("cells of kept rows", data, "iufb", (None,))
+    _check_cells(data, (None,))
     _check_array("columns of kept rows", indices, "i", data.shape)
     _check_array("ends of kept rows", ends, "i", (size + 1,))
-    if data.dtype.kind == "f" and np.isinf(data).any():
-        refuse("The cells of its kept rows are not finite.")
     if ends[0] != 0 or ends[-1] != len(data) or np.any(np.diff(ends) < 0):
-        refuse("Its kept rows do not end where their cells do.")
+        refuse("The row ends of its kept rows do not match their cells.")
     own = saved["width"]
     if type(own) is not int or not 0 <= own <= width:
         refuse(f"Its kept rows have {own!r:.80} columns.")
     if np.any((indices < 0) | (indices >= own)):
-        refuse("Its kept rows have cells in columns that there are none of.")
+        refuse("Its kept rows have cells in columns that do not exist.")
     return csr_array((data, indices, ends), shape=(size, width))
 
 
 def _check_array(what: str, array: Any, kinds: str, shape: tuple[int | None, ...]) -> None:
     if not isinstance(array, np.ndarray) or array.dtype.kind not in kinds:
-        refuse(f"Its {what} are no array of numbers.")
+        refuse(f"Its {what} are not an array of numbers.")
     same = array.ndim == len(shape) and all(
         due is None or due == found for due, found in zip(shape, array.shape, strict=True)
     )
     if not same:
-        refuse(f"Its {what} have the shape {array.shape}, where {shape} is due.")
+        refuse(f"Its {what} have the shape {array.shape}, but should have {shape}.")
+
+
+def _check_cells(cells: Any, shape: tuple[int | None, ...]) -> None:
+    _check_array("cells of kept rows", cells, "iufb", shape)
+    if cells.dtype.kind == "f" and np.isinf(cells).any():
+        refuse("The cells of its kept rows are not finite.")
 
 
 def _check_codes(codes: Any, size: int, classes: int) -> None:
     _check_array("labels of kept rows", codes, "i", (size,))
     if np.any((codes < 0) | (codes >= classes)):
-        refuse("Its kept rows have labels that there are none of.")
+        refuse("Its kept rows have codes of labels that do not exist.")
 
 
 def _check_weights(weights: Any, size: int) -> None:
     _check_array("weights of kept rows", weights, "f", (size,))
     if not np.all(np.isfinite(weights)) or np.any(weights <= 0):
-        refuse("Its kept rows have weights that are no numbers above 0.")
+        refuse("Its kept rows have weights that are not finite numbers above 0.")
     check_sizes({"weights of kept rows": weights}, MAX_WEIGHT)
