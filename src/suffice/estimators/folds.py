@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -171,14 +172,10 @@ class Experiment:
         """
         folds = self._fold_tallies(count)
         always = np.flatnonzero(self.numbers == NEVER)
-        before: list[Any] = [self._counted(count, always) if always.size else None]
-        for tally in folds[:-1]:
-            before.append(tally if before[-1] is None else before[-1] + tally)
-        after: list[Any] = [None]
-        for tally in folds[:0:-1]:
-            after.append(tally if after[-1] is None else after[-1] + tally)
-        pairs = zip(before, reversed(after), strict=True)
-        return [b if a is None else a if b is None else a + b for b, a in pairs]
+        first = self._counted(count, always) if always.size else None
+        before = list(accumulate([first, *folds[:-1]], _add))
+        after = list(accumulate([None, *folds[:0:-1]], _add))
+        return [_add(a, b) for a, b in zip(reversed(after), before, strict=True)]
 
     def _fold_tallies(self, count: Count) -> list[Groups[Any]]:
         known = len(self.classes)
@@ -191,3 +188,8 @@ class Experiment:
 
     def _counted(self, count: Count, numbers: NDArray[np.intp]) -> Groups[Any]:
         return Groups(self.classes, *count(self.rows.take(numbers)))
+
+
+def _add(one: Any, other: Any) -> Any:
+    """Return the sum of two tallies, of which None is nothing."""
+    return other if one is None else one if other is None else one + other

@@ -145,14 +145,15 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._check_mergeable(other)
         mine, theirs = (model.get_params(deep=False) for model in (self, other))
         check_addable(mine, theirs, self._free_settings)
-        return self._copy().merge(other)
+        return self.__radd__(0).merge(other)
 
     def __radd__(self, other: Any) -> Self:
         """Return a copy of this model for `0 + model`, with which `sum` begins."""
         if not is_start_of_sum(other):
             return NotImplemented
-        self._check_fitted()
-        return self._copy()
+        fitted = self._check_fitted()
+        copy: Self = clone(self)
+        return copy._become(fitted)
 
     def refresh_calibration(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
@@ -454,18 +455,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     @property
     def calibration_(self) -> Any:
         """The calibration, if there is one."""
-        found = self._known("calibration_").calibration
-        if found is None:
-            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
-        return found
+        return self._calibrated("calibration_").calibration
 
     @property
     def calibration_stale_(self) -> bool:
         """Whether rows were learned or forgotten since the calibration."""
-        fitted = self._known("calibration_stale_")
-        if fitted.calibration is None:
-            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
-        return fitted.calibration_stale
+        return self._calibrated("calibration_stale_").calibration_stale
 
     @property
     def n_parameters_(self) -> int:
@@ -479,7 +474,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         model = self._check_ready().ready_model
         return model.prior.log_evidence + model.features.log_evidence
 
-    # How it is done.
+    # The fitted value, as methods need it.
 
     def _before(self) -> Fitted | None:
         """Return what was learned before, if anything was."""
@@ -499,6 +494,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise AttributeError(f"This {type(self).__name__} has no {name!r} yet.")
         return fitted.model
 
+    def _calibrated(self, name: str) -> Fitted:
+        """Return what was learned for an attribute; AttributeError if it is not calibrated."""
+        fitted = self._known(name)
+        if fitted.calibration is None:
+            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
+        return fitted
+
     def _check_fitted(self) -> Fitted:
         """Return what was learned; NotFittedError before anything was."""
         check_is_fitted(self)
@@ -515,11 +517,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         # One line: an interruption comes before the assignment or after the return.
         return self.__dict__.update(_fitted=fitted) or self
 
-    def _copy(self) -> Self:
-        """Return a copy of this model, which later learning of either does not change."""
-        copy: Self = clone(self)
-        copy._fitted = self._fitted
-        return copy
+    # Rows as users give them.
 
     def _batch(
         self,
@@ -542,6 +540,17 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return rows of numbers, their columns checked."""
         sparse = fitted.counter.takes_sparse
         return read_features(X, fitted.columns, type(self).__name__, sparse=sparse)[0]
+
+    def _learned_rows(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Return the rows, coded by our classes, if they are those that were learned."""
+        batch = self._batch(X, y, sample_weight, before=fitted)
+        return learning.check_learned(fitted, batch, type(self).__name__)
+
+    def _hashes(self, rows: Rows) -> Hashes:
+        """Return a hash of what each row holds, (n,)."""
+        return array_hashes(rows.X)
+
+    # Learning, as functions from fitted values to fitted values.
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Fitted:
         """Return what is learned from these rows alone."""
@@ -596,15 +605,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """Return the prediction of each row by the others, given all learned rows."""
         return leave_one_out(fitted, rows, type(self).__name__)
 
-    def _learned_rows(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Return the rows, coded by our classes, if they are those that were learned."""
-        batch = self._batch(X, y, sample_weight, before=fitted)
-        return learning.check_learned(fitted, batch, type(self).__name__)
-
-    def _hashes(self, rows: Rows) -> Hashes:
-        """Return a hash of what each row holds, (n,)."""
-        return array_hashes(rows.X)
-
     def _keep(self, before: Fitted, batch: Batch, *, forget: bool) -> learning.Kept:
         """Return the kept rows with further rows, or without some."""
         if before.sample is None:
@@ -622,7 +622,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _refit(self, fitted: Fitted) -> Fitted:
         """Return the model of a changed tally, with the calibration of before, now stale."""
-        return learning.grow_stale(self._with_model(fitted, waits=self._waits))
+        return learning.mark_stale(self._with_model(fitted, waits=self._waits))
 
     def _with_model(self, fitted: F, *, waits: bool) -> F:
         """Return the fitted value with p(class) and p(x | class) of its tally."""
@@ -653,16 +653,21 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         learning.check_same_counts(mine, other._fitted, self, other)
         return mine, other._fitted
 
+    # Scoring.
+
     def _answer(self, answer: Any, fitted: Fitted, X: Any) -> Any:
+        """Return an answer of `scoring.scorer` for rows as users give them."""
         return self._scores(answer, fitted, self._read(fitted, X))
 
     def _density(self, answer: Any, X: Any) -> Any:
+        """Return an answer of `scoring.scorer` that needs all terms of log p(x | class)."""
         fitted = self._check_ready()
         array, model = self._read(fitted, X), fitted.ready_model
         terms = model.features.density(), model.features.prepare(array), model.prior.log_prob
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _scores(self, answer: Any, fitted: Fitted, array: Any) -> Any:
+        """Return an answer of `scoring.scorer` for rows of numbers."""
         model = fitted.ready_model
         terms = model.features.scorer(), model.features.prepare(array), model.log_prior
         return score_rows(answer, *terms, fitted, type(self).__name__)

@@ -218,7 +218,7 @@ def kept_sample(fitted: Fitted, given: tuple[Any, ...], name: str) -> RowSample:
     return fitted.sample
 
 
-def grow_stale(fitted: F) -> F:
+def mark_stale(fitted: F) -> F:
     """Return the fitted value, its calibration stale, or gone if the classes have changed."""
     if fitted.calibration is None:
         return fitted

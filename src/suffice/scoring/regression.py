@@ -116,9 +116,7 @@ class RegressionPosterior:
     def predictive(self, rows: Rows) -> StudentT | Normal:
         """Return the distribution of the targets (n, t) of new rows."""
         location = np.asarray(rows.X @ self.coefficients.T) + self.intercepts
-        return self._predictive_at(location, 1.0 + self.mean_variance(rows)[:, None])
-
-    def _predictive_at(self, location: Floats, factor: Floats) -> StudentT | Normal:
+        factor = 1.0 + self.mean_variance(rows)[:, None]
         if isinstance(self.posterior, CoefficientsKnownNoise):
             return Normal(location, self.posterior.noise_variance * factor)
         unit = self.posterior.noise_scale / self.posterior.noise_shape

@@ -55,7 +55,7 @@ def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
 def grow_stale(fitted: TextFitted) -> TextFitted:
     """Return the fitted value, what was fitted to documents stale, or gone with its classes."""
     if fitted.refinement is None:
-        found = learning.grow_stale(fitted)
+        found = learning.mark_stale(fitted)
         gone = fitted.calibration is not None and found.calibration is None
         return drop_calibration(found) if gone else found
     fact = "The refinement is that of the documents learned before."
