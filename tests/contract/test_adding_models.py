@@ -26,7 +26,7 @@ from suffice import (
     TextClassifier,
 )
 from suffice.errors import MergeError
-from suffice.estimators.settings import same
+from suffice.estimators.merging import same
 
 RNG = np.random.default_rng(0)
 SIZE = 90

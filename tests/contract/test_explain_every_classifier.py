@@ -262,7 +262,7 @@ def test_one_row_is_explained_at_a_time_and_classes_must_be_known(case):
         model.explain(rows[:2])
     with pytest.raises(InputError, match=r"There is no class 'z'; the classes are \['a', 'b', 'c'"):
         model.explain(rows[:1], "z")
-    with pytest.raises(InputError, match="Class 'a' is held against itself"):
+    with pytest.raises(InputError, match="Class 'a' is compared with itself"):
         model.explain(rows[:1], "a", "a")
 
 
@@ -280,7 +280,7 @@ def test_a_class_of_probability_0_is_left_out_of_an_explanation():
     assert reasons.log_odds == pytest.approx(odds_of(model, [[1, 1, 0]], "a"))
     with pytest.raises(InputError, match=r"Class 'c'.* has probability 0 for this row"):
         model.explain([[1, 1, 0]], "c")
-    with pytest.raises(InputError, match="or all that it is held against, has probability 0"):
+    with pytest.raises(InputError, match="or every class against it, has probability 0"):
         model.explain([[1, 1, 0]], "a", "c")
 
 

@@ -20,9 +20,9 @@ from suffice.errors import (
     SufficeWarning,
 )
 from suffice.gaussian.covariance import mle
+from suffice.gaussian.factor_analysis import factor_analysis
 from suffice.kernels.evidence.covariance import covariance_evidence
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
-from suffice.scoring.dense import factor_analysis
 from suffice.tally import Moments
 
 KINDS = ("tied", "full", "diagonal", "tied_diagonal", "spherical", "low_rank")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, multivariate_t
 
-from suffice.scoring.dense import NORMAL, WhitenedScorer, by_pattern
+from suffice.scoring.gaussian import NORMAL, WhitenedScorer, by_pattern
 from suffice.scoring.scorer import Refused, joint_log_proba
 
 

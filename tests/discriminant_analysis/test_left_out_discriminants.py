@@ -15,7 +15,7 @@ from suffice.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.errors import InputError, OneClassWarning, SufficeWarning
-from suffice.generative.leave_one_out import left_out_joint
+from suffice.generative.held_out import left_out_joint
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
 
 KINDS = ("tied", "full", "diagonal", "tied_diagonal", "spherical")

@@ -41,7 +41,7 @@ class Anything(BaseEstimator):
 
 def outcome(act):
     """Return the cells, or the error, and the warnings."""
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             cells = act()
@@ -49,7 +49,7 @@ def outcome(act):
             cells = str(error)
     if hasattr(cells, "toarray"):
         cells = cells.toarray()
-    return str(cells), [str(one.message) for one in told]
+    return str(cells), [str(one.message) for one in caught]
 
 
 def theirs(estimator, X, reset):

@@ -1,4 +1,4 @@
-"""Generative classifiers that are interrupted, or asked while they learn: old or new, whole."""
+"""Generative classifiers that are interrupted, or predict while they learn: old or new, whole."""
 
 import warnings
 
@@ -63,7 +63,7 @@ def test_a_first_fit_that_is_interrupted_at_any_line_leaves_no_trace(model):
 
 
 @pytest.mark.parametrize("name", ["CategoricalNB", "GaussianDiscriminant", "GaussianNB calibrated"])
-def test_who_asks_beside_a_thread_that_learns_is_answered_by_one_model_whole(name):
+def test_predictions_while_a_thread_learns_are_those_of_one_whole_model(name):
     labels = np.arange(40) % 5
     states = [(X[:20], labels[:20] % 2), (X, labels), (X[10:], labels[10:] % 3)]
 

@@ -66,7 +66,7 @@ def test_contributions_do_not_depend_on_the_order_of_the_pieces():
     np.testing.assert_allclose(forth, back[::-1], rtol=1e-10)
 
 
-def test_two_equal_pieces_contribute_the_same_and_a_silent_one_nothing():
+def test_two_equal_pieces_contribute_the_same_and_one_of_zeros_nothing():
     base = np.log([0.2, 0.3, 0.5])
     parts = np.array([[1.0, -2.0, 0.5], [1.0, -2.0, 0.5], [7.0, 7.0, 7.0]])
     shares = attribute_log_odds(base, parts, 0, np.array([1, 2]))
@@ -75,7 +75,7 @@ def test_two_equal_pieces_contribute_the_same_and_a_silent_one_nothing():
 
 
 @pytest.mark.parametrize("noise_rate", [0.0, 0.1])
-def test_contributions_are_the_mean_slopes_along_the_way(noise_rate):
+def test_contributions_are_the_mean_gradients_along_the_path(noise_rate):
     """Each piece's share by finite differences of the log-odds at many points of the way."""
     rng = np.random.default_rng(2)
     base, parts, others = rng.normal(size=3), rng.normal(size=(4, 3)), np.array([1, 2])
@@ -115,12 +115,12 @@ def test_base_is_what_the_pieces_do_not_add_up_to():
     assert REASONS.probability == pytest.approx(1 / (1 + np.e))
 
 
-def test_an_explanation_is_plain_values_with_the_weightiest_piece_first():
-    told = json.loads(json.dumps(REASONS.to_dict()))
-    assert [piece["name"] for piece in told["pieces"]] == ["b", "a", "c"]
-    assert told["target"] == "spam"
-    assert told["against"] is None
-    assert sum(piece["contribution"] for piece in told["pieces"]) + told["base"] == -1.0
+def test_an_explanation_is_plain_values_with_the_largest_contribution_first():
+    found = json.loads(json.dumps(REASONS.to_dict()))
+    assert [piece["name"] for piece in found["pieces"]] == ["b", "a", "c"]
+    assert found["target"] == "spam"
+    assert found["against"] is None
+    assert sum(piece["contribution"] for piece in found["pieces"]) + found["base"] == -1.0
 
 
 def test_an_explanation_prints_its_pieces_and_their_amounts():
@@ -161,7 +161,7 @@ def test_a_picture_has_a_bar_for_every_piece_and_one_for_what_was_before():
     pyplot.close(figure)
 
 
-def test_nothing_to_tell_can_be_printed_and_drawn():
+def test_an_explanation_without_pieces_can_be_printed_and_drawn():
     silent = Explanation.of("x", None, ["a"], ["a"], [0.0], 0.0)
     assert "+0.000" in str(silent)
     pyplot.close(silent.plot().figure)

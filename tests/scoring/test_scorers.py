@@ -27,20 +27,20 @@ def filled(scorer, X, classes):
     return out
 
 
-def with_gaps(rng, X):
+def with_missing_values(rng, X):
     X = np.array(X, float)
     X[rng.random(X.shape) < 0.25] = np.nan
     return X
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int16])
-def test_normal_scores_are_those_of_scipy(gaps, dtype):
+def test_normal_scores_are_those_of_scipy(missing, dtype):
     rng = np.random.default_rng(20)
     mean, variance = rng.normal(size=(3, 5)), rng.exponential(size=(3, 5)) + 0.1
     X = (3 * rng.normal(size=(200, 5))).astype(dtype)
-    if gaps:
-        X = with_gaps(rng, X)
+    if missing:
+        X = with_missing_values(rng, X)
     logs = stats.norm.logpdf(X[:, None], mean, np.sqrt(variance))
     wanted = np.nansum(logs, axis=-1)
     np.testing.assert_allclose(filled(NormalScorer(mean, variance), X, 3), wanted, rtol=1e-11)
@@ -49,16 +49,16 @@ def test_normal_scores_are_those_of_scipy(gaps, dtype):
         np.testing.assert_allclose(sparse, wanted, rtol=1e-11)
 
 
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("equal_degrees", [False, True])
-def test_student_scores_are_those_of_scipy(gaps, equal_degrees):
+def test_student_scores_are_those_of_scipy(missing, equal_degrees):
     rng = np.random.default_rng(21)
     location, scale = rng.normal(size=(3, 5)), rng.exponential(size=(3, 5)) + 0.1
     degrees = np.full((3, 5), 4.5) if equal_degrees else rng.uniform(0.5, 30, (3, 5))
     degrees[:, 1] = degrees[:, 0]
     X = rng.standard_cauchy((200, 5))
-    if gaps:
-        X = with_gaps(rng, X)
+    if missing:
+        X = with_missing_values(rng, X)
     wanted = np.nansum(stats.t.logpdf(X[:, None], degrees, location, np.sqrt(scale)), axis=-1)
     scores = filled(StudentScorer(degrees, location, scale), X, 3)
     np.testing.assert_allclose(scores, wanted, rtol=1e-10, atol=1e-10)
@@ -72,14 +72,14 @@ def test_student_scores_of_many_far_columns_do_not_overflow():
     np.testing.assert_allclose(scores, [[wanted]], rtol=1e-11)
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_joint_student_scores_are_those_of_scipy(gaps):
+@pytest.mark.parametrize("missing", [False, True])
+def test_joint_student_scores_are_those_of_scipy(missing):
     rng = np.random.default_rng(22)
     degrees, location = rng.uniform(0.5, 20, 3), rng.normal(size=(3, 4))
     scale = rng.exponential(size=(3, 4)) + 0.1
     X = rng.normal(size=(60, 4)) * 3
-    if gaps:
-        X = with_gaps(rng, X)
+    if missing:
+        X = with_missing_values(rng, X)
         X[0] = np.nan
     scores = filled(JointStudentScorer(degrees, location, scale), X, 3)
     for row, got in zip(X, scores, strict=True):
@@ -93,14 +93,14 @@ def test_joint_student_scores_are_those_of_scipy(gaps):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, lambda X: X.astype(np.float32)])
-@pytest.mark.parametrize("gaps", [False, True])
-def test_poisson_scores_are_those_of_scipy(gaps, form):
+@pytest.mark.parametrize("missing", [False, True])
+def test_poisson_scores_are_those_of_scipy(missing, form):
     rng = np.random.default_rng(23)
     rate = rng.exponential(size=(4, 3)) + 0.1  # (V, C)
     X = rng.poisson(2.0, (100, 4)).astype(float)
     X[0] = 300.0  # beyond the table of factorials
-    if gaps:
-        X = with_gaps(rng, X)
+    if missing:
+        X = with_missing_values(rng, X)
     wanted = np.nansum(stats.poisson.logpmf(X[:, :, None], rate), axis=1)
     scores = filled(TableScorer(np.log(rate), -rate.sum(axis=0), -rate), form(X), 3)
     length, factorials = row_log_factorials(form(X))
@@ -109,14 +109,14 @@ def test_poisson_scores_are_those_of_scipy(gaps, form):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("gaps", [False, True])
-def test_negative_binomial_scores_are_those_of_scipy(gaps, form):
+@pytest.mark.parametrize("missing", [False, True])
+def test_negative_binomial_scores_are_those_of_scipy(missing, form):
     rng = np.random.default_rng(24)
     events, rows = rng.exponential(size=(4, 3)) * 5, rng.exponential(size=(4, 3)) * 9
     X = rng.poisson(3.0, (100, 4)).astype(float)
     X[0] = 40.0  # beyond the products
-    if gaps:
-        X = with_gaps(rng, X)
+    if missing:
+        X = with_missing_values(rng, X)
     wanted = np.nansum(stats.nbinom.logpmf(X[:, :, None], events, rows / (rows + 1)), axis=1)
     silent = events * np.log(rows / (rows + 1))
     scorer = IntegratedCountScorer(events, -np.log1p(rows), NOTHING_1D, silent.sum(axis=0), silent)
@@ -149,17 +149,17 @@ def test_multinomial_and_polya_scores_are_those_of_scipy(form):
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
-@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("impossible", [False, True])
-def test_binary_scores_are_those_of_scipy(form, gaps, impossible):
+def test_binary_scores_are_those_of_scipy(form, missing, impossible):
     rng = np.random.default_rng(26)
     chance = rng.uniform(0.05, 0.95, (4, 3))
     if impossible:
         chance[1, 2], chance[2, 0] = 0.0, 1.0
     X = rng.integers(0, 2, (60, 4)).astype(float)
     wanted = np.sum(stats.bernoulli.logpmf(X[:, :, None], chance), axis=1)
-    if gaps:
-        X = with_gaps(rng, X)
+    if missing:
+        X = with_missing_values(rng, X)
         logs = stats.bernoulli.logpmf(np.nan_to_num(X)[:, :, None], chance)
         wanted = np.where(np.isnan(X)[:, :, None], 0.0, logs).sum(axis=1)
     with np.errstate(divide="ignore"):

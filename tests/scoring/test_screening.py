@@ -7,8 +7,8 @@ import scipy.sparse
 from suffice import GaussianDiscriminant, MultinomialNB, QuadraticDiscriminantAnalysis
 from suffice.errors import InputError
 from suffice.scoring import scorer as scoring
-from suffice.scoring.dense import MIN_SINGLE_PRECISION_ROWS, WhitenedScorer
 from suffice.scoring.discrete import EMPTY_TABLE, TableScorer
+from suffice.scoring.gaussian import MIN_SINGLE_PRECISION_ROWS, WhitenedScorer
 
 
 def exact_best(scorer, X, log_prior):
@@ -20,11 +20,11 @@ def counts(rng, rows, words, most=4):
 
 
 @pytest.mark.parametrize("classes", [8, 20, 63, 64, 100, 130])
-@pytest.mark.parametrize("spread", [3.0, 0.01, 1e-6])
-def test_the_screened_class_is_the_class_of_exact_scores(classes, spread):
+@pytest.mark.parametrize("scale", [3.0, 0.01, 1e-6])
+def test_the_screened_class_is_the_class_of_exact_scores(classes, scale):
     rng = np.random.default_rng(classes)
     X = counts(rng, 400, 60)
-    scorer = TableScorer(rng.normal(-8, spread, (60, classes)), np.zeros(classes), EMPTY_TABLE)
+    scorer = TableScorer(rng.normal(-8, scale, (60, classes)), np.zeros(classes), EMPTY_TABLE)
     prior = rng.normal(size=classes)
     screened = scorer.best(X, prior)
     assert screened is not None
@@ -49,13 +49,13 @@ def test_a_class_without_rows_is_never_the_screened_one():
     assert not np.any(best == 5)
 
 
-def test_screening_leaves_gaps_infinite_tables_and_few_rows_to_the_plain_way():
+def test_screening_leaves_missing_values_infinite_tables_and_few_rows_to_full_scores():
     rng = np.random.default_rng(2)
     X = counts(rng, 300, 30)
     table, zeros = rng.normal(size=(30, 70)), np.zeros(70)
-    gappy = X.copy()
-    gappy.data[3] = np.nan
-    assert TableScorer(table, zeros, EMPTY_TABLE).best(gappy, zeros) is None
+    incomplete = X.copy()
+    incomplete.data[3] = np.nan
+    assert TableScorer(table, zeros, EMPTY_TABLE).best(incomplete, zeros) is None
     assert TableScorer(table, zeros, EMPTY_TABLE).best(X[:1], zeros) is None
     assert TableScorer(table, zeros, EMPTY_TABLE).best(X.toarray(), zeros) is None
     table[4, 4] = -np.inf
@@ -123,15 +123,15 @@ def test_classes_that_coincide_are_left_to_double_precision():
 
 
 @pytest.mark.parametrize("model", [QuadraticDiscriminantAnalysis(), GaussianDiscriminant("full")])
-def test_gaps_and_infinite_cells_among_many_rows_are_met_as_among_few(model):
+def test_missing_and_infinite_cells_among_many_rows_are_treated_as_among_few(model):
     _, _, X = gaussian_problem(7, rows=MIN_SINGLE_PRECISION_ROWS + 500)
     y = np.arange(len(X)) % 2
     model.fit(X, y)
-    gappy = X.copy()
-    gappy[17, 2] = np.nan
-    gappy[1200, :3] = np.nan
-    proba = model.predict_proba(gappy)
-    assert np.array_equal(model.predict(gappy), model.classes_[proba.argmax(axis=1)])
-    gappy[1300, 4] = np.inf
+    incomplete = X.copy()
+    incomplete[17, 2] = np.nan
+    incomplete[1200, :3] = np.nan
+    proba = model.predict_proba(incomplete)
+    assert np.array_equal(model.predict(incomplete), model.classes_[proba.argmax(axis=1)])
+    incomplete[1300, 4] = np.inf
     with pytest.raises(InputError, match="inf in row 1300, column 4"):
-        model.predict(gappy)
+        model.predict(incomplete)

@@ -71,7 +71,7 @@ def test_what_cannot_be_explained_is_refused():
         MODEL.explain(FRAME[:2])
     with pytest.raises(InputError, match="There is no class 'z'; the classes are"):
         MODEL.explain(FRAME[:1], "z")
-    with pytest.raises(InputError, match="Class 'a' is held against itself"):
+    with pytest.raises(InputError, match="Class 'a' is compared with itself"):
         MODEL.explain(FRAME[:1], "a", "a")
 
 

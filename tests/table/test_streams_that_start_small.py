@@ -99,7 +99,7 @@ def test_nothing_is_said_while_a_stream_begins_and_one_thing_afterwards():
     quietly(model.partial_fit, TABLE[1950:ENOUGH], LABELS[1950:ENOUGH])
     assert not model.weights_stale_
     assert model._fitted.stream is None
-    with pytest.warns(StaleCalibrationWarning, match=r"refresh_weights\(\) does it anew"):
+    with pytest.warns(StaleCalibrationWarning, match=r"refresh_weights\(\) fits it again"):
         model.partial_fit(TABLE[ENOUGH:2100], LABELS[ENOUGH:2100])
     model.partial_fit(TABLE[2100:2200], LABELS[2100:2200])
     assert model.choices_.rows == ENOUGH

@@ -125,7 +125,7 @@ def test_a_class_that_there_is_not_cannot_be_explained():
         model.explain("cheap", "eggs")
     with pytest.raises(InputError, match="There is no class 'eggs'"):
         model.explain("cheap", "spam", "eggs")
-    with pytest.raises(InputError, match="is held against itself"):
+    with pytest.raises(InputError, match="is compared with itself"):
         model.explain("cheap", "spam", "spam")
 
 

@@ -262,7 +262,7 @@ def test_a_sample_of_many_rows_calibrates_nearly_as_all_of_them_do():
 
 def test_one_warning_a_model_names_the_cure():
     model = GaussianNB(calibrate="folds").fit(COUNTS[:50], LABELS[:50])
-    with pytest.warns(StaleCalibrationWarning, match=r"refresh_calibration\(\) does it anew"):
+    with pytest.warns(StaleCalibrationWarning, match=r"refresh_calibration\(\) fits it again"):
         model.partial_fit(COUNTS[50:60], LABELS[50:60])
     for at in range(60, 100, 10):  # warnings are errors here
         model.partial_fit(COUNTS[at : at + 10], LABELS[at : at + 10])
@@ -278,7 +278,7 @@ def test_one_warning_a_model_of_tables_and_texts(make):
     X = FRAME if make is GenerativeClassifier else DOCUMENTS
     y = FRUITS if make is GenerativeClassifier else LABELS
     model = make().fit(X[:100], y[:100])
-    with pytest.warns(StaleCalibrationWarning, match=r"refresh_\w+\(\) does it anew"):
+    with pytest.warns(StaleCalibrationWarning, match=r"refresh_\w+\(\) fits it again"):
         model.partial_fit(X[100:110], y[100:110])
     model.forget(X[100:110], y[100:110])
     model.refresh_calibration()

@@ -12,8 +12,7 @@ import numpy as np
 from suffice._sklearn import Interval
 from suffice.basis.expansion import Expansion, check_positive, observed_cells
 from suffice.errors import InputError
-from suffice.estimators.features import Columns
-from suffice.estimators.one_row import generator
+from suffice.estimators.features import Columns, generator
 from suffice.persist.agreement import check_shapes
 from suffice.tally.tally import Floats
 

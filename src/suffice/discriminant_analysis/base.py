@@ -15,8 +15,8 @@ from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.families.class_covariances import EstimatedCovariances
 from suffice.generative.classifier import TallyClassifier
-from suffice.generative.cross_validation import Candidate
 from suffice.generative.fitted import Batch, Fitted
+from suffice.generative.held_out import Candidate
 from suffice.generative.persistence import FIELDS
 from suffice.persist.agreement import check_shapes
 from suffice.persist.refusal import refuse
@@ -61,17 +61,17 @@ class GaussianClassifier(TallyClassifier):
         self._check_settings()
         return CountFourthMoments() if self.shrinkage == "auto" else CountRowMoments()
 
-    def _beside(self, before: Fitted | None, batch: Batch) -> BesideTally:
+    def _extra_statistics(self, before: Fitted | None, batch: Batch) -> BesideTally:
         own = np.float32 if batch.rows.X.dtype == np.float32 else np.float64
         if before is None:
             return BesideTally(own, self._estimate_covariances(batch.rows))
-        known: BesideTally = before.beside
+        known: BesideTally = before.extra_statistics
         return BesideTally(np.result_type(own, known.float_type).type, known.estimated)
 
     @staticmethod
     def _estimated(fitted: Fitted) -> EstimatedCovariances | None:
         """Return the covariances of a `covariance_estimator`, if there are any."""
-        return None if fitted.beside is None else fitted.beside.estimated
+        return None if fitted.extra_statistics is None else fitted.extra_statistics.estimated
 
     def _estimate_covariances(self, rows: Rows) -> EstimatedCovariances | None:
         """Fit the `covariance_estimator`, if any, to each class's rows and to all of them."""
@@ -158,7 +158,7 @@ class GaussianClassifier(TallyClassifier):
     def _refuse_estimator(self, act: str, model: Any) -> None:
         fitted = vars(model).get("_fitted")
         asked = getattr(model, "covariance_estimator", None) is not None
-        if fitted is not None and (asked or fitted.beside.estimated is not None):
+        if fitted is not None and (asked or fitted.extra_statistics.estimated is not None):
             raise InputError(
                 f"Cannot {act}: the covariances are those of a covariance_estimator, which needs "
                 "all rows at once. Fit on all rows, or leave covariance_estimator out; nothing "
@@ -168,7 +168,7 @@ class GaussianClassifier(TallyClassifier):
     # Saving.
 
     def _state(self, fitted: Fitted) -> dict[str, Any]:
-        state, beside = super()._state(fitted), fitted.beside
+        state, beside = super()._state(fitted), fitted.extra_statistics
         state["_float_type"] = beside.float_type
         if beside.estimated is not None:
             state["_row_covariances"] = beside.estimated.classes
@@ -184,7 +184,7 @@ class GaussianClassifier(TallyClassifier):
         if ("_row_covariances" in state) != ("_row_total" in state):
             refuse("It has covariances of classes without those of all rows, or the reverse.")
 
-    def _restore_beside(self, state: dict[str, Any]) -> BesideTally:
+    def _restore_extra_statistics(self, state: dict[str, Any]) -> BesideTally:
         estimated = None
         if "_row_covariances" in state:
             estimated = EstimatedCovariances(state["_row_covariances"], state["_row_total"])

@@ -21,7 +21,7 @@ from suffice.families.linear_discriminant import LinearDiscriminant, LinearSetti
 from suffice.generative.fitted import Fitted, Generative, score_rows
 from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
-from suffice.scoring.dense import Projection
+from suffice.scoring.gaussian import Projection
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
@@ -168,7 +168,7 @@ class LinearDiscriminantAnalysis(
         With two classes: the log odds of the second, (n_samples,).
         """
         fitted = self._check_ready()
-        array, model = self._read(fitted, X), self._model(fitted)
+        array, model = self._read(fitted, X), fitted.ready_model
         raw = len(fitted.classes) > 2 and self.solver != "svd"
         assert isinstance(model.features, LinearDiscriminant)
         terms = model.features.linear(raw=raw), array, model.prior.log_prob
@@ -198,7 +198,7 @@ class LinearDiscriminantAnalysis(
 
     def _typed(self, name: str, values: Floats) -> Any:
         """Return an attribute in the type of the rows."""
-        return values.astype(self._known(name).beside.float_type)
+        return values.astype(self._known(name).extra_statistics.float_type)
 
     @property
     def means_(self) -> Any:

@@ -6,12 +6,13 @@ fits keeps the one that `read_features` returns, and hands it back with later ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from suffice._sklearn import get_feature_names
@@ -32,7 +33,8 @@ from suffice.data.frames import (
     with_names,
 )
 from suffice.data.rows import sparse_ready
-from suffice.errors import InputError, warn_caller
+from suffice.errors import InputError, MergeError, warn_caller
+from suffice.tally.tally import Floats
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
 # As many names are listed in an error as scikit-learn lists.
@@ -83,6 +85,30 @@ class Columns:
         return cls(state["n_features_in_"], None if names is None else tuple(names.tolist()))
 
 
+def check_same_columns(mine: Columns, theirs: Columns) -> None:
+    """Refuse to merge models of other columns; columns without names go with any names.
+
+    >>> check_same_columns(Columns(2, ("age", "height")), Columns(2, ("age", "weight")))
+    Traceback (most recent call last):
+        ...
+    suffice.errors.MergeError: Cannot merge: column 1 is 'height' here and 'weight' there. Learn \
+the same columns in both.
+    """
+    if theirs.count != mine.count:
+        raise MergeError(
+            f"Cannot merge models of {mine.count} and {theirs.count} features. Learn the same "
+            "columns in both."
+        )
+    if mine.names is None or theirs.names is None:
+        return
+    for at, (here, there) in enumerate(zip(mine.names, theirs.names, strict=True)):
+        if here != there:
+            raise MergeError(
+                f"Cannot merge: column {at} is {here!r} here and {there!r} there. Learn the same "
+                "columns in both."
+            )
+
+
 def read_features(
     X: Any, columns: Columns | None, estimator_name: str, *, sparse: bool = True
 ) -> tuple[Any, Columns]:
@@ -113,35 +139,47 @@ def read_features(
         ...
     suffice.errors.InputError: X has 2 features, but GaussianNB is expecting 3 features as input.
     """
-    names, width = (None, None) if columns is None else (columns.names, columns.count)
-    X = as_table(X, names, width)
-    if is_columns(X) or is_rows_of_mappings(X):
-        X = _as_frame(X, names)
-    if is_frame(X):
-        return _read_frame(X, columns, estimator_name)
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
-    if columns is not None and has_no_row(X):
-        X = np.empty((0, columns.count))
-    try:
-        found = compare_names(X, columns, estimator_name)
-        array = check_array(
-            X,
-            input_name="X",
-            estimator=estimator_name,
-            accept_sparse="csr" if sparse else False,
-            ensure_all_finite=False,
-            ensure_min_samples=1 if columns is None else 0,
-        )
-    except ValueError as error:
-        raise locate_text(X, error) from error
-    known = compare_count(int(array.shape[1]), found, columns, estimator_name)
+    if type(X) is not np.ndarray or X.dtype.names is not None:
+        X = _as_frame_or_array(X, columns)
+        if is_frame(X):
+            return _read_frame(X, columns, estimator_name)
+    accepted = "csr" if sparse else False
+    array, known = check_cells(X, columns, estimator_name, accept_sparse=accepted)
     if isinstance(array, np.ndarray):
         return (_as_floats(array) if array.dtype.kind == "O" else array), known
     if not array.has_canonical_format:
         array = array.copy()
         array.sum_duplicates()
     return sparse_ready(array), known
+
+
+def check_cells(
+    X: Any, columns: Columns | None, estimator_name: str, **options: Any
+) -> tuple[Any, Columns]:
+    """Return X, which is no frame, as scikit-learn's `check_array` does, and its columns.
+
+    Parameters
+    ----------
+    X, columns, estimator_name : as for `read_features`
+    **options : of `check_array`
+    """
+    if isinstance(X, np.ma.MaskedArray):
+        X = np.ma.filled(X.astype(np.float64), np.nan)
+    if columns is not None and isinstance(X, list | tuple) and len(X) == 0:
+        X = np.empty((0, columns.count))
+    try:
+        names = _compare_names(X, columns, estimator_name)
+        array = check_array(
+            X,
+            input_name="X",
+            estimator=estimator_name,
+            ensure_all_finite=False,
+            ensure_min_samples=1 if columns is None else 0,
+            **options,
+        )
+    except ValueError as error:
+        raise _locate_text(X, error) from error
+    return array, _compare_count(int(array.shape[1]), names, columns, estimator_name)
 
 
 def _read_frame(X: Any, columns: Columns | None, estimator_name: str) -> tuple[Any, Columns]:
@@ -153,11 +191,11 @@ def _read_frame(X: Any, columns: Columns | None, estimator_name: str) -> tuple[A
             f"(shape={array.shape}) while a minimum of 1 is required by {estimator_name}. Give at "
             "least one row and one column."
         )
-    found = compare_names(with_names(X), columns, estimator_name)
-    return array, compare_count(int(array.shape[1]), found, columns, estimator_name)
+    found = _compare_names(with_names(X), columns, estimator_name)
+    return array, _compare_count(int(array.shape[1]), found, columns, estimator_name)
 
 
-def compare_names(X: Any, columns: Columns | None, estimator_name: str) -> tuple[str, ...] | None:
+def _compare_names(X: Any, columns: Columns | None, estimator_name: str) -> tuple[str, ...] | None:
     """Return the names of the columns of X; warn or refuse if others were learned."""
     given = get_feature_names(X)
     names = None if given is None else tuple(str(name) for name in given)
@@ -196,7 +234,7 @@ def _list_names(names: list[str]) -> str:
     return listed + ("- ...\n" if len(names) > MAX_NAMES_LISTED else "")
 
 
-def compare_count(
+def _compare_count(
     count: int, names: tuple[str, ...] | None, columns: Columns | None, estimator_name: str
 ) -> Columns:
     """Return the columns, those learned if there are any; refuse another number of them."""
@@ -229,16 +267,20 @@ def read_feature_names(input_features: Any, columns: Columns) -> tuple[str, ...]
     return tuple(str(name) for name in names)
 
 
-def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
-    """Return rows that are mappings, or a mapping of columns, as an Arrow table.
+def _as_frame_or_array(X: Any, columns: Columns | None) -> Any:
+    """Return X with one row as a table of one row, and columns that have names as a frame.
 
     Columns that were learned come first, in their order, as frames have to have them.
     """
+    names, width = (None, None) if columns is None else (columns.names, columns.count)
+    X = as_table(X, names, width)
+    if not is_columns(X) and not is_rows_of_mappings(X):
+        return X
     import pyarrow as pa
 
-    columns = X if isinstance(X, Mapping) else columns_of_rows(X)
-    check_unique_names([str(name) for name in columns])
-    found = {str(name): cells for name, cells in columns.items()}
+    given = X if isinstance(X, Mapping) else columns_of_rows(X)
+    check_unique_names([str(name) for name in given])
+    found = {str(name): cells for name, cells in given.items()}
     order = dict.fromkeys([*(name for name in names or () if name in found), *found])
     cells = {name: cells_of(name, found[name]) for name in order}
     for name, one in cells.items():
@@ -248,7 +290,7 @@ def _as_frame(X: Any, names: Sequence[str] | None) -> Any:
 
 
 def _as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers of Python's own, which may be too long for 64 bits, as floats."""
+    """Return Python numbers, which may be too large for 64 bits, as floats."""
     try:
         return array.astype(np.float64)
     except OverflowError:
@@ -260,7 +302,7 @@ def _as_floats(array: NDArray[Any]) -> NDArray[np.float64]:
         ) from None
 
 
-def locate_text(X: Any, error: ValueError) -> ValueError:
+def _locate_text(X: Any, error: ValueError) -> ValueError:
     """Return the error about a cell that is text with its place, any other as it is."""
     if isinstance(X, Iterator):
         return InputError(
@@ -281,6 +323,27 @@ def locate_text(X: Any, error: ValueError) -> ValueError:
     return error
 
 
-def has_no_row(X: Any) -> bool:
-    """Say whether X is a list of no rows, which has no columns to be compared."""
-    return isinstance(X, list | tuple) and len(X) == 0
+def one_row(array: Any) -> Floats:
+    """Return the cells (d,) of the only row of an array or CSR matrix."""
+    if array.shape[0] != 1:
+        raise InputError(f"{array.shape[0]} rows to explain. Give one.")
+    cells = array if isinstance(array, np.ndarray) else array.toarray()
+    return np.asarray(cells[0], dtype=np.float64)
+
+
+def show_cell(name: str, cell: float) -> str:
+    """Return how a cell is shown in an explanation.
+
+    >>> show_cell("age", 39.0), show_cell("age", float("nan"))
+    ('age = 39', 'age missing')
+    """
+    return f"{name} missing" if np.isnan(cell) else f"{name} = {cell:g}"
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Return a generator from what scikit-learn's users give as random_state."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    if isinstance(random_state, np.random.RandomState) or random_state is None:
+        return np.random.default_rng(check_random_state(random_state).randint(2**31))
+    return np.random.default_rng(random_state)

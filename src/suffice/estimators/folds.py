@@ -1,10 +1,11 @@
-"""Which fold a row is in: stratified, grouped, given, or cut by a scikit-learn splitter."""
+"""Cross-validation: the fold of each row, the tallies of training sets, the settings to try."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -50,35 +51,16 @@ def fold_numbers(
     >>> fold_numbers(2, np.array([0, 0, 1, 1]), shuffle=False)
     array([0, 1, 0, 1])
     """
-    # Loaded with the first cross-validation: a first fit does without.
-    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
-
     size = len(codes)
     if isinstance(folds, int | np.integer):
         if not 2 <= folds <= size:
             raise InputError(f"{folds} folds of {size} rows. Use 2 or more, and at most one a row.")
         if isinstance(random_state, np.random.Generator):
             random_state = int(random_state.integers(1 << 31))
-        dealt = {"shuffle": shuffle, "random_state": random_state if shuffle else None}
-        if not codes.any():
-            plain = KFold if groups is None else GroupKFold
-            splitter: Any = plain(int(folds), **dealt)
-        elif groups is None:
-            fullest = int(np.bincount(codes).max())
-            if folds > fullest:
-                raise InputError(
-                    f"{folds} folds, but no class has more than {fullest} rows. Use fewer folds, "
-                    "or leave_one_out."
-                )
-            splitter = StratifiedKFold(int(folds), **dealt)
-        else:
-            splitter = StratifiedGroupKFold(int(folds), **dealt)
-            groups = np.asarray(groups)
-            if len(np.unique(groups)) < folds:
-                splitter = GroupKFold(int(folds), **dealt)
-    elif hasattr(folds, "split"):
-        splitter = folds
-    else:
+        random_state = random_state if shuffle else None
+        groups = None if groups is None else np.asarray(groups)
+        folds = _splitter(int(folds), codes, groups, shuffle=shuffle, random_state=random_state)
+    elif not hasattr(folds, "split"):
         given = np.asarray(folds)
         if given.shape != (size,):
             raise InputError(
@@ -87,7 +69,7 @@ def fold_numbers(
             )
         return np.asarray(np.unique(given, return_inverse=True)[1], dtype=np.intp)
     numbers = np.full(size, NEVER, np.intp)
-    for number, (_, test) in enumerate(splitter.split(np.empty((size, 1)), codes, groups)):
+    for number, (_, test) in enumerate(folds.split(np.empty((size, 1)), codes, groups)):
         twice = test[numbers[test] != NEVER]
         if twice.size:
             raise InputError(
@@ -98,9 +80,35 @@ def fold_numbers(
     return numbers
 
 
+def _splitter(folds: int, codes: NDArray[Any], groups: Any, **shuffling: Any) -> Any:
+    """Return the scikit-learn splitter that cuts so many folds: stratified if there are classes."""
+    # Loaded with the first cross-validation: a first fit does without.
+    from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
+
+    if groups is not None:
+        stratified = codes.any() and len(np.unique(groups)) >= folds
+        return (StratifiedGroupKFold if stratified else GroupKFold)(folds, **shuffling)
+    if not codes.any():
+        return KFold(folds, **shuffling)
+    fullest = int(np.bincount(codes).max())
+    if folds > fullest:
+        raise InputError(
+            f"{folds} folds, but no class has more than {fullest} rows. Use fewer folds, "
+            "or leave_one_out."
+        )
+    return StratifiedKFold(folds, **shuffling)
+
+
+def parameter_grid(settings_to_try: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return all combinations of values of parameters."""
+    from sklearn.model_selection import ParameterGrid
+
+    return list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
+
+
 # Sums that the tallies of all folds may hold together (1 GB) to be counted in one go; beyond it
 # they are counted one after the other.
-MOST_SUMS = 1 << 27
+MAX_SUMS = 1 << 27
 
 
 @dataclass(frozen=True)
@@ -127,14 +135,10 @@ class Experiment:
         return [np.flatnonzero(self.numbers == fold) for fold in range(self.folds)]
 
     @cached_property
-    def weights(self) -> Floats:
-        """The weight of each row, (n,)."""
-        return self.rows.weights if self.rows.weights.size else np.ones(self.rows.shape[0])
-
-    @cached_property
     def fold_weights(self) -> Floats:
         """The weight of the rows of each fold, (F,)."""
-        return np.array([self.weights[part].sum() for part in self.parts])
+        weights = self.rows.row_weights
+        return np.array([weights[part].sum() for part in self.parts])
 
     def fold(self, number: int) -> Rows:
         """Return the rows of a fold."""
@@ -142,7 +146,7 @@ class Experiment:
 
     def learned_classes(self, number: int) -> NDArray[Any]:
         """Return the classes that have rows of some weight in other folds."""
-        learned = self.weights * (self.numbers != number)
+        learned = self.rows.row_weights * (self.numbers != number)
         totals = np.bincount(self.rows.codes, learned, len(self.classes))
         return np.asarray(self.classes[totals > 0])
 
@@ -168,19 +172,15 @@ class Experiment:
         """
         folds = self._fold_tallies(count)
         always = np.flatnonzero(self.numbers == NEVER)
-        before: list[Any] = [self._counted(count, always) if always.size else None]
-        for tally in folds[:-1]:
-            before.append(tally if before[-1] is None else before[-1] + tally)
-        after: list[Any] = [None]
-        for tally in folds[:0:-1]:
-            after.append(tally if after[-1] is None else after[-1] + tally)
-        pairs = zip(before, reversed(after), strict=True)
-        return [b if a is None else a if b is None else a + b for b, a in pairs]
+        first = self._counted(count, always) if always.size else None
+        before = list(accumulate([first, *folds[:-1]], _add))
+        after = list(accumulate([None, *folds[:0:-1]], _add))
+        return [_add(a, b) for a, b in zip(reversed(after), before, strict=True)]
 
     def _fold_tallies(self, count: Count) -> list[Groups[Any]]:
         known = len(self.classes)
         sums = self.folds * known * self.rows.shape[1]
-        if np.any(self.numbers == NEVER) or sums > MOST_SUMS:
+        if np.any(self.numbers == NEVER) or sums > MAX_SUMS:
             return [self._counted(count, part) for part in self.parts]
         weights, tally = self.counted_by_fold(count)
         at = [np.arange(fold * known, (fold + 1) * known) for fold in range(self.folds)]
@@ -188,3 +188,8 @@ class Experiment:
 
     def _counted(self, count: Count, numbers: NDArray[np.intp]) -> Groups[Any]:
         return Groups(self.classes, *count(self.rows.take(numbers)))
+
+
+def _add(one: Any, other: Any) -> Any:
+    """Return the sum of two tallies, of which None is nothing."""
+    return other if one is None else one if other is None else one + other

@@ -8,12 +8,74 @@ the gross scale that goes with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from suffice.errors import DebtError, MergeError
-from suffice.estimators.features import Columns
-from suffice.estimators.settings import Difference, describe, same
 from suffice.tally.debt import gross_scale, scale_of_sum
+
+# Settings of two models side by side: which differ, in words.
+
+
+class Difference(NamedTuple):
+    """A parameter that two models have with different values."""
+
+    name: str
+    here: Any
+    there: Any
+
+    def __str__(self) -> str:
+        return f"{self.name} is {self.here!r:.80} here and {self.there!r:.80} there"
+
+
+def compare_settings(
+    mine: Mapping[str, Any], theirs: Mapping[str, Any], names: Iterable[str]
+) -> list[Difference]:
+    """Return which of these parameters have different values.
+
+    >>> compare_settings({"alpha": 1.0, "k": 3}, {"alpha": 0.5, "k": 3}, ["alpha", "k"])
+    [Difference(name='alpha', here=1.0, there=0.5)]
+    """
+    pairs = ((name, mine[name], theirs[name]) for name in names)
+    return [Difference(*pair) for pair in pairs if not same(pair[1], pair[2])]
+
+
+def describe(found: Iterable[Difference]) -> str:
+    """Return the differences in words.
+
+    >>> describe([Difference("alpha", 1.0, 0.5), Difference("fit_prior", True, False)])
+    'alpha is 1.0 here and 0.5 there, fit_prior is True here and False there'
+    """
+    return ", ".join(str(one) for one in found)
+
+
+def same(one: Any, other: Any) -> bool:
+    """Say whether two values of a parameter are the same, arrays and estimators too.
+
+    >>> same([1.0, 2.0], np.array([1.0, 2.0])), same(True, 1), same(float("nan"), float("nan"))
+    (True, False, True)
+    """
+    if one is other:
+        return True
+    if hasattr(one, "get_params") or hasattr(other, "get_params"):
+        return type(one) is type(other) and same(one.get_params(), other.get_params())
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
+    some, others = _listed(one), _listed(other)
+    if some is not None and others is not None:
+        return len(some) == len(others) and all(map(same, some, others))
+    if some is not None or others is not None or isinstance(one, bool) != isinstance(other, bool):
+        return False
+    return bool(one == other) or bool(one != one and other != other)
+
+
+def _listed(value: Any) -> list[Any] | None:
+    """Return the elements of a list, a tuple or an array, or None of anything else."""
+    if isinstance(value, list | tuple):
+        return list(value)
+    return list(np.asarray(value)) if getattr(value, "ndim", 0) else None
+
 
 # Models that can be merged, and no others.
 
@@ -30,42 +92,6 @@ def check_same_class(mine: type, theirs: type) -> None:
         raise MergeError(
             f"Cannot merge {theirs.__name__} into {mine.__name__}. Merge models of one class."
         )
-
-
-def check_same_columns(mine: Columns, theirs: Columns) -> None:
-    """Refuse to merge models of other columns; columns without names go with any names.
-
-    >>> check_same_columns(Columns(2, ("age", "height")), Columns(2, ("age", "weight")))
-    Traceback (most recent call last):
-        ...
-    suffice.errors.MergeError: Cannot merge: column 1 is 'height' here and 'weight' there. Learn \
-the same columns in both.
-    """
-    if theirs.count != mine.count:
-        raise MergeError(
-            f"Cannot merge models of {mine.count} and {theirs.count} features. Learn the same "
-            "columns in both."
-        )
-    if mine.names is None or theirs.names is None:
-        return
-    for at, (here, there) in enumerate(zip(mine.names, theirs.names, strict=True)):
-        if here != there:
-            raise MergeError(
-                f"Cannot merge: column {at} is {here!r} here and {there!r} there. Learn the same "
-                "columns in both."
-            )
-
-
-def compare_settings(
-    mine: Mapping[str, Any], theirs: Mapping[str, Any], names: Iterable[str]
-) -> list[Difference]:
-    """Return which of these parameters have different values.
-
-    >>> compare_settings({"alpha": 1.0, "k": 3}, {"alpha": 0.5, "k": 3}, ["alpha", "k"])
-    [Difference(name='alpha', here=1.0, there=0.5)]
-    """
-    pairs = ((name, mine[name], theirs[name]) for name in names)
-    return [Difference(*pair) for pair in pairs if not same(pair[1], pair[2])]
 
 
 def refuse_different_counts(found: list[Difference]) -> None:

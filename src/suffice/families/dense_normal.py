@@ -36,8 +36,9 @@ from suffice.families.leave_one_out.gaussian import (
 )
 from suffice.gaussian.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
 from suffice.gaussian.em import EMResult, Estimate, fit_em, initial_moments
+from suffice.gaussian.factor_analysis import factor_analysis
 from suffice.prior import NormalInverseWishart
-from suffice.scoring.dense import LinearScorer, factor_analysis
+from suffice.scoring.gaussian import LinearScorer
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments, Patterns, Quartics
 from suffice.tally.tally import ROUNDING, Floats, Index

@@ -15,8 +15,16 @@ from suffice.families.class_conditional import Basis
 from suffice.gaussian.covariance import solve
 from suffice.prior import MeanVariance, NormalInverseGamma
 from suffice.prior.special import log_gamma_step
-from suffice.scoring.dense import NORMAL, LinearScorer, LowRankScorer, WhitenedScorer
-from suffice.scoring.gaussian import LOG_TWO_PI, JointStudentScorer, NormalScorer, StudentScorer
+from suffice.scoring.gaussian import (
+    LOG_TWO_PI,
+    NORMAL,
+    JointStudentScorer,
+    LinearScorer,
+    LowRankScorer,
+    NormalScorer,
+    StudentScorer,
+    WhitenedScorer,
+)
 from suffice.scoring.scorer import Scorer
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index

@@ -33,7 +33,7 @@ from suffice.families.leave_one_out.gaussian import (
     weighted_parts,
 )
 from suffice.gaussian.covariance import is_singular, mle, solve, standardize
-from suffice.scoring.dense import LinearScorer
+from suffice.scoring.gaussian import LinearScorer
 from suffice.scoring.scorer import Scorer
 from suffice.tally import Groups
 from suffice.tally.tally import Floats, Index

@@ -77,7 +77,7 @@ def _by_pattern(
     if len(away) == 0:
         return
     # Loading this room loads compiled kernels, which whole rows do without.
-    from suffice.scoring.dense import by_pattern
+    from suffice.scoring.gaussian import by_pattern
 
     for numbers, seen in by_pattern(~np.isnan(away)):
         if seen.size:

@@ -15,11 +15,11 @@ from suffice.errors import ConvergenceWarning, InputError, ShapeError, warn_call
 from suffice.gaussian.covariance import mle
 from suffice.gaussian.diagonal import Diagonal
 from suffice.gaussian.em import fit_em
+from suffice.gaussian.factor_analysis import factor_analysis
 from suffice.gaussian.features import Names, frame_names
 from suffice.gaussian.full import of_matrix
 from suffice.gaussian.low_rank import low_rank
 from suffice.gaussian.structure import Structure
-from suffice.scoring.dense import factor_analysis
 from suffice.tally import Moments, Patterns
 from suffice.tally.tally import Floats, as_readonly
 

@@ -19,15 +19,14 @@ from suffice.data.conversion import first_row_as_table
 from suffice.data.hashes import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
-from suffice.estimators.features import Columns, read_features
+from suffice.estimators.features import Columns, generator, read_features
+from suffice.estimators.folds import Experiment, fold_numbers, parameter_grid
 from suffice.estimators.labels import NoRowsError, read_labels, with_groups
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
-from suffice.estimators.one_row import generator
-from suffice.generative import cross_validation, learning, persistence
-from suffice.generative.answers import explain_row
+from suffice.generative import learning, persistence
 from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
-from suffice.generative.held_out import calibrate
-from suffice.generative.leave_one_out import leave_one_out
+from suffice.generative.held_out import Candidate, calibrate, leave_one_out, score_candidates
+from suffice.generative.log_odds import explain_row, to_logistic
 from suffice.persist.savable import write_model
 from suffice.scoring import scorer as scoring
 from suffice.scoring.decision import decide
@@ -41,16 +40,16 @@ from suffice.validation.leave_one_out import LeaveOneOutResult
 class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     """A classifier that is a tally plus a prior: p(class) and p(x | class) follow from the tally.
 
-    A subclass says what is counted of rows (`_counter`) and what a tally says of the classes
-    (`_posterior`). Nothing else of it changes: what was learned is one frozen value, `_fitted`,
-    which every method reads once, and which those that learn replace by one assignment, last of
-    all. So whatever goes wrong leaves the model as it was, and who asks while another thread learns
-    is answered by the old model or by the new one.
+    A subclass says what is counted of rows (`_counter`), and how p(class) and p(x | class) follow
+    from a tally (`_posterior`). All that was learned is one frozen value, `_fitted`. Every method
+    reads it once, and methods that learn replace it by one assignment, last of all. So an error
+    leaves the model as it was, and a prediction while another thread learns is made by the old
+    model or by the new one.
     """
 
-    # Parameters that models may differ in and be added: no answer of theirs depends on them.
+    # Parameters that models may differ in and still be added: no prediction depends on them.
     _free_settings: ClassVar[tuple[str, ...]] = ()
-    # Whether rows that do not suffice for a model yet are kept by partial_fit, forget and merge.
+    # Whether partial_fit, forget and merge keep rows that do not suffice for a model yet.
     _waits: ClassVar[bool] = False
     _saved: ClassVar[tuple[str, ...]] = persistence.FIELDS
 
@@ -65,14 +64,14 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _posterior(self, fitted: Fitted) -> Generative:
-        """Return p(class) and p(x | class) of a tally, or say why it does not suffice."""
+        """Return p(class) and p(x | class) given a tally; raise if it does not suffice."""
 
-    def _beside(self, before: Fitted | None, batch: Batch) -> Any:
-        """Return what else is known of the rows, those of a batch included."""
-        return None if before is None else before.beside
+    def _extra_statistics(self, before: Fitted | None, batch: Batch) -> Any:
+        """Return statistics of all rows, a batch included, that the tally does not hold."""
+        return None if before is None else before.extra_statistics
 
     def _choose(self, batch: Batch) -> Batch:
-        """Return the first rows with a counter that is chosen by what they hold."""
+        """Return the first rows, with a counter that is chosen from them."""
         return batch
 
     # Learning.
@@ -146,19 +145,20 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         self._check_mergeable(other)
         mine, theirs = (model.get_params(deep=False) for model in (self, other))
         check_addable(mine, theirs, self._free_settings)
-        return self._copy().merge(other)
+        return self.__radd__(0).merge(other)
 
     def __radd__(self, other: Any) -> Self:
         """Return a copy of this model for `0 + model`, with which `sum` begins."""
         if not is_start_of_sum(other):
             return NotImplemented
-        self._check_fitted()
-        return self._copy()
+        fitted = self._check_fitted()
+        copy: Self = clone(self)
+        return copy._become(fitted)
 
     def refresh_calibration(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Calibrate anew, on all the rows that were learned or on those that are kept.
+        """Calibrate again, on all the rows that were learned or on those that are kept.
 
         Sets `calibration_`, with a `temperature` and an offset for each class.
 
@@ -224,10 +224,10 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
         """Return what each column of one row adds to the log-odds of a class.
 
-        The contributions and the `base`, which stands before any column, add up to the log-odds.
-        Columns that are not independent given the class are told one after the other: each by what
-        it adds to those before it; where scores are linear, by its weight and its distance from
-        the mean.
+        The contributions and the `base`, the log-odds before any column, add up to the log-odds.
+        Columns that are not independent given the class are added one after the other, and each
+        contributes what it adds to those before it; where scores are linear, its weight times its
+        distance from the mean.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         """
         fitted = self._check_ready()
         cells = self._read(fitted, row)
-        self._scores(scoring.joint_log_proba, fitted, cells)  # refuses cells that have no score
+        self._scores(scoring.joint_log_proba, fitted, cells)  # raises for cells without a score
         return explain_row(fitted, cells, target, against)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
@@ -248,16 +248,16 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if n_samples < 1:
             raise InputError(f"Cannot draw {n_samples} rows. Ask for one or more.")
         rng = generator(random_state)
-        prior = np.exp(self._model(fitted).prior.log_prob)
+        prior = np.exp(fitted.ready_model.prior.log_prob)
         codes = rng.choice(len(prior), size=n_samples, p=prior / prior.sum())
-        return self._model(fitted).features.sample(codes, rng), fitted.classes[codes]
+        return fitted.ready_model.features.sample(codes, rng), fitted.classes[codes]
 
     # Validating.
 
     def leave_one_out(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
     ) -> LeaveOneOutResult:
-        """Return what the others say of each row that this model learned.
+        """Return the prediction of each learned row by all the others.
 
         Parameters
         ----------
@@ -305,13 +305,14 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
         """
-        settings = cross_validation.all_settings(settings_to_try)
+        settings = parameter_grid(settings_to_try)
         models = [clone(self).set_params(**setting) for setting in settings]
         for model in models:
             model._validate_params()
         batch = clone(self)._batch(X, y, sample_weight, groups=groups)
-        dealt = {"groups": groups, "shuffle": shuffle, "random_state": random_state}
-        experiment = cross_validation.deal(batch, folds, **dealt)
+        dealt = {"shuffle": shuffle, "random_state": random_state}
+        numbers = fold_numbers(folds, batch.rows.codes, groups, **dealt)
+        experiment = Experiment(batch.classes, batch.rows, numbers, int(numbers.max()) + 1)
         scores = self._cross_validation_scores(models, batch, experiment)
         return CrossValidation(settings, *scores, fold_weights=experiment.fold_weights)
 
@@ -320,9 +321,9 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     ) -> tuple[Floats, Floats, Floats]:
         """Return log-loss, accuracy and calibration error of each model on each fold, (S, F)."""
         candidates = [model._candidate(batch.columns) for model in models]
-        return cross_validation.score_candidates(candidates, experiment)
+        return score_candidates(candidates, experiment)
 
-    def _candidate(self, columns: Columns) -> cross_validation.Candidate:
+    def _candidate(self, columns: Columns) -> Candidate:
         """Return how this model learns a tally and scores rows, for cross-validation."""
         counter = self._counter()
 
@@ -334,7 +335,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             others = rows(groups.classes)
             return calibrate(fitted, others, self._hashes(others))
 
-        return cross_validation.Candidate(counter, fit, self._log_proba)
+        return Candidate(counter, fit, self._log_proba)
 
     def to_logistic(self) -> Any:
         """Return the logistic regression that has the same `predict_proba`.
@@ -343,9 +344,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         then the regression (docs: mathematics, section 4). Rows with missing values need the model
         itself.
         """
-        # What a first fit does without is loaded when it is asked for.
-        from suffice.generative.to_logistic import to_logistic
-
         return to_logistic(self._check_ready(), type(self).__name__)
 
     # Saving.
@@ -401,16 +399,15 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _restore(self, state: dict[str, Any]) -> None:
         fitted, rows = persistence.fitted_of(state, self._counter())
-        fitted = fitted.replace(beside=self._restore_beside(state))
-        waits = fitted.not_yet is not None
-        fitted = self._with_model(fitted, waits=waits)
+        fitted = fitted.replace(extra_statistics=self._restore_extra_statistics(state))
+        fitted = self._with_model(fitted, waits=fitted.not_yet is not None)
         if rows is not None:
             sample = persistence.sample_of_file(rows, fitted, self._hashes)
             fitted = fitted.replace(sample=sample)
         self._fitted = fitted
 
-    def _restore_beside(self, state: dict[str, Any]) -> Any:
-        """Return what a file says of the rows beside the tally."""
+    def _restore_extra_statistics(self, state: dict[str, Any]) -> Any:
+        """Return the statistics of `_extra_statistics` that a file holds."""
         return None
 
     def _rows_learned(self) -> float:
@@ -458,32 +455,26 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     @property
     def calibration_(self) -> Any:
         """The calibration, if there is one."""
-        found = self._known("calibration_").calibration
-        if found is None:
-            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
-        return found
+        return self._calibrated("calibration_").calibration
 
     @property
     def calibration_stale_(self) -> bool:
         """Whether rows were learned or forgotten since the calibration."""
-        fitted = self._known("calibration_stale_")
-        if fitted.calibration is None:
-            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
-        return fitted.calibration_stale
+        return self._calibrated("calibration_stale_").calibration_stale
 
     @property
     def n_parameters_(self) -> int:
         """How many free parameters the model has (docs: mathematics, section 4)."""
-        model = self._model(self._check_ready())
+        model = self._check_ready().ready_model
         return model.prior.n_parameters + model.features.n_parameters
 
     @property
     def log_evidence_(self) -> float:
         """Log marginal likelihood of the learned labels and rows under the prior."""
-        model = self._model(self._check_ready())
+        model = self._check_ready().ready_model
         return model.prior.log_evidence + model.features.log_evidence
 
-    # How it is done.
+    # The fitted value, as methods need it.
 
     def _before(self) -> Fitted | None:
         """Return what was learned before, if anything was."""
@@ -503,6 +494,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise AttributeError(f"This {type(self).__name__} has no {name!r} yet.")
         return fitted.model
 
+    def _calibrated(self, name: str) -> Fitted:
+        """Return what was learned for an attribute; AttributeError if it is not calibrated."""
+        fitted = self._known(name)
+        if fitted.calibration is None:
+            raise AttributeError(f"This {type(self).__name__} is not calibrated.")
+        return fitted
+
     def _check_fitted(self) -> Fitted:
         """Return what was learned; NotFittedError before anything was."""
         check_is_fitted(self)
@@ -515,19 +513,11 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             raise InputError(f"This {type(self).__name__} cannot answer yet: {fitted.not_yet}")
         return fitted
 
-    def _model(self, fitted: Fitted) -> Generative:
-        assert fitted.model is not None
-        return fitted.model
-
     def _become(self, fitted: Fitted) -> Self:
         # One line: an interruption comes before the assignment or after the return.
         return self.__dict__.update(_fitted=fitted) or self
 
-    def _copy(self) -> Self:
-        """Return a model that has learned the same, and goes its own way from here."""
-        copy: Self = clone(self)
-        copy._fitted = self._fitted
-        return copy
+    # Rows as users give them.
 
     def _batch(
         self,
@@ -551,16 +541,27 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         sparse = fitted.counter.takes_sparse
         return read_features(X, fitted.columns, type(self).__name__, sparse=sparse)[0]
 
+    def _learned_rows(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Rows:
+        """Return the rows, coded by our classes, if they are those that were learned."""
+        batch = self._batch(X, y, sample_weight, before=fitted)
+        return learning.check_learned(fitted, batch, type(self).__name__)
+
+    def _hashes(self, rows: Rows) -> Hashes:
+        """Return a hash of what each row holds, (n,)."""
+        return array_hashes(rows.X)
+
+    # Learning, as functions from fitted values to fitted values.
+
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Fitted:
-        """Return what these rows say, and nothing else."""
+        """Return what is learned from these rows alone."""
         batch = self._batch(X, y, sample_weight, groups=groups)
         return self._start(batch, batch.classes[:0], closed=False)
 
     def _start(self, batch: Batch, known: Labels, *, closed: bool, waits: bool = False) -> Fitted:
-        """Return what the first rows say; `known` are all classes there will be, if `closed`."""
+        """Return what is learned from the first rows; `known` are all classes, if `closed`."""
         batch = self._choose(learning.close_classes(batch, known) if closed else batch)
         fitted = learning.learn_first(batch, known, closed=closed)
-        fitted = fitted.replace(beside=self._beside(None, batch))
+        fitted = fitted.replace(extra_statistics=self._extra_statistics(None, batch))
         return self._fit_rows(fitted, batch, waits=waits)
 
     def _learn(
@@ -574,17 +575,17 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         batch = self._batch(X, y, sample_weight, before=before)
         kept = self._keep(before, batch, forget=False)
         fitted = learning.learn(before, batch, kept)
-        return self._refit(fitted.replace(beside=self._beside(before, batch)))
+        return self._refit(fitted.replace(extra_statistics=self._extra_statistics(before, batch)))
 
     def _forget(self, before: Fitted, X: Any, y: Any, sample_weight: Any) -> Fitted:
         """Return what was learned before, without rows that were learned."""
         batch = self._batch(X, y, sample_weight, before=before)
         kept = self._keep(before, batch, forget=True)
         fitted = learning.forget(before, batch, kept)
-        return self._refit(fitted.replace(beside=self._beside(before, batch)))
+        return self._refit(fitted.replace(extra_statistics=self._extra_statistics(before, batch)))
 
     def _refresh(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any, groups: Any) -> Fitted:
-        """Return the fitted value, calibrated anew on all learned rows or on those kept."""
+        """Return the fitted value, calibrated on all learned rows or on those kept."""
         if X is not None:
             rows = with_groups(self._learned_rows(fitted, X, y, sample_weight), groups)
             return self._calibrate(fitted, rows)
@@ -601,17 +602,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         return fitted.sample.with_codes_of(fitted.classes)
 
     def _leave_one_out(self, fitted: Fitted, rows: Rows) -> LeaveOneOutResult:
-        """Return what the others say of each row, given all learned rows."""
+        """Return the prediction of each row by the others, given all learned rows."""
         return leave_one_out(fitted, rows, type(self).__name__)
-
-    def _learned_rows(self, fitted: Fitted, X: Any, y: Any, sample_weight: Any) -> Rows:
-        """Return the rows, coded by our classes, if they are those that were learned."""
-        batch = self._batch(X, y, sample_weight, before=fitted)
-        return learning.check_learned(fitted, batch, type(self).__name__)
-
-    def _hashes(self, rows: Rows) -> Hashes:
-        """Return a hash of what each row holds, (n,)."""
-        return array_hashes(rows.X)
 
     def _keep(self, before: Fitted, batch: Batch, *, forget: bool) -> learning.Kept:
         """Return the kept rows with further rows, or without some."""
@@ -620,7 +612,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         return learning.update_sample(before, batch, self._hashes(batch.rows), forget=forget)
 
     def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> Fitted:
-        """Return the model of a first tally, calibrated on its rows if asked for."""
+        """Return the model of a first tally, calibrated on its rows if `calibrate` says so."""
         fitted = self._with_model(fitted, waits=waits)
         if self.calibrate is None:
             return fitted
@@ -629,15 +621,15 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         return fitted if fitted.model is None else calibrate(fitted, batch.rows, hashes)
 
     def _refit(self, fitted: Fitted) -> Fitted:
-        """Return the model of a tally that has changed; its calibration is that of before."""
-        return learning.grow_stale(self._with_model(fitted, waits=self._waits))
+        """Return the model of a changed tally, with the calibration of before, now stale."""
+        return learning.mark_stale(self._with_model(fitted, waits=self._waits))
 
     def _with_model(self, fitted: F, *, waits: bool) -> F:
         """Return the fitted value with p(class) and p(x | class) of its tally."""
         if len(fitted.classes) == 1:
             warn_caller(
                 f"{type(self).__name__} has seen one class only, {fitted.classes.tolist()[0]!r}, "
-                "and will always answer it. Learn rows of another class too.",
+                "and will always predict it. Learn rows of another class too.",
                 OneClassWarning,
             )
         try:
@@ -647,7 +639,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
                 raise
             warn_caller(
                 f"What was learned does not suffice for a {type(self).__name__} yet: {reason} "
-                "The rows are kept; learn more of them before asking.",
+                "The rows are kept; learn more of them before you predict.",
                 SufficeWarning,
             )
             return fitted.replace(model=None, not_yet=str(reason))
@@ -661,17 +653,22 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         learning.check_same_counts(mine, other._fitted, self, other)
         return mine, other._fitted
 
+    # Scoring.
+
     def _answer(self, answer: Any, fitted: Fitted, X: Any) -> Any:
+        """Return an answer of `scoring.scorer` for rows as users give them."""
         return self._scores(answer, fitted, self._read(fitted, X))
 
     def _density(self, answer: Any, X: Any) -> Any:
+        """Return an answer of `scoring.scorer` that needs all terms of log p(x | class)."""
         fitted = self._check_ready()
-        array, model = self._read(fitted, X), self._model(fitted)
+        array, model = self._read(fitted, X), fitted.ready_model
         terms = model.features.density(), model.features.prepare(array), model.prior.log_prob
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _scores(self, answer: Any, fitted: Fitted, array: Any) -> Any:
-        model = self._model(fitted)
+        """Return an answer of `scoring.scorer` for rows of numbers."""
+        model = fitted.ready_model
         terms = model.features.scorer(), model.features.prepare(array), model.log_prior
         return score_rows(answer, *terms, fitted, type(self).__name__)
 

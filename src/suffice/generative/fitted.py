@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,16 +14,17 @@ from suffice.count.refusal import refusal_of
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.estimators.features import Columns
-from suffice.estimators.saved_rows import HeldOutSample
 from suffice.families.class_conditional import ClassConditional, LearnedRows
 from suffice.families.class_prior import ClassPrior
 from suffice.scoring import scorer as scoring
 from suffice.tally import Groups
 from suffice.tally.debt import gross_scale
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 from suffice.validation.row_sample import RowSample
 
 Labels = NDArray[Any]
+# An odd number, so that no two labels give the same hash.
+ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +72,41 @@ class Generative:
         return self.decision_prior.log_prob
 
 
+class HeldOutSample(NamedTuple):
+    """What a model said of kept rows when they were held out: no cells, nothing of other rows."""
+
+    classes: Labels
+    """(C,)"""
+    log_proba: Floats
+    """(n, C): log p(class | row), calibrated"""
+    codes: Index
+    """(n,): the class of each row"""
+    weights: Floats
+    """(n,)"""
+    hashes: Hashes
+    """(n,): of what each row holds; none after loading, since no file has them"""
+
+    def of_kept(self, sample: RowSample) -> HeldOutSample:
+        """Return the answers for rows that are still kept, their classes being those of before."""
+        own = sample.with_codes_of(self.classes)
+        kept = np.isin(
+            _hash_labelled(self.hashes, self.codes), _hash_labelled(sample.hashes, own.codes)
+        )
+        if kept.all():
+            return self
+        return self._replace(
+            log_proba=self.log_proba[kept],
+            codes=self.codes[kept],
+            weights=self.weights[kept],
+            hashes=self.hashes[kept],
+        )
+
+
+def _hash_labelled(hashes: Hashes, codes: Any) -> Hashes:
+    """Return a hash of rows and their labels."""
+    return np.asarray(hashes ^ (codes.astype(np.uint64) * ODD))
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """All that a classifier has learned.
@@ -90,11 +126,11 @@ class Fitted:
     calibration : Calibration, optional
     calibration_stale : bool
         Whether rows were learned or forgotten since.
-    sample : rows that are kept, to calibrate anew
-    held_out : what was said of kept rows when they were held out
+    sample : rows that are kept, to refresh the calibration on
+    held_out : predictions of kept rows when they were held out
     stale_warned : bool
-        Whether it was said that the calibration is stale.
-    beside : what else is known of the rows that no tally has
+        Whether the warning that the calibration is stale was given.
+    extra_statistics : of the rows, that no tally has; what they are is the subclass's
     """
 
     columns: Columns
@@ -110,12 +146,18 @@ class Fitted:
     sample: RowSample | None = None
     held_out: HeldOutSample | None = None
     stale_warned: bool = False
-    beside: Any = None
+    extra_statistics: Any = None
 
     @property
     def classes(self) -> Labels:
         """The classes, (C,), sorted."""
         return self.tally.classes
+
+    @property
+    def ready_model(self) -> Generative:
+        """The model, where it is known that there is one."""
+        assert self.model is not None
+        return self.model
 
     @property
     def is_calibrated(self) -> bool:
@@ -152,8 +194,3 @@ def score_rows(answer: Any, scorer: Any, X: Any, prior: Floats, fitted: Fitted, 
     except scoring.Refused as refusal:
         rows = Rows(X, np.empty(0, np.int32), 0, names=fitted.columns.names, estimator_name=name)
         raise refusal_of(rows, refusal.row) from None
-
-
-def row_hashes(hashes: Hashes, rows: Rows) -> Hashes:
-    """Return hashes of rows (n,) that are the same for rows of one group, if there are any."""
-    return np.asarray(hashes ^ rows.groups) if rows.groups.size else hashes

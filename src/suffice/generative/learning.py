@@ -11,25 +11,24 @@ from suffice.data.hashes import Hashes
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
+from suffice.estimators.features import check_same_columns
 from suffice.estimators.labels import check_same_type
 from suffice.estimators.merging import (
+    Difference,
     add_counts,
-    check_same_columns,
     compare_settings,
     merge_tallies,
     refuse_different_counts,
     subtract_counts,
 )
-from suffice.estimators.saved_rows import HeldOutSample
-from suffice.estimators.settings import Difference
-from suffice.generative.fitted import Batch, F, Fitted, Labels
+from suffice.generative.fitted import Batch, F, Fitted, HeldOutSample, Labels
 from suffice.tally import Groups
 from suffice.tally.debt import describe_shortfall, largest_shortfall, select_classes
 from suffice.validation.row_sample import RowSample
 
 
 class Kept(NamedTuple):
-    """Rows that are kept, and what was said of them when they were held out."""
+    """Rows that are kept, and their predictions when they were held out."""
 
     sample: RowSample | None
     held_out: HeldOutSample | None
@@ -50,8 +49,8 @@ def known_classes(classes: Any, before: Fitted | None) -> Labels:
 
 
 def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
-    """Return what the first rows say; `known` are all classes there will be, if `closed`."""
-    found = _count(batch, known, closed=closed)
+    """Return what is learned from the first rows, coded by `known` if these are all classes."""
+    found = _count(batch, known)
     new = np.setdiff1d(found.classes, known)
     found = found.align(np.union1d(known, found.classes))
     counter, tally = batch.counter.shrink(found), batch.counter.trim(found, found)
@@ -61,7 +60,7 @@ def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
 def learn(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, with further rows."""
     before, known = before.replace(counter=batch.counter), before.classes
-    counted = _count(batch, known, closed=before.closed)
+    counted = _count(close_classes(batch, known) if before.closed else batch, known)
     total, gross = add_counts(before.tally, before.gross, counted)
     changed = before.replace(new_classes=np.setdiff1d(counted.classes, known))
     return with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
@@ -70,7 +69,7 @@ def learn(before: F, batch: Batch, kept: Kept) -> F:
 def forget(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, without rows that were learned."""
     before = before.replace(counter=batch.counter)
-    taken = rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), before.classes)
+    taken = _count(batch, before.classes)
     rest, gross = subtract_counts(
         before.tally, before.gross, taken, lambda scale: _describe_missing(before, taken, scale)
     )
@@ -85,7 +84,7 @@ def forget(before: F, batch: Batch, kept: Kept) -> F:
 
 
 def merge(mine: F, theirs: F) -> F:
-    """Return what two models have learned."""
+    """Return what is learned from the rows of both models."""
     counter, tally = mine.counter.merge(theirs.counter, theirs.tally)
     tally = rename_like(tally, mine.classes)
     scale = None
@@ -118,19 +117,21 @@ def with_tally(before: F, tally: Groups[Any], gross: Any, kept: Kept) -> F:
     return shrunk.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)
 
 
-def _count(batch: Batch, known: Labels, *, closed: bool) -> Groups[Any]:
-    """Return the tally of a batch; labels that are not known are refused if `closed`."""
-    batch = close_classes(batch, known) if closed else batch
+def _count(batch: Batch, known: Labels) -> Groups[Any]:
+    """Return the tally of a batch, its labels held as the known ones are."""
     return rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), known)
 
 
 def close_classes(batch: Batch, known: Labels) -> Batch:
     """Return a batch coded by all the classes there will be; other labels are refused."""
-    classes, rows = batch.classes, batch.rows
-    check_same_type(classes, known)
-    check_closed(classes, rows, known)
-    codes = translate_codes(classes, known, rows.codes)
-    return replace(batch, rows=replace(rows, codes=codes, classes=len(known)), classes=known)
+    check_same_type(batch.classes, known)
+    check_closed(batch.classes, batch.rows, known)
+    return replace(batch, rows=recode_rows(batch.rows, batch.classes, known), classes=known)
+
+
+def recode_rows(rows: Rows, classes: Labels, known: Labels) -> Rows:
+    """Return rows, coded by `classes`, coded by a superset of them."""
+    return replace(rows, codes=translate_codes(classes, known, rows.codes), classes=len(known))
 
 
 def check_closed(classes: Labels, rows: Rows, known: Labels) -> None:
@@ -156,7 +157,7 @@ def rename_like(groups: Groups[Any], known: Labels) -> Groups[Any]:
 
 
 def _describe_missing(before: Fitted, taken: Groups[Any], gross: Groups[Any]) -> str | None:
-    """Say what is missing of rows that were not learned; None if that cannot be said."""
+    """Describe which sum is less than that of the rows to forget; None if that is unknown."""
     known = np.isin(taken.classes[taken.weights > 0], before.classes).all()
     found = largest_shortfall(before.tally, taken, gross) if known else None
     if found is None:
@@ -195,7 +196,7 @@ def update_sample(before: Fitted, batch: Batch, hashes: Hashes, *, forget: bool)
 
 
 def _forget_answers(sample: RowSample, held_out: HeldOutSample | None) -> HeldOutSample | None:
-    """Return held-out answers for rows that are still kept; none if that cannot be known."""
+    """Return held-out predictions of rows that are still kept; None if these are unknown."""
     if held_out is None:
         return None
     known = np.isin(sample.labels, held_out.classes).all()
@@ -204,20 +205,20 @@ def _forget_answers(sample: RowSample, held_out: HeldOutSample | None) -> HeldOu
     return held_out.of_kept(sample)
 
 
-def kept_sample(fitted: Fitted, beside: tuple[Any, ...], name: str) -> RowSample:
-    """Return the rows that a model keeps, to be calibrated on."""
-    if not all(part is None for part in beside):
+def kept_sample(fitted: Fitted, given: tuple[Any, ...], name: str) -> RowSample:
+    """Return the rows that a model keeps, if nothing was given that goes with other rows."""
+    if not all(part is None for part in given):
         raise InputError("Labels, weights or groups without X. Give the rows, too, or nothing.")
     if fitted.sample is None:
         raise InputError(
-            f"This {name} keeps no rows: it learned without anything to be "
-            "fitted to them, merged one that did, or comes from a file without rows. Give all "
-            "learned rows (X and y); save(path, rows=True) keeps some in the file."
+            f"This {name} keeps no rows: it learned without calibration, merged a model that did, "
+            "or comes from a file without rows. Give all learned rows (X and y); "
+            "save(path, rows=True) keeps some in the file."
         )
     return fitted.sample
 
 
-def grow_stale(fitted: F) -> F:
+def mark_stale(fitted: F) -> F:
     """Return the fitted value, its calibration stale, or gone if the classes have changed."""
     if fitted.calibration is None:
         return fitted
@@ -231,22 +232,22 @@ def grow_stale(fitted: F) -> F:
 
 
 def warn_stale(fitted: F, fact: str, method: str) -> F:
-    """Say once for each model that what was fitted to rows is not that of all rows."""
+    """Warn, once for each model, that what was fitted to rows is not that of all rows."""
     if fitted.stale_warned:
         return fitted
-    cure = f"{method}() does it anew, with rows that the model keeps"
+    cure = f"{method}() fits it again, to rows that the model keeps"
     if fitted.sample is None:
         cure = f"Give {method} all learned rows"
-    warn_caller(f"{fact} {cure}; fit chooses everything anew.", StaleCalibrationWarning)
+    warn_caller(f"{fact} {cure}; fit chooses everything again.", StaleCalibrationWarning)
     return fitted.replace(stale_warned=True)
 
 
 def check_learned(fitted: Fitted, batch: Batch, name: str) -> Rows:
     """Return rows coded by our classes, if they are those that were learned."""
-    rows = code_rows(batch, fitted.classes)
-    if rows is not None:
-        counted = Groups(fitted.classes, *batch.counter.count(rows))
-        if counted.allclose(fitted.tally):
+    check_same_type(batch.classes, fitted.classes)
+    if np.isin(batch.classes, fitted.classes).all():
+        rows = recode_rows(batch.rows, batch.classes, fitted.classes)
+        if Groups(fitted.classes, *batch.counter.count(rows)).allclose(fitted.tally):
             return rows
     raise InputError(
         f"These are not the rows that this {name} learned. Give all of them, "
@@ -254,20 +255,8 @@ def check_learned(fitted: Fitted, batch: Batch, name: str) -> Rows:
     )
 
 
-def code_rows(batch: Batch, classes: Labels) -> Rows | None:
-    """Return the rows of a batch coded by known classes; None if there are others among them."""
-    check_same_type(batch.classes, classes)
-    if np.setdiff1d(batch.classes, classes).size:
-        return None
-    codes = translate_codes(batch.classes, classes, batch.rows.codes)
-    return replace(batch.rows, codes=codes, classes=len(classes))
-
-
-# Two models side by side.
-
-
 def check_same_counts(mine: Fitted, theirs: Fitted, one: Any, other: Any) -> None:
-    """Refuse to merge models that have counted other columns, or other things of them."""
+    """Refuse to merge models that have counted different columns, or different sums of them."""
     check_same_columns(mine.columns, theirs.columns)
     if mine.counter == theirs.counter:
         return

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_consistent_length
 
 from suffice.display.curves import draw_curves
 from suffice.errors import InputError
-from suffice.estimators.one_row import generator
+from suffice.estimators.features import generator
 from suffice.lab.crossing import Crossing, find_crossing
 from suffice.lab.learning_curves import default_sizes, draw_split, learning_curves, show_progress
 from suffice.lab.sides import sides_of

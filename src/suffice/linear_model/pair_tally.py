@@ -10,15 +10,13 @@ import numpy as np
 from suffice.count import count_pairs
 from suffice.count.pairs import PairedRows
 from suffice.errors import DebtError, InputError, MergeError, MissingRowsWarning, warn_caller
-from suffice.estimators.features import Columns, read_features
-from suffice.estimators.labels import check_rows, take_weights
+from suffice.estimators.features import Columns, check_same_columns, read_features
+from suffice.estimators.labels import TargetColumns, check_rows, read_targets, take_weights
 from suffice.estimators.merging import (
     add_counts,
-    check_same_columns,
     merge_tallies,
     subtract_counts,
 )
-from suffice.estimators.targets import TargetColumns, read_targets
 from suffice.tally import Moments
 from suffice.tally.debt import describe_shortfall, largest_shortfall
 

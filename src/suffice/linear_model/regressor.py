@@ -15,10 +15,9 @@ from suffice._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
-from suffice.estimators.folds import fold_numbers
-from suffice.estimators.labels import NoRowsError
+from suffice.estimators.folds import fold_numbers, parameter_grid
+from suffice.estimators.labels import NoRowsError, TargetColumns
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
-from suffice.estimators.targets import TargetColumns
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.cross_validation import TargetsValidation, cross_validate_targets
 from suffice.linear_model.leave_one_out import TargetsLeftOut, leave_targets_out
@@ -368,12 +367,10 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
             Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
         """
-        from sklearn.model_selection import ParameterGrid
-
         rows, _, _ = read_pairs(X, y, sample_weight, None, type(self).__name__)
         dealt = {"shuffle": shuffle, "random_state": random_state}
         numbers = fold_numbers(folds, rows.codes, groups, **dealt)
-        grid = list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
+        grid = parameter_grid(settings_to_try)
         return cross_validate_targets(rows, numbers, grid, [self._settings_of(one) for one in grid])
 
     def _settings_of(self, params: Any) -> RegressionSettings:

@@ -12,7 +12,7 @@ import numpy as np
 from suffice.count.refusal import refusal_of
 from suffice.data.rows import Rows
 from suffice.estimators.features import Columns
-from suffice.estimators.targets import TargetColumns
+from suffice.estimators.labels import TargetColumns
 from suffice.gaussian import MultivariateNormal
 from suffice.prior.coefficients import CoefficientsKnownNoise, Products
 from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT

@@ -9,14 +9,14 @@ import numpy as np
 
 from suffice.count.counters import CountWords
 from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
-from suffice.estimators.folds import MOST_SUMS, NEVER, Experiment
+from suffice.estimators.folds import MAX_SUMS, NEVER, Experiment
 from suffice.families.multinomial import Multinomials
 from suffice.families.smoothing import Smoothing
-from suffice.generative.cross_validation import Scores
 from suffice.generative.fitted import Batch
+from suffice.generative.held_out import Scores
 from suffice.naive_bayes.discrete import MIN_ALPHA, DiscreteNB, alpha_constraints
 from suffice.prior import Dirichlet
-from suffice.scoring.alphas import alpha_scores, whole_numbers
+from suffice.scoring.discrete import alpha_scores, whole_numbers
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
@@ -143,7 +143,7 @@ def score_many_alphas(
         and rows.sparse
         and not rows.weights.size
         and not np.any(numbers == NEVER)
-        and folds * classes * rows.shape[1] <= MOST_SUMS
+        and folds * classes * rows.shape[1] <= MAX_SUMS
         and whole_numbers(rows.X)
     ):
         return None

@@ -1,4 +1,4 @@
-"""The scorer of rows of counts: each cell times its row of a table."""
+"""Scorers of rows of counts, levels and zeros and ones: tables by class."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.data.rows import kernel_ready
 from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.score.alphas import score_alphas, turned_difference
 from suffice.kernels.score.linear import add_binary_linear, add_sparse_linear
 from suffice.kernels.score.rows import add_level_scores
 from suffice.kernels.score.screen import FINE, LINE, best_screened, round_to_steps, row_ranges_of
@@ -64,11 +65,12 @@ class TableScorer:
     missing_bias: Floats
     lowest: float = -np.inf
     one_total: bool = False
+    table_is_finite: bool = field(init=False)
     reads_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "table", np.ascontiguousarray(self.table))
-        object.__setattr__(self, "_finite", bool(np.isfinite(self.table).all()))
+        object.__setattr__(self, "table_is_finite", bool(np.isfinite(self.table).all()))
 
     def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
         """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
@@ -76,8 +78,7 @@ class TableScorer:
         if not isinstance(X, np.ndarray):
             arrays = X.data, X.indices, X.indptr, start, stop
             rules = self.missing_bias, self.lowest, self.one_total
-            sound = self._finite  # type: ignore[attr-defined]
-            return int(add_sparse_linear(*arrays, self.table, sound, *rules, out))
+            return int(add_sparse_linear(*arrays, self.table, self.table_is_finite, *rules, out))
         block = kernel_ready(X[start:stop])
         if self.lowest > -np.inf and (block < self.lowest).any():
             return int(np.argmax((block < self.lowest).any(axis=1)))
@@ -90,7 +91,7 @@ class TableScorer:
                 add_gap_bias(block, self.missing_bias, out)
             block = np.where(missing, 0.0, block)
             self._renormalise(missing, block.sum(axis=1), out)
-        if self._finite:  # type: ignore[attr-defined]
+        if self.table_is_finite:
             out += block @ self.table
         else:
             add_linear_skipping_zeros(block, self.table, out)
@@ -113,7 +114,7 @@ class TableScorer:
         words, classes = self.table.shape
         if isinstance(X, np.ndarray) or classes < SCREENED_CLASSES or X.nnz < 2 * words:
             return None
-        if not self._finite:  # type: ignore[attr-defined]
+        if not self.table_is_finite:
             return None
         rounded = quantize_table(self.table)
         best = np.empty(X.shape[0], np.int64)
@@ -124,7 +125,7 @@ class TableScorer:
             terms = self.table, self.lowest, *rounded, prior
             return bool(best_screened(*arrays, *terms, best[start:stop]))
 
-        # Incomplete rows, and rows to be refused, are left to the plain way.
+        # Incomplete rows, and rows to be refused, are scored in full.
         plain = all(on_all_cores(work, row_ranges(X.shape[0], classes)))
         return best if plain else None
 
@@ -163,15 +164,15 @@ def log_ratio_table(counts: Floats, pseudo: Floats, *, of_others: bool = False) 
     classes, levels = counts.shape
     wide = np.broadcast_to(np.asarray(pseudo, dtype=np.float64), counts.shape)
     totals = counts.sum(axis=1)
-    everyone = np.empty(0)
+    all_counts = np.empty(0)
     if of_others:
-        everyone = counts.sum(axis=0)
-        totals = everyone.sum() - totals
+        all_counts = counts.sum(axis=0)
+        totals = all_counts.sum() - totals
     totals = totals + wide.sum(axis=1)
     with np.errstate(divide="ignore"):
         log_totals = np.where(totals > 0, np.log(totals), 0.0)
     out = np.empty((levels, classes))
-    terms = counts, everyone, wide, log_totals
+    terms = counts, all_counts, wide, log_totals
     tasks = row_ranges(levels, 16 * classes)
     on_all_cores(lambda start, stop: log_table(*terms, start, stop, out), tasks)
     return out
@@ -186,35 +187,33 @@ class BinaryScorer:
     threshold: float
     # Whether all scores are finite, so that cells not stored can be scored in one sum.
     reads_sparse: bool = field(init=False)
+    log_odds: Floats = field(init=False, repr=False)
+    bias: Floats = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         finite = bool(np.isfinite(self.log_one).all() and np.isfinite(self.log_zero).all())
         object.__setattr__(self, "reads_sparse", finite)
         with np.errstate(invalid="ignore"):
-            object.__setattr__(self, "_odds", self.log_one - self.log_zero)
-        object.__setattr__(self, "_bias", self.log_zero.sum(axis=0))
+            object.__setattr__(self, "log_odds", self.log_one - self.log_zero)
+        object.__setattr__(self, "bias", self.log_zero.sum(axis=0))
 
     def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
         """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
         if not self.reads_sparse:
             block = X[start:stop] if isinstance(X, np.ndarray) else X[start:stop].toarray()
-            return int(
-                add_binary(kernel_ready(block), self.threshold, self.log_one, self.log_zero, out)
-            )
-        odds = self._odds  # type: ignore[attr-defined]
-        out += self._bias  # type: ignore[attr-defined]
+            terms = self.threshold, self.log_one, self.log_zero, out
+            return int(add_binary(kernel_ready(block), *terms))
+        out += self.bias
         if not isinstance(X, np.ndarray):
-            arrays = X.data, X.indices, X.indptr
-            return int(
-                add_binary_linear(*arrays, start, stop, self.threshold, odds, self.log_zero, out)
-            )
+            terms = self.threshold, self.log_odds, self.log_zero, out
+            return int(add_binary_linear(X.data, X.indices, X.indptr, start, stop, *terms))
         block = kernel_ready(X[start:stop])
         if not is_finite(block):
             infinite = np.isinf(block).any(axis=1)
             if infinite.any():
                 return int(np.argmax(infinite))
             add_gap_bias(block, self.log_zero, out)
-        out += (block > self.threshold).astype(np.float64) @ odds
+        out += (block > self.threshold).astype(np.float64) @ self.log_odds
         return -1
 
 
@@ -238,7 +237,7 @@ class IntegratedCountScorer:
     """Scores counts with their rates integrated out: Polya or negative binomial.
 
     pseudo (V, C); slope (V, C) or empty; totals (C,) for Polya, or empty; bias (C,);
-    gap_bias (V, C) or empty.
+    missing_bias (V, C) or empty.
     """
 
     pseudo: Floats
@@ -284,3 +283,86 @@ def row_log_factorials(X: Any) -> tuple[Floats, Floats]:
     else:
         sparse_row_factorials(X.data, X.indptr, 0, X.shape[0], out)
     return out[:, 0], out[:, 1]
+
+
+# Numbers that the table of logarithms may hold (128 MB).
+MAX_LOGARITHMS = 1 << 24
+# Rows that a core scores before it takes the next range.
+ROWS_AT_ONCE = 512
+
+
+@dataclass(frozen=True)
+class AlphaScores:
+    """Of every row under every pseudocount: loss of the own class, best class, its probability."""
+
+    losses: Floats
+    """(n, A)"""
+    best: Floats
+    """(n, A)"""
+    confidence: Floats
+    """(n, A)"""
+
+
+def whole_numbers(X: Any) -> bool:
+    """Say whether a CSR matrix holds counts: whole numbers, none below 0, and no missing values."""
+    data = X.data
+    return data.dtype.kind in "iub" or bool(np.all((data == np.floor(data)) & (data >= 0)))
+
+
+def alpha_scores(
+    X: Any,
+    codes: NDArray[Any],
+    folds: NDArray[np.intp],
+    counts: Floats,
+    log_priors: Floats,
+    alphas: Floats,
+) -> AlphaScores | None:
+    """Score each row of a CSR matrix of counts by the counts of all folds but its own.
+
+    Counts are whole numbers, so log(count + alpha) is looked up in a table that all words, classes
+    and folds share, and what is scored under one pseudocount is scored under all of them.
+
+    Parameters
+    ----------
+    X : (n, V) CSR
+    codes, folds : (n,)
+    counts : (F, C, V)
+        Of each fold, by class.
+    log_priors : (F, C)
+        Of the classes, given all folds but one.
+    alphas : (A,), above 0
+
+    Returns None if the counts are too large for such a table.
+    """
+    whole = counts.sum(axis=0)
+    totals = counts.sum(axis=2)
+    highest = int(whole.max(initial=0.0))
+    if highest * alphas.size > MAX_LOGARITHMS:
+        return None
+    log_counts = np.log(np.arange(highest + 1)[:, None] + alphas)
+    log_totals = np.log((totals.sum(axis=0) - totals)[..., None] + alphas * whole.shape[1])
+    out = np.empty((3, X.shape[0], alphas.size))
+    learned = np.empty((2, *whole.shape[::-1]), np.int32)
+    parts = [np.flatnonzero(folds == fold) for fold in range(len(counts))]
+
+    def work(fold: int, start: int) -> None:
+        rows = parts[fold][start : start + ROWS_AT_ONCE]
+        part = np.empty((3, len(rows), alphas.size))
+        score_alphas(
+            *(X.data, X.indices, X.indptr, rows),
+            *(tables[fold], log_counts, log_totals[fold], log_priors[fold]),
+            *(codes[rows], part),
+        )
+        out[:, rows] = part
+
+    def learn(fold: int, place: int) -> None:
+        turned_difference(whole, counts[fold], learned[place])
+        tables[fold] = learned[place]
+
+    tables: dict[int, Any] = {}
+    for first in range(0, len(counts), 2):
+        pair = range(first, min(first + 2, len(counts)))
+        on_all_cores(learn, [(fold, fold - first) for fold in pair])
+        steps = [(f, s) for f in pair for s in range(0, len(parts[f]), ROWS_AT_ONCE)]
+        on_all_cores(work, steps)
+    return AlphaScores(*out)

@@ -1,4 +1,4 @@
-"""Log-odds split among the pieces they are made of, exactly and in no order of the pieces."""
+"""Explanations: log-odds as an exact sum of contributions, whatever the order of the parts."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from suffice.errors import InputError, ShapeError
 from suffice.scoring.scorer import mix_with_uniform
 from suffice.tally.tally import Floats, Index, readonly_copy
 
-# Absolute error of the mean slope (which lies between -1 and 1), and the most pieces its path may
-# be cut into: where scores are in the thousands it turns sharply, but at few places.
-SLOPE_ERROR = 1e-13
+# Absolute error of the mean gradient (which lies between -1 and 1), and the most intervals of its
+# integral: where scores are in the thousands it changes sharply, but at few places.
+GRADIENT_ERROR = 1e-13
 MAX_INTERVALS = 2000
 
 
@@ -50,13 +50,14 @@ def log_odds(
 def attribute_log_odds(
     base: Floats, parts: Floats, target: int, against: NDArray[np.intp], noise_rate: float = 0.0
 ) -> Floats:
-    """Return what each part adds to the log-odds, (J,), on the way from `base` to all parts.
+    """Return what each part adds to the log-odds, (J,), from `base` to the sum of all parts.
 
     Log-odds are no sums of the parts' scores where there are several other classes, or a noise
-    rate. All parts are put on together, along base + t * (sum of parts), t from 0 to 1, and each is
-    given its share of the slope at every t (Aumann and Shapley): part_j . integral of the gradient
-    of the log-odds along the way. The contributions add up to the change of the log-odds, whatever
-    the order of the parts. Of two classes and without noise they are plain differences of scores.
+    rate. All parts are added together, along base + t * (sum of parts), t from 0 to 1, and each
+    gets its share of the derivative at every t (Aumann and Shapley): part_j . integral of the
+    gradient of the log-odds along the path. The contributions add up to the change of the
+    log-odds, whatever the order of the parts. Of two classes and without noise they are plain
+    differences of scores.
 
     Parameters
     ----------
@@ -80,17 +81,17 @@ def attribute_log_odds(
         )
     if len(against) == 1 and noise_rate == 0:
         return np.asarray(parts[:, target] - parts[:, against[0]])
-    slope = quad_vec(
+    mean_gradient = quad_vec(
         lambda t: _gradient(base + t * total, target, against, noise_rate),
         0.0,
         1.0,
-        epsabs=SLOPE_ERROR,
-        epsrel=SLOPE_ERROR,
+        epsabs=GRADIENT_ERROR,
+        epsrel=GRADIENT_ERROR,
         norm="max",
         limit=MAX_INTERVALS,
-        points=_turns(base, total),
+        points=_ties(base, total),
     )[0]
-    return np.asarray(parts @ slope)
+    return np.asarray(parts @ mean_gradient)
 
 
 def _log_proba(scores: Floats, noise_rate: float) -> Floats:
@@ -107,13 +108,13 @@ def _gradient(scores: Floats, target: int, against: NDArray[np.intp], noise_rate
     )
     others = np.zeros(len(scores))
     others[against] = np.exp(log_proba[against] - logsumexp(log_proba[against]))
-    slope = -others * known
-    slope[target] += known[target]
+    gradient = -others * known
+    gradient[target] += known[target]
     # Softmax takes from all classes what it gives to one; without noise this cancels.
-    return np.asarray(slope - shares * (known[target] - (others * known).sum()))
+    return np.asarray(gradient - shares * (known[target] - (others * known).sum()))
 
 
-def _turns(base: Floats, total: Floats) -> Floats:
+def _ties(base: Floats, total: Floats) -> Floats:
     """Return the t between 0 and 1 at which two classes are equally probable, sorted."""
     apart, faster = np.subtract.outer(base, base), np.subtract.outer(total, total)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -191,17 +192,17 @@ class Explanation(Tabular):
 
     @property
     def probability(self) -> float:
-        """Probability of the target, if it is this class or those it is held against."""
+        """Probability of the target, given that it is this class or one of those against it."""
         return float(expit(self.log_odds))
 
     @property
     def order(self) -> list[int]:
-        """Numbers of the pieces, the weightiest first."""
+        """Numbers of the pieces, the largest contribution first."""
         order: list[int] = np.argsort(-np.abs(self.contributions), kind="stable").tolist()
         return order
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, the weightiest piece first."""
+        """Return everything as plain values, the largest contribution first."""
         pieces = [
             {
                 "name": self.names[at],
@@ -220,7 +221,7 @@ class Explanation(Tabular):
         }
 
     def plot(self, ax: Any = None, shown: int = SHOWN) -> Any:
-        """Draw a bar for each piece, the weightiest on top; return the axes."""
+        """Draw a bar for each piece, the largest contribution on top; return the axes."""
         names, amounts = self.lines(shown)
         return draw_bars(names, np.array(amounts), self.title, "adds to the log-odds", ax)
 
@@ -313,7 +314,7 @@ def explain_scores(
 ) -> Explanation:
     """Return what each part adds to the log-odds of a class against another, or all others.
 
-    Classes that the row cannot be of, with a score of -inf, have no part in it. The class with the
+    Classes with a score of -inf, which the row cannot be of, are left out. The class with the
     largest score is explained if no other is named.
 
     Examples
@@ -329,7 +330,7 @@ def explain_scores(
     others = others[possible[others]]
     if not possible[at] or not others.size:
         raise InputError(
-            f"Class {classes.tolist()[at]!r}, or all that it is held against, has probability 0 "
+            f"Class {classes.tolist()[at]!r}, or every class against it, has probability 0 "
             "for this row, so there are no odds. Explain a class that has rows, or smooth the "
             "model."
         )
@@ -343,7 +344,7 @@ def explain_scores(
 
 
 def find_classes(classes: Classes, total: Floats, target: Any, against: Any) -> tuple[int, Index]:
-    """Return the number of the class that is explained, and of those it is held against."""
+    """Return the number of the class that is explained, and of those it is compared with."""
     if len(classes) == 1:
         raise InputError(
             f"There is one class only, {classes.tolist()[0]!r}, so there are no odds. Learn "
@@ -354,7 +355,7 @@ def find_classes(classes: Classes, total: Floats, target: Any, against: Any) -> 
         return at, np.delete(np.arange(len(classes)), at)
     other = _number(classes, against)
     if other == at:
-        raise InputError(f"Class {against!r} is held against itself. Name another class.")
+        raise InputError(f"Class {against!r} is compared with itself. Name another class.")
     return at, np.array([other])
 
 

@@ -26,12 +26,12 @@ from suffice.tally.tally import Floats
 
 CoefficientPosterior = Coefficients | CoefficientsKnownNoise
 
-# A row that has this much of a coefficient's information to itself: without it there is none.
+# The least that 1 - leverage may be: without a row of more leverage a coefficient is unknown.
 MIN_REMAINING_LEVERAGE = 1e-10
 
 
 class LeaveOneOut(NamedTuple):
-    """What the others say of each row: (n,) leverages, (n, t) predictions and log densities."""
+    """Of each row by the others: (n,) leverages, (n, t) predictions and log densities."""
 
     leverage: Floats
     predictions: Floats
@@ -50,8 +50,8 @@ class RegressionPosterior:
     products : what it was learned from
     centre : (d,)
         The mean row; 0 without an intercept.
-    level : (t,)
-        The mean target; 0 without an intercept.
+    mean_target : (t,)
+        0 without an intercept.
     weight : float
         n, or inf without an intercept.
     """
@@ -116,9 +116,7 @@ class RegressionPosterior:
     def predictive(self, rows: Rows) -> StudentT | Normal:
         """Return the distribution of the targets (n, t) of new rows."""
         location = np.asarray(rows.X @ self.coefficients.T) + self.intercepts
-        return self._predictive_at(location, 1.0 + self.mean_variance(rows)[:, None])
-
-    def _predictive_at(self, location: Floats, factor: Floats) -> StudentT | Normal:
+        factor = 1.0 + self.mean_variance(rows)[:, None]
         if isinstance(self.posterior, CoefficientsKnownNoise):
             return Normal(location, self.posterior.noise_variance * factor)
         unit = self.posterior.noise_scale / self.posterior.noise_shape
@@ -130,7 +128,7 @@ class RegressionPosterior:
         With h = w x V x the row's leverage and r its residual, the others miss it by r / (1 - h)
         (docs: mathematics, section 7). Incomplete rows were never learned, and get NaN.
         """
-        w = rows.weights if rows.weights.size else np.ones(rows.shape[0])
+        w = rows.row_weights
         incomplete = np.isnan(rows.targets).any(axis=1)
         mean_variance = self.mean_variance(rows)
         incomplete |= np.isnan(mean_variance)

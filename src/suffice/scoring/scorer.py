@@ -1,4 +1,7 @@
-"""From rows to answers: every core scores ranges of rows and finishes them while they are warm."""
+"""From rows to probabilities: every core scores ranges of rows and normalises them.
+
+Softmax and mixing with the uniform distribution are here, once for all.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +37,14 @@ class Refused(Exception):  # noqa: N818  # not an error of its own: the caller w
         self.row = row
 
 
+# Turns log p(x, class) of rows start..stop into an answer; returns how many were impossible.
 Finish = Callable[[int, int, Floats], int]
 
 
-def _run(scorer: Scorer, X: Any, log_prior: Floats, finish: Finish, out: Floats | None) -> int:
-    """Score all rows in ranges, finish each range, and return how many were impossible."""
+def _run(
+    scorer: Scorer, X: Any, log_prior: Floats, finish: Finish, out: Floats | None = None
+) -> None:
+    """Score all rows in ranges, in `out` (n, C) if it is given, and finish each range."""
     size, columns = X.shape
     classes = len(log_prior)
 
@@ -56,7 +62,12 @@ def _run(scorer: Scorer, X: Any, log_prior: Floats, finish: Finish, out: Floats 
         if bad >= 0:
             raise Refused(start + bad)
         impossible += odd
-    return impossible
+    if impossible:
+        warn_caller(
+            f"{impossible} rows have probability 0 under every class, so their answer is the "
+            "class prior. Smooth the model (alpha > 0, or estimate='predictive').",
+            ImpossibleRowWarning,
+        )
 
 
 def joint_log_proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
@@ -69,25 +80,26 @@ def joint_log_proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
 def log_proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
     """Return log p(class | x), (n, C)."""
     out = np.empty((X.shape[0], len(log_prior)))
-    _warn(
-        _run(
-            scorer,
-            X,
-            log_prior,
-            lambda start, stop, joint: finish_log_proba(joint, log_prior),
-            out,
-        )
-    )
+    _run(scorer, X, log_prior, lambda start, stop, joint: finish_log_proba(joint, log_prior), out)
     return out
 
 
 def proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
     """Return p(class | x), (n, C)."""
     out = np.empty((X.shape[0], len(log_prior)))
-    _warn(
-        _run(scorer, X, log_prior, lambda start, stop, joint: finish_proba(joint, log_prior), out)
-    )
+    _run(scorer, X, log_prior, lambda start, stop, joint: finish_proba(joint, log_prior), out)
     return out
+
+
+def log_density(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
+    """Return log p(x), (n,)."""
+    density = np.empty(X.shape[0])
+
+    def finish(start: int, stop: int, joint: Floats) -> int:
+        return int(finish_log_density(joint, density[start:stop]))
+
+    _run(scorer, X, log_prior, finish)
+    return density
 
 
 def best_class(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
@@ -100,53 +112,27 @@ def best_class(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
     if found is None:
         return _best_by_scores(scorer, X, log_prior)
     best: NDArray[np.int64] = found
-    doubtful = np.flatnonzero(best < 0)
-    if doubtful.size:
+    uncertain = np.flatnonzero(best < 0)
+    if uncertain.size:
         try:
-            best[doubtful] = _best_by_scores(scorer, X[doubtful], log_prior)
+            best[uncertain] = _best_by_scores(scorer, X[uncertain], log_prior)
         except Refused as refusal:
-            raise Refused(int(doubtful[refusal.row])) from None
+            raise Refused(int(uncertain[refusal.row])) from None
     return best
 
 
 def _best_by_scores(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
     best = np.empty(X.shape[0], np.int64)
-    _warn(
-        _run(
-            scorer,
-            X,
-            log_prior,
-            lambda start, stop, joint: finish_best(joint, log_prior, best[start:stop]),
-            None,
-        )
-    )
+
+    def finish(start: int, stop: int, joint: Floats) -> int:
+        return int(finish_best(joint, log_prior, best[start:stop]))
+
+    _run(scorer, X, log_prior, finish)
     return best
 
 
-def log_density(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
-    """Return log p(x), (n,)."""
-    density = np.empty(X.shape[0])
-    _run(
-        scorer,
-        X,
-        log_prior,
-        lambda start, stop, joint: finish_log_density(joint, density[start:stop]),
-        None,
-    )
-    return density
-
-
-def _warn(impossible: int) -> None:
-    if impossible:
-        warn_caller(
-            f"{impossible} rows have probability 0 under every class, so their answer is the "
-            "class prior. Smooth the model (alpha > 0, or estimate='predictive').",
-            ImpossibleRowWarning,
-        )
-
-
 def log_softmax(scores: Floats) -> Floats:
-    """Return log-probabilities (n, C); a row that no class has is anyone's.
+    """Return log-probabilities (n, C); uniform for a row that has -inf for every class.
 
     Examples
     --------

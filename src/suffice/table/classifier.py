@@ -18,24 +18,26 @@ from suffice.data.conversion import first_row_as_table
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import InputError
-from suffice.estimators.features import Columns
+from suffice.estimators.features import Columns, check_same_columns, generator
 from suffice.estimators.folds import Experiment
-from suffice.estimators.importance import (
+from suffice.estimators.labels import read_labels, with_groups
+from suffice.estimators.merging import (
+    check_same_class,
+    compare_settings,
+    refuse_different_counts,
+)
+from suffice.families import Family, Posterior
+from suffice.families.class_prior import ClassPrior
+from suffice.generative import learning
+from suffice.generative.classifier import TallyClassifier
+from suffice.generative.fitted import Batch, Fitted, Generative, Labels
+from suffice.generative.held_out import Scores
+from suffice.generative.importance import (
     check_labels_given,
     code_rows_to_measure,
     note_at_fit,
     note_on_rows,
 )
-from suffice.estimators.labels import read_labels, with_groups
-from suffice.estimators.merging import check_same_class, check_same_columns, refuse_different_counts
-from suffice.estimators.one_row import generator
-from suffice.estimators.settings import differences
-from suffice.families import Family, Posterior
-from suffice.families.class_prior import ClassPrior
-from suffice.generative import learning
-from suffice.generative.classifier import TallyClassifier
-from suffice.generative.cross_validation import Scores
-from suffice.generative.fitted import Batch, Fitted, Generative, Labels
 from suffice.scoring.explanation import Explanation
 from suffice.table import combining
 from suffice.table.answers import dependence, explain_row, impute_cells, sample_cells
@@ -652,7 +654,7 @@ class GenerativeClassifier(TallyClassifier):
         check_same_class(type(self), type(other))
         theirs = as_table_fitted(other._check_fitted())
         check_same_columns(mine.columns, theirs.columns)
-        found = differences(self, other, ("missing",))
+        found = compare_settings(vars(self), vars(other), ("missing",))
         if found:
             refuse_different_counts(found)
         mine.counter.check_same_blocks(theirs.counter)

@@ -13,7 +13,7 @@ from suffice.combine.weights import WeightFit
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.estimators.saved_rows import HeldOutSample
+from suffice.generative.fitted import HeldOutSample
 from suffice.generative.learning import warn_stale
 from suffice.table.column_losses import held_out_increase
 from suffice.table.fitted import TableFitted

@@ -13,7 +13,7 @@ from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.data.table import CALENDAR
 from suffice.errors import MergeError, ShapeError
-from suffice.estimators.settings import same
+from suffice.estimators.merging import same
 from suffice.families import Family
 from suffice.families.columns.binned import Binned
 from suffice.families.columns.categorical import Categorical

@@ -9,9 +9,9 @@ import numpy as np
 
 from suffice.data.rows import Rows
 from suffice.estimators.folds import Experiment
-from suffice.estimators.settings import same
-from suffice.generative.cross_validation import Scores, score_fold
+from suffice.estimators.merging import same
 from suffice.generative.fitted import Labels
+from suffice.generative.held_out import Scores, score_fold
 from suffice.table.combining import log_proba
 from suffice.table.fitted import TableBatch, TableFitted
 from suffice.tally import Groups

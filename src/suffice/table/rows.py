@@ -12,7 +12,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_array
 
 from suffice._sklearn import get_feature_names
 from suffice.data.columns import Column
@@ -22,13 +21,7 @@ from suffice.data.rows import Rows
 from suffice.data.schema import Schema, with_own_levels
 from suffice.data.table import Table, has_names, stack_tables
 from suffice.errors import InputError, SufficeWarning, warn_caller
-from suffice.estimators.features import (
-    Columns,
-    compare_count,
-    compare_names,
-    has_no_row,
-    locate_text,
-)
+from suffice.estimators.features import Columns, check_cells
 from suffice.table.families import string_formats
 
 # What is put after the name of a column to name the column that says where it is missing.
@@ -131,27 +124,11 @@ def check_table(
 
 
 def _check_array(X: Any, columns: Columns | None, estimator_name: str) -> tuple[Any, Columns]:
-    if isinstance(X, np.ma.MaskedArray):
-        X = np.ma.filled(X.astype(np.float64), np.nan)
     if isinstance(X, list | tuple) and len(X) and np.ndim(X[0]) == 1:
         # numpy would write numbers beside words out as words
         kinds = {isinstance(cell, str) for row in X for cell in row}
         X = np.array(X, dtype=object) if len(kinds) > 1 else X
-    if columns is not None and has_no_row(X):
-        X = np.empty((0, columns.count))
-    try:
-        names = compare_names(X, columns, estimator_name)
-        array = check_array(
-            X,
-            input_name="X",
-            estimator=estimator_name,
-            dtype=None,
-            ensure_all_finite=False,
-            ensure_min_samples=1 if columns is None else 0,
-        )
-    except ValueError as error:
-        raise locate_text(X, error) from error
-    return array, compare_count(int(array.shape[1]), names, columns, estimator_name)
+    return check_cells(X, columns, estimator_name, dtype=None)
 
 
 def _frame_names(X: Any) -> tuple[str, ...] | None:

@@ -35,7 +35,7 @@ from suffice.families.columns.levels import (
 )
 from suffice.families.level_tables import LevelTables
 from suffice.kernels.count.levels import gather_folds
-from suffice.scoring.dense import by_pattern
+from suffice.scoring.gaussian import by_pattern
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.validation.folds import Folds

@@ -28,8 +28,7 @@ from suffice.families.gaussians import DenseGaussian
 from suffice.families.leave_one_out.gaussian import LeaveOneOutGaussian, posterior_parts
 from suffice.prior import NormalInverseWishart
 from suffice.prior.special import log_gamma_step
-from suffice.scoring.dense import WhitenedScorer, by_pattern
-from suffice.scoring.gaussian import LOG_TWO_PI
+from suffice.scoring.gaussian import LOG_TWO_PI, WhitenedScorer, by_pattern
 from suffice.scoring.scorer import joint_log_proba
 from suffice.tally import Groups, Moments
 from suffice.tally.held_out import training_tallies

@@ -13,9 +13,9 @@ import numpy as np
 from suffice.data.table import Table
 from suffice.errors import SufficeWarning, warn_caller
 from suffice.estimators.features import Columns
-from suffice.estimators.importance import increase_of, increase_saved
-from suffice.estimators.saved_rows import answers_of, check_saved_rows, sample_of, saved_rows
 from suffice.generative import persistence
+from suffice.generative.importance import increase_of, increase_saved
+from suffice.generative.persistence import answers_of, check_saved_rows, sample_of, saved_rows
 from suffice.persist.agreement import check_columns, check_gross_scale, check_groups, check_kinds
 from suffice.persist.refusal import refuse
 from suffice.table.counter import TableCounter

@@ -14,19 +14,19 @@ from suffice._sklearn import Interval, StrOptions
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
 from suffice.estimators.features import Columns
-from suffice.estimators.importance import (
-    check_labels_given,
-    code_rows_to_measure,
-    note_at_fit,
-    note_on_rows,
-)
 from suffice.estimators.labels import NoRowsError, read_labels, with_groups
 from suffice.estimators.merging import check_same_class
 from suffice.families.class_prior import ClassPrior, discrete_class_prior
 from suffice.generative import learning
 from suffice.generative.classifier import TallyClassifier
-from suffice.generative.cross_validation import Candidate, score_candidates
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
+from suffice.generative.held_out import Candidate, score_candidates
+from suffice.generative.importance import (
+    check_labels_given,
+    code_rows_to_measure,
+    note_at_fit,
+    note_on_rows,
+)
 from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation, find_classes

@@ -10,7 +10,7 @@ from scipy.integrate import quad_vec
 from scipy.special import expit
 
 from suffice.scoring.explanation import (
-    SLOPE_ERROR,
+    GRADIENT_ERROR,
     Explanation,
     RowScores,
     explain_scores,
@@ -63,7 +63,7 @@ def _one_against_all(scores: TermScores, at: int, rest: NDArray[np.intp]) -> tup
         return found
 
     # All terms are put on together: each has its share of the slope along the way.
-    mean_slope = quad_vec(slope, 0.0, 1.0, epsabs=SLOPE_ERROR, epsrel=SLOPE_ERROR)[0]
+    mean_slope = quad_vec(slope, 0.0, 1.0, epsabs=GRADIENT_ERROR, epsrel=GRADIENT_ERROR)[0]
     return np.asarray(scores.parts @ mean_slope), odds
 
 

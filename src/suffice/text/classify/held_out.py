@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from suffice.combine.combination import Calibration
 from suffice.combine.noise import parameter_price
 from suffice.data.rows import Rows
-from suffice.generative.held_out import deal_rows, fit_folds, sample_answers
-from suffice.generative.leave_one_out import left_out_joint
+from suffice.generative.held_out import deal_rows, fit_folds, left_out_joint, sample_answers
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
 from suffice.text.classify.event_model import EVIDENCE

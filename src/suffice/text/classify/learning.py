@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from suffice.errors import InputError
-from suffice.estimators.merging import refuse_different_counts
-from suffice.estimators.settings import Difference, differences, same
+from suffice.estimators.merging import Difference, compare_settings, refuse_different_counts, same
 from suffice.generative import learning
 from suffice.tally.tally import Index
 from suffice.text.classify.fitted import TextFitted
@@ -41,7 +40,7 @@ def _place_sample(
 
 def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
     """Refuse to merge models that have cut documents, or counted terms, in different ways."""
-    found = differences(mine, theirs, ("event", "weighting"))
+    found = compare_settings(vars(mine), vars(theirs), ("event", "weighting"))
     ours, others = mine.cutter.settings, theirs.cutter.settings
     for name in CUT_SETTINGS:
         if not same(ours[name], others[name]):
@@ -56,7 +55,7 @@ def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
 def grow_stale(fitted: TextFitted) -> TextFitted:
     """Return the fitted value, what was fitted to documents stale, or gone with its classes."""
     if fitted.refinement is None:
-        found = learning.grow_stale(fitted)
+        found = learning.mark_stale(fitted)
         gone = fitted.calibration is not None and found.calibration is None
         return drop_calibration(found) if gone else found
     fact = "The refinement is that of the documents learned before."

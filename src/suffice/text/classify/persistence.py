@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from suffice.estimators.importance import increase_of, increase_saved
-from suffice.estimators.saved_rows import (
+from suffice.generative import persistence
+from suffice.generative.importance import increase_of, increase_saved
+from suffice.generative.persistence import (
     cells_of,
     check_saved_rows,
     sample_of,
     saved_cells,
     saved_rows,
 )
-from suffice.generative import persistence
 from suffice.persist.refusal import refuse
 from suffice.text.classify.fitted import TextFitted
 from suffice.text.classify.refinement import Refinement

@@ -9,7 +9,7 @@ from scipy.sparse import csr_array, hstack
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.pipeline import Pipeline
 
-from suffice.generative.to_logistic import to_logistic
+from suffice.generative.log_odds import to_logistic
 from suffice.linear_model import LogisticRegression
 from suffice.text.classify.fitted import TextFitted
 from suffice.text.classify.length_discount import discounts, offset_shares

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.data.documents import Documents, arrow_pieces, is_missing
 from suffice.errors import InputError
-from suffice.estimators.settings import same
+from suffice.estimators.merging import same
 from suffice.kernels.text.words import is_ascii, mark_pairs
 from suffice.text.vectorize.counted import Counted
 from suffice.text.vectorize.lexicon import LOWERED_BY_PYTHON, Cut, Lexicon

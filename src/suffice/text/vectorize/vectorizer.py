@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer as ScikitCountVector
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
-from suffice.estimators.settings import describe, differences
+from suffice.estimators.merging import compare_settings, describe
 from suffice.persist.savable import Savable
 from suffice.text.saved_terms import check_cut, check_term_counts, vocabulary_of
 from suffice.text.vectorize.analyzers import cutter_of
@@ -107,7 +107,7 @@ as in scikit-learn
         if not isinstance(other, CountVectorizer):
             return NotImplemented
         check_is_fitted(self, "term_counts_")
-        found = differences(self, other, self.get_params(deep=False))
+        found = compare_settings(vars(self), vars(other), self.get_params(deep=False))
         if type(other) is type(self) and found:
             raise MergeError(
                 f"Cannot add vectorizers with different settings: {describe(found)}. Give both the "
@@ -291,7 +291,7 @@ as in scikit-learn
                 "vectorizers of one class."
             )
         check_is_fitted(other, "term_counts_")
-        found = differences(self, other, CUT_SETTINGS)
+        found = compare_settings(vars(self), vars(other), CUT_SETTINGS)
         if found:
             raise MergeError(f"Cannot merge: {describe(found)}, so documents were cut differently.")
         if self._fitted.fixed or other._fitted.fixed:

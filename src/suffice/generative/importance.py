@@ -1,4 +1,4 @@
-"""Measuring what matters on rows that are given, and what files say was measured."""
+"""Importance of columns and words: the rows it is measured on, its notes, and its saved form."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.labels import check_same_type
+from suffice.generative.learning import recode_rows
 from suffice.persist.agreement import check_kinds, check_shapes
 from suffice.persist.refusal import refuse
 from suffice.validation.importance import LossIncrease
@@ -34,41 +34,37 @@ def code_rows_to_measure(classes: Any, rows: Rows, known: Any) -> Rows:
             f"The label {classes.tolist()[rows.codes[row]]!r} in row {row} was never learned; the "
             f"classes are {known.tolist()!r:.200}. Leave its rows out, or learn some."
         )
-    codes = translate_codes(classes, known, rows.codes)
-    rows = Rows(rows.X, codes, len(known), rows.weights, rows.names, rows.estimator_name)
+    rows = recode_rows(rows, classes, known)
     return rows.take(np.flatnonzero(rows.weights > 0)) if rows.weights.size else rows
 
 
 def note_at_fit(measured: LossIncrease | None, rows: str, cure: str, *, stale: bool) -> str:
-    """Return what is said of losses that were measured at fit, or were not.
+    """Return the note on losses that were measured at fit, or were not.
 
     Parameters
     ----------
     measured : LossIncrease, if there is one
-    rows : what rows are called
-    cure : what is to be done where nothing was measured
+    rows : "rows" or "documents"
+    cure : what to do where nothing was measured
     stale : whether the model has learned or forgotten rows since
     """
     if measured is None:
         return f"No {rows} were held out to measure the log-loss on: {cure}."
     since = f"; {rows} were learned or forgotten since" if stale else ""
-    return f"{_loss(measured)}, measured at fit on {_many(measured, f'held-out {rows}')}{since}"
+    return f"{_measured(measured, 'at fit on', f'held-out {rows}')}{since}"
 
 
 def note_on_rows(measured: LossIncrease | None, rows: str) -> str:
-    """Return what is said of losses that were measured on rows that were given."""
+    """Return the note on losses that were measured on rows that were given."""
     if measured is None:
         return f"No {rows} have a log-loss that could be measured."
-    return f"{_loss(measured)}, measured on {_many(measured, rows)}"
+    return _measured(measured, "on", rows)
 
 
-def _loss(measured: LossIncrease) -> str:
-    return f"Log-loss {measured.log_loss:.4f}"
-
-
-def _many(measured: LossIncrease, rows: str) -> str:
+def _measured(measured: LossIncrease, where: str, rows: str) -> str:
     weight = measured.weight
-    return f"{weight:,.0f} {rows}" if weight == round(weight) else f"{rows} of weight {weight:g}"
+    many = f"{weight:,.0f} {rows}" if weight == round(weight) else f"{rows} of weight {weight:g}"
+    return f"Log-loss {measured.log_loss:.4f}, measured {where} {many}"
 
 
 def increase_saved(found: LossIncrease) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Cross-validation on tallies: what refits on every training set say, from one counting pass."""
+"""Cross-validation on tallies: the scores of refits on each training set, from one pass."""
 
 import numpy as np
 import pytest
@@ -173,7 +173,7 @@ def test_many_pseudocounts_at_once_give_what_refits_with_each_give(kind, alphas)
             np.testing.assert_allclose(together.calibration_error[at], errors, atol=1e-12)
 
 
-def test_a_class_that_only_one_fold_holds_is_foretold_by_nobody():
+def test_a_class_that_only_one_fold_holds_is_never_predicted():
     X, y = IRIS[0].copy(), IRIS[1].copy()
     y[:2] = 7
     folds = np.arange(150) % 3
@@ -203,7 +203,7 @@ def test_whole_numbers_are_the_stratified_folds_that_scikit_learn_cuts():
     np.testing.assert_array_equal(fold_numbers(4, y, random_state=7), numbered(other, y))
 
 
-def test_one_state_deals_one_way_and_generators_will_do():
+def test_one_random_state_gives_one_split_and_may_be_a_generator():
     y = np.random.default_rng(0).integers(0, 3, 50)
     np.testing.assert_array_equal(fold_numbers(4, y), fold_numbers(4, y))
     assert (fold_numbers(4, y, random_state=1) != fold_numbers(4, y)).any()
@@ -252,7 +252,7 @@ DOCUMENTS = np.array(
     ],
     ids=lambda thing: type(thing).__name__,
 )
-def test_rows_that_stand_in_an_order_make_folds_as_good_as_any(model, rows):
+def test_sorted_rows_are_shuffled_into_folds_as_good_as_any(model, rows):
     mixed = np.random.default_rng(1).permutation(len(LABELS))
     in_order = model.cross_validate(rows, LABELS).mean_log_loss[0]
     at_random = model.cross_validate(rows[mixed], LABELS[mixed]).mean_log_loss[0]
@@ -293,7 +293,7 @@ def test_rows_that_no_split_leaves_out_are_always_learned():
 
 
 @pytest.mark.parametrize(
-    ("folds", "told"),
+    ("folds", "message"),
     [
         (1, "1 folds of 150 rows"),
         (60, "no class has more than 50 rows"),
@@ -301,8 +301,8 @@ def test_rows_that_no_split_leaves_out_are_always_learned():
         (ShuffleSplit(4, test_size=0.5, random_state=0), "left out by two splits"),
     ],
 )
-def test_folds_that_cannot_be_are_refused(folds, told):
-    with pytest.raises(InputError, match=told):
+def test_folds_that_cannot_be_are_refused(folds, message):
+    with pytest.raises(InputError, match=message):
         GaussianNB().cross_validate(*IRIS, folds)
 
 

@@ -50,10 +50,10 @@ def out_of_fold_log_loss(model, X, y):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("data", "plain", "calm"), [(CANCER, 0.5, 0.16), (DIGITS, 2.0, 0.5)])
-def test_naive_bayes_loses_its_overconfidence(data, plain, calm):
+@pytest.mark.parametrize(("data", "plain", "calibrated"), [(CANCER, 0.5, 0.16), (DIGITS, 2.0, 0.5)])
+def test_naive_bayes_loses_its_overconfidence(data, plain, calibrated):
     assert out_of_fold_log_loss(GaussianNB(), *data) > plain
-    assert out_of_fold_log_loss(GaussianNB(calibrate="folds"), *data) < calm
+    assert out_of_fold_log_loss(GaussianNB(calibrate="folds"), *data) < calibrated
 
 
 def refitted_log_likelihoods(model, folds, classes):
@@ -103,8 +103,8 @@ def test_probabilities_are_those_of_the_plain_model_calibrated_on_refits_to_fold
 
 
 def test_densities_are_not_calibrated():
-    plain, calm = GaussianNB().fit(*IRIS), GaussianNB(calibrate="folds").fit(*IRIS)
-    np.testing.assert_array_equal(plain.score_samples(IRIS[0]), calm.score_samples(IRIS[0]))
+    plain, calibrated = GaussianNB().fit(*IRIS), GaussianNB(calibrate="folds").fit(*IRIS)
+    np.testing.assert_array_equal(plain.score_samples(IRIS[0]), calibrated.score_samples(IRIS[0]))
 
 
 @pytest.mark.slow
@@ -127,9 +127,9 @@ def test_rows_that_are_left_out_have_calibrated_answers_as_refits_have(model):
 
 
 def test_decisions_use_calibrated_probabilities():
-    calm = GaussianNB(calibrate="folds").fit(*CANCER)
-    sure = calm.predict_proba(CANCER[0]).max(axis=1)
-    decided = calm.decide(CANCER[0], reject=0.2)
+    calibrated = GaussianNB(calibrate="folds").fit(*CANCER)
+    sure = calibrated.predict_proba(CANCER[0]).max(axis=1)
+    decided = calibrated.decide(CANCER[0], reject=0.2)
     np.testing.assert_array_equal([action is None for action in decided], sure < 0.8)
 
 
