@@ -11,7 +11,7 @@ import suffice
 from saved_cases import put_together, taken_apart, tensor
 from suffice import TextClassifier, rank_features
 from suffice.errors import InputError, ModelFileError
-from suffice.text.classify import word_losses
+from suffice.text.classify import importance
 
 USEFUL, USELESS = ("cheap", "lunch"), ("you", "today")
 
@@ -77,7 +77,7 @@ def test_the_loss_on_given_documents_is_that_of_documents_without_the_word(setti
 def test_documents_are_scored_in_batches_as_they_are_at_once(monkeypatch):
     model = TextClassifier().fit(*mails(300, 0))
     whole = model.importance(*mails(100, 1))
-    monkeypatch.setattr(word_losses, "MAX_CELLS", 7)
+    monkeypatch.setattr(importance, "MAX_CELLS", 7)
     batches = model.importance(*mails(100, 1))
     pd.testing.assert_frame_equal(batches.to_frame(), whole.to_frame())
 
@@ -166,8 +166,8 @@ def test_rare_words_that_say_more_than_frequent_ones_are_found():
     counts[0, 4500:4520] = 40.0
     counts[1, 4500:4520] = 0.0
     totals = counts.sum(axis=1)
-    found = word_losses.informative_words(counts, totals)
-    said = word_losses._information(counts, totals)
+    found = importance.informative_words(counts, totals)
+    said = importance._information(counts, totals)
     assert set(found) == set(np.argsort(-said, kind="stable")[:200])
     assert set(range(4500, 4520)) <= set(found)
 

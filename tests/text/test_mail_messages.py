@@ -11,8 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from suffice.errors import InputError
 from suffice.text.mail import Attachment, Message, parse_message
-from suffice.text.mail.headers import decode, header_text
-from suffice.text.mail.html_text import host_of, hosts_in, text_and_hosts
+from suffice.text.mail.decoding import decode, header_text, host_of, hosts_in, text_and_hosts
 
 default_analyzer = CountVectorizer().build_analyzer()
 

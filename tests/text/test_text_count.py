@@ -17,7 +17,7 @@ from suffice.kernels.text.murmur import murmur
 from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.cutting import LETTER_RUNS, WordCutter
 from suffice.text.vectorize.hashing import HashingVectorizer
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
 # Letters that are lowered, cut or written in a way of their own, and what parts words.

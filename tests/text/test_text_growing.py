@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from suffice.errors import InputError, MergeError
 from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.hashing import HashingVectorizer
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 from suffice.text.vectorize.vocabulary import Vocabulary
 

@@ -16,8 +16,7 @@ from suffice.text.classify.explanation import explain_terms
 from suffice.text.classify.length_discount import LengthDiscount
 from suffice.text.classify.refinement import Refinement
 from suffice.text.classify.term_counter import TermCounter
-from suffice.text.classify.word_tables import TermProbabilities
-from suffice.text.saved_terms import vocabulary_of
+from suffice.text.classify.explanation import TermProbabilities
 from suffice.text.vectorize.cutting import WordCutter
 from suffice.text.vectorize.vocabulary import Vocabulary
 

@@ -22,18 +22,18 @@ from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
 from suffice.tally.debt import gross_scale
 from suffice.tally.tally import Floats, Index, as_readonly
-from suffice.text.classify.draws import draw_documents
 from suffice.text.classify.event_model import (
     EVIDENCE,
     EventModel,
     count_of,
+    draw_documents,
     event_model,
     score_terms,
 )
 from suffice.text.classify.length_discount import LengthDiscount, discounts
-from suffice.text.term_rows import presences, row_sums
+from suffice.text.classify.term_counter import presences, row_sums
 from suffice.text.vectorize.cutting import WordCutter
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 

@@ -35,11 +35,14 @@ from suffice.tally.tally import Floats
 from suffice.text.classify import persistence
 from suffice.text.classify.document_model import DocumentModel
 from suffice.text.classify.event_model import EVENTS, EVIDENCE, SMOOTH
-from suffice.text.classify.explanation import explain_terms
-from suffice.text.classify.fit_refinement import fit_refinement
-from suffice.text.classify.fitted import TextFitted
-from suffice.text.classify.held_out import calibrate_documents, leave_one_out
-from suffice.text.classify.learning import (
+from suffice.text.classify.explanation import (
+    TermProbabilities,
+    TopWords,
+    explain_terms,
+    words_of_class,
+)
+from suffice.text.classify.fitted import (
+    TextFitted,
     as_documents,
     check_same_terms,
     check_words,
@@ -47,10 +50,10 @@ from suffice.text.classify.learning import (
     labelled_batches,
     merge_documents,
 )
-from suffice.text.classify.term_counter import TermCounter
-from suffice.text.classify.word_losses import measure_increase
-from suffice.text.classify.word_tables import TermProbabilities, TopWords, words_of_class
-from suffice.text.term_tally import term_counts
+from suffice.text.classify.held_out import calibrate_documents, leave_one_out
+from suffice.text.classify.importance import measure_increase
+from suffice.text.classify.refinement import fit_refinement
+from suffice.text.classify.term_counter import TermCounter, term_counts
 from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
 from suffice.text.vectorize.vocabulary import Vocabulary

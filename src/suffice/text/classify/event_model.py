@@ -1,4 +1,4 @@
-"""The event models: what a document is, and the family of distributions that says so."""
+"""The event models: p(document | class) given counts of terms, and documents drawn from it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from suffice.families.bernoulli import IndependentBernoullis
 from suffice.families.class_conditional import Count
 from suffice.families.multinomial import Complements, Multinomials
 from suffice.families.smoothing import Smoothing
+from suffice.prior.predictive import draw_events
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index, as_readonly
 
@@ -118,3 +119,53 @@ def score_terms(model: EventModel, rows: Any) -> tuple[Floats, Floats]:
         form = model.linear_form()
         return counts[:, None] * form.weights[:, terms].T, form.bias
     return model.scores_of_words(terms, counts), np.zeros(len(model.groups.classes))
+
+
+def draw_documents(
+    codes: NDArray[Any],
+    counts: Floats,
+    documents: Floats,
+    names: list[str],
+    alpha: float,
+    event: str,
+    rng: np.random.Generator,
+) -> list[str]:
+    """Draw documents of classes (n,): terms in no order, joined by spaces.
+
+    There are about as many as the documents of the class have on average, or, if the event is
+    "bernoulli", each with its own chance.
+
+    Parameters
+    ----------
+    codes : (n,)
+    counts : (C, V)
+        What the terms of each class add up to.
+    documents : (C,)
+        How many documents each class has.
+    names : V terms
+    alpha : pseudocount of each term
+    event : the event model
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> counts, documents = np.array([[9.0, 0.0]]), np.array([3.0])
+    >>> draw_documents(np.array([0]), counts, documents, ["ham", "spam"], 1e-9, "polya", rng)
+    ['ham ham']
+    """
+    if not names:  # all documents with words were forgotten
+        return [""] * len(codes)
+    means = counts.sum(axis=1) / np.where(documents > 0, documents, 1.0)
+    lengths = draw_events(rng, means[codes])
+    drawn = []
+    for code, length in zip(codes.tolist(), lengths.tolist(), strict=True):
+        posterior = counts[code] + alpha
+        if event == "bernoulli":
+            chance = posterior / (documents[code] + 2 * alpha)
+            terms = np.flatnonzero(rng.random(len(chance)) < chance)
+        else:
+            if event == "polya":
+                posterior = rng.dirichlet(posterior)
+            terms = rng.choice(len(posterior), length, p=posterior / posterior.sum())
+        drawn.append(" ".join(names[term] for term in terms))
+    return drawn

@@ -18,8 +18,7 @@ from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
 from suffice.text.classify.event_model import EVIDENCE
 from suffice.text.classify.fitted import TextFitted
-from suffice.text.classify.length_discount import LengthDiscount
-from suffice.text.classify.word_losses import (
+from suffice.text.classify.importance import (
     MAX_RESCORED,
     MAX_SUBTRACTED,
     FoldWords,
@@ -27,6 +26,7 @@ from suffice.text.classify.word_losses import (
     WordPositions,
     held_out_increase,
 )
+from suffice.text.classify.length_discount import LengthDiscount
 from suffice.validation.folds import Folds
 from suffice.validation.importance import LossIncrease
 from suffice.validation.leave_one_out import LeaveOneOutResult
@@ -86,13 +86,13 @@ def calibrate_documents(
     hashes = fitted.terms.hashes(rows)
     folds = deal_rows(rows, hashes, MAX_TRIED, complete=complete)
     by_evidence = alpha == EVIDENCE
-    fitted = with_alpha_factor(fitted, 1.0) if by_evidence else fitted
+    fitted = fitted.with_alpha_factor(1.0) if by_evidence else fitted
     words = fitted.measured_words() if measure else np.zeros(0, np.intp)
     many = rows.shape[0] > MAX_TRIED
     factors = ALPHA_FACTORS if by_evidence else (1.0,)
     tried = hold_out_documents(fitted, folds, factors, words[:0] if many else words)
     best, discount = choose_discount(tried)
-    fitted = with_alpha_factor(fitted, factors[best]) if by_evidence else fitted
+    fitted = fitted.with_alpha_factor(factors[best]) if by_evidence else fitted
     held_out = tried[best]
     if many:
         folds = deal_rows(rows, hashes, MAX_CALIBRATED, complete=complete)
@@ -110,15 +110,6 @@ def calibrate_documents(
         loss_increase=loss_without_words(held_out, discount, calibration) if measure else None,
         held_out=sample_answers(fitted, folds, answers, *own),
     )
-
-
-def with_alpha_factor(fitted: TextFitted, factor: float) -> TextFitted:
-    """Return the fitted value with another multiple of the pseudocount of most evidence."""
-    if fitted.alpha_factor == factor:
-        return fitted
-    assert fitted.model is not None
-    features = fitted.documents.with_alpha(fitted.documents.alpha / fitted.alpha_factor * factor)
-    return fitted.replace(alpha_factor=factor, model=replace(fitted.model, features=features))
 
 
 def hold_out_documents(

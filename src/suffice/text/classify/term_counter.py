@@ -1,12 +1,14 @@
-"""What is counted of documents, as a value: how they are cut, the terms known, the event model."""
+"""What is counted of documents: rows of terms, their tally by class, and the counter of both."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from suffice.count import count_words
 from suffice.count.counters import Counter, Describe
@@ -14,14 +16,161 @@ from suffice.data.documents import Documents, as_arrow
 from suffice.data.hashes import Hashes, array_hashes, string_hashes
 from suffice.data.rows import Rows
 from suffice.errors import DebtError
-from suffice.tally import Blocks, Counts
-from suffice.tally.tally import Floats, Index
-from suffice.text.term_rows import presences, weighted_rows, with_column
-from suffice.text.term_tally import TermTally, place_terms
-from suffice.text.vectorize.counted import Counted
+from suffice.tally import Blocks, Counts, Groups
+from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.text.vectorize.cutting import Cutter, WordCutter
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.terms import Counted, Names
 from suffice.text.vectorize.vocabulary import Vocabulary
+
+
+def presences(matrix: Any) -> Any:
+    """Return rows (CSR) with 1 where a term is present.
+
+    >>> presences(csr_array([[0, 3, 1]])).toarray()
+    array([[0., 1., 1.]])
+    """
+    return with_cells(matrix, np.ones(len(matrix.data)))
+
+
+def with_cells(matrix: Any, cells: Any) -> Any:
+    """Return rows (CSR) with other cells in the same places."""
+    return type(matrix)((cells, matrix.indices, matrix.indptr), shape=matrix.shape)
+
+
+def row_sums(matrix: Any) -> Floats:
+    """Return what the cells of each row (CSR) add up to, (n,).
+
+    >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0]]))
+    array([4., 0.])
+    """
+    return np.asarray(matrix @ np.ones(matrix.shape[1]), np.float64)
+
+
+def with_column(matrix: Any, last: Any) -> Any:
+    """Return rows (CSR) with a column more, whose cells are (n,) numbers.
+
+    >>> with_column(csr_array([[0, 3], [0, 0]]), np.array([0, 2])).toarray()
+    array([[0, 3, 0],
+           [0, 0, 2]])
+    """
+    size, width = matrix.shape
+    some = np.flatnonzero(last)
+    ends = matrix.indptr[1:][some]
+    cells = np.insert(matrix.data, ends, last[some])
+    columns = np.insert(matrix.indices, ends, width)
+    begins = matrix.indptr.copy()
+    begins[1:] += np.cumsum(last != 0, dtype=begins.dtype)
+    return csr_array((cells, columns, begins), shape=(size, width + 1))
+
+
+def narrow_rows(matrix: Any, kept: Any, *, with_unknown: bool) -> Any:
+    """Return rows (CSR) of some of their terms; the others are unknown.
+
+    Parameters
+    ----------
+    matrix : (n, V) or, `with_unknown`, (n, V + 1)
+    kept : (V,), bool
+    with_unknown : bool
+        Whether a last column has the number of unknown terms.
+
+    >>> kept = np.array([True, False])
+    >>> narrow_rows(csr_array([[3, 1, 2]]), kept, with_unknown=True).toarray()
+    array([[3, 3]])
+    """
+    known = matrix[:, np.flatnonzero(kept)]
+    if not with_unknown:
+        return known
+    return with_column(known, row_sums(matrix) - row_sums(known))
+
+
+def place_rows(matrix: Any, columns: Any, width: int, *, with_unknown: bool) -> Any:
+    """Return rows (CSR) with their terms at other columns among `width`.
+
+    Parameters
+    ----------
+    matrix : (n, V) or, `with_unknown`, (n, V + 1)
+    columns : (V,)
+    width : int
+    with_unknown : bool
+        Whether a last column has the number of unknown terms, as it has afterwards.
+
+    >>> place_rows(csr_array([[3, 2]]), np.array([1]), 2, with_unknown=True).toarray()
+    array([[0, 3, 2]])
+    """
+    places = np.append(columns, width)[matrix.indices].astype(matrix.indices.dtype)
+    shape = matrix.shape[0], width + with_unknown
+    return csr_array((matrix.data, places, matrix.indptr), shape=shape)
+
+
+def weighted_rows(matrix: Any) -> Any:
+    """Return rows of counts as ln(1 + count), each of length 1 (docs: text, tf-idf).
+
+    The weight of a term's rarity (`rarity`) is no part of a row: it is multiplied in when the tally
+    is read, so that documents can still be learned, forgotten and merged in any order.
+
+    >>> from scipy.sparse import csr_array
+    >>> weighted_rows(csr_array([[1, 1], [0, 3]])).toarray().round(2)
+    array([[0.71, 0.71],
+           [0.  , 1.  ]])
+    """
+    cells = np.log1p(matrix.data.astype(np.float64))
+    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    lengths = np.sqrt(np.bincount(rows, cells**2, minlength=matrix.shape[0]))
+    cells /= lengths[rows]
+    return with_cells(matrix, cells)
+
+
+def rarity(document_counts: Floats, documents: float) -> Floats:
+    """Return ln((1 + documents) / (1 + documents with the term)) + 1: scikit-learn's idf.
+
+    >>> rarity(np.array([1.0, 3.0]), 3.0).round(2)
+    array([1.69, 1.  ])
+    """
+    return np.asarray(np.log((1.0 + documents) / (1.0 + document_counts)) + 1.0)
+
+
+TermTally = Groups[Any]
+
+
+def term_counts(groups: TermTally) -> Floats:
+    """Return what the terms of each class's documents add up to, (C, V).
+
+    >>> term_counts(Groups(["ham"], [1.0], Blocks((Counts([[0.5, 0.5]]), Counts([[1.0, 1.0]])))))
+    array([[0.5, 0.5]])
+    """
+    return tally_parts(groups)[0].counts
+
+
+def document_counts(groups: TermTally) -> Floats:
+    """Return how many documents have each term, (V,), where that is tallied apart."""
+    return np.asarray(tally_parts(groups)[-1].counts.sum(axis=0))
+
+
+def take_terms(groups: TermTally, columns: NDArray[np.intp]) -> TermTally:
+    """Return the tally of some of the terms, in this order."""
+    return _change(groups, lambda part: part.levels_at(columns))
+
+
+def place_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> TermTally:
+    """Return the tally with our terms at these columns among `width`."""
+
+    def place(part: Counts) -> Counts:
+        wide = np.zeros((len(part.counts), width))
+        wide[:, columns] = part.counts
+        return Counts(as_readonly(wide), part.log_orderings)
+
+    return _change(groups, place)
+
+
+def tally_parts(groups: TermTally) -> tuple[Counts, ...]:
+    """Return the counts of terms, and those of the documents with each term if they are tallied."""
+    return groups.parts.parts if isinstance(groups.parts, Blocks) else (groups.parts,)
+
+
+def _change(groups: TermTally, change: Callable[[Counts], Counts]) -> TermTally:
+    parts = tuple(map(change, tally_parts(groups)))
+    whole = Blocks(parts) if isinstance(groups.parts, Blocks) else parts[0]
+    return Groups(groups.classes, groups.weights, whole)
 
 
 @dataclass(frozen=True)
@@ -69,18 +218,15 @@ class TermCounter(Counter):
 
     def read(self, documents: Any) -> Any:
         """Return the counts of the known terms, CSR (n, V)."""
-        return self._matrix(self._count_batches(documents), len(self.vocabulary))
+        counted = self.vocabulary.count_batches(self.cutter, documents)
+        return self._matrix(counted, len(self.vocabulary))
 
     def learn(self, documents: Any) -> tuple[Self, Any]:
         """Return the counter with all terms of documents, and their counts, CSR (n, V)."""
         if self.is_given:
             return self, self.read(documents)
-        vocabulary, parts = self.vocabulary, []
-        for batch in self.cutter.batches(documents):
-            vocabulary, counted = vocabulary.learn(self.cutter, batch)
-            parts.append(counted)
-        matrix = self._matrix(Counted.concatenate(parts), len(vocabulary))
-        return replace(self, vocabulary=vocabulary), matrix
+        vocabulary, counted = self.vocabulary.learn_batches(self.cutter, documents)
+        return replace(self, vocabulary=vocabulary), self._matrix(counted, len(vocabulary))
 
     def read_learned(self, documents: Any, *, pruned: bool) -> Any:
         """Return the counts of documents that were learned; DebtError if they cannot have been.
@@ -96,10 +242,6 @@ class TermCounter(Counter):
             self._check_known(batch, counted.unknown, before, pruned=pruned)
             parts.append(counted)
         return self._matrix(Counted.concatenate(parts), len(self.vocabulary))
-
-    def _count_batches(self, documents: Any) -> Counted:
-        batches = self.cutter.batches(documents)
-        return Counted.concatenate([self.vocabulary.count(self.cutter, one) for one in batches])
 
     def _matrix(self, counted: Counted, width: int) -> Any:
         matrix = counted.matrix(width)

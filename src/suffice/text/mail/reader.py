@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from suffice.errors import InputError, SufficeWarning, warn_caller
-from suffice.text.mail.caps import MAX_BYTES, MAX_DEPTH, MAX_PARTS, Caps
-from suffice.text.mail.message import Message
-from suffice.text.mail.parser import message_of
+from suffice.text.mail.message import MAX_BYTES, MAX_DEPTH, MAX_PARTS, Caps, Message, message_of
 
 
 @dataclass(frozen=True)

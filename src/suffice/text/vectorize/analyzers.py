@@ -10,8 +10,7 @@ from sklearn.feature_extraction.text import CountVectorizer as ScikitCountVector
 
 from suffice.data.documents import Documents, as_arrow, as_list, is_missing, not_text_error
 from suffice.text.vectorize.cutting import CUT_SETTINGS, Cutter, Finder, WordCutter, word_cut
-from suffice.text.vectorize.names import Terms
-from suffice.text.vectorize.vocabulary import ListedTerms
+from suffice.text.vectorize.terms import ListedTerms, Terms
 
 # Methods of scikit-learn's that a subclass may replace in order to cut documents its own way.
 CUTTING = (

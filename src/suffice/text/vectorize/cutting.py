@@ -15,9 +15,8 @@ from suffice.data.documents import Documents, arrow_pieces, is_missing
 from suffice.errors import InputError
 from suffice.estimators.settings import same
 from suffice.kernels.text.words import is_ascii, mark_pairs
-from suffice.text.vectorize.counted import Counted
 from suffice.text.vectorize.lexicon import LOWERED_BY_PYTHON, Cut, Lexicon
-from suffice.text.vectorize.names import Names, Terms
+from suffice.text.vectorize.terms import Counted, Names, Terms
 
 # Patterns that find runs of letters, and how many letters these have at least.
 LETTER_RUNS = {

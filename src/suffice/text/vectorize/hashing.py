@@ -15,8 +15,7 @@ from sklearn.preprocessing import normalize
 from suffice.errors import InputError
 from suffice.kernels.text.murmur import murmur
 from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.terms import Counted, Names
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
 

@@ -18,8 +18,7 @@ from suffice.kernels.text.grams import count_grams, without_stop_words
 from suffice.kernels.text.run_table import RunTable, merge_runs, table_with_room
 from suffice.kernels.text.word_table import UNKNOWN, WordTable, add_words, with_room
 from suffice.kernels.text.words import LONGER, Words, cut_words, is_ascii, number_words
-from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.terms import Counted, Names
 from suffice.threads import get_threads
 
 CODE_POINTS = 0x110000
@@ -155,8 +154,7 @@ class Lexicon:
 
     def count(self, documents: Documents) -> Counted:
         """Count the columns there are."""
-        parts = self._parts(documents, grow=False)
-        return _concatenate(parts)
+        return _counts(self._parts(documents, grow=False))
 
     def learn(self, documents: Documents) -> Counted:
         """Count all there is, with new columns for what had none, in the order of first sight."""
@@ -171,7 +169,7 @@ class Lexicon:
             numbers = add_words(self._words, letters, begins)
             moved = merge_runs(self._table, part.table, numbers)
             move_columns(part.cells.columns[: part.cells.size[0]], moved)
-        return _concatenate(parts)
+        return _counts(parts)
 
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their names."""
@@ -292,14 +290,12 @@ def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
     return words, table
 
 
-def _concatenate(parts: list[_Part]) -> Counted:
+def _counts(parts: list[_Part]) -> Counted:
     """Return the rows of all parts."""
-    cells = [part.cells for part in parts]
-    starts = np.concatenate([[0], np.cumsum([int(part.size[0]) for part in cells])])
-    ends = [part.row_ends + start for part, start in zip(parts, starts[:-1], strict=True)]
-    return Counted(
-        np.concatenate([part.columns[: part.size[0]] for part in cells]),
-        np.concatenate([part.counts[: part.size[0]] for part in cells]),
-        np.concatenate([[0], *ends]).astype(np.int64),
-        np.concatenate([part.unknown for part in parts]),
-    )
+    found = []
+    for part in parts:
+        used = slice(int(part.cells.size[0]))
+        begins = np.append(0, part.row_ends)
+        columns, counts = part.cells.columns[used], part.cells.counts[used]
+        found.append(Counted(columns, counts, begins, part.unknown))
+    return Counted.concatenate(found)

@@ -15,13 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 from suffice.errors import InputError, MergeError, warn_caller
 from suffice.estimators.settings import describe, differences
 from suffice.persist.savable import Savable
-from suffice.text.saved_terms import check_cut, check_term_counts, vocabulary_of
 from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.counted import Counted
 from suffice.text.vectorize.cutting import CUT_SETTINGS, LETTER_RUNS
 from suffice.text.vectorize.hashing import as_configured
-from suffice.text.vectorize.learned_terms import LearnedTerms, terms_within_limits
-from suffice.text.vectorize.vocabulary import Vocabulary, as_terms
+from suffice.text.vectorize.terms import Counted
+from suffice.text.vectorize.vocabulary import (
+    LearnedTerms,
+    Vocabulary,
+    check_cut,
+    check_term_counts,
+    terms_within_limits,
+)
 from suffice.threads import with_one_blas_thread
 
 
@@ -81,9 +85,9 @@ as in scikit-learn
 
     def transform(self, raw_documents: Any) -> Any:
         """Return the counts of the terms known, (n_documents, n_terms) CSR."""
-        vocabulary, cutter = self._check_vocabulary().vocabulary, cutter_of(self)
-        parts = [vocabulary.count(cutter, batch) for batch in cutter.batches(raw_documents)]
-        return self._matrix(Counted.concatenate(parts), len(vocabulary))
+        vocabulary = self._check_vocabulary().vocabulary
+        counted = vocabulary.count_batches(cutter_of(self), raw_documents)
+        return self._matrix(counted, len(vocabulary))
 
     def partial_fit(self, raw_documents: Any, y: Any = None) -> Self:
         """Learn further documents; new terms get the next columns, in the order of first sight.
@@ -93,7 +97,7 @@ as in scikit-learn
         before = self._before()
         if before is None:
             before = self._start()
-        elif before.term_counts is None:
+        elif before.counts is None:
             before = LearnedTerms.start(before.vocabulary, fixed=before.fixed)
         return self._become(self._learn(before, raw_documents, keep=False)[0])
 
@@ -126,7 +130,6 @@ as in scikit-learn
         """Forget the terms that were learned fewer than `min_count` times: all of them, or none."""
         check_is_fitted(self, "term_counts_")
         fitted = self._fitted
-        assert fitted.term_counts is not None
         kept = np.flatnonzero(fitted.term_counts >= min_count)
         if not kept.size:
             raise InputError(
@@ -151,8 +154,7 @@ as in scikit-learn
 
     @vocabulary_.setter
     def vocabulary_(self, columns: dict[Any, int]) -> None:
-        terms = sorted(columns, key=columns.__getitem__)
-        self._become(LearnedTerms(Vocabulary(as_terms(terms)), self.vocabulary is not None))
+        self._become(LearnedTerms(_by_column(columns), self.vocabulary is not None))
 
     @property
     def fixed_vocabulary_(self) -> bool:
@@ -163,20 +165,17 @@ as in scikit-learn
     @property
     def term_counts_(self) -> NDArray[np.int64]:
         """How often each term was learned, (n_terms,)."""
-        counts: NDArray[np.int64] = self._learned("term_counts_").term_counts
-        return counts
+        return self._known("term_counts_").term_counts
 
     @property
     def document_counts_(self) -> NDArray[np.int64]:
         """In how many documents each term was, (n_terms,)."""
-        counts: NDArray[np.int64] = self._learned("document_counts_").document_counts
-        return counts
+        return self._known("document_counts_").document_counts
 
     @property
     def n_documents_(self) -> int:
         """How many documents were learned."""
-        documents: int = self._learned("n_documents_").n_documents
-        return documents
+        return self._known("n_documents_").n_documents
 
     # How it is done.
 
@@ -184,16 +183,9 @@ as in scikit-learn
         return vars(self).get("_fitted")
 
     def _known(self, name: str) -> LearnedTerms:
-        """Return what is known of the terms; AttributeError before anything is."""
+        """Return what is known of the terms; AttributeError if it has no such attribute yet."""
         fitted = self._before()
-        if fitted is None:
-            raise AttributeError(f"This {type(self).__name__} has no {name!r} yet. Fit it.")
-        return fitted
-
-    def _learned(self, name: str) -> Any:
-        """Return what was learned of documents; AttributeError before any was."""
-        fitted = self._known(name)
-        if fitted.term_counts is None:
+        if fitted is None or (fitted.counts is None and name != "vocabulary_"):
             raise AttributeError(f"This {type(self).__name__} has no {name!r} yet. Fit it.")
         return fitted
 
@@ -234,9 +226,7 @@ as in scikit-learn
             return None
         plain = ScikitCountVectorizer(vocabulary=self.vocabulary)
         plain._validate_vocabulary()
-        columns = plain.vocabulary_
-        terms = sorted(columns, key=columns.__getitem__)
-        return LearnedTerms(Vocabulary(as_terms(terms)), fixed=True)
+        return LearnedTerms(_by_column(plain.vocabulary_), fixed=True)
 
     def _fit(self, raw_documents: Any, *, keep: bool) -> tuple[LearnedTerms, Counted, Any]:
         """Return what documents say, their counts if kept, and where columns have gone."""
@@ -245,8 +235,6 @@ as in scikit-learn
             return learned, counted, None
         if not len(learned.vocabulary):
             raise InputError("empty vocabulary; perhaps the documents only contain stop words")
-        assert learned.document_counts is not None
-        assert learned.term_counts is not None
         order = learned.vocabulary.order()
         sums = learned.document_counts[order], learned.term_counts[order]
         kept = order[terms_within_limits(self, learned.n_documents, *sums)]
@@ -302,7 +290,7 @@ as in scikit-learn
 
     def _saved_state(self) -> dict[str, Any]:
         fitted = self._before()
-        if fitted is None or fitted.term_counts is None:
+        if fitted is None or fitted.counts is None:
             return {}
         return {
             "term_counts_": fitted.term_counts,
@@ -319,13 +307,17 @@ as in scikit-learn
         check_term_counts(state)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        names = ("term_counts_", "document_counts_", "n_documents_")
-        fixed = self._given_terms() is not None
-        counts = (state[name] for name in names)
-        self._become(LearnedTerms(vocabulary_of(state["terms"]), fixed, *counts))
+        vocabulary, fixed = Vocabulary.of(state["terms"]), self._given_terms() is not None
+        counts = np.stack([state["term_counts_"], state["document_counts_"]])
+        self._become(LearnedTerms(vocabulary, fixed, counts, state["n_documents_"]))
 
     def _rows_learned(self) -> float:
         return float(self._fitted.n_documents)
+
+
+def _by_column(columns: dict[Any, int]) -> Vocabulary:
+    """Return the vocabulary of terms and their columns."""
+    return Vocabulary.of(sorted(columns, key=columns.__getitem__))
 
 
 def vectorizer_with_ngrams(words: CountVectorizer | None, ngrams: Any) -> CountVectorizer:

@@ -1,4 +1,4 @@
-"""What the log-loss of documents gains when a word is not in them."""
+"""Importance of words: what the log-loss of documents gains when a word is not in them."""
 
 from __future__ import annotations
 
