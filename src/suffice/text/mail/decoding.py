@@ -90,7 +90,6 @@ def clean(text: str) -> str:
 _WORD = r"=\?[^?\s]+\?[bBqQ]\?[^?]*\?="
 # Words that stand together are decoded together: senders cut characters in two.
 ENCODED = re.compile(rf"{_WORD}(?:\s*{_WORD})*")
-ADDRESS = re.compile(r"[^\s<>()\[\]\",;:@]+@([^\s<>()\[\]\",;:@]+)")
 
 
 def header_text(value: str) -> str:
@@ -103,10 +102,10 @@ def header_text(value: str) -> str:
     >>> header_text("=?utf-8?B?a?= is no base64")
     '=?utf-8?B?a?= is no base64'
     """
-    return " ".join(ENCODED.sub(_decoded, value).split())
+    return " ".join(ENCODED.sub(_decode_words, value).split())
 
 
-def _decoded(encoded: re.Match[str]) -> str:
+def _decode_words(encoded: re.Match[str]) -> str:
     try:
         pieces = decode_header(encoded[0])
     except HeaderParseError:
@@ -114,31 +113,6 @@ def _decoded(encoded: re.Match[str]) -> str:
     return "".join(
         piece if isinstance(piece, str) else decode(piece, charset) for piece, charset in pieces
     )
-
-
-def addresses(sender: str) -> Iterator[tuple[str, str]]:
-    """Yield the addresses in a header, and the host of each.
-
-    Names may be made up to look like addresses, so all of them are yielded.
-
-    Examples
-    --------
-    >>> list(addresses('"info@bank.example" <x7@evil.example>'))
-    [('info@bank.example', 'bank.example'), ('x7@evil.example', 'evil.example')]
-    """
-    for address in ADDRESS.finditer(sender):
-        yield address[0], address[1].strip(".")
-
-
-def without_addresses(sender: str) -> str:
-    """Return a header without its addresses: the name.
-
-    Examples
-    --------
-    >>> without_addresses("Ann Lee <ann@example.org>")
-    'Ann Lee < >'
-    """
-    return ADDRESS.sub(" ", sender)
 
 
 # Addresses of pages that are longer serve to track; the host stands at their beginning.
@@ -206,10 +180,10 @@ MARKUP = re.compile(
 ATTRIBUTE = re.compile(
     r"""([^\s/>=]++)\s*+(?:=\s*+(?:"([^"]*+)|'([^']*+)|([^\s>"']*+)))?+""", re.VERBOSE
 )
-LINKING = ("action", "background", "href", "src")
+LINK_ATTRIBUTES = ("action", "background", "href", "src")
 
-# Tags that part words. All others, unknown ones too, stand within a line: Vi<b>ag</b>ra is a word.
-PARTING = re.compile(
+# Tags that separate words. All others, unknown ones too, stand within a word: Vi<b>ag</b>ra.
+SEPARATING = re.compile(
     r"""
     address|article|aside|blockquote|body|br|button|caption|center|dd|details|dialog|dir|div|dl|dt
     |fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|img
@@ -239,28 +213,28 @@ def text_and_hosts(html: str) -> tuple[str, list[str]]:
     hosts: list[str] = []
     at = 0
     while (mark := MARKUP.search(html, at)) is not None:
-        pieces.append(_characters(html[at : mark.start()]))
+        pieces.append(_unescape(html[at : mark.start()]))
         at = mark.end()
         tag = (mark["tag"] or "").lower()
-        if PARTING.fullmatch(tag):
+        if SEPARATING.fullmatch(tag):
             pieces.append(" ")
         if tag and not mark["end"]:
-            hosts.extend(_linked(mark["attributes"]))
+            hosts.extend(_link_hosts(mark["attributes"]))
             if tag in UNSHOWN:
                 end = UNSHOWN[tag].search(html, at)
                 at = end.start() if end else len(html)
-    pieces.append(_characters(html[at:]))
+    pieces.append(_unescape(html[at:]))
     text = " ".join(clean("".join(pieces)).split())
     return text, [*hosts, *hosts_in(text)]
 
 
-def _characters(text: str) -> str:
+def _unescape(text: str) -> str:
     return unescape(LONG_NUMBER.sub("\ufffd", text)) if "&" in text else text
 
 
-def _linked(attributes: str) -> Iterator[str]:
+def _link_hosts(attributes: str) -> Iterator[str]:
     for attribute in ATTRIBUTE.finditer(attributes):
-        if attribute[1].lower() in LINKING:
-            host = host_of(_characters(attribute[2] or attribute[3] or attribute[4] or ""))
+        if attribute[1].lower() in LINK_ATTRIBUTES:
+            host = host_of(_unescape(attribute[2] or attribute[3] or attribute[4] or ""))
             if host is not None:
                 yield host

@@ -12,13 +12,11 @@ from typing import Any, NamedTuple, cast
 
 from suffice.errors import InputError
 from suffice.text.mail.decoding import (
-    addresses,
     clean,
     decode,
     header_text,
     hosts_in,
     text_and_hosts,
-    without_addresses,
 )
 
 MAX_BYTES = 1_000_000
@@ -62,7 +60,8 @@ class Caps:
 # Words of two characters or more, as scikit-learn's; but an underscore parts them, so that no
 # word of a body can pass for a marked one.
 WORD = re.compile(r"[^\W_]{2,}")
-PARTED = re.compile(r"[\W_]+")
+BETWEEN_WORDS = re.compile(r"[\W_]+")
+ADDRESS = re.compile(r"[^\s<>()\[\]\",;:@]+@([^\s<>()\[\]\",;:@]+)")
 
 
 class Attachment(NamedTuple):
@@ -113,22 +112,26 @@ class Message:
     @property
     def text(self) -> str:
         """The message as one text, in which `subject_offer` is one word to any tokeniser."""
-        marked = " ".join(f"{mark}_{_one_word(value)}" for mark, value in self._marked())
-        return f"{marked}\n{self.body.replace('_', ' ')}"
+        marked = [
+            f"{mark}_{BETWEEN_WORDS.sub('_', word).strip('_')}" for mark, word in self._marked()
+        ]
+        return f"{' '.join(marked)}\n{self.body.replace('_', ' ')}"
 
     def words(self) -> list[str]:
         """Return the words in lower case, those that are not of the body with their mark."""
-        marked = [f"{mark}:{value}" for mark, value in self._marked()]
+        marked = [f"{mark}:{word}" for mark, word in self._marked()]
         return [*marked, *WORD.findall(self.body.replace("_", " ").lower())]
 
     def _marked(self) -> Iterator[tuple[str, str]]:
+        """Yield the words that are not of the body, each after its mark."""
         for word in WORD.findall(self.subject.lower()):
             yield "subject", word
         sender = self.sender.lower()
-        for address, host in addresses(sender):
-            yield "from", address
-            yield "from", host
-        for word in WORD.findall(without_addresses(sender)):
+        # Names may be made up to look like addresses, so all of them are taken.
+        for address in ADDRESS.finditer(sender):
+            yield "from", address[0]
+            yield "from", address[1].strip(".")
+        for word in WORD.findall(ADDRESS.sub(" ", sender)):
             yield "from", word
         for host in self.links:
             yield "link", host
@@ -138,78 +141,8 @@ class Message:
                 yield "attachment", attachment.name.lower()
 
 
-def _one_word(value: str) -> str:
-    return PARTED.sub("_", value).strip("_")
-
-
-@dataclass
-class Contents:
-    """The text, link hosts and attachments of a part and all parts in it."""
-
-    text: str = ""
-    hosts: list[str] = field(default_factory=list)
-    attachments: list[Attachment] = field(default_factory=list)
-    truncated: bool = False
-
-
-def contents(part: Part) -> Contents:
-    r"""Return what a part says, with all parts in it.
-
-    Examples
-    --------
-    >>> from suffice.text.mail.message import Caps
-    >>> from suffice.text.mail.message import root_part
-    >>> contents(root_part(b"Content-Type: text/html\n\n<p>Hello", Caps())[0]).text
-    'Hello'
-    """
-    kind = part.get_content_type()
-    attached = part.get_content_disposition() == "attachment"
-    inside = part.inside()
-    if kind == "message/rfc822" and inside and not attached:
-        forwarded = contents(inside[0])
-        subject = header_text(inside[0].get("subject", ""))
-        forwarded.text = f"{subject}\n{forwarded.text}".strip()
-        return forwarded
-    if kind.startswith("multipart/") and inside:
-        return _together([contents(each) for each in inside], kind == "multipart/alternative")
-    # A multipart without parts has lost its boundary; its reader sees the source.
-    if kind == "text/html" and not attached:
-        return Contents(*text_and_hosts(_characters(part)))
-    if (kind == "text/plain" or kind.startswith("multipart/")) and not attached:
-        text = _characters(part).replace("\r\n", "\n").strip()
-        return Contents(text, list(hosts_in(text)))
-    return Contents(attachments=[Attachment(kind, _name(part))], truncated=part.sealed)
-
-
-def _together(pieces: list[Contents], alternative: bool) -> Contents:
-    texts = [piece.text for piece in pieces]
-    if alternative:
-        # The last one is the one that is shown (RFC 2046, section 5.1.4). What is hidden behind it
-        # has no say, or padding there would drown the message; its links have.
-        texts = [text for text in texts if WORD.search(text)][-1:]
-    return Contents(
-        "\n".join(filter(None, texts)),
-        [host for piece in pieces for host in piece.hosts],
-        [attachment for piece in pieces for attachment in piece.attachments],
-        any(piece.truncated for piece in pieces),
-    )
-
-
-def _name(part: Part) -> str:
-    try:
-        return clean(header_text(part.get_filename("")))
-    except ValueError:
-        # A name in a charset that is none.
-        return ""
-
-
-def _characters(part: Part) -> str:
-    raw = part.get_payload(decode=True)
-    return decode(raw if isinstance(raw, bytes) else b"", part.get_content_charset())
-
-
 # What a part is taken for that lies too deep to be opened.
-SEALED = "application/octet-stream"
+OPAQUE = "application/octet-stream"
 
 
 class TooManyPartsError(Exception):
@@ -272,7 +205,7 @@ class Part(StandardMessage):
 
     def get_content_type(self) -> str:
         """Return the type, by which the parser decides whether to look for parts inside."""
-        return SEALED if self.sealed else super().get_content_type()
+        return OPAQUE if self.is_too_deep else super().get_content_type()
 
     def inside(self) -> list[Part]:
         """Return the parts in this one."""
@@ -289,7 +222,7 @@ class Part(StandardMessage):
             return failobj
 
     @property
-    def sealed(self) -> bool:
+    def is_too_deep(self) -> bool:
         """Whether there may be parts inside, and this one lies too deep to look."""
         at_the_bottom = self.depth >= self.opened.caps.max_depth
         return at_the_bottom and super().get_content_type().startswith(("message/", "multipart/"))
@@ -304,6 +237,71 @@ class MailPolicy(Compat32):
         """Return the name and value of a header, given its lines."""
         name, value = super().header_source_parse(sourcelines)
         return name, decode(value[:MAX_HEADER].encode("ascii", "surrogateescape")).strip()
+
+
+@dataclass
+class Contents:
+    """The text, link hosts and attachments of a part and all parts in it."""
+
+    text: str = ""
+    hosts: list[str] = field(default_factory=list)
+    attachments: list[Attachment] = field(default_factory=list)
+    truncated: bool = False
+
+
+def contents(part: Part) -> Contents:
+    r"""Return what a part says, with all parts in it.
+
+    Examples
+    --------
+    >>> contents(root_part(b"Content-Type: text/html\n\n<p>Hello", Caps())[0]).text
+    'Hello'
+    """
+    kind = part.get_content_type()
+    attached = part.get_content_disposition() == "attachment"
+    inside = part.inside()
+    if kind == "message/rfc822" and inside and not attached:
+        forwarded = contents(inside[0])
+        subject = header_text(inside[0].get("subject", ""))
+        forwarded.text = f"{subject}\n{forwarded.text}".strip()
+        return forwarded
+    if kind.startswith("multipart/") and inside:
+        return _combine([contents(each) for each in inside], kind == "multipart/alternative")
+    # A multipart without parts has lost its boundary; its reader sees the source.
+    if kind == "text/html" and not attached:
+        return Contents(*text_and_hosts(_payload_text(part)))
+    if (kind == "text/plain" or kind.startswith("multipart/")) and not attached:
+        text = _payload_text(part).replace("\r\n", "\n").strip()
+        return Contents(text, list(hosts_in(text)))
+    return Contents(attachments=[Attachment(kind, _file_name(part))], truncated=part.is_too_deep)
+
+
+def _combine(pieces: list[Contents], alternative: bool) -> Contents:
+    """Return what the parts of a multipart say together."""
+    texts = [piece.text for piece in pieces]
+    if alternative:
+        # The last one is the one that is shown (RFC 2046, section 5.1.4). What is hidden behind it
+        # has no say, or padding there would drown the message; its links have.
+        texts = [text for text in texts if WORD.search(text)][-1:]
+    return Contents(
+        "\n".join(filter(None, texts)),
+        [host for piece in pieces for host in piece.hosts],
+        [attachment for piece in pieces for attachment in piece.attachments],
+        any(piece.truncated for piece in pieces),
+    )
+
+
+def _file_name(part: Part) -> str:
+    try:
+        return clean(header_text(part.get_filename("")))
+    except ValueError:
+        # A name in a charset that is none.
+        return ""
+
+
+def _payload_text(part: Part) -> str:
+    raw = part.get_payload(decode=True)
+    return decode(raw if isinstance(raw, bytes) else b"", part.get_content_charset())
 
 
 # Editors leave it before the first header.
@@ -348,20 +346,20 @@ def message_of(raw: bytes, source: str, caps: Caps) -> Message:
         raise InputError("It is empty. A message has headers, an empty line and a body.")
     try:
         root, parts_left_out = root_part(start, caps)
-        said = contents(root)
-    except Exception as fault:
+        found = contents(root)
+    except Exception as error:
         # No list tells what the standard library's parser raises where it should note a defect.
         raise InputError(
-            f"It cannot be parsed ({type(fault).__name__}: {fault}). Look at its headers."
-        ) from fault
+            f"It cannot be parsed ({type(error).__name__}: {error}). Look at its headers."
+        ) from error
     if not root.keys():
         raise InputError("It has no header. A message begins with lines such as 'Subject: ...'.")
     return Message(
         subject=header_text(root.get("subject", "")),
         sender=header_text(root.get("from", "")),
-        body=said.text,
-        links=tuple(dict.fromkeys(said.hosts)),
-        attachments=tuple(said.attachments),
+        body=found.text,
+        links=tuple(dict.fromkeys(found.hosts)),
+        attachments=tuple(found.attachments),
         source=source,
-        truncated=len(raw) > caps.max_bytes or parts_left_out or said.truncated,
+        truncated=len(raw) > caps.max_bytes or parts_left_out or found.truncated,
     )
