@@ -8,13 +8,13 @@ import pytest
 
 from suffice import CountVectorizer, TextClassifier
 from suffice.text.classify.term_counter import TermCounter
-from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.cutting import WordCutter
+from suffice.text.vectorize.analyzer import WordAnalyzer
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vocabulary import Vocabulary
 
 
 def counter_of(documents, **settings):
-    return TermCounter(WordCutter(), Vocabulary.empty(), **settings).learn(documents)[0]
+    return TermCounter(WordAnalyzer(), Vocabulary.empty(), **settings).learn(documents)[0]
 
 
 def test_counters_of_the_same_settings_and_terms_are_equal():
@@ -29,9 +29,9 @@ def test_counters_of_the_same_settings_and_terms_are_equal():
 
 def test_cutters_are_equal_if_they_find_the_same_terms():
     plain, pairs = CountVectorizer(), CountVectorizer(ngram_range=(1, 2))
-    assert cutter_of(plain) == WordCutter()
-    assert cutter_of(pairs) != WordCutter()
-    characters = [cutter_of(CountVectorizer(analyzer="char")) for _ in range(2)]
+    assert analyzer_of(plain) == WordAnalyzer()
+    assert analyzer_of(pairs) != WordAnalyzer()
+    characters = [analyzer_of(CountVectorizer(analyzer="char")) for _ in range(2)]
     assert characters[0] == characters[1]
     assert hash(characters[0]) == hash(characters[1])
 
@@ -50,7 +50,7 @@ def test_a_counter_that_learns_or_drops_terms_leaves_the_first_as_it_was():
 
 
 def test_a_vocabulary_that_was_given_neither_grows_nor_shrinks():
-    counter = TermCounter(WordCutter(), counter_of(["to be"]).vocabulary, is_given=True)
+    counter = TermCounter(WordAnalyzer(), counter_of(["to be"]).vocabulary, is_given=True)
     same, matrix = counter.learn(["be or not"])
     assert same is counter
     np.testing.assert_array_equal(matrix.toarray(), [[0, 1]])

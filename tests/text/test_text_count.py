@@ -14,9 +14,9 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from suffice.errors import InputError
 from suffice.kernels.text.murmur import murmur
-from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.cutting import LETTER_RUNS, WordCutter
+from suffice.text.vectorize.analyzer import LETTER_RUNS, WordAnalyzer
 from suffice.text.vectorize.hashing import HashingVectorizer
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
@@ -100,7 +100,7 @@ def assert_same_cells(ours, its):
 @given(documents, documents, settings, limits)
 def test_counts_names_and_types_are_scikit_learns(learned, others, cut, limited):
     ours, its = CountVectorizer(**cut, **limited), theirs.CountVectorizer(**cut, **limited)
-    assert isinstance(cutter_of(ours), WordCutter)
+    assert isinstance(analyzer_of(ours), WordAnalyzer)
     mine, them = answer(ours, learned), answer(its, learned)
     if isinstance(them, str):
         assert mine == them

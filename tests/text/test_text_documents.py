@@ -12,7 +12,7 @@ import sklearn.feature_extraction.text as theirs
 
 from suffice.data.documents import Documents
 from suffice.errors import InputError
-from suffice.text.vectorize.cutting import BATCH
+from suffice.text.vectorize.analyzer import BATCH
 from suffice.text.vectorize.hashing import HashingVectorizer
 from suffice.text.vectorize.vectorizer import CountVectorizer
 

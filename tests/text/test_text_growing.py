@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from suffice.errors import InputError, MergeError
-from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.hashing import HashingVectorizer
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 from suffice.text.vectorize.vocabulary import Vocabulary
@@ -167,7 +167,7 @@ def test_a_vectorizer_without_terms_says_so_when_it_is_to_prune_them():
 def test_a_vocabulary_of_other_things_may_learn_words():
     vocabulary = Vocabulary([7, "be"])
     grown, counted = vocabulary.learn(
-        cutter_of(CountVectorizer(token_pattern=r"\w+")), ["to be 7 be"]
+        analyzer_of(CountVectorizer(token_pattern=r"\w+")), ["to be 7 be"]
     )
     assert list(grown.terms) == [7, "be", "to", "7"]
     assert counted.counts.tolist() == [1, 2, 1]

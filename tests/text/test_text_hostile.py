@@ -15,7 +15,7 @@ from suffice.kernels import ranges
 from suffice.kernels.text.word_table import UNKNOWN, add_word, find_word, hash_of, with_room
 from suffice.text.vectorize import lexicon
 from suffice.text.vectorize.hashing import HashingVectorizer
-from suffice.text.vectorize.lexicon import Cut, Lexicon
+from suffice.text.vectorize.lexicon import Lexicon, WordNgrams
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
 pytestmark = pytest.mark.hostile
@@ -136,7 +136,7 @@ def test_long_words_that_begin_alike_are_told_apart():
 
 
 def test_two_words_of_one_hash_are_told_apart_by_their_bytes():
-    words, _ = lexicon._empty(Cut())
+    words, _ = lexicon._empty(WordNgrams())
     spelled = [b"first", b"other", b"firsts", b"longer words", b"longer wordy", b"longer word"]
     texts = [np.frombuffer(word, np.uint8) for word in (*spelled, b"third", b"longer wordz")]
     code = np.uint64(0x1234567800000001)
@@ -159,7 +159,7 @@ def test_two_words_of_one_hash_are_told_apart_by_their_bytes():
 
 
 def test_counting_changes_nothing_in_a_lexicon():
-    known = Lexicon(Cut(longest=2))
+    known = Lexicon(WordNgrams(longest=2))
     known.learn(Documents.of(["to be or not"]))
     before = list(known.names)
     counted = known.count(Documents.of(["to be to see", ""]))

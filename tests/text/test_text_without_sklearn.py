@@ -17,11 +17,11 @@ from suffice.text.classify.length_discount import LengthDiscount
 from suffice.text.classify.refinement import Refinement
 from suffice.text.classify.term_counter import TermCounter
 from suffice.text.classify.explanation import TermProbabilities
-from suffice.text.vectorize.cutting import WordCutter
+from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.vocabulary import Vocabulary
 
 mails, codes = ["cheap pills", "lunch at noon", "cheap watches"], np.array([1, 0, 1], np.int32)
-counter, matrix = TermCounter(WordCutter(), Vocabulary.empty()).learn(mails)
+counter, matrix = TermCounter(WordAnalyzer(), Vocabulary.empty()).learn(mails)
 tally = Groups(["ham", "spam"], *counter.count(Rows(matrix, codes, 2)))
 model = DocumentModel.of(counter, tally, "evidence")
 rows = model.prepare(counter.read(["cheap lunch pills"]))

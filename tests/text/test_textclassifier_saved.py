@@ -10,7 +10,7 @@ import suffice
 from saved_cases import again, put_together, taken_apart, tensor
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import ModelFileError, StaleCalibrationWarning
-from suffice.text.vectorize.cutting import LETTER_RUNS
+from suffice.text.vectorize.analyzer import LETTER_RUNS
 from textclassifier_cases import EVENTS, LABELS, MAILS, corpus, tally_by_name
 
 NEW = ["cheap lunch at noon", "quarterly pills", "never seen", ""]

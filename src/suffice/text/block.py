@@ -32,7 +32,7 @@ from suffice.text.classify.event_model import (
 )
 from suffice.text.classify.length_discount import LengthDiscount, discounts
 from suffice.text.classify.term_counter import presences, row_sums
-from suffice.text.vectorize.cutting import WordCutter
+from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
@@ -296,14 +296,14 @@ class Text(Family[Counts]):
 
     def with_levels_of(self, table: Table) -> Self:
         """Return the family with the terms that are new."""
-        vocabulary, _ = self._vocabulary.learn(WordCutter(), table[self.column].values)
+        vocabulary, _ = self._vocabulary.learn(WordAnalyzer(), table[self.column].values)
         grown = replace(self, terms=vocabulary.terms)
         object.__setattr__(grown, "_vocabulary", vocabulary)
         return grown
 
     def matrix(self, table: Table) -> Any:
         """Return the rows of counts of the known terms, CSR (n, V)."""
-        counted = self._vocabulary.count(WordCutter(), table[self.column].values)
+        counted = self._vocabulary.count(WordAnalyzer(), table[self.column].values)
         found = counted.matrix(len(self._vocabulary))
         return presences(found) if self.event == "bernoulli" else found
 

@@ -54,7 +54,7 @@ from suffice.text.classify.held_out import calibrate_documents, leave_one_out
 from suffice.text.classify.importance import measure_increase
 from suffice.text.classify.refinement import fit_refinement
 from suffice.text.classify.term_counter import TermCounter, term_counts
-from suffice.text.vectorize.analyzers import cutter_of
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
@@ -483,7 +483,7 @@ class TextClassifier(TallyClassifier):
         """Return what is counted of documents that are cut as a vectorizer says."""
         given = vectorizer._given_terms()
         return TermCounter(
-            cutter_of(vectorizer),
+            analyzer_of(vectorizer),
             Vocabulary.empty() if given is None else given.vocabulary,
             self.event,
             self.weighting,

@@ -242,9 +242,9 @@ class DocumentModel(ClassConditional):
     --------
     >>> from suffice.data.rows import Rows
     >>> from suffice.tally import Groups
-    >>> from suffice.text.vectorize.cutting import WordCutter
+    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
     >>> from suffice.text.vectorize.vocabulary import Vocabulary
-    >>> counter, matrix = TermCounter(WordCutter(), Vocabulary.empty()).learn(["to be", "be be"])
+    >>> counter, matrix = TermCounter(WordAnalyzer(), Vocabulary.empty()).learn(["to be", "be be"])
     >>> tally = Groups([0, 1], *counter.count(Rows(matrix, np.array([0, 1], np.int32), 2)))
     >>> np.exp(DocumentModel.of(counter, tally, 1.0).words.log_prob)
     array([[0.5 , 0.5 ],

@@ -31,7 +31,7 @@ from suffice.text.classify.term_counter import (
     take_terms,
     with_column,
 )
-from suffice.text.vectorize.cutting import CUT_SETTINGS
+from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS
 from suffice.validation.importance import LossIncrease
 from suffice.validation.information import Dependence, counts_dependence
 from suffice.validation.row_sample import RowSample
@@ -205,8 +205,8 @@ def _place_sample(
 def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
     """Refuse to merge models that have cut documents, or counted terms, in different ways."""
     found = differences(mine, theirs, ("event", "weighting"))
-    ours, others = mine.cutter.settings, theirs.cutter.settings
-    for name in CUT_SETTINGS:
+    ours, others = mine.analyzer.settings, theirs.analyzer.settings
+    for name in ANALYZER_SETTINGS:
         if not same(ours[name], others[name]):
             found.append(Difference(name, ours[name], others[name]))
     given = [one.vocabulary if one.is_given else None for one in (mine, theirs)]

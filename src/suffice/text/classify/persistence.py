@@ -39,7 +39,7 @@ from suffice.text.classify.term_counter import (
     tally_parts,
     term_counts,
 )
-from suffice.text.vectorize.vocabulary import Vocabulary, check_cut, check_terms
+from suffice.text.vectorize.vocabulary import Vocabulary, check_analyzer, check_terms
 
 # The names that a file has for what was learned, the one that no fitted model lacks first.
 FIELDS = (
@@ -130,7 +130,7 @@ def check_state(state: dict[str, Any], vectorizer: Any, settings: Any) -> None:
         Which says how documents are cut.
     settings : TextClassifier
     """
-    check_cut(vectorizer)
+    check_analyzer(vectorizer)
     alpha = settings.alpha
     if not isinstance(alpha, str) and not 1 / MAX_WEIGHT <= alpha <= MAX_WEIGHT:
         refuse(f"Its alpha is {alpha:g}.")

@@ -18,8 +18,8 @@ from suffice.data.rows import Rows
 from suffice.errors import DebtError
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, Index, as_readonly
-from suffice.text.vectorize.cutting import Cutter, WordCutter
-from suffice.text.vectorize.terms import Counted, Names
+from suffice.text.vectorize.analyzer import Analyzer, WordAnalyzer
+from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.text.vectorize.vocabulary import Vocabulary
 
 
@@ -179,7 +179,7 @@ class TermCounter(Counter):
 
     Parameters
     ----------
-    cutter : how documents are cut into terms
+    analyzer : how documents are cut into terms
     vocabulary : the terms known, by column
     event : "multinomial", "bernoulli", "complement" or "polya"
         With "bernoulli" a term counts once a document.
@@ -192,8 +192,8 @@ class TermCounter(Counter):
 
     Examples
     --------
-    >>> from suffice.text.vectorize.cutting import WordCutter
-    >>> counter, matrix = TermCounter(WordCutter(), Vocabulary.empty()).learn(["to be", "be be"])
+    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
+    >>> counter, matrix = TermCounter(WordAnalyzer(), Vocabulary.empty()).learn(["to be", "be be"])
     >>> counter.vocabulary, matrix.toarray()
     (Vocabulary(['to', 'be']), array([[1, 1],
            [0, 2]]))
@@ -202,7 +202,7 @@ class TermCounter(Counter):
            [0., 2.]])
     """
 
-    cutter: Cutter
+    analyzer: Analyzer
     vocabulary: Vocabulary
     event: str = "multinomial"
     weighting: str | None = None
@@ -218,14 +218,14 @@ class TermCounter(Counter):
 
     def read(self, documents: Any) -> Any:
         """Return the counts of the known terms, CSR (n, V)."""
-        counted = self.vocabulary.count_batches(self.cutter, documents)
+        counted = self.vocabulary.count_batches(self.analyzer, documents)
         return self._matrix(counted, len(self.vocabulary))
 
     def learn(self, documents: Any) -> tuple[Self, Any]:
         """Return the counter with all terms of documents, and their counts, CSR (n, V)."""
         if self.is_given:
             return self, self.read(documents)
-        vocabulary, counted = self.vocabulary.learn_batches(self.cutter, documents)
+        vocabulary, counted = self.vocabulary.learn_batches(self.analyzer, documents)
         return replace(self, vocabulary=vocabulary), self._matrix(counted, len(vocabulary))
 
     def read_learned(self, documents: Any, *, pruned: bool) -> Any:
@@ -235,15 +235,15 @@ class TermCounter(Counter):
         """
         if self.is_given:
             return self.read(documents)
-        parts: list[Counted] = []
-        for batch in self.cutter.batches(documents):
-            counted = self.vocabulary.count(self.cutter, batch)
+        parts: list[TermCounts] = []
+        for batch in self.analyzer.batches(documents):
+            counted = self.vocabulary.count(self.analyzer, batch)
             before = sum(len(part.unknown) for part in parts)
             self._check_known(batch, counted.unknown, before, pruned=pruned)
             parts.append(counted)
-        return self._matrix(Counted.concatenate(parts), len(self.vocabulary))
+        return self._matrix(TermCounts.concatenate(parts), len(self.vocabulary))
 
-    def _matrix(self, counted: Counted, width: int) -> Any:
+    def _matrix(self, counted: TermCounts, width: int) -> Any:
         matrix = counted.matrix(width)
         return with_column(matrix, counted.unknown) if self.with_unknown else matrix
 
@@ -271,9 +271,9 @@ class TermCounter(Counter):
 
     def _first_unknown(self, document: Any) -> Any:
         """Return the first term of a document that is not known: words before runs of words."""
-        found, _ = Vocabulary.empty().learn(self.cutter, [document])
+        found, _ = Vocabulary.empty().learn(self.analyzer, [document])
         unknown = [term for term in found.terms if term not in self.vocabulary.columns]
-        if isinstance(self.cutter, WordCutter):
+        if isinstance(self.analyzer, WordAnalyzer):
             unknown.sort(key=lambda term: str(term).count(" "))
         return unknown[0] if unknown else None
 

@@ -1,4 +1,4 @@
-"""What each code point is in a word: itself, its lower case, or nothing."""
+"""A lexicon: words and word n-grams by number, found and counted by compiled loops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from suffice.kernels.text.grams import count_grams, without_stop_words
 from suffice.kernels.text.run_table import RunTable, merge_runs, table_with_room
 from suffice.kernels.text.word_table import UNKNOWN, WordTable, add_words, with_room
 from suffice.kernels.text.words import LONGER, Words, cut_words, is_ascii, number_words
-from suffice.text.vectorize.terms import Counted, Names
+from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.threads import get_threads
 
 CODE_POINTS = 0x110000
@@ -72,7 +72,7 @@ def ascii_table(lowercase: bool) -> NDArray[np.uint32]:
     )
 
 
-# Bytes that are cut into words before the words are counted: few enough to stay in cache.
+# Bytes that are split into words before the words are counted: few enough to stay in cache.
 CHUNK = 1 << 16
 # Words and runs that tables have room for at first; a power of two.
 ROOM = 1 << 10
@@ -81,8 +81,8 @@ WORTH_A_CORE = 1 << 17
 
 
 @dataclass(frozen=True)
-class Cut:
-    """How documents are cut: runs of `shortest` to `longest` words of letters.
+class WordNgrams:
+    """How documents are split: runs of `shortest` to `longest` words of letters.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ class Lexicon:
 
     Examples
     --------
-    >>> lexicon = Lexicon(Cut())
+    >>> lexicon = Lexicon(WordNgrams())
     >>> counted = lexicon.learn(Documents.of(["to be or not to be", "to see"]))
     >>> list(lexicon.names), counted.counts
     (['to', 'be', 'or', 'not', 'see'], array([2, 2, 1, 1, 1, 1], dtype=int32))
@@ -122,21 +122,26 @@ class Lexicon:
     array([2])
     """
 
-    def __init__(self, cut: Cut) -> None:
-        self.cut = cut
-        self._words, self._table = _empty(cut)
+    def __init__(self, ngrams: WordNgrams) -> None:
+        self.ngrams = ngrams
+        self._words, self._table = _empty(ngrams)
 
     @classmethod
-    def of(cls, cut: Cut, names: Names) -> Lexicon:
+    def of(cls, ngrams: WordNgrams, names: Names) -> Lexicon:
         """Return the lexicon with these names as columns, in their order.
 
         A name that no document could hold is a column that stays empty.
         """
-        lexicon = cls(cut)
+        lexicon = cls(ngrams)
         parts = len(names) + int(np.count_nonzero(names.letters == term_names.SPACE))
         lexicon._make_room(parts, len(names.letters), parts, len(names))
         term_names.learn_names(
-            lexicon._words, lexicon._table, names.letters, names.begins, cut.shortest, cut.longest
+            lexicon._words,
+            lexicon._table,
+            names.letters,
+            names.begins,
+            ngrams.shortest,
+            ngrams.longest,
         )
         return lexicon
 
@@ -152,11 +157,11 @@ class Lexicon:
         term_names.write_names(self._table, words.begins, words.letters, begins, letters)
         return Names(letters, begins)
 
-    def count(self, documents: Documents) -> Counted:
+    def count(self, documents: Documents) -> TermCounts:
         """Count the columns there are."""
         return _counts(self._parts(documents, grow=False))
 
-    def learn(self, documents: Documents) -> Counted:
+    def learn(self, documents: Documents) -> TermCounts:
         """Count all there is, with new columns for what had none, in the order of first sight."""
         parts = self._parts(documents, grow=True)
         for part in parts:
@@ -175,12 +180,12 @@ class Lexicon:
         """Return the columns in the order of their names."""
         words, size = self._words, int(self._words.size[0])
         letters = words.letters[: words.begins[size]]
-        if self.cut.longest == 1 or (letters <= term_names.SPACE).any():
+        if self.ngrams.longest == 1 or (letters <= term_names.SPACE).any():
             return self.names.order()
         # A space comes before all letters, so runs stand in the order of their words.
         ranks = np.empty(size, np.int64)
         ranks[Names(letters, words.begins[: size + 1]).order()] = np.arange(1, size + 1)
-        by_word = term_names.words_by_rank(self._table, ranks, self.cut.longest)
+        by_word = term_names.words_by_rank(self._table, ranks, self.ngrams.longest)
         if len(by_word) == 2:
             return np.argsort((by_word[0] << 32) | by_word[1])
         return np.lexsort(by_word[::-1])
@@ -196,9 +201,9 @@ class Lexicon:
         size = int(documents.begins[-1] - documents.begins[0])
         ranges = documents.ranges(max(-(-size // get_threads()), WORTH_A_CORE)) or [(0, 0)]
         if is_ascii(documents.letters):
-            letters = ascii_table(self.cut.lowercase)
+            letters = ascii_table(self.ngrams.lowercase)
         else:
-            letters = letter_table(self.cut.lowercase)
+            letters = letter_table(self.ngrams.lowercase)
 
         def work(start: int, stop: int) -> _Part:
             return self._part(documents.take(start, stop), letters, grow=grow)
@@ -212,8 +217,8 @@ class Lexicon:
         *,
         grow: bool,
     ) -> _Part:
-        cut = self.cut
-        words, table = _empty(cut) if grow else (self._words, self._table)
+        ngrams = self.ngrams
+        words, table = _empty(ngrams) if grow else (self._words, self._table)
         cells = Cells(
             np.empty(ROOM, np.int32),
             np.empty(ROOM, np.int32),
@@ -226,24 +231,24 @@ class Lexicon:
             some = documents.take(start, stop)
             ends = np.empty(len(some), np.int64)
             cuts = _room_for_words(len(some.letters), len(some))
-            cut_words(some.text, some.begins, letters, cut.word_letters, cuts, ends)
+            cut_words(some.text, some.begins, letters, ngrams.word_letters, cuts, ends)
             numbers, done = np.empty(ends[-1], np.int32), 0
             while (done := number_words(cuts, words, grow, numbers, done)) < len(numbers):
                 bigger = len(words.letters) + int(cuts.begins[done + 1] - cuts.begins[done])
                 words = with_room(words, len(words.hashes), bigger)
-            if cut.stop_words:
-                without_stop_words(numbers, ends, len(cut.stop_words))
+            if ngrams.stop_words:
+                without_stop_words(numbers, ends, len(ngrams.stop_words))
             found = int(ends[-1])
-            cells = cells_with_room(cells, 0, found * cut.longest)
+            cells = cells_with_room(cells, 0, found * ngrams.longest)
             if grow:
-                runs, columns = found * (cut.longest - 1), found * cut.longest
+                runs, columns = found * (ngrams.longest - 1), found * ngrams.longest
                 table = table_with_room(table, int(words.size[0]), runs, columns)
                 cells = cells_with_room(cells, int(table.sizes[1]) + columns, 0)
             count_grams(
                 numbers,
                 ends,
-                cut.shortest,
-                cut.longest,
+                ngrams.shortest,
+                ngrams.longest,
                 table,
                 grow,
                 cells,
@@ -265,7 +270,7 @@ def _room_for_words(size: int, documents: int) -> Words:
     )
 
 
-def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
+def _empty(ngrams: WordNgrams) -> tuple[WordTable, RunTable]:
     """Return tables that know the stop words and nothing else."""
     words = WordTable(
         np.zeros(2 * ROOM, np.uint64),
@@ -275,8 +280,8 @@ def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
         np.zeros(ROOM + 1, np.int64),
         np.zeros(1, np.int64),
     )
-    if cut.stop_words:
-        names = Names.of(sorted(cut.stop_words))
+    if ngrams.stop_words:
+        names = Names.of(sorted(ngrams.stop_words))
         words = with_room(words, len(names), len(names.letters))
         add_words(words, names.letters, names.begins)
     table = RunTable(
@@ -290,12 +295,12 @@ def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
     return words, table
 
 
-def _counts(parts: list[_Part]) -> Counted:
+def _counts(parts: list[_Part]) -> TermCounts:
     """Return the rows of all parts."""
     found = []
     for part in parts:
         used = slice(int(part.cells.size[0]))
         begins = np.append(0, part.row_ends)
         columns, counts = part.cells.columns[used], part.cells.counts[used]
-        found.append(Counted(columns, counts, begins, part.unknown))
-    return Counted.concatenate(found)
+        found.append(TermCounts(columns, counts, begins, part.unknown))
+    return TermCounts.concatenate(found)

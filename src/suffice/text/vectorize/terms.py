@@ -100,12 +100,12 @@ class Names:
 Terms = Names | list[Any]
 
 
-class Counted(NamedTuple):
+class TermCounts(NamedTuple):
     """Counts of documents, by column.
 
     Examples
     --------
-    >>> counted = Counted(np.array([1, 0]), np.array([2, 1]), np.array([0, 2]), np.array([0]))
+    >>> counted = TermCounts(np.array([1, 0]), np.array([2, 1]), np.array([0, 2]), np.array([0]))
     >>> counted.matrix(3).toarray()
     array([[1, 2, 0]])
     """
@@ -142,12 +142,12 @@ class Counted(NamedTuple):
         found.has_sorted_indices = found.has_canonical_format = True
         return found
 
-    def without(self, gone: NDArray[np.bool_]) -> Counted:
+    def without(self, gone: NDArray[np.bool_]) -> TermCounts:
         """Return the counts without some columns, (width,)."""
         kept = ~gone[self.columns]
         before = np.concatenate([[0], np.cumsum(kept)])
         begins = before[self.row_begins]
-        return Counted(self.columns[kept], self.counts[kept], begins, self.unknown)
+        return TermCounts(self.columns[kept], self.counts[kept], begins, self.unknown)
 
     def totals(self, width: int) -> NDArray[np.int64]:
         """Return how often each term occurs, (width,)."""
@@ -162,7 +162,7 @@ class Counted(NamedTuple):
         return documents
 
     @classmethod
-    def concatenate(cls, parts: list[Counted]) -> Counted:
+    def concatenate(cls, parts: list[TermCounts]) -> TermCounts:
         """Return the rows of all parts."""
         if len(parts) == 1:
             return parts[0]
@@ -181,14 +181,14 @@ def as_terms(terms: list[Any]) -> Terms:
     return Names.of(terms) if all(isinstance(term, str) for term in terms) else terms
 
 
-class ListedTerms:
+class TermDictionary:
     """Terms by column, found in a dictionary; columns only ever come to it.
 
-    Terms that Python cuts (patterns, characters, callables): slower than a lexicon, as general.
+    Terms that Python finds (patterns, characters, callables): slower than a lexicon, as general.
 
     Examples
     --------
-    >>> listed = ListedTerms()
+    >>> listed = TermDictionary()
     >>> counted = listed.learn([["to", "be", "or"], ["to"]])
     >>> list(listed.columns), counted.counts
     (['to', 'be', 'or'], array([1, 1, 1, 1], dtype=int32))
@@ -205,11 +205,11 @@ class ListedTerms:
         """The terms, by column."""
         return as_terms(list(self.columns))
 
-    def count(self, documents: Iterable[Iterable[Any]]) -> Counted:
+    def count(self, documents: Iterable[Iterable[Any]]) -> TermCounts:
         """Count the columns there are, given the terms of each document."""
         return self._count(documents, grow=False)
 
-    def learn(self, documents: Iterable[Iterable[Any]]) -> Counted:
+    def learn(self, documents: Iterable[Iterable[Any]]) -> TermCounts:
         """Count all there is, with new columns for terms that had none."""
         return self._count(documents, grow=True)
 
@@ -218,7 +218,7 @@ class ListedTerms:
         terms = list(self.columns)
         return np.array(sorted(range(len(terms)), key=terms.__getitem__), np.intp)
 
-    def _count(self, documents: Iterable[Iterable[Any]], *, grow: bool) -> Counted:
+    def _count(self, documents: Iterable[Iterable[Any]], *, grow: bool) -> TermCounts:
         columns: list[int] = []
         counts: list[int] = []
         ends, unknown, known = [0], [], self.columns
@@ -235,7 +235,7 @@ class ListedTerms:
             counts += row.values()
             ends.append(len(columns))
             unknown.append(missed)
-        return Counted(
+        return TermCounts(
             np.array(columns, np.int32),
             np.array(counts, np.int32),
             np.array(ends, np.int64),

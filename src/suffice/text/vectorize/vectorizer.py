@@ -13,16 +13,17 @@ from sklearn.feature_extraction.text import CountVectorizer as ScikitCountVector
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
+from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
 from suffice.estimators.settings import describe, differences
 from suffice.persist.savable import Savable
-from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.cutting import CUT_SETTINGS, LETTER_RUNS
+from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS, LETTER_RUNS
 from suffice.text.vectorize.hashing import as_configured
-from suffice.text.vectorize.terms import Counted
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
+from suffice.text.vectorize.terms import TermCounts
 from suffice.text.vectorize.vocabulary import (
     LearnedTerms,
     Vocabulary,
-    check_cut,
+    check_analyzer,
     check_term_counts,
     terms_within_limits,
 )
@@ -34,7 +35,7 @@ class CountVectorizer(Savable, ScikitCountVectorizer):
     r"""Count the words of documents: scikit-learn's parameters and results, token for token.
 
     Runs of letters (the default `token_pattern`, with or without n-grams, and a few spelled
-    alike) are cut and counted by kernels on all cores; any other pattern, tokenizer or analyzer
+    alike) are split and counted by kernels on all cores; any other pattern, tokenizer or analyzer
     goes scikit-learn's own way, with the same answer.
 
     Parameters
@@ -86,7 +87,7 @@ as in scikit-learn
     def transform(self, raw_documents: Any) -> Any:
         """Return the counts of the terms known, (n_documents, n_terms) CSR."""
         vocabulary = self._check_vocabulary().vocabulary
-        counted = vocabulary.count_batches(cutter_of(self), raw_documents)
+        counted = vocabulary.count_batches(analyzer_of(self), raw_documents)
         return self._matrix(counted, len(vocabulary))
 
     def partial_fit(self, raw_documents: Any, y: Any = None) -> Self:
@@ -103,33 +104,37 @@ as in scikit-learn
 
     def merge(self, other: Self) -> Self:
         """Learn all that another vectorizer has learned; terms are aligned by name."""
-        mine, theirs = self._check_mergeable(other)
+        mine = self._check_learned()
+        check_same_class(type(self), type(other))
+        theirs = other._check_learned()
+        found = differences(self, other, ANALYZER_SETTINGS)
+        if found:
+            raise MergeError(
+                f"Cannot merge: {describe(found)}, so documents were split differently."
+            )
+        if mine.fixed or theirs.fixed:
+            raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
         return self._become(mine.merge(theirs))
 
     def __add__(self, other: Self) -> Self:
         """Return a new vectorizer that has learned what both have learned."""
         if not isinstance(other, CountVectorizer):
             return NotImplemented
-        check_is_fitted(self, "term_counts_")
-        found = differences(self, other, self.get_params(deep=False))
-        if type(other) is type(self) and found:
-            raise MergeError(
-                f"Cannot add vectorizers with different settings: {describe(found)}. Give both the "
-                "same (set_params), or use merge, which keeps the settings of the one that learns."
-            )
+        self._check_learned()
+        if type(other) is type(self):
+            check_addable(self.get_params(deep=False), other.get_params(deep=False))
         return self._copy().merge(other)
 
     def __radd__(self, other: Any) -> Self:
         """Return a copy of this vectorizer for `0 + vectorizer`, with which `sum` begins."""
-        if not (isinstance(other, int) and other == 0):
+        if not is_start_of_sum(other):
             return NotImplemented
-        check_is_fitted(self, "term_counts_")
+        self._check_learned()
         return self._copy()
 
     def prune(self, min_count: int) -> Self:
         """Forget the terms that were learned fewer than `min_count` times: all of them, or none."""
-        check_is_fitted(self, "term_counts_")
-        fitted = self._fitted
+        fitted = self._check_learned()
         kept = np.flatnonzero(fitted.term_counts >= min_count)
         if not kept.size:
             raise InputError(
@@ -197,6 +202,11 @@ as in scikit-learn
         copy: Self = clone(self)
         return copy._become(self._fitted)
 
+    def _check_learned(self) -> LearnedTerms:
+        """Return what was learned of documents; NotFittedError if nothing was."""
+        check_is_fitted(self, "term_counts_")
+        return self._fitted
+
     def _check_vocabulary(self) -> LearnedTerms:
         """Return the terms; a vocabulary that was given is taken if none was learned."""
         fitted = self._before()
@@ -217,7 +227,12 @@ as in scikit-learn
         given = self._given_terms()
         if given is None:
             return LearnedTerms.start(Vocabulary.empty())
-        self._warn_upper_case()
+        if self.lowercase and any(any(map(str.isupper, term)) for term in self.vocabulary):
+            warn_caller(
+                "Upper case characters found in vocabulary while 'lowercase' is True. These "
+                "entries will not be matched with any documents",
+                UserWarning,
+            )
         return LearnedTerms.start(given.vocabulary, fixed=True)
 
     def _given_terms(self) -> LearnedTerms | None:
@@ -228,7 +243,7 @@ as in scikit-learn
         plain._validate_vocabulary()
         return LearnedTerms(_by_column(plain.vocabulary_), fixed=True)
 
-    def _fit(self, raw_documents: Any, *, keep: bool) -> tuple[LearnedTerms, Counted, Any]:
+    def _fit(self, raw_documents: Any, *, keep: bool) -> tuple[LearnedTerms, TermCounts, Any]:
         """Return what documents say, their counts if kept, and where columns have gone."""
         learned, counted = self._learn(self._start(), raw_documents, keep=keep)
         if learned.fixed:
@@ -244,47 +259,22 @@ as in scikit-learn
 
     def _learn(
         self, learned: LearnedTerms, raw_documents: Any, *, keep: bool
-    ) -> tuple[LearnedTerms, Counted]:
+    ) -> tuple[LearnedTerms, TermCounts]:
         """Return what is known after documents, batch by batch, and their counts if kept."""
-        kept, cutter = [], cutter_of(self)
-        for batch in cutter.batches(raw_documents):
-            learned, counted = learned.learn(cutter, batch)
+        kept, analyzer = [], analyzer_of(self)
+        for batch in analyzer.batches(raw_documents):
+            learned, counted = learned.learn(analyzer, batch)
             if keep:
                 kept.append(counted)
-        return learned, Counted.concatenate(kept)
+        return learned, TermCounts.concatenate(kept)
 
-    def _warn_upper_case(self) -> None:
-        """Warn of terms that were given and that no document can have."""
-        if self.lowercase and any(any(map(str.isupper, term)) for term in self.vocabulary):
-            warn_caller(
-                "Upper case characters found in vocabulary while 'lowercase' is True. These "
-                "entries will not be matched with any documents",
-                UserWarning,
-            )
-
-    def _matrix(self, counted: Counted, width: int, moved: Any = None) -> Any:
+    def _matrix(self, counted: TermCounts, width: int, moved: Any = None) -> Any:
         if moved is not None and (moved < 0).any():
             counted, moved = counted.without(moved < 0), np.maximum(moved, 0)
         found = counted.matrix(width, moved, self.dtype)
         if self.binary:
             found.data.fill(1)
         return as_configured(found)
-
-    def _check_mergeable(self, other: Any) -> tuple[LearnedTerms, LearnedTerms]:
-        """Return what both vectorizers have learned, if they can be merged."""
-        check_is_fitted(self, "term_counts_")
-        if type(other) is not type(self):
-            raise MergeError(
-                f"Cannot merge {type(other).__name__} into {type(self).__name__}. Merge "
-                "vectorizers of one class."
-            )
-        check_is_fitted(other, "term_counts_")
-        found = differences(self, other, CUT_SETTINGS)
-        if found:
-            raise MergeError(f"Cannot merge: {describe(found)}, so documents were cut differently.")
-        if self._fitted.fixed or other._fitted.fixed:
-            raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
-        return self._fitted, other._fitted
 
     # Saving.
 
@@ -303,7 +293,7 @@ as in scikit-learn
         return () if self.token_pattern in (None, *LETTER_RUNS) else (self.token_pattern,)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        check_cut(self)
+        check_analyzer(self)
         check_term_counts(state)
 
     def _restore(self, state: dict[str, Any]) -> None:

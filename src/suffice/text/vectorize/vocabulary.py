@@ -16,8 +16,8 @@ from scipy.sparse import csr_array
 
 from suffice.errors import InputError
 from suffice.persist.refusal import refuse
-from suffice.text.vectorize.cutting import Cutter, Finder
-from suffice.text.vectorize.terms import Counted, ListedTerms, Names, Terms, as_terms
+from suffice.text.vectorize.analyzer import Analyzer, Finder
+from suffice.text.vectorize.terms import Names, TermCounts, TermDictionary, Terms, as_terms
 
 # Words or letters in a run; a file that asks for more asks for time that no document is worth.
 MAX_RUN = 100
@@ -37,8 +37,8 @@ class Vocabulary:
 
     Examples
     --------
-    >>> from suffice.text.vectorize.cutting import WordCutter
-    >>> grown, counted = Vocabulary(Names.of(["be"])).learn(WordCutter(), ["to be", "be"])
+    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
+    >>> grown, counted = Vocabulary(Names.of(["be"])).learn(WordAnalyzer(), ["to be", "be"])
     >>> grown, counted.counts
     (Vocabulary(['be', 'to']), array([1, 1, 1], dtype=int32))
     """
@@ -95,20 +95,20 @@ class Vocabulary:
         out[:] = self.terms
         return out
 
-    def count(self, cutter: Cutter, source: Any) -> Counted:
+    def count(self, analyzer: Analyzer, source: Any) -> TermCounts:
         """Return the counts of these terms in documents."""
-        documents = cutter.prepare(source)
+        documents = analyzer.prepare(source)
         self._users.append(None)
         try:
-            finder = self._find(cutter, self._finders[:])
+            finder = self._find(analyzer, self._finders[:])
             self._finders[:] = [finder]
             return finder.count(documents)
         finally:
             self._users.pop()
 
-    def learn(self, cutter: Cutter, source: Any) -> tuple[Vocabulary, Counted]:
+    def learn(self, analyzer: Analyzer, source: Any) -> tuple[Vocabulary, TermCounts]:
         """Return the vocabulary with all terms of these documents, and their counts."""
-        documents = cutter.prepare(source)
+        documents = analyzer.prepare(source)
         # What grows is no longer what finds our own terms: first it is taken away, then it is seen
         # whether anybody had it before.
         found = []
@@ -116,21 +116,23 @@ class Vocabulary:
             found = [self._finders.pop()]
         if self._users:
             self._finders[:], found = found, []
-        finder = self._find(cutter, found)
+        finder = self._find(analyzer, found)
         counted = finder.learn(documents)
         return Vocabulary(self._grow(finder), finder), counted
 
-    def count_batches(self, cutter: Cutter, documents: Any) -> Counted:
+    def count_batches(self, analyzer: Analyzer, documents: Any) -> TermCounts:
         """Return the counts of these terms in documents, batch by batch."""
-        return Counted.concatenate([self.count(cutter, one) for one in cutter.batches(documents)])
+        return TermCounts.concatenate(
+            [self.count(analyzer, one) for one in analyzer.batches(documents)]
+        )
 
-    def learn_batches(self, cutter: Cutter, documents: Any) -> tuple[Vocabulary, Counted]:
+    def learn_batches(self, analyzer: Analyzer, documents: Any) -> tuple[Vocabulary, TermCounts]:
         """Return the vocabulary with all terms of documents, batch by batch, and their counts."""
         grown, parts = self, []
-        for batch in cutter.batches(documents):
-            grown, counted = grown.learn(cutter, batch)
+        for batch in analyzer.batches(documents):
+            grown, counted = grown.learn(analyzer, batch)
             parts.append(counted)
-        return grown, Counted.concatenate(parts)
+        return grown, TermCounts.concatenate(parts)
 
     def take(self, numbers: Any) -> Vocabulary:
         """Return the terms of these columns, in this order."""
@@ -141,7 +143,7 @@ class Vocabulary:
 
     def union(self, other: Vocabulary) -> tuple[Vocabulary, NDArray[np.intp]]:
         """Return our terms and then the other's, and the columns there of the other's terms."""
-        ours = ListedTerms(self.terms)
+        ours = TermDictionary(self.terms)
         where = [ours.columns.setdefault(term, len(ours)) for term in other.terms]
         terms = self.terms if len(ours) == len(self) else ours.names
         return Vocabulary(terms), np.array(where, np.intp)
@@ -149,25 +151,25 @@ class Vocabulary:
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their terms."""
         if not isinstance(self.terms, Names):
-            return ListedTerms(self.terms).order()
+            return TermDictionary(self.terms).order()
         for finder in self._finders[:]:
-            if not isinstance(finder, ListedTerms) and len(finder) == len(self):
+            if not isinstance(finder, TermDictionary) and len(finder) == len(self):
                 return np.asarray(finder.order())
         return self.terms.order()
 
-    def _find(self, cutter: Cutter, found: list[Finder]) -> Finder:
+    def _find(self, analyzer: Analyzer, found: list[Finder]) -> Finder:
         """Return what finds our terms: the one that was found, or a new one."""
         for finder in found:
-            if cutter.can_use(finder) and len(finder) == len(self):
+            if analyzer.can_use(finder) and len(finder) == len(self):
                 return finder
-        return cutter.finder(self.terms)
+        return analyzer.finder(self.terms)
 
     def _grow(self, finder: Finder) -> Terms:
         """Return our terms and those that a finder of ours has learned."""
         if len(finder) == len(self):
             return self.terms
         names = finder.names
-        if isinstance(finder, ListedTerms) or isinstance(self.terms, Names):
+        if isinstance(finder, TermDictionary) or isinstance(self.terms, Names):
             return names
         assert isinstance(names, Names)
         return [*self.terms, *names.take(np.arange(len(self), len(finder)))]
@@ -188,8 +190,8 @@ class LearnedTerms:
 
     Examples
     --------
-    >>> from suffice.text.vectorize.cutting import WordCutter
-    >>> learned, _ = LearnedTerms.start(Vocabulary.empty()).learn(WordCutter(), ["to be", "be"])
+    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
+    >>> learned, _ = LearnedTerms.start(Vocabulary.empty()).learn(WordAnalyzer(), ["to be", "be"])
     >>> learned.vocabulary, learned.term_counts
     (Vocabulary(['to', 'be']), array([1, 2]))
     """
@@ -214,12 +216,12 @@ class LearnedTerms:
         """In how many documents each term was, (V,)."""
         return np.asarray(self.counts[1])
 
-    def learn(self, cutter: Cutter, batch: Any) -> tuple[Self, Counted]:
+    def learn(self, analyzer: Analyzer, batch: Any) -> tuple[Self, TermCounts]:
         """Return what is known after a batch of documents, and the counts of these."""
         if self.fixed:
-            vocabulary, counted = self.vocabulary, self.vocabulary.count(cutter, batch)
+            vocabulary, counted = self.vocabulary, self.vocabulary.count(analyzer, batch)
         else:
-            vocabulary, counted = self.vocabulary.learn(cutter, batch)
+            vocabulary, counted = self.vocabulary.learn(analyzer, batch)
         width = len(vocabulary)
         counts = np.stack([counted.totals(width), counted.document_counts(width)])
         counts[:, : len(self.vocabulary)] += self.counts
@@ -285,8 +287,8 @@ def terms_within_limits(
 # What a file says of terms, checked before anything is made of it.
 
 
-def check_cut(settings: Any) -> None:
-    """Refuse settings of a vectorizer under which no document can be cut, or few ever will be.
+def check_analyzer(settings: Any) -> None:
+    """Refuse settings of a vectorizer under which no document can be split, or hardly any.
 
     Parameters
     ----------
