@@ -15,19 +15,17 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family, Posterior
-from suffice.families.class_conditional import LearnedRows
 from suffice.families.columns.family import MAX_ROWS_REFIT_PRIOR, Mask
 from suffice.families.columns.levels import subtract_or_zero
 from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
-from suffice.tally.debt import gross_scale
 from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.text.classify.event_model import (
     EVIDENCE,
     EventModel,
-    count_of,
     draw_documents,
     event_model,
+    leave_one_out,
     score_terms,
 )
 from suffice.text.classify.length_discount import LengthDiscount, discounts
@@ -102,11 +100,9 @@ class TextPosterior(Posterior[Counts]):
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the `scores` of documents had each not been learned; the terms are held."""
         matrix = self.family.matrix(table)
-        groups = self.model.groups
         rows = Rows(matrix, codes, len(self.tally.counts), weights)
-        learned = LearnedRows(rows, groups, count_of(self.model), gross_scale(None, groups), True)
-        left_out = self.model.leave_one_out(learned, np.zeros((len(codes), len(groups.classes))))
-        return self._discount(left_out.scores, row_sums(matrix), table)
+        scores = leave_one_out(self.model, rows, np.zeros((len(codes), rows.classes)))
+        return self._discount(scores, row_sums(matrix), table)
 
     def held_out(self, table: Table, folds: Folds) -> Floats:
         """Return the `scores` of documents by those of other folds.

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.families.bernoulli import IndependentBernoullis
 from suffice.families.class_conditional import (
     ClassConditional,
     ColumnScores,
@@ -17,24 +18,19 @@ from suffice.families.class_conditional import (
 )
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.scorer import Scorer
-from suffice.tally.debt import gross_scale
 from suffice.tally.tally import ROUNDING, Floats, Index
 from suffice.text.classify.event_model import (
     EventModel,
-    count_of,
     draw_documents,
     event_model,
+    leave_one_out,
     score_terms,
-    term_counts_of,
-    term_probabilities,
-    with_pseudocount,
 )
 from suffice.text.classify.term_counter import (
     TermCounter,
     TermTally,
     document_counts,
-    narrow_rows,
-    rarity,
+    idf,
     row_sums,
     term_counts,
     with_cells,
@@ -87,123 +83,60 @@ class SingletonTerms:
 
         return cls(by_row(own), by_row(own * cells), by_row(cells), unknown, each)
 
-    def drop_from_words(
-        self,
-        scores: Floats,
-        codes: NDArray[Any],
-        totals: Floats,
-        alpha: float,
-        width: int,
-        *,
-        polya: bool,
-        smooth: bool,
+    def drop(
+        self, scores: Floats, codes: NDArray[Any], words: EventModel, event: str, *, smooth: bool
     ) -> None:
-        """Take the terms out of multinomial scores (n, C) of rows that were left out.
+        """Take the terms out of scores (n, C), which are changed, of documents that are left out.
 
-        A term that is left to no class has the pseudocount in each, so that its part in the score
-        is the same for all and is left in. What differs is the total that the class's
-        probabilities add up to, with `width` pseudocounts or, without these terms, fewer. With
-        `smooth` they become the unknown word, which is there already.
+        In a multinomial, a term that is left to no class has the pseudocount in each, so that its
+        part in the score is the same for all and is left in. What differs is the total that the
+        class's probabilities add up to, with the pseudocounts of all terms or, without these, of
+        fewer. The complement rule scores a class by the words of all others. In a Bernoulli model
+        the terms are no features any more.
 
         Parameters
         ----------
         scores : (n, C), changed
         codes : (n,)
-        totals : (C,)
-            What each class's rows add up to.
-        alpha, width : the pseudocount of each term, and how many terms have one
+            The class of each document.
+        words : the event model of all documents
+        event : its name
+        smooth : bool
+            Whether unknown terms are scored as one, which these then are, too.
         """
-        left = self._left(codes, totals, of_others=False)
+        alpha = float(words.smoothing.prior)
+        if event == "bernoulli":
+            left = np.repeat(words.groups.weights[None], len(codes), axis=0)
+            left[np.arange(len(codes)), codes] -= self.weights
+            present = np.log(alpha) - np.log(left + 2 * alpha)
+            scores -= self.terms[:, None] * present
+            if smooth:  # seen together as the one unknown term, which was absent before
+                absent = np.log1p(-np.exp(present))
+                scores += (self.terms + self.unknown > 0)[:, None] * (present - absent)
+            return
+        of_others, width = event == "complement", words.groups.parts.counts.shape[1]
+        left = self._totals_left(codes, words.groups.parts.counts.sum(axis=1), of_others=of_others)
         whole, fewer = left + alpha * width, left + alpha * (width - self.terms)[:, None]
-        length = self.lengths[:, None]
-        scored = self._scored(smooth=smooth)
         # Without these terms a class may have neither terms nor pseudocounts: nothing to score.
         fewer = np.where(fewer > 0, fewer, 1.0)
-        if polya:
-            scores += log_gamma_step(whole, length) - log_gamma_step(fewer, scored)
-        else:
-            scores += length * np.log(whole) - scored * np.log(fewer)
-
-    def drop_from_complements(
-        self,
-        scores: Floats,
-        codes: NDArray[Any],
-        totals: Floats,
-        alpha: float,
-        width: int,
-        *,
-        smooth: bool,
-    ) -> None:
-        """Do the same for the complement rule, where a class is scored by all others' words."""
-        left = self._left(codes, totals.sum() - totals, of_others=True)
-        whole, fewer = left + alpha * width, left + alpha * (width - self.terms)[:, None]
-        fewer = np.where(fewer > 0, fewer, 1.0)
         length = self.lengths[:, None]
-        scored = self._scored(smooth=smooth)
-        scores += scored * np.log(fewer) - length * np.log(whole)
+        scored = (self.lengths + self.unknown if smooth else self.lengths - self.amounts)[:, None]
+        if event == "polya":
+            scores += log_gamma_step(whole, length) - log_gamma_step(fewer, scored)
+            return
+        change = length * np.log(whole) - scored * np.log(fewer)
+        scores += -change if of_others else change
 
-    def drop_from_presences(
-        self, scores: Floats, codes: NDArray[Any], documents: Floats, alpha: float, *, smooth: bool
-    ) -> None:
-        """Do the same for Bernoulli scores: the terms are no features any more.
-
-        With `smooth` they were seen together as the one unknown term, which was absent before.
-        """
-        left = np.repeat(documents[None], len(codes), axis=0)
-        left[np.arange(len(codes)), codes] -= self.weights
-        present = np.log(alpha) - np.log(left + 2 * alpha)
-        absent = np.log1p(-np.exp(present))
-        scores -= self.terms[:, None] * present
-        if smooth:
-            scores += (self.terms + self.unknown > 0)[:, None] * (present - absent)
-
-    def _scored(self, *, smooth: bool) -> Floats:
-        """Return how much of each document is scored without these terms, (n, 1)."""
-        return (self.lengths + self.unknown if smooth else self.lengths - self.amounts)[:, None]
-
-    def _left(self, codes: NDArray[Any], totals: Floats, *, of_others: bool) -> Floats:
-        """Return the classes' totals (n, C) without each row."""
+    def _totals_left(self, codes: NDArray[Any], totals: Floats, *, of_others: bool) -> Floats:
+        """Return the totals of the classes, or of all others, (n, C), without each row."""
+        if of_others:
+            totals = totals.sum() - totals
         left = np.repeat(totals[None], len(codes), axis=0)
         own = np.zeros(left.shape, bool)
         own[np.arange(len(codes)), codes] = True
-        taken = np.where(own != of_others, (self.weights * self.lengths)[:, None], 0.0)
-        left -= taken
+        left -= np.where(own != of_others, (self.weights * self.lengths)[:, None], 0.0)
         left[left <= ROUNDING * totals] = 0.0
         return left
-
-
-def drop_singletons(
-    scores: Floats,
-    own: SingletonTerms,
-    codes: NDArray[Any],
-    words: EventModel,
-    event: str,
-    *,
-    smooth: bool,
-) -> None:
-    """Take terms that one document alone has out of the scores of documents that were left out.
-
-    Parameters
-    ----------
-    scores : (n, C), changed
-    own : the terms
-    codes : (n,)
-        The class of each document.
-    words : the event model of all documents
-    event : its name
-    smooth : bool
-        Whether unknown terms are scored as one.
-    """
-    alpha = float(words.smoothing.prior)
-    if event == "bernoulli":
-        own.drop_from_presences(scores, codes, words.groups.weights, alpha, smooth=smooth)
-        return
-    counts = words.groups.parts.counts
-    held = codes, counts.sum(axis=1), alpha, counts.shape[1]
-    if event == "complement":
-        own.drop_from_complements(scores, *held, smooth=smooth)
-    else:
-        own.drop_from_words(scores, *held, polya=event == "polya", smooth=smooth)
 
 
 class TermScores(NamedTuple):
@@ -234,8 +167,8 @@ class DocumentModel(ClassConditional):
     counter : TermCounter
     groups : tally of the counter's terms
     known : (V,), bool, or None if all terms are known
-    rarity : (known terms,), or None without tf-idf
-        What each term's counts are multiplied by.
+    idf : (known terms,), or None without tf-idf
+        Inverse document frequencies, which each term's counts are multiplied by.
     words : the event model of the known terms; a last column may be that of unknown ones
 
     Examples
@@ -254,7 +187,7 @@ class DocumentModel(ClassConditional):
     counter: TermCounter
     groups: TermTally
     known: NDArray[np.bool_] | None
-    rarity: Floats | None
+    idf: Floats | None
     words: EventModel
 
     @classmethod
@@ -266,7 +199,7 @@ class DocumentModel(ClassConditional):
             known = documents > 0
             counts, documents = counts[:, known], documents[known]
         if counter.weighting is not None:
-            weights = rarity(documents, float(groups.weights.sum()))
+            weights = idf(documents, float(groups.weights.sum()))
             counts = counts * weights
         if counter.with_unknown:
             counts = np.pad(counts, [(0, 0), (0, 1)])
@@ -286,7 +219,8 @@ class DocumentModel(ClassConditional):
     @property
     def all_counts(self) -> Floats:
         """How often each class has each column of the event model, (C, width)."""
-        return term_counts_of(self.words)
+        counts: Floats = self.words.groups.parts.counts
+        return counts[..., 1] if self.counter.event == "bernoulli" else counts
 
     @property
     def known_counts(self) -> Floats:
@@ -298,26 +232,27 @@ class DocumentModel(ClassConditional):
         counts, documents = self.all_counts, self.groups.weights
         if classes is not None:
             counts, documents = counts[classes].sum(axis=0)[None], documents[classes].sum()[None]
-        found = term_probabilities(self.counter.event, counts, documents, self.alpha)
-        return found[:, : self.width - self.counter.with_unknown]
+        counts, totals = counts + self.alpha, documents[:, None] + 2 * self.alpha
+        if self.counter.event != "bernoulli":
+            totals = counts.sum(axis=1, keepdims=True)
+        return np.asarray(counts / totals)[:, : self.width - self.counter.with_unknown]
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model with another pseudocount."""
-        return replace(self, words=with_pseudocount(self.words, alpha))
+        smoothing = replace(self.words.smoothing, prior=alpha)
+        return replace(self, words=replace(self.words, smoothing=smoothing))
 
     def narrow(self, X: Any) -> Any:
         """Return rows of the counter with the known terms alone; all others are unknown."""
-        if self.known is None:
-            return X
-        return narrow_rows(X, self.known, with_unknown=self.counter.with_unknown)
+        return X if self.known is None else self.counter.take_rows(X, self.known)
 
     def prepare(self, X: Any) -> Any:
         """Return rows of the counter as the event model scores them."""
         counter, matrix = self.counter, self.narrow(X)
         known = counter.known_part(matrix)
         rows = counter.weight_rows(known)
-        if self.rarity is not None:
-            rows = with_cells(rows, rows.data * self.rarity[rows.indices])
+        if self.idf is not None:
+            rows = with_cells(rows, rows.data * self.idf[rows.indices])
         if counter.with_unknown:
             missed = row_sums(matrix) - row_sums(known)
             present = counter.event == "bernoulli"
@@ -350,6 +285,20 @@ class DocumentModel(ClassConditional):
         parts, bias = score_terms(self.words, rows)
         return TermScores(rows.indices, rows.data.astype(np.float64), parts, log_prior + bias)
 
+    def scores_lost(self, columns: Index, counts: Floats, lengths: Floats) -> Floats:
+        """Return what the scores of prepared rows lose without one term, (J, C).
+
+        Parameters
+        ----------
+        columns, counts : (J,)
+            Which term it is, and how often the row has it.
+        lengths : (J,)
+            How many terms the row has.
+        """
+        if isinstance(self.words, IndependentBernoullis):
+            return self.words.scores_of_terms(columns, counts)
+        return self.words.scores_lost(columns, counts, lengths)
+
     def linear_form(self) -> LinearForm:
         """Return weights of the terms of prepared rows."""
         return self.words.linear_form()._replace(basis=None)
@@ -378,20 +327,14 @@ class DocumentModel(ClassConditional):
         """Return log p(document | class) of each document without it.
 
         Terms that only the document has are unknown without it. What was chosen from all
-        documents, the pseudocount and the rarities, is held.
+        documents, the pseudocount and `idf`, is held.
         """
-        rows, words = learned.rows, self.words
+        rows, counter = learned.rows, self.counter
         matrix, unknown = self.learned_part(self.prepare(rows.X))
-        tally = words.groups
-        scored = LearnedRows(
-            replace(rows, X=matrix), tally, count_of(words), gross_scale(None, tally), True
-        )
-        scores = words.leave_one_out(scored, log_prior).scores
-        counter = self.counter
-        if (counter.is_given and not counter.with_unknown) or not self.width:
-            return LeftOut(scores, np.zeros(len(scores), np.bool_))
-        own = self.singletons(matrix, rows.weights, unknown)
-        drop_singletons(scores, own, rows.codes, words, counter.event, smooth=counter.with_unknown)
+        scores = leave_one_out(self.words, replace(rows, X=matrix), log_prior)
+        if self.width and (counter.with_unknown or not counter.is_given):
+            own = self.singletons(matrix, rows.weights, unknown)
+            own.drop(scores, rows.codes, self.words, counter.event, smooth=counter.with_unknown)
         return LeftOut(scores, np.zeros(len(scores), np.bool_))
 
     def left_out_lengths(self, X: Any, weights: Floats) -> Floats:
@@ -419,6 +362,5 @@ class DocumentModel(ClassConditional):
 
     def singletons(self, matrix: Any, weights: Floats, unknown: Floats) -> SingletonTerms:
         """Return the terms that each prepared row alone has."""
-        present = term_counts_of(self.words).sum(axis=0)
-        given = self.counter.is_given
-        return SingletonTerms.of(matrix, weights, present, unknown, given=given)
+        totals, given = self.all_counts.sum(axis=0), self.counter.is_given
+        return SingletonTerms.of(matrix, weights, totals, unknown, given=given)

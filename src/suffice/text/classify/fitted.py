@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
-from dataclasses import replace as replace_fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.estimators.merging import refuse_different_counts
-from suffice.estimators.settings import Difference, differences, same
+from suffice.estimators.merging import compare_settings, refuse_different_counts
+from suffice.estimators.settings import Difference, differences
 from suffice.generative import learning
 from suffice.generative.fitted import Fitted
 from suffice.scoring import scorer as scoring
@@ -22,19 +19,10 @@ from suffice.text.classify.document_model import DocumentModel, TermScores
 from suffice.text.classify.importance import informative_words
 from suffice.text.classify.length_discount import LengthDiscount, discounts, offset_shares
 from suffice.text.classify.refinement import Refinement
-from suffice.text.classify.term_counter import (
-    TermCounter,
-    document_counts,
-    narrow_rows,
-    place_rows,
-    row_sums,
-    take_terms,
-    with_column,
-)
+from suffice.text.classify.term_counter import TermCounter, document_counts, take_terms
 from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS
 from suffice.validation.importance import LossIncrease
 from suffice.validation.information import Dependence, counts_dependence
-from suffice.validation.row_sample import RowSample
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +80,7 @@ class TextFitted(Fitted):
     def log_proba(self, X: Any) -> Floats:
         """Return log p(class | document), (n, C)."""
         if self.refinement is not None:
-            return self.refinement.log_proba(self.terms.known_part(self.documents.narrow(X)))
+            return self.refinement.log_proba(self.known_rows(X))
         rows, scorer = self.documents.prepare(X), self.documents.scorer()
         if self.calibration is None:
             return scoring.log_proba(scorer, rows, self.log_prior)
@@ -122,7 +110,7 @@ class TextFitted(Fitted):
             return self
         assert self.model is not None
         alpha = self.documents.alpha / self.alpha_factor * factor
-        model = replace_fields(self.model, features=self.documents.with_alpha(alpha))
+        model = replace(self.model, features=self.documents.with_alpha(alpha))
         return self.replace(alpha_factor=factor, model=model)
 
     def measured_words(self) -> Index:
@@ -138,17 +126,19 @@ class TextFitted(Fitted):
         # The last word of an event model may be the unknown one.
         return Dependence(*(part[: len(self.terms.vocabulary)] for part in found))
 
+    def known_rows(self, X: Any) -> Any:
+        """Return rows with the known terms alone."""
+        return self.terms.known_part(self.documents.narrow(X))
+
     # Terms that come and go.
 
     def with_vocabulary_of(self, counter: TermCounter, columns: Index | None = None) -> Self:
         """Return the value with a larger vocabulary, our terms at these columns, or the first."""
-        known, width = len(self.terms.vocabulary), len(counter.vocabulary)
-        places = np.arange(known) if columns is None else columns
         sample = self.sample
         if sample is not None:
-            smooth = self.terms.with_unknown
-            X = place_rows(sample.rows.X, places, width, with_unknown=smooth)
-            sample = replace_fields(sample, rows=replace_fields(sample.rows, X=X))
+            places = np.arange(len(self.terms.vocabulary)) if columns is None else columns
+            X = self.terms.place_rows(sample.rows.X, places, counter)
+            sample = replace(sample, rows=replace(sample.rows, X=X))
         return self.replace(counter=counter, sample=sample)
 
     def used_terms(self) -> NDArray[np.bool_]:
@@ -172,99 +162,55 @@ class TextFitted(Fitted):
         )
         if self.sample is None:
             return changed
-        rows = changed.narrow_rows(self.sample.rows, kept)
-        return changed.replace(sample=self.sample.with_rows(rows.X, changed.terms.hashes(rows)))
+        X = changed.terms.take_rows(self.sample.rows.X, kept)
+        hashes = changed.terms.hashes(replace(self.sample.rows, X=X))
+        return changed.replace(sample=self.sample.with_rows(X, hashes))
 
-    def narrow_rows(self, rows: Rows, kept: NDArray[np.bool_]) -> Rows:
-        """Return rows of a larger vocabulary of which ours are the terms that were kept, (V,)."""
-        X = narrow_rows(rows.X, kept, with_unknown=self.terms.with_unknown)
-        return replace_fields(rows, X=X)
+    def check_words(self) -> None:
+        """Refuse to learn from documents without words; what is left of others may have none."""
+        if not len(self.terms.vocabulary):
+            raise InputError(
+                "No document has a word: the vocabulary is empty; perhaps the documents only "
+                "contain stop words. Give documents with words."
+            )
 
+    # Learning.
 
-def merge_documents(mine: TextFitted, theirs: TextFitted) -> TextFitted:
-    """Return what two models have learned; terms and classes are aligned by name."""
-    counter, columns = mine.terms.union(theirs.terms)
-    if theirs.sample is not None:
-        sample = _place_sample(theirs.sample, theirs.terms, columns, counter)
-        theirs = theirs.replace(sample=sample)
-    return learning.merge(mine.with_vocabulary_of(counter), theirs)
+    def merge(self, other: Self) -> Self:
+        """Return what both have learned; terms and classes are aligned by name."""
+        counter, columns = self.terms.union(other.terms)
+        other = other.replace(sample=other.with_vocabulary_of(counter, columns).sample)
+        return learning.merge(self.with_vocabulary_of(counter), other)
 
-
-def _place_sample(
-    sample: RowSample, theirs: TermCounter, columns: Index, counter: TermCounter
-) -> RowSample:
-    """Return kept documents of another counter as rows of ours, given their terms' columns."""
-    given = sample.rows.X
-    known = theirs.known_part(given)
-    X = place_rows(known, columns, len(counter.vocabulary), with_unknown=False)
-    if counter.with_unknown:
-        X = with_column(X, row_sums(given) - row_sums(known))
-    return sample.with_rows(X, sample.hashes)
-
-
-def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
-    """Refuse to merge models that have cut documents, or counted terms, in different ways."""
-    found = differences(mine, theirs, ("event", "weighting"))
-    ours, others = mine.analyzer.settings, theirs.analyzer.settings
-    for name in ANALYZER_SETTINGS:
-        if not same(ours[name], others[name]):
-            found.append(Difference(name, ours[name], others[name]))
-    given = [one.vocabulary if one.is_given else None for one in (mine, theirs)]
-    if given[0] != given[1]:
-        found.append(Difference("vocabulary", *given))
-    if found:
-        refuse_different_counts(found)
-
-
-def grow_stale(fitted: TextFitted) -> TextFitted:
-    """Return the fitted value, what was fitted to documents stale, or gone with its classes."""
-    if fitted.refinement is None:
-        found = learning.grow_stale(fitted)
-        gone = fitted.calibration is not None and found.calibration is None
-        return drop_calibration(found) if gone else found
-    fact = "The refinement is that of the documents learned before."
-    if len(fitted.refinement.bias) != len(fitted.classes):
+    def grow_stale(self) -> Self:
+        """Return the value, what was fitted to documents stale, or gone with its classes."""
+        if self.refinement is None:
+            found = learning.grow_stale(self)
+            gone = self.calibration is not None and found.calibration is None
+            return found.drop_calibration() if gone else found
+        if len(self.refinement.bias) == len(self.classes):
+            fact = "The refinement is that of the documents learned before."
+            return learning.warn_stale(self, fact, "refresh_calibration")
         fact = "The classes have changed, so answers are not refined any more."
-        fitted = drop_calibration(fitted)
-    return learning.warn_stale(fitted, fact, "refresh_calibration")
+        return learning.warn_stale(self.drop_calibration(), fact, "refresh_calibration")
 
-
-def drop_calibration(fitted: TextFitted) -> TextFitted:
-    """Return the fitted value without all that was fitted to documents."""
-    return fitted.with_alpha_factor(1.0).replace(
-        calibration=None,
-        calibration_stale=False,
-        loss_increase=None,
-        refinement=None,
-        length_discount=0.0,
-    )
-
-
-def check_words(fitted: TextFitted) -> None:
-    """Refuse to learn from documents without words; what is left of others may have none."""
-    if not len(fitted.terms.vocabulary):
-        raise InputError(
-            "No document has a word: the vocabulary is empty; perhaps the documents only "
-            "contain stop words. Give documents with words."
+    def drop_calibration(self) -> Self:
+        """Return the value without all that was fitted to documents."""
+        return self.with_alpha_factor(1.0).replace(
+            calibration=None,
+            calibration_stale=False,
+            loss_increase=None,
+            refinement=None,
+            length_discount=0.0,
         )
 
 
-def labelled_batches(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
-    """Return the documents and labels of each batch that a generator gives."""
-    for batch in batches:
-        if isinstance(getattr(batch, "text", None), str):
-            raise InputError(
-                f"A generator gave a {type(batch).__name__} without a label. Give the texts and "
-                "their labels: fit([message.text for message in read_mail(path)], labels)."
-            )
-        if not isinstance(batch, tuple) or len(batch) != 2:
-            raise InputError(
-                f"A generator gave a {type(batch).__name__} without labels. Give pairs (documents, "
-                "labels), or documents and y."
-            )
-        yield batch
-
-
-def as_documents(X: Any) -> Any:
-    """Return documents, of which one string is one."""
-    return [X] if isinstance(X, str | bytes) else X
+def check_same_terms(mine: TermCounter, theirs: TermCounter) -> None:
+    """Refuse to merge models that have split documents, or counted terms, in different ways."""
+    found = differences(mine, theirs, ("event", "weighting"))
+    settings = mine.analyzer.settings, theirs.analyzer.settings
+    found += compare_settings(*settings, ANALYZER_SETTINGS)
+    given = [one.vocabulary if one.is_given else None for one in (mine, theirs)]
+    if given[0] != given[1]:
+        found.append(Difference("vocabulary", *given))
+    refuse_different_counts(found)

@@ -13,7 +13,6 @@ from suffice.data.rows import Rows
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
 from suffice.text.classify.document_model import DocumentModel
-from suffice.text.classify.event_model import scores_lost
 from suffice.validation.importance import LossIncrease
 from suffice.validation.information import table_information
 
@@ -201,7 +200,7 @@ class FoldWords(NamedTuple):
         assert self.columns is not None
         assert self.counts is not None
         assert self.whole_lengths is not None
-        lost = scores_lost(model.words, self.columns, self.counts, self.whole_lengths)
+        lost = model.scores_lost(self.columns, self.counts, self.whole_lengths)
         return np.asarray(scores - lost)
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suffice.data.rows import Rows
+from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 from suffice.text.classify.document_model import TermScores
 from suffice.text.classify.term_counter import presences, with_cells
@@ -45,9 +46,7 @@ class Refinement:
         if scores.shape[1] == 2:
             yes = -np.logaddexp(0.0, -scores[:, 1])
             return np.stack([-np.logaddexp(0.0, scores[:, 1]), yes], axis=1)
-        each = -np.logaddexp(0.0, -scores)
-        top = each.max(axis=1, keepdims=True)
-        return np.asarray(each - top - np.log(np.exp(each - top).sum(axis=1, keepdims=True)))
+        return log_softmax(-np.logaddexp(0.0, -scores))
 
     def keep(self, kept: NDArray[np.bool_]) -> Refinement:
         """Return the weights of the terms that are kept, (V,); terms that are new weigh 0."""

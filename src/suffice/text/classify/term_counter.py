@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -15,7 +15,7 @@ from suffice.count.counters import Counter, Describe
 from suffice.data.documents import Documents, as_arrow
 from suffice.data.hashes import Hashes, array_hashes, string_hashes
 from suffice.data.rows import Rows
-from suffice.errors import DebtError
+from suffice.errors import DebtError, InputError
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.text.vectorize.analyzer import Analyzer, WordAnalyzer
@@ -63,53 +63,14 @@ def with_column(matrix: Any, last: Any) -> Any:
     return csr_array((cells, columns, begins), shape=(size, width + 1))
 
 
-def narrow_rows(matrix: Any, kept: Any, *, with_unknown: bool) -> Any:
-    """Return rows (CSR) of some of their terms; the others are unknown.
-
-    Parameters
-    ----------
-    matrix : (n, V) or, `with_unknown`, (n, V + 1)
-    kept : (V,), bool
-    with_unknown : bool
-        Whether a last column has the number of unknown terms.
-
-    >>> kept = np.array([True, False])
-    >>> narrow_rows(csr_array([[3, 1, 2]]), kept, with_unknown=True).toarray()
-    array([[3, 3]])
-    """
-    known = matrix[:, np.flatnonzero(kept)]
-    if not with_unknown:
-        return known
-    return with_column(known, row_sums(matrix) - row_sums(known))
-
-
-def place_rows(matrix: Any, columns: Any, width: int, *, with_unknown: bool) -> Any:
-    """Return rows (CSR) with their terms at other columns among `width`.
-
-    Parameters
-    ----------
-    matrix : (n, V) or, `with_unknown`, (n, V + 1)
-    columns : (V,)
-    width : int
-    with_unknown : bool
-        Whether a last column has the number of unknown terms, as it has afterwards.
-
-    >>> place_rows(csr_array([[3, 2]]), np.array([1]), 2, with_unknown=True).toarray()
-    array([[0, 3, 2]])
-    """
-    places = np.append(columns, width)[matrix.indices].astype(matrix.indices.dtype)
-    shape = matrix.shape[0], width + with_unknown
-    return csr_array((matrix.data, places, matrix.indptr), shape=shape)
-
-
-def weighted_rows(matrix: Any) -> Any:
+def normalized_log_rows(matrix: Any) -> Any:
     """Return rows of counts as ln(1 + count), each of length 1 (docs: text, tf-idf).
 
-    The weight of a term's rarity (`rarity`) is no part of a row: it is multiplied in when the tally
-    is read, so that documents can still be learned, forgotten and merged in any order.
+    A term's inverse document frequency (`idf`) is no part of a row: it is multiplied in when a
+    model is made of the tally, so that documents can still be learned, forgotten and merged in any
+    order.
 
-    >>> from scipy.sparse import csr_array
-    >>> weighted_rows(csr_array([[1, 1], [0, 3]])).toarray().round(2)
+    >>> normalized_log_rows(csr_array([[1, 1], [0, 3]])).toarray().round(2)
     array([[0.71, 0.71],
            [0.  , 1.  ]])
     """
@@ -120,10 +81,10 @@ def weighted_rows(matrix: Any) -> Any:
     return with_cells(matrix, cells)
 
 
-def rarity(document_counts: Floats, documents: float) -> Floats:
-    """Return ln((1 + documents) / (1 + documents with the term)) + 1: scikit-learn's idf.
+def idf(document_counts: Floats, documents: float) -> Floats:
+    """Return ln((1 + documents) / (1 + documents with the term)) + 1, as scikit-learn does.
 
-    >>> rarity(np.array([1.0, 3.0]), 3.0).round(2)
+    >>> idf(np.array([1.0, 3.0]), 3.0).round(2)
     array([1.69, 1.  ])
     """
     return np.asarray(np.log((1.0 + documents) / (1.0 + document_counts)) + 1.0)
@@ -146,20 +107,9 @@ def document_counts(groups: TermTally) -> Floats:
     return np.asarray(tally_parts(groups)[-1].counts.sum(axis=0))
 
 
-def take_terms(groups: TermTally, columns: NDArray[np.intp]) -> TermTally:
+def take_terms(groups: TermTally, columns: Index) -> TermTally:
     """Return the tally of some of the terms, in this order."""
-    return _change(groups, lambda part: part.levels_at(columns))
-
-
-def place_terms(groups: TermTally, columns: NDArray[np.intp], width: int) -> TermTally:
-    """Return the tally with our terms at these columns among `width`."""
-
-    def place(part: Counts) -> Counts:
-        wide = np.zeros((len(part.counts), width))
-        wide[:, columns] = part.counts
-        return Counts(as_readonly(wide), part.log_orderings)
-
-    return _change(groups, place)
+    return _map_counts(groups, lambda part: part.levels_at(columns))
 
 
 def tally_parts(groups: TermTally) -> tuple[Counts, ...]:
@@ -167,7 +117,7 @@ def tally_parts(groups: TermTally) -> tuple[Counts, ...]:
     return groups.parts.parts if isinstance(groups.parts, Blocks) else (groups.parts,)
 
 
-def _change(groups: TermTally, change: Callable[[Counts], Counts]) -> TermTally:
+def _map_counts(groups: TermTally, change: Callable[[Counts], Counts]) -> TermTally:
     parts = tuple(map(change, tally_parts(groups)))
     whole = Blocks(parts) if isinstance(groups.parts, Blocks) else parts[0]
     return Groups(groups.classes, groups.weights, whole)
@@ -179,7 +129,7 @@ class TermCounter(Counter):
 
     Parameters
     ----------
-    analyzer : how documents are cut into terms
+    analyzer : how documents are split into terms
     vocabulary : the terms known, by column
     event : "multinomial", "bernoulli", "complement" or "polya"
         With "bernoulli" a term counts once a document.
@@ -192,7 +142,6 @@ class TermCounter(Counter):
 
     Examples
     --------
-    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
     >>> counter, matrix = TermCounter(WordAnalyzer(), Vocabulary.empty()).learn(["to be", "be be"])
     >>> counter.vocabulary, matrix.toarray()
     (Vocabulary(['to', 'be']), array([[1, 1],
@@ -298,7 +247,7 @@ class TermCounter(Counter):
         """Return rows of known terms as the tally adds them up."""
         if self.event == "bernoulli":
             return presences(matrix)
-        return matrix if self.weighting is None else weighted_rows(matrix)
+        return matrix if self.weighting is None else normalized_log_rows(matrix)
 
     def hashes(self, rows: Rows) -> Hashes:
         """Return a hash of the terms and counts of each row, whatever columns they have, (n,)."""
@@ -319,6 +268,28 @@ class TermCounter(Counter):
         """Return the counter of some of the terms, in this order."""
         return replace(self, vocabulary=self.vocabulary.take(columns))
 
+    def take_rows(self, matrix: Any, kept: NDArray[np.bool_]) -> Any:
+        """Return rows of a larger vocabulary with the terms `kept` of it; the others are unknown.
+
+        >>> counter = TermCounter(WordAnalyzer(), Vocabulary.empty(), with_unknown=True)
+        >>> counter.take_rows(csr_array([[3, 1, 2]]), np.array([True, False])).toarray()
+        array([[3, 3]])
+        """
+        known = matrix[:, np.flatnonzero(kept)]
+        if not self.with_unknown:
+            return known
+        return with_column(known, row_sums(matrix) - row_sums(known))
+
+    def place_rows(self, matrix: Any, columns: Index, larger: TermCounter) -> Any:
+        """Return our rows as those of a counter that has our terms at these columns."""
+        known, width = self.known_part(matrix), len(larger.vocabulary)
+        places = columns[known.indices].astype(known.indices.dtype)
+        shape = matrix.shape[0], width
+        placed = csr_array((known.data, places, known.indptr), shape=shape)
+        if not larger.with_unknown:
+            return placed
+        return with_column(placed, row_sums(matrix) - row_sums(known))
+
     def union(self, other: Self) -> tuple[Self, Index]:
         """Return the counter of the terms of both, and the columns there of the other's terms."""
         vocabulary, columns = self.vocabulary.union(other.vocabulary)
@@ -327,10 +298,37 @@ class TermCounter(Counter):
     def merge(self, other: Self, groups: TermTally) -> tuple[Self, TermTally]:
         """Return the counter of the terms of both, and the other's tally by its columns."""
         counter, columns = self.union(other)
-        return counter, place_terms(groups, columns, len(counter.vocabulary))
+
+        def place(part: Counts) -> Counts:
+            wide = np.zeros((len(part.counts), len(counter.vocabulary)))
+            wide[:, columns] = part.counts
+            return Counts(as_readonly(wide), part.log_orderings)
+
+        return counter, _map_counts(groups, place)
 
 
 def _document(batch: Any, row: int) -> Any:
     """Return one document of a batch."""
     column = as_arrow(batch)
     return list(batch)[row] if column is None else column.to_pylist()[row]
+
+
+def labelled_batches(batches: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield the documents and labels of each batch that a generator gives."""
+    for batch in batches:
+        if isinstance(getattr(batch, "text", None), str):
+            raise InputError(
+                f"A generator gave a {type(batch).__name__} without a label. Give the texts and "
+                "their labels: fit([message.text for message in read_mail(path)], labels)."
+            )
+        if not isinstance(batch, tuple) or len(batch) != 2:
+            raise InputError(
+                f"A generator gave a {type(batch).__name__} without labels. Give pairs (documents, "
+                "labels), or documents and y."
+            )
+        yield batch
+
+
+def as_documents(X: Any) -> Any:
+    """Return documents, of which one string is one."""
+    return [X] if isinstance(X, str | bytes) else X
