@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import InputError
 from suffice.generative.held_out import deal_rows
-from suffice.text.classify.length_discount import LengthDiscount, discounts
+from suffice.text.classify.length_discount import DocumentScores, LengthDiscount, discounts
 from textclassifier_cases import EVENTS, corpus
 
 SETTINGS = [
@@ -110,7 +110,8 @@ def test_calibration_is_that_of_refits_to_folds():
         asked = [text[at] for at in test]
         said[test] = part.predict_joint_log_proba(asked) - part.class_log_prior_
         lengths[test] = [sum(word in part.terms_ for word in one.split()) for one in asked]
-    given = said, plain.class_log_prior_, folds.rows.codes, folds.rows.row_weights, lengths
+    scores = DocumentScores(said, plain.class_log_prior_, lengths)
+    given = scores, folds.rows.codes, folds.rows.row_weights
     found = LengthDiscount.of(*given)
     assert model._fitted.length_discount == found.rate
     expected = found.fit_calibration(*given)
@@ -134,12 +135,13 @@ def test_a_length_discount_is_found_where_documents_were_made_with_it(rate):
     believed = prior + scores * discounts(lengths, rate)[:, None]
     proba = np.exp(believed - logsumexp(believed, axis=1, keepdims=True))
     codes = (rng.random(4000) < proba[:, 1]).astype(int)
-    found = LengthDiscount.of(scores, prior, codes, np.ones(4000), lengths)
+    given = DocumentScores(scores, prior, lengths), codes, np.ones(4000)
+    found = LengthDiscount.of(*given)
     assert found.rate / rate in (0.5, 1.0, 2.0)
     # The entropy of what was drawn is the best that can be reached.
     entropy = -(proba * np.log(np.maximum(proba, 1e-300))).sum(axis=1).mean()
     assert found.log_loss == pytest.approx(entropy, abs=5 * 0.7 / np.sqrt(4000))
-    alone = LengthDiscount.without_temperature(scores, prior, codes, np.ones(4000), lengths)
+    alone = LengthDiscount.without_temperature(*given)
     assert alone.rate / rate in (0.5, 1.0, 2.0)
 
 

@@ -28,7 +28,7 @@ from suffice.text.classify.event_model import (
     leave_one_out,
     score_terms,
 )
-from suffice.text.classify.length_discount import LengthDiscount, discounts
+from suffice.text.classify.length_discount import DocumentScores, LengthDiscount, discounts
 from suffice.text.classify.term_counter import presences, row_sums
 from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.terms import Names
@@ -284,8 +284,10 @@ class Text(Family[Counts]):
         held_out, lengths = posterior.held_out_scores(folds.rows.X, missing, folds)
         shares = np.bincount(folds.rows.codes, folds.rows.row_weights, classes) + 1.0
         prior = np.log(shares / shares.sum())
-        own = folds.rows.codes, folds.rows.row_weights, lengths
-        discount = LengthDiscount.without_temperature(held_out, prior, *own)
+        scores = DocumentScores(held_out, prior, lengths)
+        discount = LengthDiscount.without_temperature(
+            scores, folds.rows.codes, folds.rows.row_weights
+        )
         found = replace(self, length_discount=discount.rate)
         object.__setattr__(found, "_vocabulary", self._vocabulary)
         return found

@@ -17,7 +17,12 @@ from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
 from suffice.text.classify.document_model import DocumentModel, TermScores
 from suffice.text.classify.importance import informative_words
-from suffice.text.classify.length_discount import LengthDiscount, discounts, offset_shares
+from suffice.text.classify.length_discount import (
+    DocumentScores,
+    LengthDiscount,
+    discounts,
+    offset_shares,
+)
 from suffice.text.classify.refinement import Refinement
 from suffice.text.classify.term_counter import TermCounter, document_counts, take_terms
 from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS
@@ -84,10 +89,9 @@ class TextFitted(Fitted):
         rows, scorer = self.documents.prepare(X), self.documents.scorer()
         if self.calibration is None:
             return scoring.log_proba(scorer, rows, self.log_prior)
-        scores = scoring.joint_log_proba(scorer, rows, np.zeros_like(self.log_prior))
-        lengths = self.documents.lengths(rows)
-        discount = LengthDiscount(self.length_discount)
-        return discount.log_proba(scores, self.log_prior, lengths, self.calibration)
+        likelihoods = scoring.joint_log_proba(scorer, rows, np.zeros_like(self.log_prior))
+        scores = DocumentScores(likelihoods, self.log_prior, self.documents.lengths(rows))
+        return LengthDiscount(self.length_discount).log_proba(scores, self.calibration)
 
     def score_terms(self, X: Any) -> TermScores:
         """Return the scores of one document: before any term, and of each of its terms."""
