@@ -51,9 +51,9 @@ from suffice.prior import (
     Prior,
 )
 from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics, Tally
-from suffice.text.block import Text
 from suffice.text.classify.document_model import DocumentModel
 from suffice.text.classify.term_counter import TermCounter
+from suffice.text.family import Text
 from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.vocabulary import Vocabulary
 

@@ -126,13 +126,13 @@ def test_what_was_measured_at_fit_is_what_new_documents_lose(settings, size):
 @pytest.mark.parametrize("size", [300, 3500])
 def test_taking_a_word_off_a_score_is_scoring_the_document_without_it(event, size, monkeypatch):
     documents, y = mails(size, 5, classes=3)
-    taken_off = TextClassifier(event=event).fit(documents, y).importance()
+    subtracted = TextClassifier(event=event).fit(documents, y).importance()
     monkeypatch.setattr("suffice.text.classify.held_out.must_rescore", lambda fitted: True)
     monkeypatch.setattr("suffice.text.classify.held_out.MAX_RESCORED", 1 << 30)
-    anew = TextClassifier(event=event).fit(documents, y).importance()
-    assert anew.measured.sum() > 50
-    np.testing.assert_allclose(anew.log_loss_increase, taken_off.log_loss_increase, atol=1e-10)
-    np.testing.assert_allclose(anew.standard_error, taken_off.standard_error, atol=1e-9)
+    rescored = TextClassifier(event=event).fit(documents, y).importance()
+    assert rescored.measured.sum() > 50
+    np.testing.assert_allclose(rescored.log_loss_increase, subtracted.log_loss_increase, atol=1e-10)
+    np.testing.assert_allclose(rescored.standard_error, subtracted.standard_error, atol=1e-9)
 
 
 def test_of_many_documents_the_first_are_measured(monkeypatch):
@@ -167,8 +167,8 @@ def test_rare_words_that_say_more_than_frequent_ones_are_found():
     counts[1, 4500:4520] = 0.0
     totals = counts.sum(axis=1)
     found = importance.informative_words(counts, totals)
-    said = importance._information(counts, totals)
-    assert set(found) == set(np.argsort(-said, kind="stable")[:200])
+    information = importance._information(counts, totals)
+    assert set(found) == set(np.argsort(-information, kind="stable")[:200])
     assert set(range(4500, 4520)) <= set(found)
 
 
@@ -221,9 +221,9 @@ def test_what_was_measured_stays_with_its_word():
 def test_a_copy_from_a_file_has_measured_the_same(tmp_path):
     model = TextClassifier().fit(*mails(300, 0))
     model.save(tmp_path / "model")
-    again = suffice.load(tmp_path / "model").importance()
-    pd.testing.assert_frame_equal(again.to_frame(), model.importance().to_frame())
-    assert again.note == model.importance().note
+    loaded = suffice.load(tmp_path / "model").importance()
+    pd.testing.assert_frame_equal(loaded.to_frame(), model.importance().to_frame())
+    assert loaded.note == model.importance().note
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def test_counters_of_the_same_settings_and_terms_are_equal():
     assert "Vocabulary(['to', 'be'])" in repr(one)
 
 
-def test_cutters_are_equal_if_they_find_the_same_terms():
+def test_analyzers_are_equal_if_they_find_the_same_terms():
     plain, pairs = CountVectorizer(), CountVectorizer(ngram_range=(1, 2))
     assert analyzer_of(plain) == WordAnalyzer()
     assert analyzer_of(pairs) != WordAnalyzer()

@@ -217,8 +217,8 @@ def test_documents_may_be_lists_of_words_if_a_function_takes_them():
         {"preprocessor": " ".join},
     ):
         found = CountVectorizer(**cut).fit_transform(learned).toarray()
-        again = CountVectorizer(**cut).fit_transform(document for document in learned).toarray()
-        assert found.tolist() == again.tolist() == [[1, 1], [1, 0]]
+        streamed = CountVectorizer(**cut).fit_transform(document for document in learned).toarray()
+        assert found.tolist() == streamed.tolist() == [[1, 1], [1, 0]]
 
 
 def test_ties_for_the_last_of_max_features_fall_as_in_scikit_learn():

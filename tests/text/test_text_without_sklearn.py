@@ -10,7 +10,7 @@ import numpy as np
 from suffice.data.rows import Rows
 from suffice.scoring.scorer import log_proba
 from suffice.tally import Groups
-from suffice.text.block import Text
+from suffice.text.family import Text
 from suffice.text.classify.document_model import DocumentModel
 from suffice.text.classify.explanation import explain_terms
 from suffice.text.classify.length_discount import LengthDiscount

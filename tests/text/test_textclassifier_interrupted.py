@@ -18,7 +18,7 @@ PLACES = {str(path) for room in ("text", "generative") for path in (HOME / room)
 FIRST = ["cheap pills cheap", "lunch at noon", "cheap watches", "see you at lunch", "pills", "noon"]
 FIRST_LABELS = ["spam", "ham", "spam", "ham", "spam", "ham"]
 MORE, MORE_LABELS = ["quarterly report", "cheap lunch"], ["work", "ham"]
-# Lines of each call that are tried, evenly spread, with the last ones among them.
+# Lines of each call that are tried, evenly spaced, with the last ones among them.
 TRIED = 25
 
 pytestmark = pytest.mark.filterwarnings("ignore::suffice.errors.SufficeWarning")

@@ -29,9 +29,9 @@ SETTINGS = [
 
 def log_odds(model, document, target, against):
     """Return the log-odds of a class by the model's own probabilities."""
-    told = dict(zip(model.classes_, model.predict_log_proba([document])[0], strict=True))
+    log_proba = dict(zip(model.classes_, model.predict_log_proba([document])[0], strict=True))
     others = [against] if against is not None else [c for c in model.classes_ if c != target]
-    return told[target] - logsumexp([told[c] for c in others])
+    return log_proba[target] - logsumexp([log_proba[c] for c in others])
 
 
 def assert_adds_up(model, document, target, against=None):

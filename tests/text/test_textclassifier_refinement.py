@@ -69,8 +69,8 @@ def test_new_words_weigh_nothing_until_the_refinement_is_refreshed(unknown):
     model.refresh_calibration([*documents, "zebra zebra", "zebra crossing"], [*y, y[0], y[0]])
     whole = TextClassifier(refine="logistic", unknown=unknown)
     whole.fit([*documents, "zebra zebra", "zebra crossing"], [*y, y[0], y[0]])
-    asked = [*NEW, "zebra"]
-    np.testing.assert_allclose(model.predict_proba(asked), whole.predict_proba(asked), atol=2e-3)
+    new = [*NEW, "zebra"]
+    np.testing.assert_allclose(model.predict_proba(new), whole.predict_proba(new), atol=2e-3)
 
 
 @pytest.mark.parametrize("settings", [{}, {"refine": "logistic"}], ids=str)

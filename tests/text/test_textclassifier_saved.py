@@ -267,7 +267,7 @@ def test_terms_that_are_there_twice_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (set_tensor("term_counts_", [1]), "is not 2 counts"),
         (set_tensor("term_counts_", [1.0, 2.0]), "no array of whole numbers"),
@@ -279,6 +279,6 @@ def test_terms_that_are_there_twice_are_refused(tmp_path):
         (set_setting("dtype", {"is": "number type", "name": "object"}), "type of numbers"),
     ],
 )
-def test_a_hostile_vectorizer_is_refused(change, told, tmp_path):
-    with pytest.raises(ModelFileError, match=told):
+def test_a_hostile_vectorizer_is_refused(change, message, tmp_path):
+    with pytest.raises(ModelFileError, match=message):
         damaged(CountVectorizer().fit(["ab cd", "ab"]), tmp_path, change)

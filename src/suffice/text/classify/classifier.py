@@ -234,7 +234,7 @@ class TextClassifier(TallyClassifier):
         return joint
 
     def explain(self, document: str, target: Any = None, against: Any = None) -> Explanation:
-        """Say which terms of a document speak for and against a class.
+        """Return what each term of a document adds to the log-odds of a class.
 
         The terms' contributions add up, with what stands before any term (the class prior, the
         terms that are absent under event="bernoulli", the offsets of the calibration), to the
@@ -279,7 +279,7 @@ class TextClassifier(TallyClassifier):
         return TermProbabilities(terms, fitted.classes, probability, counts)
 
     def top_words(self, target: Any, n: int = 10, by: str = "information") -> TopWords:
-        """Return the words that tell most of a class, held against all other classes together.
+        """Return the most informative words of a class against all other classes together.
 
         Parameters
         ----------
@@ -303,7 +303,7 @@ class TextClassifier(TallyClassifier):
         return words_of_class(table, elsewhere, at, n, by)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
-        """Return how much each word matters: what is lost without it, and what it says alone.
+        """Return how much each word matters: the log-loss without it, and its own information.
 
         The log-loss without a word is that of documents from which the word is taken out. It was
         measured with the calibration, on documents of held-out folds, for the 200 words of most
@@ -381,7 +381,7 @@ class TextClassifier(TallyClassifier):
 
         `calibrate="folds"` may leave what no logistic regression has (a noise rate): an error.
         """
-        # What a first fit does without is loaded when it is asked for.
+        # Loaded when first used: a first fit does without it.
         from suffice.text.classify.to_logistic import to_pipeline
 
         fitted = self._check_ready()
@@ -431,7 +431,7 @@ class TextClassifier(TallyClassifier):
             raise AttributeError(f"This {type(self).__name__} was not pruned.")
         return True
 
-    # What is counted, and what a tally says.
+    # What is counted, and the posterior of a tally.
 
     @property
     def _needs_rows(self) -> bool:
@@ -509,7 +509,7 @@ class TextClassifier(TallyClassifier):
         return self._refit(learning.forget(before, batch, self._keep(before, batch, forget=True)))
 
     def _fit_batches(self, batches: Iterator[Any]) -> TextFitted:
-        """Return what a stream of documents says, batch by batch, without calibration."""
+        """Return what is learned of a stream of documents, batch by batch, without calibration."""
         fitted: TextFitted | None = None
         for documents, labels in labelled_batches(batches):
             try:

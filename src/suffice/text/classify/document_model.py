@@ -262,7 +262,7 @@ class DocumentModel(ClassConditional):
     def lengths(self, rows: Any) -> Floats:
         """Return how many words prepared rows have, (n,), as far as the length discount goes.
 
-        Absent words speak as well in the Bernoulli model, so that its documents are all long.
+        Absent words are scored as well in the Bernoulli model, so that its documents are all long.
         """
         if self.counter.event == "bernoulli":
             return np.full(rows.shape[0], np.inf)

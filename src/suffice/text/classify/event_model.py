@@ -93,7 +93,7 @@ def draw_documents(
     """Draw documents of classes (n,): terms in no order, joined by spaces.
 
     There are about as many as the documents of the class have on average, or, if the event is
-    "bernoulli", each with its own chance.
+    "bernoulli", each with its own probability.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def draw_documents(
     for code, length in zip(codes.tolist(), lengths.tolist(), strict=True):
         posterior = counts[code] + alpha
         if event == "bernoulli":
-            chance = posterior / (documents[code] + 2 * alpha)
-            terms = np.flatnonzero(rng.random(len(chance)) < chance)
+            proba = posterior / (documents[code] + 2 * alpha)
+            terms = np.flatnonzero(rng.random(len(proba)) < proba)
         else:
             if event == "polya":
                 posterior = rng.dirichlet(posterior)

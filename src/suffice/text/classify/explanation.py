@@ -35,7 +35,8 @@ def explain_terms(
     >>> reasons.names, reasons.contributions
     (('pills',), array([2.]))
     """
-    shown = [_name(names, term) for term in scores.terms.tolist()]
+    terms = scores.terms.tolist()
+    shown = [names[term] if term < len(names) else "(unknown)" for term in terms]
     counted = zip(shown, scores.counts.tolist(), strict=True)
     values = [f"{name} x{count:g}" for name, count in counted]
     if not scores.one_against_all:
@@ -55,8 +56,8 @@ def _one_against_all(scores: TermScores, at: int, rest: NDArray[np.intp]) -> tup
         total = scores.base[1] + scores.parts[:, 1].sum()
         return sign * scores.parts[:, 1], float(sign * total)
     total = scores.base + scores.parts.sum(axis=0)
-    chance = expit(total)
-    odds = float(np.log(chance[at]) - np.log(chance[rest].sum()))
+    proba = expit(total)
+    odds = float(np.log(proba[at]) - np.log(proba[rest].sum()))
 
     def slope(t: float) -> Floats:
         here = expit(scores.base + t * (total - scores.base))
@@ -68,10 +69,6 @@ def _one_against_all(scores: TermScores, at: int, rest: NDArray[np.intp]) -> tup
     # All terms are put on together: each has its share of the slope along the way.
     mean_slope = quad_vec(slope, 0.0, 1.0, epsabs=SLOPE_ERROR, epsrel=SLOPE_ERROR)[0]
     return np.asarray(scores.parts @ mean_slope), odds
-
-
-def _name(names: list[str], term: int) -> str:
-    return names[term] if term < len(names) else "(unknown)"
 
 
 # Words and classes that are printed.
@@ -149,7 +146,7 @@ class TermProbabilities(Tabular):
 
 @dataclass(frozen=True, eq=False)
 class TopWords(Tabular):
-    """The words that tell most of a class; prints as a table.
+    """The most informative words of a class; prints as a table.
 
     Parameters
     ----------

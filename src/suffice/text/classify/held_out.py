@@ -67,7 +67,7 @@ def calibrate_documents(
     ----------
     fitted : TextFitted, with a model
     alpha : float or "evidence"
-        The pseudocount that was asked for; the factor of evidence's is chosen here.
+        The parameter; for "evidence" a factor of the pseudocount is chosen here.
     rows : all learned documents, or a sample of them, coded by the classes
     complete : bool
         Whether these are all documents.

@@ -33,8 +33,8 @@ MAX_CELLS = 1 << 22
 def informative_words(counts: Floats, totals: Floats) -> Index:
     """Return the numbers of the words of most mutual information with the label, increasing.
 
-    A word that a share p of all words are says at most the entropy of p, so that few rare words
-    have to be looked at.
+    A word that is a share p of all words has at most the entropy of p as its information, so that
+    few rare words have to be looked at.
 
     Parameters
     ----------

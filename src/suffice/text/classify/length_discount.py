@@ -1,4 +1,4 @@
-"""Length discount: a document's words repeat each other, the hundredth says less than the first."""
+"""Length discount: a document's words repeat each other, the hundredth adds less than the first."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from suffice.combine.combination import Calibration
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 
-# Rates of the discount that are tried, per word: beyond 1 / rate words a document says hardly more.
+# Rates of the discount that are tried, per word: beyond 1 / rate words, more add hardly anything.
 RATES = tuple(2.0**-power for power in range(11))
 # Mean and standard deviation of the log rate a priori: where few documents say little, no extreme
 # one is taken. Three sets of texts have 1/8 to 1/4.

@@ -127,7 +127,7 @@ def check_state(state: dict[str, Any], vectorizer: Any, settings: Any) -> None:
     ----------
     state : what the file says was learned, by name
     vectorizer : CountVectorizer
-        Which says how documents are cut.
+        Which says how documents are split.
     settings : TextClassifier
     """
     check_analyzer(vectorizer)

@@ -73,7 +73,7 @@ class Attachment(NamedTuple):
 
 @dataclass(frozen=True)
 class Message:
-    """What a message says to a text classifier.
+    """A message as a text classifier takes it.
 
     Parameters
     ----------
@@ -250,7 +250,7 @@ class Contents:
 
 
 def contents(part: Part) -> Contents:
-    r"""Return what a part says, with all parts in it.
+    r"""Return the text, link hosts and attachments of a part and all parts in it.
 
     Examples
     --------
@@ -348,7 +348,7 @@ def message_of(raw: bytes, source: str, caps: Caps) -> Message:
         root, parts_left_out = root_part(start, caps)
         found = contents(root)
     except Exception as error:
-        # No list tells what the standard library's parser raises where it should note a defect.
+        # The standard library does not document what its parser raises for a defect.
         raise InputError(
             f"It cannot be parsed ({type(error).__name__}: {error}). Look at its headers."
         ) from error

@@ -105,7 +105,7 @@ def mbox_messages(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
     [b'To: b\n\nHi.\nFrom me.\n\n', b'To: d\n\nFrom\n']
     """
     message = bytearray()
-    # A line that may begin a message: the next line tells.
+    # A line that may begin a message: the next line decides.
     envelope = b""
     begins_line = after_empty_line = True
     while piece := file.readline(LONGEST_PIECE):

@@ -1,4 +1,4 @@
-"""HashingVectorizer: scikit-learn's, counted by kernels, with names that can be asked for."""
+"""HashingVectorizer: scikit-learn's, counted by kernels, with the names of its columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from suffice.threads import with_one_blas_thread
 BETWEEN = "|"
 
 
-# A subclass has to say again that its answers, being sparse, become no data frames.
+# A subclass must repeat that its results, being sparse, become no data frames.
 @with_one_blas_thread
 class HashingVectorizer(ScikitHashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Count words in a fixed number of columns: scikit-learn's parameters and results.

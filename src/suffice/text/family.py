@@ -1,4 +1,4 @@
-"""What the tally of a text column says of documents."""
+"""The family of text columns: documents under an event model, with a length discount."""
 
 from __future__ import annotations
 
@@ -125,25 +125,17 @@ class TextPosterior(Posterior[Counts]):
         for members in folds.members:
             rows = replace(folds.rows.take(members), X=matrix[members])
             held = np.bincount(rows.codes, rows.row_weights * ~missing[members], classes)
-            left, words = (
-                subtract_or_zero(documents, held),
-                subtract_or_zero(counts, count_words(rows)[1].counts),
-            )
-            # As heavy as all documents are: by their words, or by their number.
-            factor = _ratio(documents, left)
-            if by_words:
-                factor = _ratio(counts.sum(axis=1), words.sum(axis=1))
+            left = subtract_or_zero(documents, held)
+            words = subtract_or_zero(counts, count_words(rows)[1].counts)
             known = np.flatnonzero(words.any(axis=0))
             if not known.size:
                 scores[members], lengths[members] = 0.0, 0.0
                 continue
-            model = event_model(
-                self.family.event,
-                np.arange(classes),
-                _ratio(documents, left) * left,
-                factor[:, None] * words[:, known],
-                alpha,
-            )
+            # Scaled to the weight of all documents: by their words, or by their number.
+            by_number = _ratio(documents, left)
+            factor = _ratio(counts.sum(axis=1), words.sum(axis=1)) if by_words else by_number
+            scaled = by_number * left, factor[:, None] * words[:, known]
+            model = event_model(self.family.event, np.arange(classes), *scaled, alpha)
             seen = rows.X[:, known]
             scores[members] = scoring.joint_log_proba(model.scorer(), seen, np.zeros(classes))
             lengths[members] = row_sums(seen)
@@ -181,15 +173,15 @@ class TextPosterior(Posterior[Counts]):
         column = table[self.family.column]
         filled = np.array(column.values.to_pylist(), object)
         if rng is not None and column.any_missing:
-            gaps = np.flatnonzero(column.missing)
-            chances = np.exp(log_proba[gaps])
-            codes = np.array([rng.choice(len(p), p=p / p.sum()) for p in chances], np.int32)
-            filled[gaps] = self.sample(codes, rng)[self.family.column]
+            rows = np.flatnonzero(column.missing)
+            proba = np.exp(log_proba[rows])
+            codes = np.array([rng.choice(len(p), p=p / p.sum()) for p in proba], np.int32)
+            filled[rows] = self.sample(codes, rng)[self.family.column]
         return {self.family.column: filled}
 
 
 def _ratio(over: Floats, under: Floats) -> Floats:
-    """Return how many times heavier the classes (C,) are; 1 for those without anything."""
+    """Return the ratio of two weights of each class, (C,); 1 where the second is 0."""
     return np.divide(over, under, out=np.ones_like(under), where=under > 0)
 
 
@@ -208,7 +200,7 @@ class Text(Family[Counts]):
     ----------
     columns : one name
     event : "multinomial", "bernoulli" or "complement"
-    terms : array of str, Names, or None before anything is learned
+    terms : array of str, Names, Vocabulary, or None before anything is learned
     length_discount : float
 
     Examples
@@ -226,15 +218,17 @@ class Text(Family[Counts]):
     event: str = "multinomial"
     terms: Any = None
     length_discount: float = 0.0
-    # What finds the terms in documents; handed on to the family that grows out of this one.
+    # It finds the terms in documents; a family that grows out of this one is given it as terms.
     _vocabulary: Vocabulary = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        named = self.terms
-        if not isinstance(named, Names):
-            named = Names.of(() if named is None else [str(term) for term in named])
-        object.__setattr__(self, "terms", named)
-        object.__setattr__(self, "_vocabulary", Vocabulary(named))
+        found = self.terms
+        if not isinstance(found, Vocabulary):
+            if not isinstance(found, Names):
+                found = Names.of(() if found is None else [str(term) for term in found])
+            found = Vocabulary(found)
+        object.__setattr__(self, "terms", found.terms)
+        object.__setattr__(self, "_vocabulary", found)
 
     @property
     def name(self) -> str:
@@ -249,10 +243,9 @@ class Text(Family[Counts]):
     @classmethod
     def with_settings(cls, columns: tuple[str, ...], event: str, **settings: Any) -> Self:
         """Return the family with its `settings`."""
-        found = {
-            "length_discount" if name == "fading" else name: settings[name] for name in settings
-        }
-        return cls(columns, event=event, **found)
+        if "fading" in settings:
+            settings["length_discount"] = settings.pop("fading")
+        return cls(columns, event=event, **settings)
 
     def objection(self, table: Table) -> str | None:
         """Say why the column holds no documents, or None."""
@@ -270,7 +263,7 @@ class Text(Family[Counts]):
     ) -> Self:
         """Return the family with the length discount of the lowest held-out log-loss."""
         if self.event == "bernoulli":
-            return self  # absent words speak as well: no document is longer than another
+            return self  # absent words are scored as well: no document is longer than another
         posterior = self.posterior(self.count(table, codes, classes, weights))
         rows = Rows(self.matrix(table), codes, classes, weights, groups=groups)
         hashes = table_hashes([table[self.column]], len(table))
@@ -288,16 +281,12 @@ class Text(Family[Counts]):
         discount = LengthDiscount.without_temperature(
             scores, folds.rows.codes, folds.rows.row_weights
         )
-        found = replace(self, length_discount=discount.rate)
-        object.__setattr__(found, "_vocabulary", self._vocabulary)
-        return found
+        return replace(self, terms=self._vocabulary, length_discount=discount.rate)
 
     def with_levels_of(self, table: Table) -> Self:
         """Return the family with the terms that are new."""
         vocabulary, _ = self._vocabulary.learn(WordAnalyzer(), table[self.column].values)
-        grown = replace(self, terms=vocabulary.terms)
-        object.__setattr__(grown, "_vocabulary", vocabulary)
-        return grown
+        return replace(self, terms=vocabulary)
 
     def matrix(self, table: Table) -> Any:
         """Return the rows of counts of the known terms, CSR (n, V)."""
