@@ -116,22 +116,22 @@ def test_the_density_of_a_document_is_the_sum_over_classes(event, unknown):
 @pytest.mark.parametrize("calibrate", [None, "loo"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("ngrams", [1, 2])
-def test_the_bridge_answers_alike(event, calibrate, classes, ngrams):
+def test_the_logistic_regression_has_the_same_probabilities(event, calibrate, classes, ngrams):
     documents, y = corpus(100, classes, seed=6)
     model = TextClassifier(event=event, calibrate=calibrate, ngrams=ngrams).fit(documents, y)
     if calibrate is not None and model.calibration_.noise_rate > 0:
         with pytest.raises(InputError, match="calibrated with a noise rate"):
             model.to_logistic()
         return
-    bridge = model.to_logistic()
+    logistic = model.to_logistic()
     new = [*documents, *NEW]
     np.testing.assert_allclose(
-        bridge.predict_proba(new), model.predict_proba(new), rtol=1e-9, atol=1e-12
+        logistic.predict_proba(new), model.predict_proba(new), rtol=1e-9, atol=1e-12
     )
-    assert bridge.classes_.tolist() == model.classes_.tolist()
+    assert logistic.classes_.tolist() == model.classes_.tolist()
 
 
-def test_some_bridge_discounts_long_documents():
+def test_some_logistic_regression_discounts_long_documents():
     documents, y = corpus(100, 2, seed=6)
     model = TextClassifier().fit(documents, y)
     model._fitted = model._fitted.replace(length_discount=0.5)
@@ -150,7 +150,7 @@ def test_some_bridge_discounts_long_documents():
         ({"event": "polya"}, "Polya"),
     ],
 )
-def test_what_is_no_linear_form_of_counts_has_no_bridge(settings, message):
+def test_what_is_no_linear_form_of_counts_is_no_logistic_regression(settings, message):
     documents, y = corpus(60, 2)
     with pytest.raises(InputError, match=message):
         TextClassifier(**settings).fit(documents, y).to_logistic()

@@ -328,7 +328,9 @@ class TextClassifier(TallyClassifier):
             stale = fitted.calibration is not None and fitted.calibration_stale
             note = note_at_fit(measured, "documents", CURE, stale=stale)
         else:
-            rows = self._rows_to_measure(fitted, X, y, sample_weight)
+            check_labels_given(y)
+            batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
+            rows = code_rows_to_measure(batch.classes, batch.rows, fitted.classes)
             measured = measure_increase(fitted.log_proba, rows, fitted.measured_words())
             note = note_on_rows(measured, "documents")
         names = tuple(fitted.terms.terms)
@@ -389,7 +391,7 @@ class TextClassifier(TallyClassifier):
             raise InputError(
                 f"With unknown={self.unknown!r}, weighting={self.weighting!r} and refine="
                 f"{self.refine!r} documents are no rows of counts of known terms. Use "
-                "unknown='ignore', weighting=None and refine=None for the bridge."
+                "unknown='ignore', weighting=None and refine=None for to_logistic."
             )
         words = self._vectorizer().set_params(
             vocabulary=self.terms_.tolist(), binary=self.event == "bernoulli"
@@ -516,12 +518,12 @@ class TextClassifier(TallyClassifier):
                 batch = self._batch(documents, labels, None, before=fitted)
             except NoRowsError:
                 continue
-            if fitted is not None:
+            if fitted is None:
+                first = learning.learn_first(batch, batch.classes[:0], closed=False)
+                fitted = self._with_sample(TextFitted.of(first), batch.rows)
+            else:
                 kept = self._keep(fitted, batch, forget=False)
                 fitted = learning.learn(fitted, batch, kept)
-                continue
-            fitted = TextFitted.of(learning.learn_first(batch, batch.classes[:0], closed=False))
-            fitted = self._with_sample(fitted, batch.rows)
         if fitted is None:
             raise InputError("The generator gave no documents. Give some.")
         fitted = fitted.keep_terms(fitted.used_terms()).replace(new_classes=fitted.classes)
@@ -591,11 +593,6 @@ class TextClassifier(TallyClassifier):
     def _learned_rows(self, fitted: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
         batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
         return learning.check_learned(fitted, batch, type(self).__name__)
-
-    def _rows_to_measure(self, fitted: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-        check_labels_given(y)
-        batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
-        return code_rows_to_measure(batch.classes, batch.rows, fitted.classes)
 
     def _leave_one_out(self, fitted: Any, rows: Rows) -> LeaveOneOutResult:
         return leave_one_out(fitted, rows, type(self).__name__)

@@ -1,4 +1,4 @@
-"""The bridge: a text classifier as a vectorizer and a logistic regression."""
+"""A text classifier as a vectorizer and a logistic regression."""
 
 from __future__ import annotations
 

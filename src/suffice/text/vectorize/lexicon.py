@@ -22,6 +22,7 @@ from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.threads import get_threads
 
 CODE_POINTS = 0x110000
+ASCII_POINTS = 0x80
 BLOCK = 0x100
 WORD = re.compile(r"\w+")
 
@@ -31,8 +32,8 @@ LOWERED_BY_PYTHON = np.array([list("İ".encode()), list("Σ".encode())], np.uint
 
 
 @cache
-def letter_table(lowercase: bool) -> NDArray[np.uint32]:
-    r"""Return what each code point is written as in a word, (0x110000,); 0 outside of words.
+def letter_table(lowercase: bool, size: int = CODE_POINTS) -> NDArray[np.uint32]:
+    r"""Return what each code point below `size` is written as in a word; 0 outside of words.
 
     Word letters are those of Python's `\w`.
 
@@ -41,35 +42,22 @@ def letter_table(lowercase: bool) -> NDArray[np.uint32]:
     >>> int(letter_table(True)[ord("-")])
     0
     """
-    points = "".join(map(chr, range(CODE_POINTS)))
-    table = np.arange(CODE_POINTS, dtype=np.uint32)
+    points = "".join(map(chr, range(size)))
+    table = np.arange(size, dtype=np.uint32)
     if lowercase:
-        for start in range(0, CODE_POINTS, BLOCK):
+        for start in range(0, size, BLOCK):
             block = points[start : start + BLOCK]
             if block.lower() != block:
                 lowered = [letter.lower() for letter in block]
                 table[start : start + BLOCK] = [
                     ord(low) if len(low) == 1 else start + at for at, low in enumerate(lowered)
                 ]
-    is_letter = np.zeros(CODE_POINTS, bool)
+    is_letter = np.zeros(size, bool)
     for run in WORD.finditer(points):
         is_letter[run.start() : run.end()] = True
     table[~is_letter[table]] = 0
     table.flags.writeable = False
     return table
-
-
-@cache
-def ascii_table(lowercase: bool) -> NDArray[np.uint32]:
-    """Return the same for ASCII alone, (0x80,), which needs no look at all of Unicode."""
-    letters = [chr(point) for point in range(0x80)]
-    return np.array(
-        [
-            ord(letter.lower() if lowercase else letter) if WORD.match(letter) else 0
-            for letter in letters
-        ],
-        np.uint32,
-    )
 
 
 # Bytes that are split into words before the words are counted: few enough to stay in cache.
@@ -200,10 +188,9 @@ class Lexicon:
         """Count ranges of documents, one a core: by our tables, or each by growing its own."""
         size = int(documents.begins[-1] - documents.begins[0])
         ranges = documents.ranges(max(-(-size // get_threads()), WORTH_A_CORE)) or [(0, 0)]
-        if is_ascii(documents.letters):
-            letters = ascii_table(self.ngrams.lowercase)
-        else:
-            letters = letter_table(self.ngrams.lowercase)
+        # The table of ASCII alone needs no look at all of Unicode.
+        points = ASCII_POINTS if is_ascii(documents.letters) else CODE_POINTS
+        letters = letter_table(self.ngrams.lowercase, points)
 
         def work(start: int, stop: int) -> _Part:
             return self._part(documents.take(start, stop), letters, grow=grow)
