@@ -308,7 +308,7 @@ def test_links_in_plain_text_give_their_hosts():
     assert list(hosts_in(text)) == ["a.example", "b.example", "www.c.example"]
 
 
-def test_a_host_is_told_once():
+def test_a_host_is_listed_once():
     assert parse("To: a", "", "http://a.example http://b.example http://a.example/x").links == (
         "a.example",
         "b.example",

@@ -112,7 +112,7 @@ def test_pruning_forgets_terms_that_are_rare(learned, cut, least):
     assert set(counter.get_feature_names_out()) == set(terms)
 
 
-def test_a_merged_vectorizer_names_its_new_columns_though_it_was_asked_before():
+def test_a_merged_vectorizer_names_its_new_columns_after_earlier_calls():
     counter = CountVectorizer().fit(["to be"])
     assert counter.vocabulary_ == {"be": 0, "to": 1}
     assert counter.merge(CountVectorizer().fit(["to see"])).vocabulary_ == {

@@ -126,7 +126,7 @@ def test_many_words_make_tables_grow_and_stay_right():
         assert (ours.transform(learned) != expected).nnz == 0
 
 
-def test_long_words_that_begin_alike_are_told_apart():
+def test_long_words_with_the_same_beginning_are_distinguished():
     stems = ["abcdefgh" * n for n in range(1, 5)]
     words = [stem + end for stem in stems for end in ("", "a", "b", "ab", "ba", "é", "ê")]
     counter = CountVectorizer()
@@ -135,7 +135,7 @@ def test_long_words_that_begin_alike_are_told_apart():
     assert Counter(found.toarray().sum(axis=0).tolist()) == {1: 14, 2: 14}
 
 
-def test_two_words_of_one_hash_are_told_apart_by_their_bytes():
+def test_two_words_of_one_hash_are_distinguished_by_their_bytes():
     words, _ = lexicon._empty(WordNgrams())
     spelled = [b"first", b"other", b"firsts", b"longer words", b"longer wordy", b"longer word"]
     texts = [np.frombuffer(word, np.uint8) for word in (*spelled, b"third", b"longer wordz")]

@@ -50,7 +50,7 @@ def test_a_loss_that_fears_lost_mail_moves_the_decision():
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_words_are_drawn_as_often_as_the_model_believes(event):
+def test_words_are_drawn_with_their_posterior_probabilities(event):
     documents, y = corpus(150, 2, seed=1)
     model = TextClassifier(event=event, alpha=0.5, calibrate=None).fit(documents, y)
     drawn, labels = model.sample(DRAWS, random_state=0)

@@ -71,7 +71,7 @@ def test_learning_in_any_parts_is_learning_all_at_once(learned, given, marks):
 
 @pytest.mark.slow
 @given(pairs, pairs, settings)
-def test_forgetting_is_never_having_learned(kept, gone, given):
+def test_forgetting_equals_fitting_the_others(kept, gone, given):
     both = [*kept, *gone]
     model = plain(**given)
     quietly(lambda: model.fit([text for text, _ in both], [label for _, label in both]))

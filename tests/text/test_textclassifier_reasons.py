@@ -62,7 +62,7 @@ def test_reasons_add_up_to_the_log_odds(settings, classes):
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_reasons_start_from_what_an_empty_document_is_told(settings, classes):
+def test_explanations_start_from_the_log_odds_of_an_empty_document(settings, classes):
     documents, y = corpus(80, classes, seed=2)
     model = TextClassifier(**settings | {"calibrate": None}).fit(documents, y)
     nothing = log_odds(model, "", "ham", None)

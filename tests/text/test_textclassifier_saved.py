@@ -79,7 +79,7 @@ def test_a_stale_calibration_is_still_stale_when_loaded(tmp_path):
     assert again(model, tmp_path).calibration_stale_
 
 
-def test_what_cannot_be_told_in_a_file_is_not_saved(tmp_path):
+def test_what_no_file_can_hold_is_not_saved(tmp_path):
     words = CountVectorizer(tokenizer=str.split, token_pattern=None)
     model = TextClassifier(words=words, calibrate=None).fit(MAILS, LABELS)
     with pytest.raises(ModelFileError, match="the parameter 'tokenizer' holds what no file can"):

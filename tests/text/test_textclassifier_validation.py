@@ -38,7 +38,7 @@ def really_fitted(model, documents, y, splits, weights=None):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_folds_are_foretold_as_by_models_fitted_to_the_others(settings):
+def test_folds_are_predicted_as_by_models_fitted_to_the_others(settings):
     documents, y = corpus(90, 3, seed=7)
     model = TextClassifier(**settings)
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
@@ -49,7 +49,7 @@ def test_folds_are_foretold_as_by_models_fitted_to_the_others(settings):
     np.testing.assert_allclose(found.accuracy[0], accuracy, rtol=1e-12)
 
 
-def test_weighted_documents_are_foretold_with_their_weights():
+def test_weighted_documents_are_scored_with_their_weights():
     documents, y = corpus(90, 2, seed=7)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 90)
     model, folds = TextClassifier(), KFold(3)
@@ -95,7 +95,7 @@ def test_calibration_is_that_of_refits_to_folds():
     model = TextClassifier(alpha=1.0).fit(documents, y)
     plain = TextClassifier(alpha=1.0, calibrate=None).fit(documents, y)
     rows = model._learned_rows(model._fitted, documents, y, None)
-    hashes = model._fitted.terms.hashes(rows)
+    hashes = model._fitted.term_counter.hashes(rows)
     folds, hashes = deal_rows(rows, hashes), hashes.tolist()
     text = [documents[hashes.index(one)] for one in folds.hashes.tolist()]
     words = plain.tally_.parts.counts.sum(axis=1)

@@ -212,7 +212,7 @@ class TextClassifier(TallyClassifier):
     def prune(self, min_count: float) -> Self:
         """Forget the terms that documents have fewer than `min_count` times in all."""
         fitted = self._check_fitted()
-        if fitted.terms.is_given:
+        if fitted.term_counter.is_given:
             raise InputError("The vocabulary was given. Give a smaller one instead of pruning it.")
         totals = term_counts(fitted.tally).sum(axis=0)
         kept = totals >= min_count
@@ -257,8 +257,8 @@ class TextClassifier(TallyClassifier):
         ['cheap']
         """
         fitted = self._check_ready()
-        scores = fitted.score_terms(fitted.terms.read([document]))
-        return explain_terms(scores, fitted.classes, fitted.terms.terms, target, against)
+        scores = fitted.score_terms(fitted.term_counter.read([document]))
+        return explain_terms(scores, fitted.classes, fitted.term_counter.terms, target, against)
 
     def term_probabilities(self) -> TermProbabilities:
         """Return p(word | class) of every word learned: the table that naive Bayes is.
@@ -274,7 +274,7 @@ class TextClassifier(TallyClassifier):
         {'ham': 0.1111111111111111, 'spam': 0.36363636363636365}
         """
         fitted = self._check_ready()
-        counts, terms = fitted.documents.known_counts, fitted.terms.vocabulary.array()
+        counts, terms = fitted.documents.known_counts, fitted.term_counter.vocabulary.array()
         probability = fitted.documents.term_probabilities()
         return TermProbabilities(terms, fitted.classes, probability, counts)
 
@@ -329,11 +329,11 @@ class TextClassifier(TallyClassifier):
             note = note_at_fit(measured, "documents", CURE, stale=stale)
         else:
             check_labels_given(y)
-            batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
+            batch = self._label(fitted.term_counter, self._read(fitted, X), y, sample_weight)
             rows = code_rows_to_measure(batch.classes, batch.rows, fitted.classes)
             measured = measure_increase(fitted.log_proba, rows, fitted.measured_words())
             note = note_on_rows(measured, "documents")
-        names = tuple(fitted.terms.terms)
+        names = tuple(fitted.term_counter.terms)
         return Importance.of("word", names, fitted.dependence(), measured, note)
 
     # Validating.
@@ -408,7 +408,7 @@ class TextClassifier(TallyClassifier):
     @property
     def terms_(self) -> Any:
         """The terms learned, by column."""
-        return self._check_fitted().terms.vocabulary.array()
+        return self._check_fitted().term_counter.vocabulary.array()
 
     @property
     def alpha_(self) -> float:
@@ -462,7 +462,7 @@ class TextClassifier(TallyClassifier):
     def _posterior(self, fitted: Any) -> Generative:
         groups = fitted.tally
         prior = discrete_class_prior(groups.weights, self.class_prior, fit_prior=self.fit_prior)
-        documents = DocumentModel.of(fitted.terms, groups, self.alpha)
+        documents = DocumentModel.of(fitted.term_counter, groups, self.alpha)
         if self.alpha == EVIDENCE and fitted.alpha_factor != 1.0:
             documents = documents.with_alpha(documents.alpha * fitted.alpha_factor)
         decision = None
@@ -488,7 +488,7 @@ class TextClassifier(TallyClassifier):
             if not matrix.shape[0]:
                 raise InputError("Found no documents while a minimum of 1 is required. Give some.")
         else:
-            counter, matrix = before.terms.learn(as_documents(X))
+            counter, matrix = before.term_counter.learn(as_documents(X))
         return self._label(counter, matrix, y, sample_weight, groups)
 
     def _label(
@@ -506,8 +506,8 @@ class TextClassifier(TallyClassifier):
         return self._refit(learning.learn(before, batch, self._keep(before, batch, forget=False)))
 
     def _forget(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Fitted:
-        matrix = before.terms.read_learned(as_documents(X), pruned=before.is_pruned)
-        batch = self._label(before.terms, matrix, y, sample_weight)
+        matrix = before.term_counter.read_learned(as_documents(X), pruned=before.is_pruned)
+        batch = self._label(before.term_counter, matrix, y, sample_weight)
         return self._refit(learning.forget(before, batch, self._keep(before, batch, forget=True)))
 
     def _fit_batches(self, batches: Iterator[Any]) -> TextFitted:
@@ -535,7 +535,7 @@ class TextClassifier(TallyClassifier):
         kept = found.used_terms()
         if not kept.all():
             found = found.keep_terms(kept)
-            rows = replace(rows, X=found.terms.take_rows(rows.X, kept))
+            rows = replace(rows, X=found.term_counter.take_rows(rows.X, kept))
         found.check_words()
         found = self._with_sample(self._with_model(found, waits=False), rows)
         return self._calibrate(found, rows) if self._needs_rows else found
@@ -544,7 +544,7 @@ class TextClassifier(TallyClassifier):
         """Return the fitted value with the first documents, if some are to be kept."""
         if not self._needs_rows:
             return fitted
-        hashes = fitted.terms.hashes(rows)
+        hashes = fitted.term_counter.hashes(rows)
         return fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
 
     def _keep(self, before: Any, batch: Any, *, forget: bool) -> learning.Kept:
@@ -572,7 +572,7 @@ class TextClassifier(TallyClassifier):
         mine = self._check_fitted()
         check_same_class(type(self), type(other))
         check_is_fitted(other)
-        check_same_terms(mine.terms, other._fitted.terms)
+        check_same_terms(mine.term_counter, other._fitted.term_counter)
         return mine, other._fitted
 
     # How documents are answered and validated.
@@ -584,14 +584,14 @@ class TextClassifier(TallyClassifier):
         return cast(TextFitted, super()._check_ready())
 
     def _read(self, fitted: Any, X: Any) -> Any:
-        return fitted.terms.read(as_documents(X))
+        return fitted.term_counter.read(as_documents(X))
 
     def _log_proba(self, fitted: Any, array: Any) -> Floats:
         log_proba: Floats = fitted.log_proba(array)
         return log_proba
 
     def _learned_rows(self, fitted: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-        batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
+        batch = self._label(fitted.term_counter, self._read(fitted, X), y, sample_weight)
         return learning.check_learned(fitted, batch, type(self).__name__)
 
     def _leave_one_out(self, fitted: Any, rows: Rows) -> LeaveOneOutResult:

@@ -59,7 +59,7 @@ class TextFitted(Fitted):
         return cls(**{field.name: getattr(fitted, field.name) for field in fields(fitted)})
 
     @property
-    def terms(self) -> TermCounter:
+    def term_counter(self) -> TermCounter:
         """What is counted of documents."""
         return cast(TermCounter, self.counter)
 
@@ -120,7 +120,7 @@ class TextFitted(Fitted):
     def measured_words(self) -> Index:
         """Return the words without which documents are scored, to see what is lost."""
         known, counts = self.documents.known_counts, self.documents.words.groups.parts.counts
-        if self.terms.event == "bernoulli":
+        if self.term_counter.event == "bernoulli":
             return informative_words(known, counts[:, :1].sum(axis=(1, 2)))
         return informative_words(known, counts.sum(axis=1))
 
@@ -128,11 +128,11 @@ class TextFitted(Fitted):
         """Return how each term depends on the label."""
         found = counts_dependence(self.documents.words.groups.parts, self.documents.alpha)
         # The last word of an event model may be the unknown one.
-        return Dependence(*(part[: len(self.terms.vocabulary)] for part in found))
+        return Dependence(*(part[: len(self.term_counter.vocabulary)] for part in found))
 
     def known_rows(self, X: Any) -> Any:
         """Return rows with the known terms alone."""
-        return self.terms.known_part(self.documents.narrow(X))
+        return self.term_counter.known_part(self.documents.narrow(X))
 
     # Terms that come and go.
 
@@ -140,15 +140,15 @@ class TextFitted(Fitted):
         """Return the value with a larger vocabulary, our terms at these columns, or the first."""
         sample = self.sample
         if sample is not None:
-            places = np.arange(len(self.terms.vocabulary)) if columns is None else columns
-            X = self.terms.place_rows(sample.rows.X, places, counter)
+            places = np.arange(len(self.term_counter.vocabulary)) if columns is None else columns
+            X = self.term_counter.place_rows(sample.rows.X, places, counter)
             sample = replace(sample, rows=replace(sample.rows, X=X))
         return self.replace(counter=counter, sample=sample)
 
     def used_terms(self) -> NDArray[np.bool_]:
         """Say which terms any document has, (V,); all of a vocabulary that was given are kept."""
-        if self.terms.is_given:
-            return np.ones(len(self.terms.vocabulary), np.bool_)
+        if self.term_counter.is_given:
+            return np.ones(len(self.term_counter.vocabulary), np.bool_)
         return np.asarray(document_counts(self.tally) > 0)
 
     def keep_terms(self, kept: NDArray[np.bool_]) -> Self:
@@ -158,7 +158,7 @@ class TextFitted(Fitted):
             return self.replace(refinement=refinement)
         columns = np.flatnonzero(kept)
         changed = self.replace(
-            counter=self.terms.take(columns),
+            counter=self.term_counter.take(columns),
             tally=take_terms(self.tally, columns),
             gross=None if self.gross is None else take_terms(self.gross, columns),
             loss_increase=None if self.loss_increase is None else self.loss_increase.keep(kept),
@@ -166,13 +166,13 @@ class TextFitted(Fitted):
         )
         if self.sample is None:
             return changed
-        X = changed.terms.take_rows(self.sample.rows.X, kept)
-        hashes = changed.terms.hashes(replace(self.sample.rows, X=X))
+        X = changed.term_counter.take_rows(self.sample.rows.X, kept)
+        hashes = changed.term_counter.hashes(replace(self.sample.rows, X=X))
         return changed.replace(sample=self.sample.with_rows(X, hashes))
 
     def check_words(self) -> None:
         """Refuse to learn from documents without words; what is left of others may have none."""
-        if not len(self.terms.vocabulary):
+        if not len(self.term_counter.vocabulary):
             raise InputError(
                 "No document has a word: the vocabulary is empty; perhaps the documents only "
                 "contain stop words. Give documents with words."
@@ -182,7 +182,7 @@ class TextFitted(Fitted):
 
     def merge(self, other: Self) -> Self:
         """Return what both have learned; terms and classes are aligned by name."""
-        counter, columns = self.terms.union(other.terms)
+        counter, columns = self.term_counter.union(other.term_counter)
         other = other.replace(sample=other.with_vocabulary_of(counter, columns).sample)
         return learning.merge(self.with_vocabulary_of(counter), other)
 

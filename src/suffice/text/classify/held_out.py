@@ -74,7 +74,7 @@ def calibrate_documents(
     measure : bool
         Whether it is measured what documents lose without some of their words.
     """
-    hashes = fitted.terms.hashes(rows)
+    hashes = fitted.term_counter.hashes(rows)
     folds = deal_rows(rows, hashes, MAX_TRIED, complete=complete)
     by_evidence = alpha == EVIDENCE
     fitted = fitted.with_alpha_factor(1.0) if by_evidence else fitted
@@ -156,7 +156,7 @@ def hold_out_documents(
 
 def must_rescore(fitted: TextFitted) -> bool:
     """Say whether what is left of a document without a word must be scored as a document."""
-    return fitted.terms.weighting is not None or fitted.terms.with_unknown
+    return fitted.term_counter.weighting is not None or fitted.term_counter.with_unknown
 
 
 def choose_discount(tried: Sequence[HeldOutDocuments]) -> tuple[int, LengthDiscount]:

@@ -70,7 +70,7 @@ def state_of(fitted: TextFitted) -> dict[str, Any]:
     """Return what is saved, by the names of `FIELDS`; the model is made of the tally again."""
     state = persistence.state_of(fitted)
     del state["n_features_in_"]
-    state["terms"] = fitted.terms.vocabulary.array()
+    state["terms"] = fitted.term_counter.vocabulary.array()
     if fitted.is_pruned:
         state["pruned_"] = True
     if fitted.calibration is not None:
@@ -84,7 +84,7 @@ def state_of(fitted: TextFitted) -> dict[str, Any]:
 
 def rows_to_save(fitted: TextFitted, name: str) -> dict[str, Any]:
     """Return the kept documents as they are saved: counts of terms, the unknown ones first."""
-    if fitted.sample is None or not fitted.terms.with_unknown:
+    if fitted.sample is None or not fitted.term_counter.with_unknown:
         return persistence.rows_to_save(fitted, name)
     X = fitted.sample.rows.X
     first = csr_array((X.data, (X.indices + 1) % X.shape[1], X.indptr), shape=X.shape)
@@ -110,14 +110,14 @@ def with_saved_rows(fitted: TextFitted, saved: Any) -> TextFitted:
     """Return the fitted value with the kept documents of a file, if there are any."""
     if saved is None:
         return fitted
-    size, smooth = check_saved_rows(saved, fitted.classes), fitted.terms.with_unknown
-    X = cells_of(saved["cells"], size, len(fitted.terms.vocabulary) + smooth)
+    size, smooth = check_saved_rows(saved, fitted.classes), fitted.term_counter.with_unknown
+    X = cells_of(saved["cells"], size, len(fitted.term_counter.vocabulary) + smooth)
     if not issparse(X) or np.any(X.data < 0) or np.isnan(X.data).any():
         refuse("Its kept documents are no counts of terms.")
     if smooth:  # files have the unknown terms first, rows have them last
         columns = np.where(X.indices == 0, X.shape[1] - 1, X.indices - 1)
         X = csr_array((X.data, columns, X.indptr), shape=X.shape)
-    return fitted.replace(sample=sample_of(saved, X, fitted.terms.hashes))
+    return fitted.replace(sample=sample_of(saved, X, fitted.term_counter.hashes))
 
 
 def check_state(state: dict[str, Any], vectorizer: Any, settings: Any) -> None:
