@@ -70,7 +70,7 @@ def tally_by_name(model):
 
 
 def quietly(act):
-    """Do something that leaves one class, without being told so."""
+    """Do something that leaves one class, without its warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", OneClassWarning)
         return act()
@@ -82,6 +82,8 @@ def refitted(model, documents, labels, weights, at):
     rest = TextClassifier(**settings)
     others = np.asarray(weights)[np.arange(len(documents)) != at]
     quietly(lambda: rest.fit(without(documents, at), without(labels, at), others))
-    told = np.full(len(model.classes_), -np.inf)
-    told[np.searchsorted(model.classes_, rest.classes_)] = rest.predict_log_proba([documents[at]])
-    return told
+    log_proba = np.full(len(model.classes_), -np.inf)
+    log_proba[np.searchsorted(model.classes_, rest.classes_)] = rest.predict_log_proba(
+        [documents[at]]
+    )
+    return log_proba

@@ -51,10 +51,10 @@ from suffice.prior import (
     Prior,
 )
 from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics, Tally
-from suffice.text.block import Text
 from suffice.text.classify.document_model import DocumentModel
 from suffice.text.classify.term_counter import TermCounter
-from suffice.text.vectorize.cutting import WordCutter
+from suffice.text.family import Text
+from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.vocabulary import Vocabulary
 
 
@@ -399,10 +399,10 @@ def count_cases() -> dict[str, Case]:
 def document_cases() -> dict[str, Case]:
     found = {}
     for event, given in product(("multinomial", "bernoulli", "complement", "polya"), (0, 1)):
-        counter = TermCounter(WordCutter(), Vocabulary.empty(), event=event)
+        counter = TermCounter(WordAnalyzer(), Vocabulary.empty(), event=event)
         counter, matrix = counter.learn(documents())
         if given:
-            known = TermCounter(WordCutter(), counter.vocabulary, event=event, is_given=True)
+            known = TermCounter(WordAnalyzer(), counter.vocabulary, event=event, is_given=True)
             counter, matrix = known.learn(documents())
 
         def fit(tally: Any, counter: TermCounter = counter) -> DocumentModel:

@@ -11,7 +11,7 @@ import suffice
 from saved_cases import put_together, taken_apart, tensor
 from suffice import TextClassifier, rank_features
 from suffice.errors import InputError, ModelFileError
-from suffice.text.classify import word_losses
+from suffice.text.classify import importance
 
 USEFUL, USELESS = ("cheap", "lunch"), ("you", "today")
 
@@ -77,7 +77,7 @@ def test_the_loss_on_given_documents_is_that_of_documents_without_the_word(setti
 def test_documents_are_scored_in_batches_as_they_are_at_once(monkeypatch):
     model = TextClassifier().fit(*mails(300, 0))
     whole = model.importance(*mails(100, 1))
-    monkeypatch.setattr(word_losses, "MAX_CELLS", 7)
+    monkeypatch.setattr(importance, "MAX_CELLS", 7)
     batches = model.importance(*mails(100, 1))
     pd.testing.assert_frame_equal(batches.to_frame(), whole.to_frame())
 
@@ -126,13 +126,13 @@ def test_what_was_measured_at_fit_is_what_new_documents_lose(settings, size):
 @pytest.mark.parametrize("size", [300, 3500])
 def test_taking_a_word_off_a_score_is_scoring_the_document_without_it(event, size, monkeypatch):
     documents, y = mails(size, 5, classes=3)
-    taken_off = TextClassifier(event=event).fit(documents, y).importance()
+    subtracted = TextClassifier(event=event).fit(documents, y).importance()
     monkeypatch.setattr("suffice.text.classify.held_out.must_rescore", lambda fitted: True)
     monkeypatch.setattr("suffice.text.classify.held_out.MAX_RESCORED", 1 << 30)
-    anew = TextClassifier(event=event).fit(documents, y).importance()
-    assert anew.measured.sum() > 50
-    np.testing.assert_allclose(anew.log_loss_increase, taken_off.log_loss_increase, atol=1e-10)
-    np.testing.assert_allclose(anew.standard_error, taken_off.standard_error, atol=1e-9)
+    rescored = TextClassifier(event=event).fit(documents, y).importance()
+    assert rescored.measured.sum() > 50
+    np.testing.assert_allclose(rescored.log_loss_increase, subtracted.log_loss_increase, atol=1e-10)
+    np.testing.assert_allclose(rescored.standard_error, subtracted.standard_error, atol=1e-9)
 
 
 def test_of_many_documents_the_first_are_measured(monkeypatch):
@@ -166,9 +166,9 @@ def test_rare_words_that_say_more_than_frequent_ones_are_found():
     counts[0, 4500:4520] = 40.0
     counts[1, 4500:4520] = 0.0
     totals = counts.sum(axis=1)
-    found = word_losses.informative_words(counts, totals)
-    said = word_losses._information(counts, totals)
-    assert set(found) == set(np.argsort(-said, kind="stable")[:200])
+    found = importance.informative_words(counts, totals)
+    information = importance._information(counts, totals)
+    assert set(found) == set(np.argsort(-information, kind="stable")[:200])
     assert set(range(4500, 4520)) <= set(found)
 
 
@@ -221,9 +221,9 @@ def test_what_was_measured_stays_with_its_word():
 def test_a_copy_from_a_file_has_measured_the_same(tmp_path):
     model = TextClassifier().fit(*mails(300, 0))
     model.save(tmp_path / "model")
-    again = suffice.load(tmp_path / "model").importance()
-    pd.testing.assert_frame_equal(again.to_frame(), model.importance().to_frame())
-    assert again.note == model.importance().note
+    loaded = suffice.load(tmp_path / "model").importance()
+    pd.testing.assert_frame_equal(loaded.to_frame(), model.importance().to_frame())
+    assert loaded.note == model.importance().note
 
 
 @pytest.mark.parametrize(

@@ -173,8 +173,8 @@ def test_links_pipes_and_empty_files_are_reported_and_skipped(tmp_path):
     (folder / "h.eml").write_bytes(b"Subject: good\n\n")
     skipped = []
     assert subjects(folder, on_broken=skipped.append) == ["good"]
-    told = {Path(broken.source).name: broken.reason.split(".")[0] for broken in skipped}
-    assert told == {
+    found = {Path(broken.source).name: broken.reason.split(".")[0] for broken in skipped}
+    assert found == {
         "a-link": "It is a symbolic link",
         "b-link": "It is a symbolic link",
         "c-circle": "It is a symbolic link",
@@ -231,8 +231,8 @@ def test_a_broken_message_in_an_mbox_is_reported_by_its_number(tmp_path):
 def test_by_default_each_broken_message_is_warned_of_at_the_callers_line(tmp_path):
     (tmp_path / "a.eml").write_bytes(b"")
     (tmp_path / "b.eml").write_bytes(b"no header")
-    told = r"[ab]\.eml was skipped\. It (is empty|has no header)\..* Pass on_broken to collect"
-    with pytest.warns(SufficeWarning, match=told) as caught:
+    expected = r"[ab]\.eml was skipped\. It (is empty|has no header)\..* Pass on_broken to collect"
+    with pytest.warns(SufficeWarning, match=expected) as caught:
         assert list(read_mail(tmp_path)) == []
     assert len(caught) == 2
     assert {each.filename for each in caught} == {__file__}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from suffice.errors import InputError
 from suffice.text.mail import Message, parse_message, read_mail
-from suffice.text.mail import parser as parser_module
+from suffice.text.mail import message as message_module
 
 pytestmark = pytest.mark.hostile
 
@@ -116,7 +116,7 @@ def test_a_fault_of_the_standard_parser_is_an_input_error(monkeypatch):
     def fails(part):
         raise IndexError("list index out of range")
 
-    monkeypatch.setattr(parser_module, "contents", fails)
+    monkeypatch.setattr(message_module, "contents", fails)
     with pytest.raises(InputError, match=r"It cannot be parsed \(IndexError: list index out of"):
         parse_message(b"Subject: a\n\nb")
 

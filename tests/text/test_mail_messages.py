@@ -11,8 +11,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from suffice.errors import InputError
 from suffice.text.mail import Attachment, Message, parse_message
-from suffice.text.mail.headers import decode, header_text
-from suffice.text.mail.html_text import host_of, hosts_in, text_and_hosts
+from suffice.text.mail.decoding import decode, header_text, host_of, hosts_in, text_and_hosts
 
 default_analyzer = CountVectorizer().build_analyzer()
 
@@ -309,7 +308,7 @@ def test_links_in_plain_text_give_their_hosts():
     assert list(hosts_in(text)) == ["a.example", "b.example", "www.c.example"]
 
 
-def test_a_host_is_told_once():
+def test_a_host_is_listed_once():
     assert parse("To: a", "", "http://a.example http://b.example http://a.example/x").links == (
         "a.example",
         "b.example",

@@ -1,6 +1,8 @@
 """What is counted of documents is a value: printable, comparable, grown and shrunk by copies."""
 
 import pickle
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,13 +10,13 @@ import pytest
 
 from suffice import CountVectorizer, TextClassifier
 from suffice.text.classify.term_counter import TermCounter
-from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.cutting import WordCutter
+from suffice.text.vectorize.analyzer import WordAnalyzer
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vocabulary import Vocabulary
 
 
 def counter_of(documents, **settings):
-    return TermCounter(WordCutter(), Vocabulary.empty(), **settings).learn(documents)[0]
+    return TermCounter(WordAnalyzer(), Vocabulary.empty(), **settings).learn(documents)[0]
 
 
 def test_counters_of_the_same_settings_and_terms_are_equal():
@@ -27,11 +29,11 @@ def test_counters_of_the_same_settings_and_terms_are_equal():
     assert "Vocabulary(['to', 'be'])" in repr(one)
 
 
-def test_cutters_are_equal_if_they_find_the_same_terms():
+def test_analyzers_are_equal_if_they_find_the_same_terms():
     plain, pairs = CountVectorizer(), CountVectorizer(ngram_range=(1, 2))
-    assert cutter_of(plain) == WordCutter()
-    assert cutter_of(pairs) != WordCutter()
-    characters = [cutter_of(CountVectorizer(analyzer="char")) for _ in range(2)]
+    assert analyzer_of(plain) == WordAnalyzer()
+    assert analyzer_of(pairs) != WordAnalyzer()
+    characters = [analyzer_of(CountVectorizer(analyzer="char")) for _ in range(2)]
     assert characters[0] == characters[1]
     assert hash(characters[0]) == hash(characters[1])
 
@@ -50,7 +52,7 @@ def test_a_counter_that_learns_or_drops_terms_leaves_the_first_as_it_was():
 
 
 def test_a_vocabulary_that_was_given_neither_grows_nor_shrinks():
-    counter = TermCounter(WordCutter(), counter_of(["to be"]).vocabulary, is_given=True)
+    counter = TermCounter(WordAnalyzer(), counter_of(["to be"]).vocabulary, is_given=True)
     same, matrix = counter.learn(["be or not"])
     assert same is counter
     np.testing.assert_array_equal(matrix.toarray(), [[0, 1]])
@@ -66,3 +68,36 @@ def test_a_classifier_has_three_classes_of_ours_at_most():
 def test_nothing_is_known_before_fit(name):
     with pytest.raises(AttributeError):
         getattr(TextClassifier(), name)
+
+
+SCRIPT = """
+import sys
+sys.modules["sklearn"] = None  # an import of it fails
+import numpy as np
+from suffice.data.rows import Rows
+from suffice.scoring.scorer import log_proba
+from suffice.tally import Groups
+from suffice.text.family import Text
+from suffice.text.classify.document_model import DocumentModel
+from suffice.text.classify.explanation import explain_terms
+from suffice.text.classify.length_discount import LengthDiscount
+from suffice.text.classify.refinement import Refinement
+from suffice.text.classify.term_counter import TermCounter
+from suffice.text.classify.explanation import TermProbabilities
+from suffice.text.vectorize.analyzer import WordAnalyzer
+from suffice.text.vectorize.vocabulary import Vocabulary
+
+mails, codes = ["cheap pills", "lunch at noon", "cheap watches"], np.array([1, 0, 1], np.int32)
+counter, matrix = TermCounter(WordAnalyzer(), Vocabulary.empty()).learn(mails)
+tally = Groups(["ham", "spam"], *counter.count(Rows(matrix, codes, 2)))
+model = DocumentModel.of(counter, tally, "evidence")
+rows = model.prepare(counter.read(["cheap lunch pills"]))
+print(log_proba(model.scorer(), rows, np.log([0.5, 0.5])).argmax())
+"""
+
+
+def test_documents_are_cut_and_scored_without_scikit_learn():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "1"

@@ -14,10 +14,10 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from suffice.errors import InputError
 from suffice.kernels.text.murmur import murmur
-from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.cutting import LETTER_RUNS, WordCutter
+from suffice.text.vectorize.analyzer import LETTER_RUNS, WordAnalyzer
 from suffice.text.vectorize.hashing import HashingVectorizer
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
+from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
 # Letters that are lowered, cut or written in a way of their own, and what parts words.
@@ -100,7 +100,7 @@ def assert_same_cells(ours, its):
 @given(documents, documents, settings, limits)
 def test_counts_names_and_types_are_scikit_learns(learned, others, cut, limited):
     ours, its = CountVectorizer(**cut, **limited), theirs.CountVectorizer(**cut, **limited)
-    assert isinstance(cutter_of(ours), WordCutter)
+    assert isinstance(analyzer_of(ours), WordAnalyzer)
     mine, them = answer(ours, learned), answer(its, learned)
     if isinstance(them, str):
         assert mine == them
@@ -217,8 +217,8 @@ def test_documents_may_be_lists_of_words_if_a_function_takes_them():
         {"preprocessor": " ".join},
     ):
         found = CountVectorizer(**cut).fit_transform(learned).toarray()
-        again = CountVectorizer(**cut).fit_transform(document for document in learned).toarray()
-        assert found.tolist() == again.tolist() == [[1, 1], [1, 0]]
+        streamed = CountVectorizer(**cut).fit_transform(document for document in learned).toarray()
+        assert found.tolist() == streamed.tolist() == [[1, 1], [1, 0]]
 
 
 def test_ties_for_the_last_of_max_features_fall_as_in_scikit_learn():

@@ -12,7 +12,7 @@ import sklearn.feature_extraction.text as theirs
 
 from suffice.data.documents import Documents
 from suffice.errors import InputError
-from suffice.text.vectorize.cutting import BATCH
+from suffice.text.vectorize.analyzer import BATCH
 from suffice.text.vectorize.hashing import HashingVectorizer
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
@@ -207,15 +207,15 @@ def test_a_file_is_a_generator_of_its_lines():
 
 
 def test_a_generator_is_read_in_batches_of_documents():
-    asked = []
+    given = []
 
     def stream():
         for number in range(2 * BATCH + 3):
-            asked.append(number)
+            given.append(number)
             yield f"word{number % 7}"
 
     ours = CountVectorizer().partial_fit(stream())
-    assert ours.n_documents_ == len(asked) == 2 * BATCH + 3
+    assert ours.n_documents_ == len(given) == 2 * BATCH + 3
     assert len(ours.get_feature_names_out()) == 7
 
 

@@ -14,15 +14,15 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from suffice.errors import InputError, MergeError
-from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.hashing import HashingVectorizer
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
+from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 from suffice.text.vectorize.vocabulary import Vocabulary
 
 WORDS = st.sampled_from(["to", "be", "or", "not", "that", "is", "the", "é", "中文", "Σας", "a"])
 documents = st.lists(st.lists(WORDS, max_size=6).map(" ".join), min_size=1, max_size=12)
-cuts = st.sampled_from(
+analyzers = st.sampled_from(
     [
         {},
         {"ngram_range": (1, 2)},
@@ -49,7 +49,7 @@ def counted_by_hand(cut, learned):
     return {term: (totals[term], seen[term]) for term in totals}, len(learned)
 
 
-@given(documents, cuts, st.lists(st.integers(0, 12), max_size=4))
+@given(documents, analyzers, st.lists(st.integers(0, 12), max_size=4))
 def test_partial_fit_in_any_split_counts_as_by_hand(learned, cut, marks):
     ends = [*sorted(min(mark, len(learned)) for mark in marks), len(learned)]
     counter, start = CountVectorizer(**cut), 0
@@ -67,7 +67,7 @@ def test_partial_fit_in_any_split_counts_as_by_hand(learned, cut, marks):
         )
 
 
-@given(documents, cuts)
+@given(documents, analyzers)
 def test_new_terms_come_in_the_order_of_first_sight_and_columns_stay(learned, cut):
     together = CountVectorizer(**cut).partial_fit(learned)
     one_by_one = CountVectorizer(**cut)
@@ -80,7 +80,7 @@ def test_new_terms_come_in_the_order_of_first_sight_and_columns_stay(learned, cu
     assert list(one_by_one.vocabulary_) == list(together.vocabulary_)
 
 
-@given(documents, documents, cuts)
+@given(documents, documents, analyzers)
 def test_a_merged_vectorizer_has_learned_both(first, second, cut):
     a = CountVectorizer(**cut).partial_fit(first)
     b = CountVectorizer(**cut).partial_fit(second)
@@ -95,7 +95,7 @@ def test_a_merged_vectorizer_has_learned_both(first, second, cut):
     assert by_name(a) == counted_by_hand(cut, first + second + first)
 
 
-@given(documents, cuts, st.integers(0, 4))
+@given(documents, analyzers, st.integers(0, 4))
 def test_pruning_forgets_terms_that_are_rare(learned, cut, least):
     counter = CountVectorizer(**cut).partial_fit(learned)
     terms, rows = by_name(counter)
@@ -112,7 +112,7 @@ def test_pruning_forgets_terms_that_are_rare(learned, cut, least):
     assert set(counter.get_feature_names_out()) == set(terms)
 
 
-def test_a_merged_vectorizer_names_its_new_columns_though_it_was_asked_before():
+def test_a_merged_vectorizer_names_its_new_columns_after_earlier_calls():
     counter = CountVectorizer().fit(["to be"])
     assert counter.vocabulary_ == {"be": 0, "to": 1}
     assert counter.merge(CountVectorizer().fit(["to see"])).vocabulary_ == {
@@ -167,7 +167,7 @@ def test_a_vectorizer_without_terms_says_so_when_it_is_to_prune_them():
 def test_a_vocabulary_of_other_things_may_learn_words():
     vocabulary = Vocabulary([7, "be"])
     grown, counted = vocabulary.learn(
-        cutter_of(CountVectorizer(token_pattern=r"\w+")), ["to be 7 be"]
+        analyzer_of(CountVectorizer(token_pattern=r"\w+")), ["to be 7 be"]
     )
     assert list(grown.terms) == [7, "be", "to", "7"]
     assert counted.counts.tolist() == [1, 2, 1]
@@ -176,9 +176,9 @@ def test_a_vocabulary_of_other_things_may_learn_words():
 @pytest.mark.parametrize("more", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char"}], ids=str)
 def test_a_pickle_goes_on_learning(more):
     counter = CountVectorizer(**more).partial_fit(["to be", "or"])
-    again = pickle.loads(pickle.dumps(counter))
-    assert by_name(again) == by_name(counter)
-    assert by_name(again.partial_fit(["not to"])) == by_name(counter.partial_fit(["not to"]))
+    copy = pickle.loads(pickle.dumps(counter))
+    assert by_name(copy) == by_name(counter)
+    assert by_name(copy.partial_fit(["not to"])) == by_name(counter.partial_fit(["not to"]))
     hashing = pickle.loads(pickle.dumps(HashingVectorizer(**more, n_features=2).fit(["to be"])))
     names = hashing.get_feature_names_out().tolist()
     assert (
@@ -255,8 +255,8 @@ print(most())
 @pytest.mark.slow
 def test_memory_of_a_generator_does_not_grow_with_the_number_of_documents():
     command = [sys.executable, "-c", STREAM]
-    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    early, late = map(int, told.split())
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    early, late = map(int, printed.split())
     # Rows that were kept would take 200 MB here.
     assert late < early + 20_000
 

@@ -15,7 +15,7 @@ from suffice.kernels import ranges
 from suffice.kernels.text.word_table import UNKNOWN, add_word, find_word, hash_of, with_room
 from suffice.text.vectorize import lexicon
 from suffice.text.vectorize.hashing import HashingVectorizer
-from suffice.text.vectorize.lexicon import Cut, Lexicon
+from suffice.text.vectorize.lexicon import Lexicon, WordNgrams
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
 pytestmark = pytest.mark.hostile
@@ -75,19 +75,19 @@ documents = st.lists(st.lists(PIECES, max_size=9).map(" ".join), min_size=1, max
 CUTS = [{}, {"ngram_range": (1, 3)}, {"stop_words": ["to", "or"], "ngram_range": (2, 2)}]
 
 
-@pytest.mark.parametrize("cut", CUTS, ids=str)
+@pytest.mark.parametrize("settings", CUTS, ids=str)
 @pytest.mark.parametrize("number", [1, 2, 7])
 @given(documents)
-def test_any_number_of_threads_and_any_size_of_chunks_count_alike(number, cut, learned):
-    plain = CountVectorizer(**cut).partial_fit(learned)
-    hashed = HashingVectorizer(**cut).fit(learned)
+def test_any_number_of_threads_and_any_size_of_chunks_count_alike(number, settings, learned):
+    plain = CountVectorizer(**settings).partial_fit(learned)
+    hashed = HashingVectorizer(**settings).fit(learned)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lexicon, "get_threads", lambda: number)
         patch.setattr(ranges, "get_threads", lambda: number)
         patch.setattr(lexicon, "WORTH_A_CORE", 1)
         patch.setattr(lexicon, "CHUNK", 5)
         patch.setattr(ranges, "RANGE_CELLS", 3)
-        some = CountVectorizer(**cut).partial_fit(learned)
+        some = CountVectorizer(**settings).partial_fit(learned)
         assert list(some.vocabulary_) == list(plain.vocabulary_)
         np.testing.assert_array_equal(some.term_counts_, plain.term_counts_)
         if not plain.vocabulary_:
@@ -95,10 +95,10 @@ def test_any_number_of_threads_and_any_size_of_chunks_count_alike(number, cut, l
         np.testing.assert_array_equal(
             some.transform(learned).toarray(), plain.transform(learned).toarray()
         )
-        again = HashingVectorizer(**cut).fit(learned)
-        assert list(again._fitted.terms) == list(hashed._fitted.terms)
-        expected = theirs.CountVectorizer(**cut).fit_transform(learned)
-        found = CountVectorizer(**cut).fit_transform(learned)
+        refitted = HashingVectorizer(**settings).fit(learned)
+        assert list(refitted._fitted.terms) == list(hashed._fitted.terms)
+        expected = theirs.CountVectorizer(**settings).fit_transform(learned)
+        found = CountVectorizer(**settings).fit_transform(learned)
     np.testing.assert_array_equal(found.toarray(), expected.toarray())
 
 
@@ -118,15 +118,15 @@ def test_many_words_make_tables_grow_and_stay_right():
     learned = [
         " ".join(f"w{n}" for n in rng.integers(0, 30_000, rng.integers(0, 900))) for _ in range(120)
     ]
-    for cut in ({}, {"ngram_range": (1, 2)}, {"ngram_range": (2, 3)}):
-        ours, its = CountVectorizer(**cut), theirs.CountVectorizer(**cut)
+    for settings in ({}, {"ngram_range": (1, 2)}, {"ngram_range": (2, 3)}):
+        ours, its = CountVectorizer(**settings), theirs.CountVectorizer(**settings)
         found, expected = ours.fit_transform(learned), its.fit_transform(learned)
         assert ours.vocabulary_ == its.vocabulary_
         assert (found != expected).nnz == 0
         assert (ours.transform(learned) != expected).nnz == 0
 
 
-def test_long_words_that_begin_alike_are_told_apart():
+def test_long_words_with_the_same_beginning_are_distinguished():
     stems = ["abcdefgh" * n for n in range(1, 5)]
     words = [stem + end for stem in stems for end in ("", "a", "b", "ab", "ba", "é", "ê")]
     counter = CountVectorizer()
@@ -135,8 +135,8 @@ def test_long_words_that_begin_alike_are_told_apart():
     assert Counter(found.toarray().sum(axis=0).tolist()) == {1: 14, 2: 14}
 
 
-def test_two_words_of_one_hash_are_told_apart_by_their_bytes():
-    words, _ = lexicon._empty(Cut())
+def test_two_words_of_one_hash_are_distinguished_by_their_bytes():
+    words, _ = lexicon._empty(WordNgrams())
     spelled = [b"first", b"other", b"firsts", b"longer words", b"longer wordy", b"longer word"]
     texts = [np.frombuffer(word, np.uint8) for word in (*spelled, b"third", b"longer wordz")]
     code = np.uint64(0x1234567800000001)
@@ -159,7 +159,7 @@ def test_two_words_of_one_hash_are_told_apart_by_their_bytes():
 
 
 def test_counting_changes_nothing_in_a_lexicon():
-    known = Lexicon(Cut(longest=2))
+    known = Lexicon(WordNgrams(longest=2))
     known.learn(Documents.of(["to be or not"]))
     before = list(known.names)
     counted = known.count(Documents.of(["to be to see", ""]))

@@ -1,4 +1,4 @@
-"""What a text classifier can be asked: decisions, densities, draws and the bridge."""
+"""Decisions, densities and samples of a text classifier, and its logistic regression."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_a_loss_that_fears_lost_mail_moves_the_decision():
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_words_are_drawn_as_often_as_the_model_believes(event):
+def test_words_are_drawn_with_their_posterior_probabilities(event):
     documents, y = corpus(150, 2, seed=1)
     model = TextClassifier(event=event, alpha=0.5, calibrate=None).fit(documents, y)
     drawn, labels = model.sample(DRAWS, random_state=0)
@@ -62,19 +62,19 @@ def test_words_are_drawn_as_often_as_the_model_believes(event):
         share = model.tally_.weights[code] / model.tally_.weights.sum()
         assert abs(len(rows) / DRAWS - share) < 5 * np.sqrt(share * (1 - share) / DRAWS)
         if event == "bernoulli":
-            chance = (learned[code] + 0.5) / (model.tally_.weights[code] + 1.0)
-            error = np.sqrt(chance * (1 - chance) / len(rows))
-            assert np.abs(rows.mean(axis=0) - chance).max() < 5 * error.max()
+            probability = (learned[code] + 0.5) / (model.tally_.weights[code] + 1.0)
+            error = np.sqrt(probability * (1 - probability) / len(rows))
+            assert np.abs(rows.mean(axis=0) - probability).max() < 5 * error.max()
             continue
-        believed = learned[code] + 0.5
-        shares = believed / believed.sum()
+        posterior = learned[code] + 0.5
+        shares = posterior / posterior.sum()
         mean = learned[code].sum() / model.tally_.weights[code]
         assert abs(rows.sum(axis=1).mean() - mean) < 5 * np.sqrt(mean / len(rows))
         if event == "polya":
             # Words of one document come together, so that their counts vary more.
-            total, strength = rows.sum(axis=1), believed.sum()
-            spread = (total * (total + strength) / (1 + strength)).mean()
-            error = np.sqrt(spread * shares * (1 - shares) / len(rows))
+            total, concentration = rows.sum(axis=1), posterior.sum()
+            variance = (total * (total + concentration) / (1 + concentration)).mean()
+            error = np.sqrt(variance * shares * (1 - shares) / len(rows))
             assert (np.abs((rows - total[:, None] * shares).mean(axis=0)) < 5 * error).all()
             continue
         seen, expected = rows.sum(axis=0), rows.sum() * shares
@@ -99,10 +99,11 @@ def test_the_density_of_a_document_is_the_sum_over_classes(event, unknown):
         weights, counts = model.tally_.weights, model.tally_.parts.counts
         width = counts.shape[1] + (unknown == "smooth")
         prior = np.log(weights / weights.sum())
-        believed = counts.sum(axis=1) + width
+        totals = counts.sum(axis=1) + width
         cheap = counts[:, model.terms_ == "cheap"][:, 0] + 1
         np.testing.assert_allclose(
-            model.score_samples(["cheap"])[0], np.logaddexp.reduce(prior + np.log(cheap / believed))
+            model.score_samples(["cheap"])[0],
+            np.logaddexp.reduce(prior + np.log(cheap / totals)),
         )
     if event != "complement":
         np.testing.assert_allclose(
@@ -115,22 +116,22 @@ def test_the_density_of_a_document_is_the_sum_over_classes(event, unknown):
 @pytest.mark.parametrize("calibrate", [None, "loo"])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("ngrams", [1, 2])
-def test_the_bridge_answers_alike(event, calibrate, classes, ngrams):
+def test_the_logistic_regression_has_the_same_probabilities(event, calibrate, classes, ngrams):
     documents, y = corpus(100, classes, seed=6)
     model = TextClassifier(event=event, calibrate=calibrate, ngrams=ngrams).fit(documents, y)
     if calibrate is not None and model.calibration_.noise_rate > 0:
         with pytest.raises(InputError, match="calibrated with a noise rate"):
             model.to_logistic()
         return
-    bridge = model.to_logistic()
-    asked = [*documents, *NEW]
+    logistic = model.to_logistic()
+    new = [*documents, *NEW]
     np.testing.assert_allclose(
-        bridge.predict_proba(asked), model.predict_proba(asked), rtol=1e-9, atol=1e-12
+        logistic.predict_proba(new), model.predict_proba(new), rtol=1e-9, atol=1e-12
     )
-    assert bridge.classes_.tolist() == model.classes_.tolist()
+    assert logistic.classes_.tolist() == model.classes_.tolist()
 
 
-def test_some_bridge_discounts_long_documents():
+def test_some_logistic_regression_discounts_long_documents():
     documents, y = corpus(100, 2, seed=6)
     model = TextClassifier().fit(documents, y)
     model._fitted = model._fitted.replace(length_discount=0.5)
@@ -141,7 +142,7 @@ def test_some_bridge_discounts_long_documents():
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"unknown": "smooth"}, "unknown='smooth'"),
         ({"weighting": "tfidf"}, "weighting='tfidf'"),
@@ -149,9 +150,9 @@ def test_some_bridge_discounts_long_documents():
         ({"event": "polya"}, "Polya"),
     ],
 )
-def test_what_is_no_linear_form_of_counts_has_no_bridge(settings, told):
+def test_what_is_no_linear_form_of_counts_is_no_logistic_regression(settings, message):
     documents, y = corpus(60, 2)
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         TextClassifier(**settings).fit(documents, y).to_logistic()
 
 
@@ -159,18 +160,18 @@ def test_parameters_are_counted_and_evidence_is_that_of_the_words():
     model = TextClassifier(alpha=1.0, calibrate=None).fit(MAILS, LABELS)
     assert model.n_parameters_ == 2 + 3 * (len(model.terms_) - 1)
     # Evidence is the product of what was foretold of each word, one after the other.
-    told, counts, totals = 0.0, {}, dict.fromkeys(model.classes_, len(model.terms_))
+    log_evidence, counts, totals = 0.0, {}, dict.fromkeys(model.classes_, len(model.terms_))
     analyze = CountVectorizer().build_analyzer()
     for text, label in zip(MAILS, LABELS, strict=True):
         for word in analyze(text):
-            told += np.log((counts.get((label, word), 0) + 1) / totals[label])
+            log_evidence += np.log((counts.get((label, word), 0) + 1) / totals[label])
             counts[label, word] = counts.get((label, word), 0) + 1
             totals[label] += 1
     seen, classes = {}, 0
     for label in LABELS:
         classes += np.log((seen.get(label, 0) + 1) / (sum(seen.values()) + 3))
         seen[label] = seen.get(label, 0) + 1
-    assert model.log_evidence_ == pytest.approx(told + classes)
+    assert model.log_evidence_ == pytest.approx(log_evidence + classes)
 
 
 def test_a_clone_is_unfitted_and_asking_it_says_so():

@@ -1,4 +1,4 @@
-"""Documents from anywhere: columns of all kinds, gaps, and generators that pass by once."""
+"""Documents from anywhere: columns of all kinds, missing values, generators read once."""
 
 import tracemalloc
 
@@ -67,15 +67,15 @@ def test_labels_may_be_numbers(labels):
     assert set(model.predict(NEW).tolist()) <= set(np.asarray(labels).tolist())
 
 
-@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 @pytest.mark.parametrize(("event", "unknown"), event_cases)
-def test_a_missing_document_has_no_words(event, unknown, gap):
-    gappy = np.array([*MAILS[:3], "", *MAILS[3:]], object)
-    full = plain(event=event, unknown=unknown).fit(gappy, [*LABELS[:3], "ham", *LABELS[3:]])
-    gappy[3] = gap
-    model = plain(event=event, unknown=unknown).fit(gappy, [*LABELS[:3], "ham", *LABELS[3:]])
+def test_a_missing_document_has_no_words(event, unknown, missing):
+    with_missing = np.array([*MAILS[:3], "", *MAILS[3:]], object)
+    full = plain(event=event, unknown=unknown).fit(with_missing, [*LABELS[:3], "ham", *LABELS[3:]])
+    with_missing[3] = missing
+    model = plain(event=event, unknown=unknown).fit(with_missing, [*LABELS[:3], "ham", *LABELS[3:]])
     assert tally_by_name(model) == tally_by_name(full)
-    np.testing.assert_array_equal(model.predict_proba([gap]), full.predict_proba([""]))
+    np.testing.assert_array_equal(model.predict_proba([missing]), full.predict_proba([""]))
 
 
 def test_one_document_is_one_class():
@@ -132,13 +132,13 @@ def test_what_passed_by_is_not_refined_until_it_is_seen_again():
 def test_a_batch_that_cannot_be_learned_leaves_the_model_as_it_was():
     model = plain().fit(MAILS, LABELS)
     before = dict(vars(model))
-    for last, told in (
+    for last, message in (
         ((["fine", 3], ["ham", "spam"]), "3"),
         ((["fine"], [None]), "None"),
         ((["fine"], [1]), "different types"),
         (["no labels"], "Give pairs"),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(ValueError, match=message):
             model.fit(iter([(MAILS, LABELS), last]))
         assert vars(model).keys() == before.keys()
         assert all(vars(model)[name] is thing for name, thing in before.items())

@@ -32,9 +32,9 @@ def test_an_event_is_scikit_learns_naive_bayes_on_its_counts(event, ngrams, alph
     peer.fit(documents, y)
     mine = TextClassifier(event=event, ngrams=ngrams, alpha=alpha, calibrate=None)
     mine.fit(documents, y)
-    asked = [*documents, *NEW]
-    np.testing.assert_allclose(mine.predict_proba(asked), peer.predict_proba(asked), rtol=1e-9)
-    assert mine.predict(asked).tolist() == peer.predict(asked).tolist()
+    new = [*documents, *NEW]
+    np.testing.assert_allclose(mine.predict_proba(new), peer.predict_proba(new), rtol=1e-9)
+    assert mine.predict(new).tolist() == peer.predict(new).tolist()
     assert sorted(mine.terms_) == peer[0].get_feature_names_out().tolist()
 
 
@@ -44,9 +44,9 @@ def test_polya_is_the_multinomial_integrated_out_over_the_document():
     peer = suffice.MultinomialNB(alpha=0.3, estimate="predictive")
     peer.fit(counter.fit_transform(documents), y)
     mine = TextClassifier(event="polya", alpha=0.3, calibrate=None).fit(documents, y)
-    asked = [*documents, *NEW]
-    expected = peer.predict_proba(counter.transform(asked))
-    np.testing.assert_allclose(mine.predict_proba(asked), expected, rtol=1e-9)
+    new = [*documents, *NEW]
+    expected = peer.predict_proba(counter.transform(new))
+    np.testing.assert_allclose(mine.predict_proba(new), expected, rtol=1e-9)
 
 
 def test_polya_is_the_product_of_its_words_each_learned_before_the_next():
@@ -82,8 +82,8 @@ def test_calibration_keeps_or_multiplies_the_pseudocount_of_evidence():
 def test_smooth_gives_unknown_words_one_pseudocount_together():
     model = TextClassifier(unknown="smooth", alpha=1.0, calibrate=None).fit(MAILS, LABELS)
     counts = model.tally_.parts.counts
-    believed = counts.sum(axis=1) + counts.shape[1] + 1
-    joint = np.log(model.tally_.weights) - 2 * np.log(believed)
+    totals = counts.sum(axis=1) + counts.shape[1] + 1
+    joint = np.log(model.tally_.weights) - 2 * np.log(totals)
     expected = joint - np.logaddexp.reduce(joint)
     np.testing.assert_allclose(model.predict_log_proba(["zzz yyy"])[0], expected, rtol=1e-12)
     ignored = TextClassifier(alpha=1.0, calibrate=None).fit(MAILS, LABELS)

@@ -71,7 +71,7 @@ def test_learning_in_any_parts_is_learning_all_at_once(learned, given, marks):
 
 @pytest.mark.slow
 @given(pairs, pairs, settings)
-def test_forgetting_is_never_having_learned(kept, gone, given):
+def test_forgetting_equals_fitting_the_others(kept, gone, given):
     both = [*kept, *gone]
     model = plain(**given)
     quietly(lambda: model.fit([text for text, _ in both], [label for _, label in both]))
@@ -161,7 +161,7 @@ def test_a_class_of_which_nothing_is_left_is_no_class_any_more():
 
 
 @pytest.mark.parametrize(
-    ("documents", "labels", "told"),
+    ("documents", "labels", "message"),
     [
         (["cheap unicorns"], ["spam"], "Document 0 has 1 terms that were never learned"),
         (["lunch at noon", "zzz yyy"], ["ham", "ham"], "Document 1 has 2 terms"),
@@ -170,10 +170,10 @@ def test_a_class_of_which_nothing_is_left_is_no_class_any_more():
         (["cheap pills"], ["nobody"], "nobody"),
     ],
 )
-def test_forgetting_what_was_never_learned_changes_nothing(documents, labels, told):
+def test_forgetting_what_was_never_learned_changes_nothing(documents, labels, message):
     model = TextClassifier().fit(MAILS, LABELS)
     before, answers = dict(vars(model)), model.predict_proba(NEW)
-    with pytest.raises(DebtError, match=told):
+    with pytest.raises(DebtError, match=message):
         model.forget(documents, labels)
     assert_untouched(model, before)
     np.testing.assert_array_equal(model.predict_proba(NEW), answers)
@@ -187,7 +187,7 @@ def test_forgetting_everything_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("setting", "told"),
+    ("setting", "message"),
     [
         ({"event": "bernoulli"}, "event is 'multinomial' here and 'bernoulli' there"),
         ({"weighting": "tfidf"}, "weighting is None here and 'tfidf' there"),
@@ -196,11 +196,11 @@ def test_forgetting_everything_is_refused():
         ({"words": CountVectorizer(vocabulary=["noon"])}, "vocabulary is None here and"),
     ],
 )
-def test_models_that_count_different_things_do_not_merge(setting, told):
+def test_models_that_count_different_things_do_not_merge(setting, message):
     model, other = plain().fit(MAILS, LABELS), plain(**setting).fit(MAILS, LABELS)
     before = dict(vars(model))
     for act in (model.merge, model.__add__):
-        with pytest.raises(MergeError, match=told):
+        with pytest.raises(MergeError, match=message):
             act(other)
     assert_untouched(model, before)
 
@@ -267,8 +267,8 @@ def test_a_new_class_ends_the_calibration():
     with pytest.warns(StaleCalibrationWarning, match="The classes have changed"):
         model.partial_fit(["invoice overdue"], ["accounts"])
     assert not hasattr(model, "calibration_")
-    again = TextClassifier(calibrate=None).fit([*documents, "invoice overdue"], [*y, "accounts"])
-    np.testing.assert_allclose(model.predict_proba(NEW), again.predict_proba(NEW), rtol=1e-9)
+    refitted = TextClassifier(calibrate=None).fit([*documents, "invoice overdue"], [*y, "accounts"])
+    np.testing.assert_allclose(model.predict_proba(NEW), refitted.predict_proba(NEW), rtol=1e-9)
 
 
 def test_refreshing_the_calibration_is_fitting_all_documents():
@@ -297,7 +297,7 @@ FINE = {True: ("different types",), False: ("string object received", "Found no 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("change", "documents", "labels", "told"),
+    ("change", "documents", "labels", "message"),
     [
         (change, *case)
         for change in ("fit", "partial_fit", "forget")
@@ -307,10 +307,10 @@ FINE = {True: ("different types",), False: ("string object received", "Found no 
         if case[-1] not in FINE[change == "fit"]
     ],
 )
-def test_what_cannot_be_learned_leaves_the_model_as_it_was(change, documents, labels, told):
+def test_what_cannot_be_learned_leaves_the_model_as_it_was(change, documents, labels, message):
     model = TextClassifier().fit(MAILS, LABELS)
     before, answers = dict(vars(model)), model.predict_proba(NEW)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=message):
         getattr(model, change)(documents, labels)
     assert_untouched(model, before)
     np.testing.assert_array_equal(model.predict_proba(NEW), answers)

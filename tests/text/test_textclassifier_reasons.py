@@ -29,9 +29,9 @@ SETTINGS = [
 
 def log_odds(model, document, target, against):
     """Return the log-odds of a class by the model's own probabilities."""
-    told = dict(zip(model.classes_, model.predict_log_proba([document])[0], strict=True))
+    log_proba = dict(zip(model.classes_, model.predict_log_proba([document])[0], strict=True))
     others = [against] if against is not None else [c for c in model.classes_ if c != target]
-    return told[target] - logsumexp([told[c] for c in others])
+    return log_proba[target] - logsumexp([log_proba[c] for c in others])
 
 
 def assert_adds_up(model, document, target, against=None):
@@ -62,7 +62,7 @@ def test_reasons_add_up_to_the_log_odds(settings, classes):
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("classes", [2, 3])
-def test_reasons_start_from_what_an_empty_document_is_told(settings, classes):
+def test_explanations_start_from_the_log_odds_of_an_empty_document(settings, classes):
     documents, y = corpus(80, classes, seed=2)
     model = TextClassifier(**settings | {"calibrate": None}).fit(documents, y)
     nothing = log_odds(model, "", "ham", None)

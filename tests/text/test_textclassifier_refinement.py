@@ -36,7 +36,7 @@ def test_two_classes_are_one_logistic_regression_on_scaled_presences():
     np.testing.assert_allclose(model.predict_proba(NEW), expected, atol=2e-3)
 
 
-def test_more_classes_are_each_told_from_all_others():
+def test_more_classes_are_each_fitted_against_all_others():
     documents, y = corpus(150, 3, seed=1)
     model = TextClassifier(refine="logistic").fit(documents, y)
     odds = []
@@ -69,8 +69,8 @@ def test_new_words_weigh_nothing_until_the_refinement_is_refreshed(unknown):
     model.refresh_calibration([*documents, "zebra zebra", "zebra crossing"], [*y, y[0], y[0]])
     whole = TextClassifier(refine="logistic", unknown=unknown)
     whole.fit([*documents, "zebra zebra", "zebra crossing"], [*y, y[0], y[0]])
-    asked = [*NEW, "zebra"]
-    np.testing.assert_allclose(model.predict_proba(asked), whole.predict_proba(asked), atol=2e-3)
+    new = [*NEW, "zebra"]
+    np.testing.assert_allclose(model.predict_proba(new), whole.predict_proba(new), atol=2e-3)
 
 
 @pytest.mark.parametrize("settings", [{}, {"refine": "logistic"}], ids=str)
@@ -125,7 +125,7 @@ def sms_spam():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [{}, {"refine": "logistic"}], ids=str)
-def test_text_messages_are_told_from_spam(settings):
+def test_spam_is_distinguished_from_text_messages(settings):
     documents, y = sms_spam()
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     found = TextClassifier(**settings).cross_validate(documents, y, folds)

@@ -10,7 +10,7 @@ import suffice
 from saved_cases import again, put_together, taken_apart, tensor
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import ModelFileError, StaleCalibrationWarning
-from suffice.text.vectorize.cutting import LETTER_RUNS
+from suffice.text.vectorize.analyzer import LETTER_RUNS
 from textclassifier_cases import EVENTS, LABELS, MAILS, corpus, tally_by_name
 
 NEW = ["cheap lunch at noon", "quarterly pills", "never seen", ""]
@@ -79,7 +79,7 @@ def test_a_stale_calibration_is_still_stale_when_loaded(tmp_path):
     assert again(model, tmp_path).calibration_stale_
 
 
-def test_what_cannot_be_told_in_a_file_is_not_saved(tmp_path):
+def test_what_no_file_can_hold_is_not_saved(tmp_path):
     words = CountVectorizer(tokenizer=str.split, token_pattern=None)
     model = TextClassifier(words=words, calibrate=None).fit(MAILS, LABELS)
     with pytest.raises(ModelFileError, match="the parameter 'tokenizer' holds what no file can"):
@@ -267,7 +267,7 @@ def test_terms_that_are_there_twice_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (set_tensor("term_counts_", [1]), "is not 2 counts"),
         (set_tensor("term_counts_", [1.0, 2.0]), "no array of whole numbers"),
@@ -279,6 +279,6 @@ def test_terms_that_are_there_twice_are_refused(tmp_path):
         (set_setting("dtype", {"is": "number type", "name": "object"}), "type of numbers"),
     ],
 )
-def test_a_hostile_vectorizer_is_refused(change, told, tmp_path):
-    with pytest.raises(ModelFileError, match=told):
+def test_a_hostile_vectorizer_is_refused(change, message, tmp_path):
+    with pytest.raises(ModelFileError, match=message):
         damaged(CountVectorizer().fit(["ab cd", "ab"]), tmp_path, change)

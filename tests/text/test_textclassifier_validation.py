@@ -9,7 +9,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import InputError
 from suffice.generative.held_out import deal_rows
-from suffice.text.classify.length_discount import LengthDiscount, discounts
+from suffice.text.classify.length_discount import DocumentScores, LengthDiscount, discounts
 from textclassifier_cases import EVENTS, corpus
 
 SETTINGS = [
@@ -28,9 +28,9 @@ def really_fitted(model, documents, y, splits, weights=None):
         one = clone(model)
         given = None if weights is None else weights[train]
         one.fit([documents[at] for at in train], y[train], given)
-        told = one.predict_log_proba([documents[at] for at in test])
-        own = told[np.arange(len(test)), np.searchsorted(one.classes_, y[test])]
-        right = one.classes_[told.argmax(axis=1)] == y[test]
+        log_proba = one.predict_log_proba([documents[at] for at in test])
+        own = log_proba[np.arange(len(test)), np.searchsorted(one.classes_, y[test])]
+        right = one.classes_[log_proba.argmax(axis=1)] == y[test]
         each = np.ones(len(test)) if weights is None else weights[test]
         scores.append((np.average(-own, weights=each), np.average(right, weights=each)))
     return np.array(scores).T
@@ -38,7 +38,7 @@ def really_fitted(model, documents, y, splits, weights=None):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
-def test_folds_are_foretold_as_by_models_fitted_to_the_others(settings):
+def test_folds_are_predicted_as_by_models_fitted_to_the_others(settings):
     documents, y = corpus(90, 3, seed=7)
     model = TextClassifier(**settings)
     folds = StratifiedKFold(4, shuffle=True, random_state=0)
@@ -49,7 +49,7 @@ def test_folds_are_foretold_as_by_models_fitted_to_the_others(settings):
     np.testing.assert_allclose(found.accuracy[0], accuracy, rtol=1e-12)
 
 
-def test_weighted_documents_are_foretold_with_their_weights():
+def test_weighted_documents_are_scored_with_their_weights():
     documents, y = corpus(90, 2, seed=7)
     weights = np.random.default_rng(0).uniform(0.5, 2.0, 90)
     model, folds = TextClassifier(), KFold(3)
@@ -95,11 +95,11 @@ def test_calibration_is_that_of_refits_to_folds():
     model = TextClassifier(alpha=1.0).fit(documents, y)
     plain = TextClassifier(alpha=1.0, calibrate=None).fit(documents, y)
     rows = model._learned_rows(model._fitted, documents, y, None)
-    hashes = model._fitted.terms.hashes(rows)
+    hashes = model._fitted.term_counter.hashes(rows)
     folds, hashes = deal_rows(rows, hashes), hashes.tolist()
     text = [documents[hashes.index(one)] for one in folds.hashes.tolist()]
     words = plain.tally_.parts.counts.sum(axis=1)
-    said, lengths = np.empty((len(text), 3)), np.empty(len(text))
+    likelihoods, lengths = np.empty((len(text), 3)), np.empty(len(text))
     for fold in range(folds.size):
         train, test = (np.flatnonzero(same) for same in _both(folds.numbers == fold))
         own = folds.rows.codes[train]
@@ -107,10 +107,11 @@ def test_calibration_is_that_of_refits_to_folds():
         part.fit([text[at] for at in train], own, folds.rows.row_weights[train])
         factor = words / part.tally_.parts.counts.sum(axis=1)
         part.fit([text[at] for at in train], own, (folds.rows.row_weights[train]) * factor[own])
-        asked = [text[at] for at in test]
-        said[test] = part.predict_joint_log_proba(asked) - part.class_log_prior_
-        lengths[test] = [sum(word in part.terms_ for word in one.split()) for one in asked]
-    given = said, plain.class_log_prior_, folds.rows.codes, folds.rows.row_weights, lengths
+        held_out = [text[at] for at in test]
+        likelihoods[test] = part.predict_joint_log_proba(held_out) - part.class_log_prior_
+        lengths[test] = [sum(word in part.terms_ for word in one.split()) for one in held_out]
+    scores = DocumentScores(likelihoods, plain.class_log_prior_, lengths)
+    given = scores, folds.rows.codes, folds.rows.row_weights
     found = LengthDiscount.of(*given)
     assert model._fitted.length_discount == found.rate
     expected = found.fit_calibration(*given)
@@ -131,15 +132,16 @@ def test_a_length_discount_is_found_where_documents_were_made_with_it(rate):
     scores = np.column_stack([rng.normal(size=4000) * lengths, np.zeros(4000)])
     scores *= 3.0 / np.abs(scores * discounts(lengths, rate)[:, None]).mean()
     prior = np.log([0.3, 0.7])
-    believed = prior + scores * discounts(lengths, rate)[:, None]
-    proba = np.exp(believed - logsumexp(believed, axis=1, keepdims=True))
+    joint = prior + scores * discounts(lengths, rate)[:, None]
+    proba = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
     codes = (rng.random(4000) < proba[:, 1]).astype(int)
-    found = LengthDiscount.of(scores, prior, codes, np.ones(4000), lengths)
+    given = DocumentScores(scores, prior, lengths), codes, np.ones(4000)
+    found = LengthDiscount.of(*given)
     assert found.rate / rate in (0.5, 1.0, 2.0)
     # The entropy of what was drawn is the best that can be reached.
     entropy = -(proba * np.log(np.maximum(proba, 1e-300))).sum(axis=1).mean()
     assert found.log_loss == pytest.approx(entropy, abs=5 * 0.7 / np.sqrt(4000))
-    alone = LengthDiscount.without_temperature(scores, prior, codes, np.ones(4000), lengths)
+    alone = LengthDiscount.without_temperature(*given)
     assert alone.rate / rate in (0.5, 1.0, 2.0)
 
 
@@ -154,14 +156,14 @@ def test_documents_without_a_known_word_have_the_shares_of_the_classes(event, un
     y, codes = y[keep], codes[keep]
     model = TextClassifier(event=event, unknown=unknown).fit(documents, y)
     shares = np.bincount(codes) / len(codes)
-    asked = ["", "?!"] if unknown == "smooth" else ["", "?!", "neverseen", "never heard of this"]
+    held_out = ["", "?!"] if unknown == "smooth" else ["", "?!", "neverseen", "never heard of this"]
     np.testing.assert_allclose(
-        model.predict_proba(asked), np.tile(shares, (len(asked), 1)), atol=0.02
+        model.predict_proba(held_out), np.tile(shares, (len(held_out), 1)), atol=0.02
     )
 
 
-def test_short_documents_are_told_no_worse_for_calibration():
-    """Words that come in bursts, so that long documents are told far too surely."""
+def test_calibration_does_not_raise_the_log_loss_of_short_documents():
+    """Words that come in bursts, so that probabilities of long documents are too extreme."""
     rng = np.random.default_rng(4)
     shares = rng.dirichlet(np.ones(300), 2)
     codes = (rng.random(1500) < 0.2).astype(int)
@@ -175,8 +177,8 @@ def test_short_documents_are_told_no_worse_for_calibration():
         model = TextClassifier(calibrate=calibrate)
         model.fit([" ".join(text) for text in texts[:700]], codes[:700])
         for words in (1, 2, 3, 5, None):
-            told = model.predict_log_proba([" ".join(text[:words]) for text in texts[700:]])
-            losses[calibrate, words] = -told[np.arange(800), codes[700:]].mean()
+            log_proba = model.predict_log_proba([" ".join(text[:words]) for text in texts[700:]])
+            losses[calibrate, words] = -log_proba[np.arange(800), codes[700:]].mean()
     for words in (1, 2, 3, 5):
         assert losses["folds", words] <= losses[None, words] + 0.005
     assert losses["folds", None] < 0.8 * losses[None, None]

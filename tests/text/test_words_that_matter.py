@@ -289,8 +289,8 @@ def test_every_family_of_numbers_is_ranked(family):
     numbers = np.exp(frame[["size", "noise"]])
     model = GenerativeClassifier(dict.fromkeys(numbers, family), combine="naive").fit(numbers, y)
     ranking = rank_features(model)
-    told, noise = ranking.log_bayes_factor
-    assert told > 10
+    informative, noise = ranking.log_bayes_factor
+    assert informative > 10
     assert noise < 0
     assert ranking.mutual_information[0] > 5 * ranking.mutual_information[1]
 

@@ -16,7 +16,7 @@ from suffice.families.columns.student import Student
 from suffice.lab.dependence import information_of_normals
 from suffice.tally import Blocks, Counts, Events, Moments, Tally
 from suffice.tally.tally import Floats
-from suffice.text.block import Text
+from suffice.text.family import Text
 from suffice.validation.information import poisson_information, table_information
 
 # Groups that cells of numbers are put into: information in as many cells as rows is chance.

@@ -33,7 +33,7 @@ def family_of(name: str, columns: tuple[str, ...], **settings: Any) -> Family[An
             f"({', '.join(columns)}). Name each by itself."
         )
     # Loaded for the first column of text only: a table without one does without.
-    from suffice.text.block import Text
+    from suffice.text.family import Text
 
     return Text.with_settings(columns, TEXTS[name], **settings)
 

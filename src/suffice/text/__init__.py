@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CountVectorizer", "HashingVectorizer", "TextClassifier"]
 
-# Loaded when they are asked for: documents can be cut and scored without scikit-learn.
+# Loaded when first used: documents can be split and scored without scikit-learn.
 _HOME = {
     "CountVectorizer": "suffice.text.vectorize.vectorizer",
     "HashingVectorizer": "suffice.text.vectorize.hashing",

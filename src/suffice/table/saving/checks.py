@@ -119,7 +119,7 @@ def _family(name: Any, columns: Any, settings: Any) -> Family[Any]:
 
 
 def _check_text(settings: Mapping[str, Any]) -> None:
-    from suffice.text.saved_terms import check_terms
+    from suffice.text.vectorize.vocabulary import check_terms
 
     terms, fading = settings.get("terms", ()), settings.get("fading", 0.0)
     check_terms(np.array(terms, dtype=object) if isinstance(terms, list | tuple) else terms)
@@ -171,7 +171,7 @@ def check_tally(
 
 
 def _check_documents(counts: Any) -> None:
-    from suffice.text.term_tally import check_lengths
+    from suffice.text.classify.persistence import check_lengths
 
     check_lengths(counts.counts[:, 1:], counts.counts[:, 0])
 

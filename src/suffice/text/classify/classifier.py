@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -35,23 +35,23 @@ from suffice.tally.tally import Floats
 from suffice.text.classify import persistence
 from suffice.text.classify.document_model import DocumentModel
 from suffice.text.classify.event_model import EVENTS, EVIDENCE, SMOOTH
-from suffice.text.classify.explanation import explain_terms
-from suffice.text.classify.fit_refinement import fit_refinement
-from suffice.text.classify.fitted import TextFitted
-from suffice.text.classify.held_out import calibrate_documents, leave_one_out
-from suffice.text.classify.learning import (
-    as_documents,
-    check_same_terms,
-    check_words,
-    grow_stale,
-    labelled_batches,
-    merge_documents,
+from suffice.text.classify.explanation import (
+    TermProbabilities,
+    TopWords,
+    explain_terms,
+    words_of_class,
 )
-from suffice.text.classify.term_counter import TermCounter
-from suffice.text.classify.word_losses import measure_increase
-from suffice.text.classify.word_tables import TermProbabilities, TopWords, words_of_class
-from suffice.text.term_tally import term_counts
-from suffice.text.vectorize.analyzers import cutter_of
+from suffice.text.classify.fitted import TextFitted, check_same_terms
+from suffice.text.classify.held_out import calibrate_documents, leave_one_out
+from suffice.text.classify.importance import measure_increase
+from suffice.text.classify.refinement import fit_refinement
+from suffice.text.classify.term_counter import (
+    TermCounter,
+    as_documents,
+    labelled_batches,
+    term_counts,
+)
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
@@ -91,7 +91,7 @@ class TextClassifier(TallyClassifier):
         "logistic" finishes with a logistic regression on the terms present, each scaled by its
         log-count ratio (Wang and Manning).
     words : CountVectorizer, optional
-        How documents are cut into terms, where the default will not do: its settings other than
+        How documents are split into terms, where the default will not do: its settings other than
         `ngram_range`, `min_df`, `max_df`, `max_features`, `binary` and `dtype` are used.
     fit_prior, class_prior : as in MultinomialNB
 
@@ -110,8 +110,12 @@ class TextClassifier(TallyClassifier):
     Documents may be a list, a column of numpy, pandas, polars or Arrow, and for all but `fit` one
     string, which is one document. For `fit` they may be a generator of pairs (documents, labels):
     then memory does not grow with their number, and the probabilities are not calibrated, because
-    no document is seen twice. A term that no document has any more (after `forget`) is unknown
-    again.
+    no document is seen twice. `partial_fit` learns new words as well as new labels; `terms_` may
+    then be in another order than after one `fit`. A term that no document has any more (after
+    `forget`) is unknown again.
+
+    `score_samples` returns log p(document) of its terms one by one. With event="complement" it is
+    that of the multinomial: the rule is no model of documents.
 
     Examples
     --------
@@ -137,7 +141,7 @@ class TextClassifier(TallyClassifier):
         "fit_prior": ["boolean"],
         "class_prior": ["array-like", Dirichlet, None],
     }
-    _free_settings = ("ngrams", "words")  # how documents are cut is compared as a whole
+    _free_settings = ("ngrams", "words")  # analyzers are compared instead
     _saved = persistence.FIELDS
 
     def __init__(
@@ -200,35 +204,15 @@ class TextClassifier(TallyClassifier):
             )
         return self._become(fitted)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further documents; new words and new labels come to be known.
-
-        The same as `fit` on all documents so far, in any order (`terms_` may come in another).
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-        classes : array-like, optional
-            At the first call: all the classes there will ever be.
-        """
-        return super().partial_fit(X, y, classes, sample_weight)
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn documents that were learned: the same as `fit` on the others.
-
-        Terms and classes that no document has any more are gone. Give documents with the weights
-        they were learned with; a plausible one that was never learned cannot be noticed.
-        """
-        return super().forget(X, y, sample_weight)
-
     def merge(self, other: Self) -> Self:
         """Learn all that another model has learned; terms and classes are aligned by name."""
-        return self._become(self._refit(merge_documents(*self._check_mergeable(other))))
+        mine, theirs = self._check_mergeable(other)
+        return self._become(self._refit(mine.merge(theirs)))
 
     def prune(self, min_count: float) -> Self:
         """Forget the terms that documents have fewer than `min_count` times in all."""
         fitted = self._check_fitted()
-        if fitted.terms.is_given:
+        if fitted.term_counter.is_given:
             raise InputError("The vocabulary was given. Give a smaller one instead of pruning it.")
         totals = term_counts(fitted.tally).sum(axis=0)
         kept = totals >= min_count
@@ -249,15 +233,8 @@ class TextClassifier(TallyClassifier):
         joint: Floats = self._answer(scoring.joint_log_proba, self._check_ready(), X)
         return joint
 
-    def score_samples(self, X: Any) -> Floats:
-        """Return log p(document), (n_documents,): of its terms one by one, whatever the class.
-
-        With event="complement" it is that of the multinomial: the rule is no model of documents.
-        """
-        return super().score_samples(X)
-
     def explain(self, document: str, target: Any = None, against: Any = None) -> Explanation:
-        """Say which terms of a document speak for and against a class.
+        """Return what each term of a document adds to the log-odds of a class.
 
         The terms' contributions add up, with what stands before any term (the class prior, the
         terms that are absent under event="bernoulli", the offsets of the calibration), to the
@@ -280,8 +257,8 @@ class TextClassifier(TallyClassifier):
         ['cheap']
         """
         fitted = self._check_ready()
-        scores = fitted.score_terms(fitted.terms.read([document]))
-        return explain_terms(scores, fitted.classes, fitted.terms.terms, target, against)
+        scores = fitted.score_terms(fitted.term_counter.read([document]))
+        return explain_terms(scores, fitted.classes, fitted.term_counter.terms, target, against)
 
     def term_probabilities(self) -> TermProbabilities:
         """Return p(word | class) of every word learned: the table that naive Bayes is.
@@ -297,12 +274,12 @@ class TextClassifier(TallyClassifier):
         {'ham': 0.1111111111111111, 'spam': 0.36363636363636365}
         """
         fitted = self._check_ready()
-        counts, terms = fitted.documents.known_counts, fitted.terms.vocabulary.array()
+        counts, terms = fitted.documents.known_counts, fitted.term_counter.vocabulary.array()
         probability = fitted.documents.term_probabilities()
         return TermProbabilities(terms, fitted.classes, probability, counts)
 
     def top_words(self, target: Any, n: int = 10, by: str = "information") -> TopWords:
-        """Return the words that tell most of a class, held against all other classes together.
+        """Return the most informative words of a class against all other classes together.
 
         Parameters
         ----------
@@ -326,7 +303,7 @@ class TextClassifier(TallyClassifier):
         return words_of_class(table, elsewhere, at, n, by)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
-        """Return how much each word matters: what is lost without it, and what it says alone.
+        """Return how much each word matters: the log-loss without it, and its own information.
 
         The log-loss without a word is that of documents from which the word is taken out. It was
         measured with the calibration, on documents of held-out folds, for the 200 words of most
@@ -351,10 +328,12 @@ class TextClassifier(TallyClassifier):
             stale = fitted.calibration is not None and fitted.calibration_stale
             note = note_at_fit(measured, "documents", CURE, stale=stale)
         else:
-            rows = self._rows_to_measure(fitted, X, y, sample_weight)
+            check_labels_given(y)
+            batch = self._label(fitted.term_counter, self._read(fitted, X), y, sample_weight)
+            rows = code_rows_to_measure(batch.classes, batch.rows, fitted.classes)
             measured = measure_increase(fitted.log_proba, rows, fitted.measured_words())
             note = note_on_rows(measured, "documents")
-        names = tuple(fitted.terms.terms)
+        names = tuple(fitted.term_counter.terms)
         return Importance.of("word", names, fitted.dependence(), measured, note)
 
     # Validating.
@@ -373,27 +352,19 @@ class TextClassifier(TallyClassifier):
     ) -> CrossValidation:
         """Return how well models that learned the other folds predict each fold.
 
-        Documents are cut once; the terms of a training set are those of its documents alone.
+        Documents are split once; the terms of a training set are those of its documents alone.
 
         Parameters
         ----------
         X, y, sample_weight : as in `fit`
-        folds : int, array-like of shape (n_documents,), or a splitter of scikit-learn's
-            An int is that many stratified folds.
-        groups : array-like of shape (n_documents,), optional
-            Documents of one group stay in one fold.
-        shuffle : bool, default=True
-            Whether documents are dealt to that many folds at random. Folds that were given, and
-            those of a splitter, stay as they are.
-        random_state : int, Generator, RandomState or None, default=0
-            Which shuffle; None is another one at each call.
+        folds, groups, shuffle, random_state : as in `MultinomialNB.cross_validate`
         **settings_to_try : lists of values of parameters, of which all combinations are tried
-            Other than those that say how documents are cut: `ngrams`, `words`, `unknown`.
+            Other than those that say what is counted in documents: `ngrams`, `words`, `unknown`.
         """
         for name in settings_to_try:
             if name.split("__")[0] in ROW_SETTINGS:
                 raise InputError(
-                    f"{name!r} says what is counted in documents, which are cut once. "
+                    f"{name!r} says what is counted in documents, which are split once. "
                     "Cross-validate a model with each value instead."
                 )
         return super().cross_validate(
@@ -412,7 +383,7 @@ class TextClassifier(TallyClassifier):
 
         `calibrate="folds"` may leave what no logistic regression has (a noise rate): an error.
         """
-        # What a first fit does without is loaded when it is asked for.
+        # Loaded when first used: a first fit does without it.
         from suffice.text.classify.to_logistic import to_pipeline
 
         fitted = self._check_ready()
@@ -420,7 +391,7 @@ class TextClassifier(TallyClassifier):
             raise InputError(
                 f"With unknown={self.unknown!r}, weighting={self.weighting!r} and refine="
                 f"{self.refine!r} documents are no rows of counts of known terms. Use "
-                "unknown='ignore', weighting=None and refine=None for the bridge."
+                "unknown='ignore', weighting=None and refine=None for to_logistic."
             )
         words = self._vectorizer().set_params(
             vocabulary=self.terms_.tolist(), binary=self.event == "bernoulli"
@@ -437,7 +408,7 @@ class TextClassifier(TallyClassifier):
     @property
     def terms_(self) -> Any:
         """The terms learned, by column."""
-        return self._check_fitted().terms.vocabulary.array()
+        return self._check_fitted().term_counter.vocabulary.array()
 
     @property
     def alpha_(self) -> float:
@@ -458,11 +429,11 @@ class TextClassifier(TallyClassifier):
     @property
     def pruned_(self) -> bool:
         """Whether terms that were learned have been dropped; only there if they have."""
-        if not getattr(self._known("pruned_"), "is_pruned", False):
+        if not cast(TextFitted, self._known("pruned_")).is_pruned:
             raise AttributeError(f"This {type(self).__name__} was not pruned.")
         return True
 
-    # What is counted, and what a tally says.
+    # What is counted, and the posterior of a tally.
 
     @property
     def _needs_rows(self) -> bool:
@@ -470,17 +441,17 @@ class TextClassifier(TallyClassifier):
         return self.calibrate is not None or self.refine is not None
 
     def _vectorizer(self) -> CountVectorizer:
-        """Return a vectorizer of its own that says how documents are cut."""
+        """Return a vectorizer of its own that says how documents are split."""
         return vectorizer_with_ngrams(self.words, self.ngrams)
 
     def _counter(self) -> TermCounter:
         return self._counter_of(self._vectorizer())
 
     def _counter_of(self, vectorizer: CountVectorizer) -> TermCounter:
-        """Return what is counted of documents that are cut as a vectorizer says."""
+        """Return what is counted of documents that are split as a vectorizer says."""
         given = vectorizer._given_terms()
         return TermCounter(
-            cutter_of(vectorizer),
+            analyzer_of(vectorizer),
             Vocabulary.empty() if given is None else given.vocabulary,
             self.event,
             self.weighting,
@@ -491,7 +462,7 @@ class TextClassifier(TallyClassifier):
     def _posterior(self, fitted: Any) -> Generative:
         groups = fitted.tally
         prior = discrete_class_prior(groups.weights, self.class_prior, fit_prior=self.fit_prior)
-        documents = DocumentModel.of(fitted.terms, groups, self.alpha)
+        documents = DocumentModel.of(fitted.term_counter, groups, self.alpha)
         if self.alpha == EVIDENCE and fitted.alpha_factor != 1.0:
             documents = documents.with_alpha(documents.alpha * fitted.alpha_factor)
         decision = None
@@ -517,7 +488,7 @@ class TextClassifier(TallyClassifier):
             if not matrix.shape[0]:
                 raise InputError("Found no documents while a minimum of 1 is required. Give some.")
         else:
-            counter, matrix = before.terms.learn(as_documents(X))
+            counter, matrix = before.term_counter.learn(as_documents(X))
         return self._label(counter, matrix, y, sample_weight, groups)
 
     def _label(
@@ -535,49 +506,46 @@ class TextClassifier(TallyClassifier):
         return self._refit(learning.learn(before, batch, self._keep(before, batch, forget=False)))
 
     def _forget(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Fitted:
-        matrix = before.terms.read_learned(as_documents(X), pruned=before.is_pruned)
-        batch = self._label(before.terms, matrix, y, sample_weight)
+        matrix = before.term_counter.read_learned(as_documents(X), pruned=before.is_pruned)
+        batch = self._label(before.term_counter, matrix, y, sample_weight)
         return self._refit(learning.forget(before, batch, self._keep(before, batch, forget=True)))
 
-    def _fit_batches(self, batches: Iterator[Any]) -> Any:
-        """Return what a stream of documents says, batch by batch, without calibration."""
-        fitted: Any = None
+    def _fit_batches(self, batches: Iterator[Any]) -> TextFitted:
+        """Return what is learned of a stream of documents, batch by batch, without calibration."""
+        fitted: TextFitted | None = None
         for documents, labels in labelled_batches(batches):
             try:
                 batch = self._batch(documents, labels, None, before=fitted)
             except NoRowsError:
                 continue
-            if fitted is not None:
+            if fitted is None:
+                first = learning.learn_first(batch, batch.classes[:0], closed=False)
+                fitted = self._with_sample(TextFitted.of(first), batch.rows)
+            else:
                 kept = self._keep(fitted, batch, forget=False)
                 fitted = learning.learn(fitted, batch, kept)
-                continue
-            fitted = TextFitted.of(learning.learn_first(batch, batch.classes[:0], closed=False))
-            fitted = self._with_sample(fitted, batch.rows)
         if fitted is None:
             raise InputError("The generator gave no documents. Give some.")
-        found = fitted.keep_terms(fitted.used_terms()).replace(new_classes=fitted.classes)
-        check_words(found)
-        return self._with_model(found)
+        fitted = fitted.keep_terms(fitted.used_terms()).replace(new_classes=fitted.classes)
+        fitted.check_words()
+        return self._with_model(fitted, waits=False)
 
-    def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> Any:
+    def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> TextFitted:
         found, rows = TextFitted.of(fitted), batch.rows
         kept = found.used_terms()
         if not kept.all():
             found = found.keep_terms(kept)
-            rows = found.narrow_rows(rows, kept)
-        check_words(found)
-        found = self._with_sample(self._with_model(found), rows)
+            rows = replace(rows, X=found.term_counter.take_rows(rows.X, kept))
+        found.check_words()
+        found = self._with_sample(self._with_model(found, waits=False), rows)
         return self._calibrate(found, rows) if self._needs_rows else found
 
     def _with_sample(self, fitted: TextFitted, rows: Rows) -> TextFitted:
         """Return the fitted value with the first documents, if some are to be kept."""
         if not self._needs_rows:
             return fitted
-        hashes = fitted.terms.hashes(rows)
+        hashes = fitted.term_counter.hashes(rows)
         return fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
-
-    def _with_model(self, fitted: Any, *, waits: bool = False) -> Any:
-        return super()._with_model(fitted, waits=waits)
 
     def _keep(self, before: Any, batch: Any, *, forget: bool) -> learning.Kept:
         if before.sample is None:
@@ -586,51 +554,45 @@ class TextClassifier(TallyClassifier):
         hashes = batch.counter.hashes(batch.rows)
         return learning.update_sample(before, batch, hashes, forget=forget)
 
-    def _refit(self, fitted: Any) -> Fitted:
-        found = fitted.keep_terms(fitted.used_terms())
-        return grow_stale(self._with_model(found))
+    def _refit(self, fitted: Any) -> TextFitted:
+        kept: TextFitted = fitted.keep_terms(fitted.used_terms())
+        return self._with_model(kept, waits=False).grow_stale()
 
-    def _calibrate(self, fitted: Any, rows: Rows, *, complete: bool = True) -> Any:
-        if len(fitted.classes) == 1:
-            return fitted  # whatever is asked, there is one answer
+    def _calibrate(
+        self, fitted: Any, rows: Rows, *, complete: bool = True, measure: bool = True
+    ) -> TextFitted:
+        found: TextFitted = fitted
+        if len(found.classes) == 1:
+            return found  # every answer is the one class
         if self.refine is None:
-            return calibrate_documents(fitted, self.alpha, rows, complete=complete)
-        return fitted.replace(refinement=self._refine(fitted, rows))
+            return calibrate_documents(found, self.alpha, rows, complete=complete, measure=measure)
+        return found.replace(refinement=fit_refinement(replace(rows, X=found.known_rows(rows.X))))
 
-    def _refine(self, fitted: TextFitted, rows: Rows) -> Any:
-        known = fitted.terms.known_part(fitted.documents.narrow(rows.X))
-        return fit_refinement(replace(rows, X=known))
-
-    def _check_mergeable(self, other: Any) -> tuple[Any, Any]:
+    def _check_mergeable(self, other: Any) -> tuple[TextFitted, TextFitted]:
         mine = self._check_fitted()
         check_same_class(type(self), type(other))
         check_is_fitted(other)
-        check_same_terms(mine.terms, other._fitted.terms)
+        check_same_terms(mine.term_counter, other._fitted.term_counter)
         return mine, other._fitted
 
     # How documents are answered and validated.
 
-    def _check_fitted(self) -> Any:
-        return super()._check_fitted()
+    def _check_fitted(self) -> TextFitted:
+        return cast(TextFitted, super()._check_fitted())
 
-    def _check_ready(self) -> Any:
-        return super()._check_ready()
+    def _check_ready(self) -> TextFitted:
+        return cast(TextFitted, super()._check_ready())
 
     def _read(self, fitted: Any, X: Any) -> Any:
-        return fitted.terms.read(as_documents(X))
+        return fitted.term_counter.read(as_documents(X))
 
     def _log_proba(self, fitted: Any, array: Any) -> Floats:
         log_proba: Floats = fitted.log_proba(array)
         return log_proba
 
     def _learned_rows(self, fitted: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-        batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
+        batch = self._label(fitted.term_counter, self._read(fitted, X), y, sample_weight)
         return learning.check_learned(fitted, batch, type(self).__name__)
-
-    def _rows_to_measure(self, fitted: Any, X: Any, y: Any, sample_weight: Any) -> Rows:
-        check_labels_given(y)
-        batch = self._label(fitted.terms, self._read(fitted, X), y, sample_weight)
-        return code_rows_to_measure(batch.classes, batch.rows, fitted.classes)
 
     def _leave_one_out(self, fitted: Any, rows: Rows) -> LeaveOneOutResult:
         return leave_one_out(fitted, rows, type(self).__name__)
@@ -648,12 +610,9 @@ class TextClassifier(TallyClassifier):
         def fit(groups: Groups[Any], rows: Callable[[Labels], Rows]) -> Fitted:
             fitted = TextFitted(Columns(0), counter, groups, new_classes=groups.classes)
             fitted = fitted.replace(model=self._posterior(fitted))
-            if not self._needs_rows or len(groups.classes) == 1:
+            if not self._needs_rows:
                 return fitted
-            others = rows(groups.classes)
-            if self.refine is not None:
-                return fitted.replace(refinement=self._refine(fitted, others))
-            return calibrate_documents(fitted, self.alpha, others, measure=False)
+            return self._calibrate(fitted, rows(groups.classes), measure=False)
 
         return Candidate(counter, fit, self._log_proba)
 
@@ -673,5 +632,5 @@ class TextClassifier(TallyClassifier):
         # scikit-learn warns of odd stop words once: when documents are first learned.
         vectorizer._stop_words_id = id(vectorizer.stop_words)
         fitted = persistence.fitted_of(state, self._counter_of(vectorizer))
-        found = self._with_model(fitted)
-        self._become(persistence.with_saved_rows(found, state.get("rows")))
+        fitted = self._with_model(fitted, waits=False)
+        self._become(persistence.with_saved_rows(fitted, state.get("rows")))

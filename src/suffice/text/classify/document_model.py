@@ -1,4 +1,4 @@
-"""p(document | class): an event model of the terms that were learned."""
+"""p(document | class) of a tally of terms, and that of documents which are left out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.families.bernoulli import IndependentBernoullis
 from suffice.families.class_conditional import (
     ClassConditional,
     ColumnScores,
@@ -15,23 +16,127 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
+from suffice.prior.special import log_gamma_step
 from suffice.scoring.scorer import Scorer
-from suffice.tally.debt import gross_scale
-from suffice.tally.tally import Floats, Index
-from suffice.text.classify.draws import draw_documents
+from suffice.tally.tally import ROUNDING, Floats, Index
 from suffice.text.classify.event_model import (
     EventModel,
-    count_of,
+    draw_documents,
     event_model,
+    leave_one_out,
     score_terms,
-    term_counts_of,
-    term_probabilities,
-    with_pseudocount,
 )
-from suffice.text.classify.singleton_terms import SingletonTerms, drop_singletons
-from suffice.text.classify.term_counter import TermCounter
-from suffice.text.term_rows import narrow_rows, rarity, row_sums, with_cells, with_column
-from suffice.text.term_tally import TermTally, document_counts, term_counts
+from suffice.text.classify.term_counter import (
+    TermCounter,
+    TermTally,
+    document_counts,
+    idf,
+    row_sums,
+    term_counts,
+    with_cells,
+    with_column,
+)
+
+
+@dataclass(frozen=True)
+class SingletonTerms:
+    """Terms that one document alone has: how many, and how much of the document they are.
+
+    Parameters
+    ----------
+    terms : (n,)
+        How many terms no other document has.
+    amounts : (n,)
+        What they add up to in the row.
+    lengths : (n,)
+        What the whole row adds up to.
+    unknown : (n,)
+        How much of the document is in terms that were never learned, which are no part of the row.
+    weights : (n,)
+        Weight of the row in the tally.
+    """
+
+    terms: Floats
+    amounts: Floats
+    lengths: Floats
+    unknown: Floats
+    weights: Floats
+
+    @classmethod
+    def of(
+        cls, matrix: Any, weights: Floats, totals: Floats, unknown: Floats, *, given: bool
+    ) -> SingletonTerms:
+        """Compare rows (CSR) of given weights with the totals of all rows, (V,).
+
+        With a vocabulary that was given there are none: its terms stay known.
+        """
+        size = matrix.shape[0]
+        rows = np.repeat(np.arange(size), np.diff(matrix.indptr))
+        cells = matrix.data.astype(np.float64)
+        each = weights if weights.size else np.ones(size)
+        whole = totals[matrix.indices]
+        alone = (cells > 0) & (whole - each[rows] * cells <= ROUNDING * whole)
+        own = np.where(given, 0.0, alone)
+
+        def by_row(amounts: Floats) -> Floats:
+            return np.asarray(np.bincount(rows, amounts, minlength=size), np.float64)
+
+        return cls(by_row(own), by_row(own * cells), by_row(cells), unknown, each)
+
+    def drop(
+        self, scores: Floats, codes: NDArray[Any], words: EventModel, event: str, *, smooth: bool
+    ) -> None:
+        """Take the terms out of scores (n, C), which are changed, of documents that are left out.
+
+        In a multinomial, a term that is left to no class has the pseudocount in each, so that its
+        part in the score is the same for all and is left in. What differs is the total that the
+        class's probabilities add up to, with the pseudocounts of all terms or, without these, of
+        fewer. The complement rule scores a class by the words of all others. In a Bernoulli model
+        the terms are no features any more.
+
+        Parameters
+        ----------
+        scores : (n, C), changed
+        codes : (n,)
+            The class of each document.
+        words : the event model of all documents
+        event : its name
+        smooth : bool
+            Whether unknown terms are scored as one, which these then are, too.
+        """
+        alpha = float(words.smoothing.prior)
+        if event == "bernoulli":
+            left = np.repeat(words.groups.weights[None], len(codes), axis=0)
+            left[np.arange(len(codes)), codes] -= self.weights
+            present = np.log(alpha) - np.log(left + 2 * alpha)
+            scores -= self.terms[:, None] * present
+            if smooth:  # seen together as the one unknown term, which was absent before
+                absent = np.log1p(-np.exp(present))
+                scores += (self.terms + self.unknown > 0)[:, None] * (present - absent)
+            return
+        of_others, width = event == "complement", words.groups.parts.counts.shape[1]
+        left = self._totals_left(codes, words.groups.parts.counts.sum(axis=1), of_others=of_others)
+        whole, fewer = left + alpha * width, left + alpha * (width - self.terms)[:, None]
+        # Without these terms a class may have neither terms nor pseudocounts: nothing to score.
+        fewer = np.where(fewer > 0, fewer, 1.0)
+        length = self.lengths[:, None]
+        scored = (self.lengths + self.unknown if smooth else self.lengths - self.amounts)[:, None]
+        if event == "polya":
+            scores += log_gamma_step(whole, length) - log_gamma_step(fewer, scored)
+            return
+        change = length * np.log(whole) - scored * np.log(fewer)
+        scores += -change if of_others else change
+
+    def _totals_left(self, codes: NDArray[Any], totals: Floats, *, of_others: bool) -> Floats:
+        """Return the totals of the classes, or of all others, (n, C), without each row."""
+        if of_others:
+            totals = totals.sum() - totals
+        left = np.repeat(totals[None], len(codes), axis=0)
+        own = np.zeros(left.shape, bool)
+        own[np.arange(len(codes)), codes] = True
+        left -= np.where(own != of_others, (self.weights * self.lengths)[:, None], 0.0)
+        left[left <= ROUNDING * totals] = 0.0
+        return left
 
 
 class TermScores(NamedTuple):
@@ -62,17 +167,17 @@ class DocumentModel(ClassConditional):
     counter : TermCounter
     groups : tally of the counter's terms
     known : (V,), bool, or None if all terms are known
-    rarity : (known terms,), or None without tf-idf
-        What each term's counts are multiplied by.
+    idf : (known terms,), or None without tf-idf
+        Inverse document frequencies, which each term's counts are multiplied by.
     words : the event model of the known terms; a last column may be that of unknown ones
 
     Examples
     --------
     >>> from suffice.data.rows import Rows
     >>> from suffice.tally import Groups
-    >>> from suffice.text.vectorize.cutting import WordCutter
+    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
     >>> from suffice.text.vectorize.vocabulary import Vocabulary
-    >>> counter, matrix = TermCounter(WordCutter(), Vocabulary.empty()).learn(["to be", "be be"])
+    >>> counter, matrix = TermCounter(WordAnalyzer(), Vocabulary.empty()).learn(["to be", "be be"])
     >>> tally = Groups([0, 1], *counter.count(Rows(matrix, np.array([0, 1], np.int32), 2)))
     >>> np.exp(DocumentModel.of(counter, tally, 1.0).words.log_prob)
     array([[0.5 , 0.5 ],
@@ -82,7 +187,7 @@ class DocumentModel(ClassConditional):
     counter: TermCounter
     groups: TermTally
     known: NDArray[np.bool_] | None
-    rarity: Floats | None
+    idf: Floats | None
     words: EventModel
 
     @classmethod
@@ -94,7 +199,7 @@ class DocumentModel(ClassConditional):
             known = documents > 0
             counts, documents = counts[:, known], documents[known]
         if counter.weighting is not None:
-            weights = rarity(documents, float(groups.weights.sum()))
+            weights = idf(documents, float(groups.weights.sum()))
             counts = counts * weights
         if counter.with_unknown:
             counts = np.pad(counts, [(0, 0), (0, 1)])
@@ -114,7 +219,8 @@ class DocumentModel(ClassConditional):
     @property
     def all_counts(self) -> Floats:
         """How often each class has each column of the event model, (C, width)."""
-        return term_counts_of(self.words)
+        counts: Floats = self.words.groups.parts.counts
+        return counts[..., 1] if self.counter.event == "bernoulli" else counts
 
     @property
     def known_counts(self) -> Floats:
@@ -126,26 +232,27 @@ class DocumentModel(ClassConditional):
         counts, documents = self.all_counts, self.groups.weights
         if classes is not None:
             counts, documents = counts[classes].sum(axis=0)[None], documents[classes].sum()[None]
-        found = term_probabilities(self.counter.event, counts, documents, self.alpha)
-        return found[:, : self.width - self.counter.with_unknown]
+        counts, totals = counts + self.alpha, documents[:, None] + 2 * self.alpha
+        if self.counter.event != "bernoulli":
+            totals = counts.sum(axis=1, keepdims=True)
+        return np.asarray(counts / totals)[:, : self.width - self.counter.with_unknown]
 
     def with_alpha(self, alpha: float) -> Self:
         """Return the model with another pseudocount."""
-        return replace(self, words=with_pseudocount(self.words, alpha))
+        smoothing = replace(self.words.smoothing, prior=alpha)
+        return replace(self, words=replace(self.words, smoothing=smoothing))
 
     def narrow(self, X: Any) -> Any:
         """Return rows of the counter with the known terms alone; all others are unknown."""
-        if self.known is None:
-            return X
-        return narrow_rows(X, self.known, with_unknown=self.counter.with_unknown)
+        return X if self.known is None else self.counter.take_rows(X, self.known)
 
     def prepare(self, X: Any) -> Any:
         """Return rows of the counter as the event model scores them."""
         counter, matrix = self.counter, self.narrow(X)
         known = counter.known_part(matrix)
         rows = counter.weight_rows(known)
-        if self.rarity is not None:
-            rows = with_cells(rows, rows.data * self.rarity[rows.indices])
+        if self.idf is not None:
+            rows = with_cells(rows, rows.data * self.idf[rows.indices])
         if counter.with_unknown:
             missed = row_sums(matrix) - row_sums(known)
             present = counter.event == "bernoulli"
@@ -155,7 +262,7 @@ class DocumentModel(ClassConditional):
     def lengths(self, rows: Any) -> Floats:
         """Return how many words prepared rows have, (n,), as far as the length discount goes.
 
-        Absent words speak as well in the Bernoulli model, so that its documents are all long.
+        Absent words are scored as well in the Bernoulli model, so that its documents are all long.
         """
         if self.counter.event == "bernoulli":
             return np.full(rows.shape[0], np.inf)
@@ -177,6 +284,20 @@ class DocumentModel(ClassConditional):
         """Return what each term of one prepared row adds to the scores, after the log prior."""
         parts, bias = score_terms(self.words, rows)
         return TermScores(rows.indices, rows.data.astype(np.float64), parts, log_prior + bias)
+
+    def scores_lost(self, columns: Index, counts: Floats, lengths: Floats) -> Floats:
+        """Return what the scores of prepared rows lose without one term, (J, C).
+
+        Parameters
+        ----------
+        columns, counts : (J,)
+            Which term it is, and how often the row has it.
+        lengths : (J,)
+            How many terms the row has.
+        """
+        if isinstance(self.words, IndependentBernoullis):
+            return self.words.scores_of_terms(columns, counts)
+        return self.words.scores_lost(columns, counts, lengths)
 
     def linear_form(self) -> LinearForm:
         """Return weights of the terms of prepared rows."""
@@ -206,20 +327,14 @@ class DocumentModel(ClassConditional):
         """Return log p(document | class) of each document without it.
 
         Terms that only the document has are unknown without it. What was chosen from all
-        documents, the pseudocount and the rarities, is held.
+        documents, the pseudocount and `idf`, is held.
         """
-        rows, words = learned.rows, self.words
+        rows, counter = learned.rows, self.counter
         matrix, unknown = self.learned_part(self.prepare(rows.X))
-        tally = words.groups
-        scored = LearnedRows(
-            replace(rows, X=matrix), tally, count_of(words), gross_scale(None, tally), True
-        )
-        scores = words.leave_one_out(scored, log_prior).scores
-        counter = self.counter
-        if (counter.is_given and not counter.with_unknown) or not self.width:
-            return LeftOut(scores, np.zeros(len(scores), np.bool_))
-        own = self.singletons(matrix, rows.weights, unknown)
-        drop_singletons(scores, own, rows.codes, words, counter.event, smooth=counter.with_unknown)
+        scores = leave_one_out(self.words, replace(rows, X=matrix), log_prior)
+        if self.width and (counter.with_unknown or not counter.is_given):
+            own = self.singletons(matrix, rows.weights, unknown)
+            own.drop(scores, rows.codes, self.words, counter.event, smooth=counter.with_unknown)
         return LeftOut(scores, np.zeros(len(scores), np.bool_))
 
     def left_out_lengths(self, X: Any, weights: Floats) -> Floats:
@@ -247,6 +362,5 @@ class DocumentModel(ClassConditional):
 
     def singletons(self, matrix: Any, weights: Floats, unknown: Floats) -> SingletonTerms:
         """Return the terms that each prepared row alone has."""
-        present = term_counts_of(self.words).sum(axis=0)
-        given = self.counter.is_given
-        return SingletonTerms.of(matrix, weights, present, unknown, given=given)
+        totals, given = self.all_counts.sum(axis=0), self.counter.is_given
+        return SingletonTerms.of(matrix, weights, totals, unknown, given=given)

@@ -17,15 +17,14 @@ from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
 from suffice.text.classify.event_model import EVIDENCE
 from suffice.text.classify.fitted import TextFitted
-from suffice.text.classify.length_discount import LengthDiscount
-from suffice.text.classify.word_losses import (
+from suffice.text.classify.importance import (
     MAX_RESCORED,
     MAX_SUBTRACTED,
-    FoldWords,
-    ScoresWithoutWords,
     WordPositions,
-    held_out_increase,
+    loss_increase,
+    take_out_words,
 )
+from suffice.text.classify.length_discount import DocumentScores, LengthDiscount
 from suffice.validation.folds import Folds
 from suffice.validation.importance import LossIncrease
 from suffice.validation.leave_one_out import LeaveOneOutResult
@@ -42,23 +41,15 @@ MAX_TRIED = 3_000
 class HeldOutDocuments(NamedTuple):
     """Documents of classes that are held out, scored by the documents of other folds."""
 
-    log_likelihood: Floats
-    """(n, C): log p(words | class), up to a term of each document"""
-    prior: Floats
-    """(C,): what a class's score starts from"""
+    scores: DocumentScores
     codes: NDArray[np.intp]
     """(n,)"""
     weights: Floats
     """(n,)"""
-    lengths: Floats
-    """(n,): how many words the other folds know"""
-    without: ScoresWithoutWords
-    """the first of them, each without one of its words"""
-
-    @property
-    def documents(self) -> tuple[Floats, Floats, NDArray[np.intp], Floats, Floats]:
-        """What a length discount is fitted to."""
-        return self.log_likelihood, self.prior, self.codes, self.weights, self.lengths
+    cells: WordPositions
+    """where the words are without which the first documents are scored, too"""
+    without: DocumentScores
+    """the scores of these, each without one of its words"""
 
 
 def calibrate_documents(
@@ -75,49 +66,38 @@ def calibrate_documents(
     ----------
     fitted : TextFitted, with a model
     alpha : float or "evidence"
-        The pseudocount that was asked for; the factor of evidence's is chosen here.
+        The parameter; for "evidence" a factor of the pseudocount is chosen here.
     rows : all learned documents, or a sample of them, coded by the classes
     complete : bool
         Whether these are all documents.
     measure : bool
         Whether it is measured what documents lose without some of their words.
     """
-    hashes = fitted.terms.hashes(rows)
+    hashes = fitted.term_counter.hashes(rows)
     folds = deal_rows(rows, hashes, MAX_TRIED, complete=complete)
     by_evidence = alpha == EVIDENCE
-    fitted = with_alpha_factor(fitted, 1.0) if by_evidence else fitted
+    fitted = fitted.with_alpha_factor(1.0) if by_evidence else fitted
     words = fitted.measured_words() if measure else np.zeros(0, np.intp)
     many = rows.shape[0] > MAX_TRIED
     factors = ALPHA_FACTORS if by_evidence else (1.0,)
     tried = hold_out_documents(fitted, folds, factors, words[:0] if many else words)
     best, discount = choose_discount(tried)
-    fitted = with_alpha_factor(fitted, factors[best]) if by_evidence else fitted
+    fitted = fitted.with_alpha_factor(factors[best]) if by_evidence else fitted
     held_out = tried[best]
     if many:
         folds = deal_rows(rows, hashes, MAX_CALIBRATED, complete=complete)
         held_out = hold_out_documents(fitted, folds, (1.0,), words)[0]
-    calibration = discount.fit_calibration(*held_out.documents)
-    some = slice(MAX_ROWS)
-    first = held_out.log_likelihood[some], held_out.prior, held_out.lengths[some]
-    answers = discount.log_proba(*first, calibration)
+    own = held_out.codes, held_out.weights
+    calibration = discount.fit_calibration(held_out.scores, *own)
+    answers = discount.log_proba(held_out.scores.take(slice(MAX_ROWS)), calibration)
     at = np.flatnonzero(folds.scored[folds.rows.codes])
-    own = held_out.codes, held_out.weights, at
     return fitted.replace(
         length_discount=discount.rate,
         calibration=calibration,
         calibration_stale=False,
         loss_increase=loss_without_words(held_out, discount, calibration) if measure else None,
-        held_out=sample_answers(fitted, folds, answers, *own),
+        held_out=sample_answers(fitted, folds, answers, *own, at),
     )
-
-
-def with_alpha_factor(fitted: TextFitted, factor: float) -> TextFitted:
-    """Return the fitted value with another multiple of the pseudocount of most evidence."""
-    if fitted.alpha_factor == factor:
-        return fitted
-    assert fitted.model is not None
-    features = fitted.documents.with_alpha(fitted.documents.alpha / fitted.alpha_factor * factor)
-    return fitted.replace(alpha_factor=factor, model=replace(fitted.model, features=features))
 
 
 def hold_out_documents(
@@ -138,35 +118,36 @@ def hold_out_documents(
     rows, classes = folds.rows, len(fitted.classes)
     rescore = must_rescore(fitted)
     most = (MAX_RESCORED if rescore else MAX_SUBTRACTED) / classes
-    positions = WordPositions.of(rows.X, words, most, rescore=rescore)
+    cells = WordPositions.of(rows.X, words, most, rescore=rescore)
     whole = [np.full((rows.shape[0], classes), -np.inf) for _ in factors]
-    without = [np.full((len(positions.words), classes), -np.inf) for _ in factors]
-    lengths, shorter = np.zeros(rows.shape[0]), np.zeros(len(positions.words))
-    numbers = folds.numbers[positions.documents]
+    without = [np.full((len(cells.words), classes), -np.inf) for _ in factors]
+    lengths, shorter = np.zeros(rows.shape[0]), np.zeros(len(cells.words))
+    numbers = folds.numbers[cells.documents]
     for members, kept, features in fit_folds(fitted, folds):
         X = features.prepare(rows.X[members])
         lengths[members] = features.lengths(X)
         mine = np.flatnonzero(numbers == folds.numbers[members[0]])
-        own_lengths = lengths[positions.documents[mine]]
-        here = FoldWords.of(features, rows.X, positions.take(mine), own_lengths, rescore=rescore)
-        shorter[mine] = here.lengths
+        inside = cells.take(mine)
+        shorter[mine], score = take_out_words(
+            features, rows.X, inside, lengths[inside.documents], rescore=rescore
+        )
         for factor, scores, fewer in zip(factors, whole, without, strict=True):
             model = features if factor == 1.0 else features.with_alpha(features.alpha * factor)
             found = scoring.joint_log_proba(model.scorer(), X, np.zeros(len(kept)))
             scores[np.ix_(members, kept)] = found
             if mine.size:
-                own = scores[np.ix_(positions.documents[mine], kept)]
-                fewer[np.ix_(mine, kept)] = here.scores(model, own)
+                own = scores[np.ix_(inside.documents, kept)]
+                fewer[np.ix_(mine, kept)] = score(model, own)
     at = np.flatnonzero(folds.scored[rows.codes])
-    codes, weights = rows.codes[at].astype(np.intp), rows.row_weights[at]
+    codes, weights, prior = rows.codes[at].astype(np.intp), rows.row_weights[at], fitted.log_prior
+    cells, scored = cells.in_documents(at)
     return [
         HeldOutDocuments(
-            scores[at],
-            fitted.log_prior,
+            DocumentScores(scores[at], prior, lengths[at]),
             codes,
             weights,
-            lengths[at],
-            ScoresWithoutWords(positions, fewer, shorter).of_documents(at),
+            cells,
+            DocumentScores(fewer[scored], prior, shorter[scored]),
         )
         for scores, fewer in zip(whole, without, strict=True)
     ]
@@ -174,7 +155,7 @@ def hold_out_documents(
 
 def must_rescore(fitted: TextFitted) -> bool:
     """Say whether what is left of a document without a word must be scored as a document."""
-    return fitted.terms.weighting is not None or fitted.terms.with_unknown
+    return fitted.term_counter.weighting is not None or fitted.term_counter.with_unknown
 
 
 def choose_discount(tried: Sequence[HeldOutDocuments]) -> tuple[int, LengthDiscount]:
@@ -182,7 +163,7 @@ def choose_discount(tried: Sequence[HeldOutDocuments]) -> tuple[int, LengthDisco
 
     Any but the first must be worth the price of a further parameter.
     """
-    found = [LengthDiscount.of(*held_out.documents) for held_out in tried]
+    found = [LengthDiscount.of(one.scores, one.codes, one.weights) for one in tried]
     weight = float(tried[0].weights.sum())
     losses = weight * np.array([one.log_loss for one in found])
     losses[1:] += parameter_price(weight)
@@ -194,13 +175,11 @@ def loss_without_words(
     held_out: HeldOutDocuments, discount: LengthDiscount, calibration: Calibration
 ) -> LossIncrease | None:
     """Return what held-out documents lose without words; None if there are none."""
-    positions, fewer, shorter = held_out.without
-    first = slice(0, positions.measured)
-    whole = held_out.log_likelihood[first], held_out.prior, held_out.lengths[first]
-    log_proba = discount.log_proba(*whole, calibration)
-    without = discount.log_proba(fewer, held_out.prior, shorter, calibration)
+    first = slice(held_out.cells.measured)
+    log_proba = discount.log_proba(held_out.scores.take(first), calibration)
+    without = discount.log_proba(held_out.without, calibration)
     own = held_out.codes[first], held_out.weights[first]
-    return held_out_increase(log_proba, *own, positions, without)
+    return loss_increase(log_proba, *own, held_out.cells, without)
 
 
 def leave_one_out(fitted: TextFitted, rows: Rows, name: str) -> LeaveOneOutResult:
@@ -221,6 +200,6 @@ def leave_one_out(fitted: TextFitted, rows: Rows, name: str) -> LeaveOneOutResul
     scores[~possible] = -np.inf
     lengths = fitted.documents.left_out_lengths(rows.X, rows.weights)
     prior = np.where(possible, prior, -np.inf)
-    discount = LengthDiscount(fitted.length_discount)
-    log_proba = discount.log_proba(scores, prior, lengths, fitted.calibration)
+    given = DocumentScores(scores, prior, lengths)
+    log_proba = LengthDiscount(fitted.length_discount).log_proba(given, fitted.calibration)
     return replace(found, log_proba=log_proba)

@@ -1,9 +1,9 @@
-"""Length discount: a document's words repeat each other, the hundredth says less than the first."""
+"""Length discount: a document's words repeat each other, the hundredth adds less than the first."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from suffice.combine.combination import Calibration
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 
-# Rates of the discount that are tried, per word: beyond 1 / rate words a document says hardly more.
+# Rates of the discount that are tried, per word: beyond 1 / rate words, more add hardly anything.
 RATES = tuple(2.0**-power for power in range(11))
 # Mean and standard deviation of the log rate a priori: where few documents say little, no extreme
 # one is taken. Three sets of texts have 1/8 to 1/4.
@@ -49,6 +49,21 @@ def offset_shares(lengths: Floats) -> Floats:
     return np.asarray(1.0 - 1.0 / (1.0 + np.square(lengths / OFFSET_WORDS)))
 
 
+class DocumentScores(NamedTuple):
+    """Scores of documents, before they are discounted by their lengths."""
+
+    log_likelihood: Floats
+    """(n, C): log p(words | class), up to a term of each document"""
+    log_prior: Floats
+    """(C,), or (n, C) of documents that are left out: what a class's score starts from"""
+    lengths: Floats
+    """(n,): how many words are known"""
+
+    def take(self, at: Any) -> DocumentScores:
+        """Return the scores of some of the documents."""
+        return self._replace(log_likelihood=self.log_likelihood[at], lengths=self.lengths[at])
+
+
 @dataclass(frozen=True)
 class LengthDiscount:
     """log p(class) + f l + inverse_temperature (1 - f) l + offset g (docs: text, calibration).
@@ -67,11 +82,9 @@ class LengthDiscount:
 
     Examples
     --------
-    >>> discount = LengthDiscount(0.1, 0.0)
+    >>> scores = DocumentScores(np.array([[0.0, -4.0]]), np.log([0.5, 0.5]), np.array([10.0]))
     >>> calibration = Calibration(0.0, np.zeros(2))
-    >>> scores = np.array([[0.0, -4.0]])
-    >>> prior, lengths = np.log([0.5, 0.5]), np.array([10.0])
-    >>> np.exp(discount.log_proba(scores, prior, lengths, calibration)).round(3)  # 0.71 of them
+    >>> np.exp(LengthDiscount(0.1, 0.0).log_proba(scores, calibration)).round(3)  # 0.71 of them
     array([[0.944, 0.056]])
     """
 
@@ -80,61 +93,41 @@ class LengthDiscount:
     log_loss: float = np.nan
 
     @classmethod
-    def of(
-        cls,
-        likelihoods: Floats,
-        prior: Floats,
-        codes: NDArray[Any],
-        weights: Floats,
-        lengths: Floats,
-    ) -> Self:
+    def of(cls, scores: DocumentScores, codes: NDArray[Any], weights: Floats) -> Self:
         """Return the best rate, each with the inverse temperature that suits it.
 
         Parameters
         ----------
-        likelihoods : (n, C)
-            Log p(words | class) of documents that were held out, up to a term of each document.
-        prior : (C,)
-        codes, weights, lengths : (n,)
+        scores : of documents that were held out
+        codes, weights : (n,)
         """
-        own = likelihoods[np.arange(len(codes)), codes]
+        own = scores.log_likelihood[np.arange(len(codes)), codes]
         kept = np.isfinite(own) & (weights > 0)
         if not kept.any():
             return cls(0.0)
-        scores = likelihoods[kept], prior, lengths[kept]
-        candidates = [cls._at_rate(rate, *scores, codes[kept], weights[kept]) for rate in RATES]
-        total = float(weights[kept].sum())
+        scores, codes, weights = scores.take(kept), codes[kept], weights[kept]
+        candidates = [cls._at_rate(rate, scores, codes, weights) for rate in RATES]
+        total = float(weights.sum())
         return min(candidates, key=lambda one: total * one.log_loss + _penalty(one.rate))
 
     @classmethod
     def without_temperature(
-        cls,
-        likelihoods: Floats,
-        prior: Floats,
-        codes: NDArray[Any],
-        weights: Floats,
-        lengths: Floats,
+        cls, scores: DocumentScores, codes: NDArray[Any], weights: Floats
     ) -> Self:
         """Return the best rate of inverse temperature 0, that of no discount among them."""
         at, share = (np.arange(len(codes)), codes), weights / max(float(weights.sum()), 1e-300)
         candidates = []
         for rate in (0.0, *RATES):
-            _, base, _ = cls(rate).parts(likelihoods, prior, lengths)
+            _, base, _ = cls(rate).parts(scores)
             candidates.append(cls(rate, 0.0, -float(share @ log_softmax(base)[at])))
         return min(candidates, key=lambda one: one.log_loss)
 
     @classmethod
     def _at_rate(
-        cls,
-        rate: float,
-        likelihoods: Floats,
-        prior: Floats,
-        lengths: Floats,
-        codes: NDArray[Any],
-        weights: Floats,
+        cls, rate: float, scores: DocumentScores, codes: NDArray[Any], weights: Floats
     ) -> Self:
-        """Return a rate with about its best inverse temperature."""
-        part, base, _ = cls(rate).parts(likelihoods, prior, lengths)
+        """Return a rate with about its best inverse temperature, by Newton's method."""
+        part, base, _ = cls(rate).parts(scores)
         at = np.arange(len(codes)), codes
         share = weights / weights.sum()
         known = np.where(np.isfinite(part), part, 0.0)
@@ -156,40 +149,32 @@ class LengthDiscount:
             )
         return best
 
-    def parts(
-        self, likelihoods: Floats, prior: Floats, lengths: Floats
-    ) -> tuple[Floats, Floats, Floats]:
+    def parts(self, scores: DocumentScores) -> tuple[Floats, Floats, Floats]:
         """Return what the inverse temperature multiplies, and what is added as it is, (n, C) both.
 
         The third, (n,), is how much of the offsets is added.
         """
+        likelihoods, prior, lengths = scores
         full = discounts(lengths, self.rate)[:, None]
         # Up to a term of each document; a class that nothing is known of stays impossible.
         possible = np.isfinite(likelihoods)
-        scores = likelihoods - likelihoods.max(axis=1, keepdims=True, initial=-np.inf)
-        scores[~possible] = 0.0
-        part = np.where(possible, (1.0 - full) * scores, -np.inf)
-        return part, prior + full * scores, offset_shares(lengths)
+        relative = likelihoods - likelihoods.max(axis=1, keepdims=True, initial=-np.inf)
+        relative[~possible] = 0.0
+        part = np.where(possible, (1.0 - full) * relative, -np.inf)
+        return part, prior + full * relative, offset_shares(lengths)
 
     def fit_calibration(
-        self,
-        likelihoods: Floats,
-        prior: Floats,
-        codes: NDArray[Any],
-        weights: Floats,
-        lengths: Floats,
+        self, scores: DocumentScores, codes: NDArray[Any], weights: Floats
     ) -> Calibration:
         """Return the inverse temperature, offsets and noise rate that suit held-out documents."""
-        part, base, share = self.parts(likelihoods, prior, lengths)
+        part, base, share = self.parts(scores)
         return fit_calibration(
             part, codes, weights, log_prior=base, offset_share=share, start=self.inverse_temperature
         )
 
-    def log_proba(
-        self, likelihoods: Floats, prior: Floats, lengths: Floats, calibration: Calibration
-    ) -> Floats:
+    def log_proba(self, scores: DocumentScores, calibration: Calibration) -> Floats:
         """Return log p(class | document), (n, C)."""
-        return calibration.apply(*self.parts(likelihoods, prior, lengths))
+        return calibration.apply(*self.parts(scores))
 
 
 def _penalty(rate: float) -> float:

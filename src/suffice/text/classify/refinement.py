@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
+from suffice.data.rows import Rows
+from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 from suffice.text.classify.document_model import TermScores
-from suffice.text.term_rows import presences
+from suffice.text.classify.term_counter import presences, with_cells
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,7 @@ class Refinement:
         if scores.shape[1] == 2:
             yes = -np.logaddexp(0.0, -scores[:, 1])
             return np.stack([-np.logaddexp(0.0, scores[:, 1]), yes], axis=1)
-        each = -np.logaddexp(0.0, -scores)
-        top = each.max(axis=1, keepdims=True)
-        return np.asarray(each - top - np.log(np.exp(each - top).sum(axis=1, keepdims=True)))
+        return log_softmax(-np.logaddexp(0.0, -scores))
 
     def keep(self, kept: NDArray[np.bool_]) -> Refinement:
         """Return the weights of the terms that are kept, (V,); terms that are new weigh 0."""
@@ -58,3 +59,55 @@ class Refinement:
         terms = matrix.indices[matrix.indices < self.weights.shape[1]]
         parts, base = self.weights[:, terms].T, self.bias
         return TermScores(terms, np.ones(len(terms)), parts, base, one_against_all=True)
+
+
+# Pseudocount of the documents with a term, in the log-count ratios (Wang and Manning, 2012).
+RATIO_ALPHA = 1.0
+# Variance of the prior of the regression's weights, on terms that are scaled by their ratios.
+C = 1.0
+# Where the search for the weights may stop: answers change by less than they vary with the data.
+TOLERANCE = 1e-3
+
+
+def fit_refinement(rows: Rows) -> Refinement:
+    """Return the refinement of rows of counts (CSR) and their classes."""
+    present = presences(rows.X)
+    with_term = _count_by_class(present, rows)
+    classes = range(1, 2) if rows.classes == 2 else range(rows.classes)
+    weights = np.zeros((rows.classes, present.shape[1]))
+    bias = np.zeros(rows.classes)
+    for c in classes:
+        ratios = log_count_ratios(with_term[c], with_term.sum(axis=0) - with_term[c])
+        weights[c], bias[c] = _fit_class(present, ratios, rows.codes == c, rows.weights)
+    return Refinement(weights, bias)
+
+
+def log_count_ratios(inside: Floats, outside: Floats) -> Floats:
+    """Return ln of the share of each term in a class over its share in all others, (V,).
+
+    >>> log_count_ratios(np.array([3.0, 0.0]), np.array([0.0, 3.0])).round(2)
+    array([ 1.39, -1.39])
+    """
+    here, elsewhere = inside + RATIO_ALPHA, outside + RATIO_ALPHA
+    return np.asarray(np.log(here / here.sum()) - np.log(elsewhere / elsewhere.sum()))
+
+
+def _count_by_class(present: Any, rows: Rows) -> Floats:
+    """Return how many rows of each class have each term, (C, V)."""
+    member = csr_array(
+        (rows.row_weights, (rows.codes, np.arange(rows.shape[0]))),
+        shape=(rows.classes, rows.shape[0]),
+    )
+    return np.asarray((member @ present).toarray())
+
+
+def _fit_class(
+    present: Any, ratios: Floats, inside: NDArray[np.bool_], weights: Floats
+) -> tuple[Floats, float]:
+    """Return the weights (V,) and the bias of one class against all others."""
+    from suffice.linear_model import LogisticRegression
+
+    scaled = with_cells(present, ratios[present.indices])
+    model = LogisticRegression(C=C, solver="lbfgs", max_iter=1000, tol=TOLERANCE)
+    model.fit(scaled, inside, sample_weight=weights if weights.size else None)
+    return np.asarray(model.coef_[0] * ratios), float(model.intercept_[0])

@@ -1,4 +1,4 @@
-"""The bridge: a text classifier as a vectorizer and a logistic regression."""
+"""A text classifier as a vectorizer and a logistic regression."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_pipeline(fitted: TextFitted, words: Any, name: str) -> Pipeline:
     if found is None:
         return Pipeline([("words", words), ("logistic", plain)])
     form, prior = fitted.documents.linear_form(), fitted.log_prior
-    if fitted.terms.event == "bernoulli":  # whatever the words, a document is a long one
+    if fitted.term_counter.event == "bernoulli":  # whatever the words, a document is a long one
         bias = prior + found.inverse_temperature * form.bias + found.offsets
         weights = found.inverse_temperature * form.weights
         logistic = LogisticRegression.from_weights(weights, bias, classes)

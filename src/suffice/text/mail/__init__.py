@@ -1,7 +1,6 @@
 """Mail as text to classify: messages out of files, mailboxes and folders."""
 
-from suffice.text.mail.message import Attachment, Message
-from suffice.text.mail.parser import parse_message
+from suffice.text.mail.message import Attachment, Message, parse_message
 from suffice.text.mail.reader import Broken, read_mail
 
 __all__ = ["Attachment", "Broken", "Message", "parse_message", "read_mail"]

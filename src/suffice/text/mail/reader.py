@@ -1,4 +1,4 @@
-"""What could not be read, and why."""
+"""Messages out of files, mboxes, Maildirs and folders."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from suffice.errors import InputError, SufficeWarning, warn_caller
-from suffice.text.mail.caps import MAX_BYTES, MAX_DEPTH, MAX_PARTS, Caps
-from suffice.text.mail.message import Message
-from suffice.text.mail.parser import message_of
+from suffice.text.mail.message import MAX_BYTES, MAX_DEPTH, MAX_PARTS, Caps, Message, message_of
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Broken:
         return f"{self.source}: {self.reason}"
 
 
-def warn_of(broken: Broken) -> None:
+def warn_skipped(broken: Broken) -> None:
     """Warn of a message that was skipped."""
     warn_caller(
         f"{broken.source} was skipped. {broken.reason} Pass on_broken to collect what is skipped.",
@@ -68,16 +66,16 @@ def mail_files(top: Path, on_broken: Callable[[Broken], None]) -> Iterator[Path]
             if path is not top and path.is_symlink():
                 on_broken(Broken(str(path), "It is a symbolic link. Name its target to read it."))
             elif path.is_dir():
-                waiting.extend(reversed(_inside(path)))
+                waiting.extend(reversed(_entries(path)))
             elif path.is_file():
                 yield path
             else:
                 on_broken(Broken(str(path), "It is neither a file nor a folder."))
-        except OSError as fault:
-            on_broken(Broken(str(path), f"It cannot be read ({fault.strerror})."))
+        except OSError as error:
+            on_broken(Broken(str(path), f"It cannot be read ({error.strerror})."))
 
 
-def _inside(folder: Path) -> list[Path]:
+def _entries(folder: Path) -> list[Path]:
     """Return what to read in a folder: of a Maildir what was delivered, else all but hidden."""
     maildir = [folder / "cur", folder / "new"]
     if all(part.is_dir() for part in maildir):
@@ -107,7 +105,7 @@ def mbox_messages(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
     [b'To: b\n\nHi.\nFrom me.\n\n', b'To: d\n\nFrom\n']
     """
     message = bytearray()
-    # A line that may begin a message: the next line tells.
+    # A line that may begin a message: the next line decides.
     envelope = b""
     begins_line = after_empty_line = True
     while piece := file.readline(LONGEST_PIECE):
@@ -118,19 +116,19 @@ def mbox_messages(file: BinaryIO, max_bytes: int) -> Iterator[bytes]:
                     yield bytes(message)
                 message.clear()
             else:
-                _keep(message, envelope, max_bytes)
+                _append(message, envelope, max_bytes)
             envelope = b""
         if is_start and after_empty_line and piece.startswith(ENVELOPE):
             envelope, after_empty_line = piece, False
             continue
         after_empty_line = is_start and piece in (b"\n", b"\r\n")
-        _keep(message, piece[1:] if is_start and ESCAPED.match(piece) else piece, max_bytes)
-    _keep(message, envelope, max_bytes)
+        _append(message, piece[1:] if is_start and ESCAPED.match(piece) else piece, max_bytes)
+    _append(message, envelope, max_bytes)
     if message:
         yield bytes(message)
 
 
-def _keep(message: bytearray, piece: bytes, max_bytes: int) -> None:
+def _append(message: bytearray, piece: bytes, max_bytes: int) -> None:
     message += piece[: max_bytes + 1 - len(message)]
 
 
@@ -172,7 +170,7 @@ def read_mail(
         raise InputError(
             f"There is nothing at '{top}'. Name a message, an mbox, a Maildir or a folder of them."
         )
-    return _messages(top, caps, on_broken or warn_of)
+    return _messages(top, caps, on_broken or warn_skipped)
 
 
 def _messages(top: Path, caps: Caps, on_broken: Callable[[Broken], None]) -> Iterator[Message]:
@@ -180,8 +178,8 @@ def _messages(top: Path, caps: Caps, on_broken: Callable[[Broken], None]) -> Ite
         for source, raw in _raw_messages(path, caps, on_broken):
             try:
                 message = message_of(raw, source, caps)
-            except InputError as fault:
-                on_broken(Broken(source, str(fault)))
+            except InputError as error:
+                on_broken(Broken(source, str(error)))
             else:
                 yield message
 
@@ -197,5 +195,5 @@ def _raw_messages(
                     yield f"{path}#{number}", raw
             else:
                 yield str(path), file.read(caps.max_bytes + 1)
-    except OSError as fault:
-        on_broken(Broken(str(path), f"It cannot be read ({fault.strerror})."))
+    except OSError as error:
+        on_broken(Broken(str(path), f"It cannot be read ({error.strerror})."))

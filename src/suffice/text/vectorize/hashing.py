@@ -1,4 +1,4 @@
-"""HashingVectorizer: scikit-learn's, counted by kernels, with names that can be asked for."""
+"""HashingVectorizer: scikit-learn's, counted by kernels, with the names of its columns."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ from sklearn.preprocessing import normalize
 
 from suffice.errors import InputError
 from suffice.kernels.text.murmur import murmur
-from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
+from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
 
@@ -24,7 +23,7 @@ from suffice.threads import with_one_blas_thread
 BETWEEN = "|"
 
 
-# A subclass has to say again that its answers, being sparse, become no data frames.
+# A subclass must repeat that its results, being sparse, become no data frames.
 @with_one_blas_thread
 class HashingVectorizer(ScikitHashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     r"""Count words in a fixed number of columns: scikit-learn's parameters and results.
@@ -59,37 +58,29 @@ scikit-learn
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of documents' terms, and forget all others."""
-        self._check_settings()
-        return self._become(self._learn(Vocabulary.empty(), X))
+        return self._become(self._learn(self._start(), X))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of further documents' terms."""
         before = vars(self).get("_fitted")
-        if before is None:
-            self._check_settings()
-            before = Vocabulary.empty()
-        return self._become(self._learn(before, X))
+        return self._become(self._learn(self._start() if before is None else before, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the names of documents' terms, and return their counts, (n_documents, n_features).
 
         Documents are read once.
         """
-        self._check_settings()
-        cutter, terms, parts = cutter_of(self), Vocabulary.empty(), []
-        for batch in cutter.batches(X):
-            terms, counted = terms.learn(cutter, batch)
-            parts.append(self._hashed(terms, counted))
-        matrix = self._matrix(parts)
+        terms, counted = self._start().learn_batches(analyzer_of(self), X)
+        matrix = self._matrix([self._hash(terms, counted)])
         return self.__dict__.update(_fitted=terms) or matrix
 
     def transform(self, X: Any) -> Any:
         """Return the counts of documents, (n_documents, n_features) CSR; nothing is remembered."""
         self._validate_ngram_range()
-        cutter, parts = cutter_of(self), []
-        for batch in cutter.batches(X):
-            terms, counted = Vocabulary.empty().learn(cutter, batch)
-            parts.append(self._hashed(terms, counted))
+        analyzer, parts = analyzer_of(self), []
+        for batch in analyzer.batches(X):
+            terms, counted = Vocabulary.empty().learn(analyzer, batch)
+            parts.append(self._hash(terms, counted))
         return self._matrix(parts)
 
     def terms_of(self, column: int) -> list[str]:
@@ -115,17 +106,18 @@ scikit-learn
         out[list(names)] = list(names.values())
         return out
 
-    def _check_settings(self) -> None:
-        """Refuse settings that make no sense."""
+    def _start(self) -> Vocabulary:
+        """Return a vocabulary of no terms; refuse settings that make no sense."""
         self._validate_params()
         self._validate_ngram_range()
         self._warn_for_unused_params()
+        return Vocabulary.empty()
 
     def _learn(self, terms: Vocabulary, documents: Any) -> Vocabulary:
         """Return the vocabulary with the terms of these documents."""
-        cutter = cutter_of(self)
-        for batch in cutter.batches(documents):
-            terms, _ = terms.learn(cutter, batch)
+        analyzer = analyzer_of(self)
+        for batch in analyzer.batches(documents):
+            terms, _ = terms.learn(analyzer, batch)
         return terms
 
     def _become(self, terms: Vocabulary) -> Self:
@@ -153,7 +145,7 @@ scikit-learn
         signs = np.where((codes < 0) & self.alternate_sign, np.int32(-1), np.int32(1))
         return columns, signs
 
-    def _hashed(self, terms: Vocabulary, counted: Counted) -> Any:
+    def _hash(self, terms: Vocabulary, counted: TermCounts) -> Any:
         """Return counts by the columns that terms fall on, (documents, n_features) CSR."""
         columns, signs = self._places(terms)
         signed = counted._replace(counts=counted.counts * signs[counted.columns])

@@ -1,4 +1,4 @@
-"""What each code point is in a word: itself, its lower case, or nothing."""
+"""A lexicon: words and word n-grams by number, found and counted by compiled loops."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from suffice.kernels.text.grams import count_grams, without_stop_words
 from suffice.kernels.text.run_table import RunTable, merge_runs, table_with_room
 from suffice.kernels.text.word_table import UNKNOWN, WordTable, add_words, with_room
 from suffice.kernels.text.words import LONGER, Words, cut_words, is_ascii, number_words
-from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.names import Names
+from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.threads import get_threads
 
 CODE_POINTS = 0x110000
+ASCII_POINTS = 0x80
 BLOCK = 0x100
 WORD = re.compile(r"\w+")
 
@@ -32,8 +32,8 @@ LOWERED_BY_PYTHON = np.array([list("İ".encode()), list("Σ".encode())], np.uint
 
 
 @cache
-def letter_table(lowercase: bool) -> NDArray[np.uint32]:
-    r"""Return what each code point is written as in a word, (0x110000,); 0 outside of words.
+def letter_table(lowercase: bool, size: int = CODE_POINTS) -> NDArray[np.uint32]:
+    r"""Return what each code point below `size` is written as in a word; 0 outside of words.
 
     Word letters are those of Python's `\w`.
 
@@ -42,17 +42,17 @@ def letter_table(lowercase: bool) -> NDArray[np.uint32]:
     >>> int(letter_table(True)[ord("-")])
     0
     """
-    points = "".join(map(chr, range(CODE_POINTS)))
-    table = np.arange(CODE_POINTS, dtype=np.uint32)
+    points = "".join(map(chr, range(size)))
+    table = np.arange(size, dtype=np.uint32)
     if lowercase:
-        for start in range(0, CODE_POINTS, BLOCK):
+        for start in range(0, size, BLOCK):
             block = points[start : start + BLOCK]
             if block.lower() != block:
                 lowered = [letter.lower() for letter in block]
                 table[start : start + BLOCK] = [
                     ord(low) if len(low) == 1 else start + at for at, low in enumerate(lowered)
                 ]
-    is_letter = np.zeros(CODE_POINTS, bool)
+    is_letter = np.zeros(size, bool)
     for run in WORD.finditer(points):
         is_letter[run.start() : run.end()] = True
     table[~is_letter[table]] = 0
@@ -60,20 +60,7 @@ def letter_table(lowercase: bool) -> NDArray[np.uint32]:
     return table
 
 
-@cache
-def ascii_table(lowercase: bool) -> NDArray[np.uint32]:
-    """Return the same for ASCII alone, (0x80,), which needs no look at all of Unicode."""
-    letters = [chr(point) for point in range(0x80)]
-    return np.array(
-        [
-            ord(letter.lower() if lowercase else letter) if WORD.match(letter) else 0
-            for letter in letters
-        ],
-        np.uint32,
-    )
-
-
-# Bytes that are cut into words before the words are counted: few enough to stay in cache.
+# Bytes that are split into words before the words are counted: few enough to stay in cache.
 CHUNK = 1 << 16
 # Words and runs that tables have room for at first; a power of two.
 ROOM = 1 << 10
@@ -82,8 +69,8 @@ WORTH_A_CORE = 1 << 17
 
 
 @dataclass(frozen=True)
-class Cut:
-    """How documents are cut: runs of `shortest` to `longest` words of letters.
+class WordNgrams:
+    """How documents are split: runs of `shortest` to `longest` words of letters.
 
     Parameters
     ----------
@@ -115,7 +102,7 @@ class Lexicon:
 
     Examples
     --------
-    >>> lexicon = Lexicon(Cut())
+    >>> lexicon = Lexicon(WordNgrams())
     >>> counted = lexicon.learn(Documents.of(["to be or not to be", "to see"]))
     >>> list(lexicon.names), counted.counts
     (['to', 'be', 'or', 'not', 'see'], array([2, 2, 1, 1, 1, 1], dtype=int32))
@@ -123,21 +110,26 @@ class Lexicon:
     array([2])
     """
 
-    def __init__(self, cut: Cut) -> None:
-        self.cut = cut
-        self._words, self._table = _empty(cut)
+    def __init__(self, ngrams: WordNgrams) -> None:
+        self.ngrams = ngrams
+        self._words, self._table = _empty(ngrams)
 
     @classmethod
-    def of(cls, cut: Cut, names: Names) -> Lexicon:
+    def of(cls, ngrams: WordNgrams, names: Names) -> Lexicon:
         """Return the lexicon with these names as columns, in their order.
 
         A name that no document could hold is a column that stays empty.
         """
-        lexicon = cls(cut)
+        lexicon = cls(ngrams)
         parts = len(names) + int(np.count_nonzero(names.letters == term_names.SPACE))
         lexicon._make_room(parts, len(names.letters), parts, len(names))
         term_names.learn_names(
-            lexicon._words, lexicon._table, names.letters, names.begins, cut.shortest, cut.longest
+            lexicon._words,
+            lexicon._table,
+            names.letters,
+            names.begins,
+            ngrams.shortest,
+            ngrams.longest,
         )
         return lexicon
 
@@ -153,12 +145,11 @@ class Lexicon:
         term_names.write_names(self._table, words.begins, words.letters, begins, letters)
         return Names(letters, begins)
 
-    def count(self, documents: Documents) -> Counted:
+    def count(self, documents: Documents) -> TermCounts:
         """Count the columns there are."""
-        parts = self._parts(documents, grow=False)
-        return _concatenate(parts)
+        return _counts(self._parts(documents, grow=False))
 
-    def learn(self, documents: Documents) -> Counted:
+    def learn(self, documents: Documents) -> TermCounts:
         """Count all there is, with new columns for what had none, in the order of first sight."""
         parts = self._parts(documents, grow=True)
         for part in parts:
@@ -171,18 +162,18 @@ class Lexicon:
             numbers = add_words(self._words, letters, begins)
             moved = merge_runs(self._table, part.table, numbers)
             move_columns(part.cells.columns[: part.cells.size[0]], moved)
-        return _concatenate(parts)
+        return _counts(parts)
 
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their names."""
         words, size = self._words, int(self._words.size[0])
         letters = words.letters[: words.begins[size]]
-        if self.cut.longest == 1 or (letters <= term_names.SPACE).any():
+        if self.ngrams.longest == 1 or (letters <= term_names.SPACE).any():
             return self.names.order()
         # A space comes before all letters, so runs stand in the order of their words.
         ranks = np.empty(size, np.int64)
         ranks[Names(letters, words.begins[: size + 1]).order()] = np.arange(1, size + 1)
-        by_word = term_names.words_by_rank(self._table, ranks, self.cut.longest)
+        by_word = term_names.words_by_rank(self._table, ranks, self.ngrams.longest)
         if len(by_word) == 2:
             return np.argsort((by_word[0] << 32) | by_word[1])
         return np.lexsort(by_word[::-1])
@@ -197,10 +188,9 @@ class Lexicon:
         """Count ranges of documents, one a core: by our tables, or each by growing its own."""
         size = int(documents.begins[-1] - documents.begins[0])
         ranges = documents.ranges(max(-(-size // get_threads()), WORTH_A_CORE)) or [(0, 0)]
-        if is_ascii(documents.letters):
-            letters = ascii_table(self.cut.lowercase)
-        else:
-            letters = letter_table(self.cut.lowercase)
+        # The table of ASCII alone needs no look at all of Unicode.
+        points = ASCII_POINTS if is_ascii(documents.letters) else CODE_POINTS
+        letters = letter_table(self.ngrams.lowercase, points)
 
         def work(start: int, stop: int) -> _Part:
             return self._part(documents.take(start, stop), letters, grow=grow)
@@ -214,8 +204,8 @@ class Lexicon:
         *,
         grow: bool,
     ) -> _Part:
-        cut = self.cut
-        words, table = _empty(cut) if grow else (self._words, self._table)
+        ngrams = self.ngrams
+        words, table = _empty(ngrams) if grow else (self._words, self._table)
         cells = Cells(
             np.empty(ROOM, np.int32),
             np.empty(ROOM, np.int32),
@@ -228,24 +218,24 @@ class Lexicon:
             some = documents.take(start, stop)
             ends = np.empty(len(some), np.int64)
             cuts = _room_for_words(len(some.letters), len(some))
-            cut_words(some.text, some.begins, letters, cut.word_letters, cuts, ends)
+            cut_words(some.text, some.begins, letters, ngrams.word_letters, cuts, ends)
             numbers, done = np.empty(ends[-1], np.int32), 0
             while (done := number_words(cuts, words, grow, numbers, done)) < len(numbers):
                 bigger = len(words.letters) + int(cuts.begins[done + 1] - cuts.begins[done])
                 words = with_room(words, len(words.hashes), bigger)
-            if cut.stop_words:
-                without_stop_words(numbers, ends, len(cut.stop_words))
+            if ngrams.stop_words:
+                without_stop_words(numbers, ends, len(ngrams.stop_words))
             found = int(ends[-1])
-            cells = cells_with_room(cells, 0, found * cut.longest)
+            cells = cells_with_room(cells, 0, found * ngrams.longest)
             if grow:
-                runs, columns = found * (cut.longest - 1), found * cut.longest
+                runs, columns = found * (ngrams.longest - 1), found * ngrams.longest
                 table = table_with_room(table, int(words.size[0]), runs, columns)
                 cells = cells_with_room(cells, int(table.sizes[1]) + columns, 0)
             count_grams(
                 numbers,
                 ends,
-                cut.shortest,
-                cut.longest,
+                ngrams.shortest,
+                ngrams.longest,
                 table,
                 grow,
                 cells,
@@ -267,7 +257,7 @@ def _room_for_words(size: int, documents: int) -> Words:
     )
 
 
-def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
+def _empty(ngrams: WordNgrams) -> tuple[WordTable, RunTable]:
     """Return tables that know the stop words and nothing else."""
     words = WordTable(
         np.zeros(2 * ROOM, np.uint64),
@@ -277,8 +267,8 @@ def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
         np.zeros(ROOM + 1, np.int64),
         np.zeros(1, np.int64),
     )
-    if cut.stop_words:
-        names = Names.of(sorted(cut.stop_words))
+    if ngrams.stop_words:
+        names = Names.of(sorted(ngrams.stop_words))
         words = with_room(words, len(names), len(names.letters))
         add_words(words, names.letters, names.begins)
     table = RunTable(
@@ -292,14 +282,12 @@ def _empty(cut: Cut) -> tuple[WordTable, RunTable]:
     return words, table
 
 
-def _concatenate(parts: list[_Part]) -> Counted:
+def _counts(parts: list[_Part]) -> TermCounts:
     """Return the rows of all parts."""
-    cells = [part.cells for part in parts]
-    starts = np.concatenate([[0], np.cumsum([int(part.size[0]) for part in cells])])
-    ends = [part.row_ends + start for part, start in zip(parts, starts[:-1], strict=True)]
-    return Counted(
-        np.concatenate([part.columns[: part.size[0]] for part in cells]),
-        np.concatenate([part.counts[: part.size[0]] for part in cells]),
-        np.concatenate([[0], *ends]).astype(np.int64),
-        np.concatenate([part.unknown for part in parts]),
-    )
+    found = []
+    for part in parts:
+        used = slice(int(part.cells.size[0]))
+        begins = np.append(0, part.row_ends)
+        columns, counts = part.cells.columns[used], part.cells.counts[used]
+        found.append(TermCounts(columns, counts, begins, part.unknown))
+    return TermCounts.concatenate(found)

@@ -13,15 +13,25 @@ from sklearn.feature_extraction.text import CountVectorizer as ScikitCountVector
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
-from suffice.estimators.merging import compare_settings, describe
+from suffice.estimators.merging import (
+    check_addable,
+    check_same_class,
+    compare_settings,
+    describe,
+    is_start_of_sum,
+)
 from suffice.persist.savable import Savable
-from suffice.text.saved_terms import check_cut, check_term_counts, vocabulary_of
-from suffice.text.vectorize.analyzers import cutter_of
-from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.cutting import CUT_SETTINGS, LETTER_RUNS
+from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS, LETTER_RUNS
 from suffice.text.vectorize.hashing import as_configured
-from suffice.text.vectorize.learned_terms import LearnedTerms, terms_within_limits
-from suffice.text.vectorize.vocabulary import Vocabulary, as_terms
+from suffice.text.vectorize.sklearn_analyzer import analyzer_of
+from suffice.text.vectorize.terms import TermCounts
+from suffice.text.vectorize.vocabulary import (
+    LearnedTerms,
+    Vocabulary,
+    check_analyzer,
+    check_term_counts,
+    terms_within_limits,
+)
 from suffice.threads import with_one_blas_thread
 
 
@@ -30,7 +40,7 @@ class CountVectorizer(Savable, ScikitCountVectorizer):
     r"""Count the words of documents: scikit-learn's parameters and results, token for token.
 
     Runs of letters (the default `token_pattern`, with or without n-grams, and a few spelled
-    alike) are cut and counted by kernels on all cores; any other pattern, tokenizer or analyzer
+    alike) are split and counted by kernels on all cores; any other pattern, tokenizer or analyzer
     goes scikit-learn's own way, with the same answer.
 
     Parameters
@@ -81,9 +91,9 @@ as in scikit-learn
 
     def transform(self, raw_documents: Any) -> Any:
         """Return the counts of the terms known, (n_documents, n_terms) CSR."""
-        vocabulary, cutter = self._check_vocabulary().vocabulary, cutter_of(self)
-        parts = [vocabulary.count(cutter, batch) for batch in cutter.batches(raw_documents)]
-        return self._matrix(Counted.concatenate(parts), len(vocabulary))
+        vocabulary = self._check_vocabulary().vocabulary
+        counted = vocabulary.count_batches(analyzer_of(self), raw_documents)
+        return self._matrix(counted, len(vocabulary))
 
     def partial_fit(self, raw_documents: Any, y: Any = None) -> Self:
         """Learn further documents; new terms get the next columns, in the order of first sight.
@@ -93,40 +103,43 @@ as in scikit-learn
         before = self._before()
         if before is None:
             before = self._start()
-        elif before.term_counts is None:
+        elif before.counts is None:
             before = LearnedTerms.start(before.vocabulary, fixed=before.fixed)
         return self._become(self._learn(before, raw_documents, keep=False)[0])
 
     def merge(self, other: Self) -> Self:
         """Learn all that another vectorizer has learned; terms are aligned by name."""
-        mine, theirs = self._check_mergeable(other)
+        mine = self._check_learned()
+        check_same_class(type(self), type(other))
+        theirs = other._check_learned()
+        found = compare_settings(vars(self), vars(other), ANALYZER_SETTINGS)
+        if found:
+            raise MergeError(
+                f"Cannot merge: {describe(found)}, so documents were split differently."
+            )
+        if mine.fixed or theirs.fixed:
+            raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
         return self._become(mine.merge(theirs))
 
     def __add__(self, other: Self) -> Self:
         """Return a new vectorizer that has learned what both have learned."""
         if not isinstance(other, CountVectorizer):
             return NotImplemented
-        check_is_fitted(self, "term_counts_")
-        found = compare_settings(vars(self), vars(other), self.get_params(deep=False))
-        if type(other) is type(self) and found:
-            raise MergeError(
-                f"Cannot add vectorizers with different settings: {describe(found)}. Give both the "
-                "same (set_params), or use merge, which keeps the settings of the one that learns."
-            )
+        self._check_learned()
+        if type(other) is type(self):
+            check_addable(self.get_params(deep=False), other.get_params(deep=False))
         return self._copy().merge(other)
 
     def __radd__(self, other: Any) -> Self:
         """Return a copy of this vectorizer for `0 + vectorizer`, with which `sum` begins."""
-        if not (isinstance(other, int) and other == 0):
+        if not is_start_of_sum(other):
             return NotImplemented
-        check_is_fitted(self, "term_counts_")
+        self._check_learned()
         return self._copy()
 
     def prune(self, min_count: int) -> Self:
         """Forget the terms that were learned fewer than `min_count` times: all of them, or none."""
-        check_is_fitted(self, "term_counts_")
-        fitted = self._fitted
-        assert fitted.term_counts is not None
+        fitted = self._check_learned()
         kept = np.flatnonzero(fitted.term_counts >= min_count)
         if not kept.size:
             raise InputError(
@@ -151,8 +164,7 @@ as in scikit-learn
 
     @vocabulary_.setter
     def vocabulary_(self, columns: dict[Any, int]) -> None:
-        terms = sorted(columns, key=columns.__getitem__)
-        self._become(LearnedTerms(Vocabulary(as_terms(terms)), self.vocabulary is not None))
+        self._become(LearnedTerms(_by_column(columns), self.vocabulary is not None))
 
     @property
     def fixed_vocabulary_(self) -> bool:
@@ -163,20 +175,17 @@ as in scikit-learn
     @property
     def term_counts_(self) -> NDArray[np.int64]:
         """How often each term was learned, (n_terms,)."""
-        counts: NDArray[np.int64] = self._learned("term_counts_").term_counts
-        return counts
+        return self._known("term_counts_").term_counts
 
     @property
     def document_counts_(self) -> NDArray[np.int64]:
         """In how many documents each term was, (n_terms,)."""
-        counts: NDArray[np.int64] = self._learned("document_counts_").document_counts
-        return counts
+        return self._known("document_counts_").document_counts
 
     @property
     def n_documents_(self) -> int:
         """How many documents were learned."""
-        documents: int = self._learned("n_documents_").n_documents
-        return documents
+        return self._known("n_documents_").n_documents
 
     # How it is done.
 
@@ -184,16 +193,9 @@ as in scikit-learn
         return vars(self).get("_fitted")
 
     def _known(self, name: str) -> LearnedTerms:
-        """Return what is known of the terms; AttributeError before anything is."""
+        """Return what is known of the terms; AttributeError if it has no such attribute yet."""
         fitted = self._before()
-        if fitted is None:
-            raise AttributeError(f"This {type(self).__name__} has no {name!r} yet. Fit it.")
-        return fitted
-
-    def _learned(self, name: str) -> Any:
-        """Return what was learned of documents; AttributeError before any was."""
-        fitted = self._known(name)
-        if fitted.term_counts is None:
+        if fitted is None or (fitted.counts is None and name != "vocabulary_"):
             raise AttributeError(f"This {type(self).__name__} has no {name!r} yet. Fit it.")
         return fitted
 
@@ -204,6 +206,11 @@ as in scikit-learn
     def _copy(self) -> Self:
         copy: Self = clone(self)
         return copy._become(self._fitted)
+
+    def _check_learned(self) -> LearnedTerms:
+        """Return what was learned of documents; NotFittedError if nothing was."""
+        check_is_fitted(self, "term_counts_")
+        return self._fitted
 
     def _check_vocabulary(self) -> LearnedTerms:
         """Return the terms; a vocabulary that was given is taken if none was learned."""
@@ -225,7 +232,12 @@ as in scikit-learn
         given = self._given_terms()
         if given is None:
             return LearnedTerms.start(Vocabulary.empty())
-        self._warn_upper_case()
+        if self.lowercase and any(any(map(str.isupper, term)) for term in self.vocabulary):
+            warn_caller(
+                "Upper case characters found in vocabulary while 'lowercase' is True. These "
+                "entries will not be matched with any documents",
+                UserWarning,
+            )
         return LearnedTerms.start(given.vocabulary, fixed=True)
 
     def _given_terms(self) -> LearnedTerms | None:
@@ -234,19 +246,15 @@ as in scikit-learn
             return None
         plain = ScikitCountVectorizer(vocabulary=self.vocabulary)
         plain._validate_vocabulary()
-        columns = plain.vocabulary_
-        terms = sorted(columns, key=columns.__getitem__)
-        return LearnedTerms(Vocabulary(as_terms(terms)), fixed=True)
+        return LearnedTerms(_by_column(plain.vocabulary_), fixed=True)
 
-    def _fit(self, raw_documents: Any, *, keep: bool) -> tuple[LearnedTerms, Counted, Any]:
+    def _fit(self, raw_documents: Any, *, keep: bool) -> tuple[LearnedTerms, TermCounts, Any]:
         """Return what documents say, their counts if kept, and where columns have gone."""
         learned, counted = self._learn(self._start(), raw_documents, keep=keep)
         if learned.fixed:
             return learned, counted, None
         if not len(learned.vocabulary):
             raise InputError("empty vocabulary; perhaps the documents only contain stop words")
-        assert learned.document_counts is not None
-        assert learned.term_counts is not None
         order = learned.vocabulary.order()
         sums = learned.document_counts[order], learned.term_counts[order]
         kept = order[terms_within_limits(self, learned.n_documents, *sums)]
@@ -256,25 +264,16 @@ as in scikit-learn
 
     def _learn(
         self, learned: LearnedTerms, raw_documents: Any, *, keep: bool
-    ) -> tuple[LearnedTerms, Counted]:
+    ) -> tuple[LearnedTerms, TermCounts]:
         """Return what is known after documents, batch by batch, and their counts if kept."""
-        kept, cutter = [], cutter_of(self)
-        for batch in cutter.batches(raw_documents):
-            learned, counted = learned.learn(cutter, batch)
+        kept, analyzer = [], analyzer_of(self)
+        for batch in analyzer.batches(raw_documents):
+            learned, counted = learned.learn(analyzer, batch)
             if keep:
                 kept.append(counted)
-        return learned, Counted.concatenate(kept)
+        return learned, TermCounts.concatenate(kept)
 
-    def _warn_upper_case(self) -> None:
-        """Warn of terms that were given and that no document can have."""
-        if self.lowercase and any(any(map(str.isupper, term)) for term in self.vocabulary):
-            warn_caller(
-                "Upper case characters found in vocabulary while 'lowercase' is True. These "
-                "entries will not be matched with any documents",
-                UserWarning,
-            )
-
-    def _matrix(self, counted: Counted, width: int, moved: Any = None) -> Any:
+    def _matrix(self, counted: TermCounts, width: int, moved: Any = None) -> Any:
         if moved is not None and (moved < 0).any():
             counted, moved = counted.without(moved < 0), np.maximum(moved, 0)
         found = counted.matrix(width, moved, self.dtype)
@@ -282,27 +281,11 @@ as in scikit-learn
             found.data.fill(1)
         return as_configured(found)
 
-    def _check_mergeable(self, other: Any) -> tuple[LearnedTerms, LearnedTerms]:
-        """Return what both vectorizers have learned, if they can be merged."""
-        check_is_fitted(self, "term_counts_")
-        if type(other) is not type(self):
-            raise MergeError(
-                f"Cannot merge {type(other).__name__} into {type(self).__name__}. Merge "
-                "vectorizers of one class."
-            )
-        check_is_fitted(other, "term_counts_")
-        found = compare_settings(vars(self), vars(other), CUT_SETTINGS)
-        if found:
-            raise MergeError(f"Cannot merge: {describe(found)}, so documents were cut differently.")
-        if self._fitted.fixed or other._fitted.fixed:
-            raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
-        return self._fitted, other._fitted
-
     # Saving.
 
     def _saved_state(self) -> dict[str, Any]:
         fitted = self._before()
-        if fitted is None or fitted.term_counts is None:
+        if fitted is None or fitted.counts is None:
             return {}
         return {
             "term_counts_": fitted.term_counts,
@@ -315,17 +298,21 @@ as in scikit-learn
         return () if self.token_pattern in (None, *LETTER_RUNS) else (self.token_pattern,)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        check_cut(self)
+        check_analyzer(self)
         check_term_counts(state)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        names = ("term_counts_", "document_counts_", "n_documents_")
-        fixed = self._given_terms() is not None
-        counts = (state[name] for name in names)
-        self._become(LearnedTerms(vocabulary_of(state["terms"]), fixed, *counts))
+        vocabulary, fixed = Vocabulary.of(state["terms"]), self._given_terms() is not None
+        counts = np.stack([state["term_counts_"], state["document_counts_"]])
+        self._become(LearnedTerms(vocabulary, fixed, counts, state["n_documents_"]))
 
     def _rows_learned(self) -> float:
         return float(self._fitted.n_documents)
+
+
+def _by_column(columns: dict[Any, int]) -> Vocabulary:
+    """Return the vocabulary of terms and their columns."""
+    return Vocabulary.of(sorted(columns, key=columns.__getitem__))
 
 
 def vectorizer_with_ngrams(words: CountVectorizer | None, ngrams: Any) -> CountVectorizer:

@@ -1,83 +1,28 @@
-"""Terms by column: a value that can count its terms in documents, grow, shrink and be united."""
+"""Vocabularies: terms by column that can count, grow, shrink and be united."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from numbers import Integral
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
-from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.cutting import Cutter, Finder
-from suffice.text.vectorize.names import Names, Terms
+from suffice.errors import InputError
+from suffice.persist.refusal import refuse
+from suffice.text.vectorize.analyzer import Analyzer, Finder
+from suffice.text.vectorize.terms import Names, TermCounts, TermDictionary, Terms, as_terms
 
+# Words or letters in a run; a file that asks for more asks for time that no document is worth.
+MAX_RUN = 100
 # Terms that a printed vocabulary shows.
 MAX_SHOWN = 3
-
-
-class ListedTerms:
-    """Terms by column, found in a dictionary; columns only ever come to it.
-
-    Terms that Python cuts (patterns, characters, callables): slower than a lexicon, as general.
-
-    Examples
-    --------
-    >>> listed = ListedTerms()
-    >>> counted = listed.learn([["to", "be", "or"], ["to"]])
-    >>> list(listed.columns), counted.counts
-    (['to', 'be', 'or'], array([1, 1, 1, 1], dtype=int32))
-    """
-
-    def __init__(self, terms: Iterable[Any] = ()) -> None:
-        self.columns: dict[Any, int] = {term: column for column, term in enumerate(terms)}
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    @property
-    def names(self) -> Terms:
-        """The terms, by column."""
-        return as_terms(list(self.columns))
-
-    def count(self, documents: Iterable[Iterable[Any]]) -> Counted:
-        """Count the columns there are, given the terms of each document."""
-        return self._count(documents, grow=False)
-
-    def learn(self, documents: Iterable[Iterable[Any]]) -> Counted:
-        """Count all there is, with new columns for terms that had none."""
-        return self._count(documents, grow=True)
-
-    def order(self) -> NDArray[np.intp]:
-        """Return the columns in the order of their terms."""
-        terms = list(self.columns)
-        return np.array(sorted(range(len(terms)), key=terms.__getitem__), np.intp)
-
-    def _count(self, documents: Iterable[Iterable[Any]], *, grow: bool) -> Counted:
-        columns: list[int] = []
-        counts: list[int] = []
-        ends, unknown, known = [0], [], self.columns
-        for terms in documents:
-            row: dict[int, int] = {}
-            missed = 0
-            for term in terms:
-                column = known.setdefault(term, len(known)) if grow else known.get(term)
-                if column is None:
-                    missed += 1
-                else:
-                    row[column] = row.get(column, 0) + 1
-            columns += row.keys()
-            counts += row.values()
-            ends.append(len(columns))
-            unknown.append(missed)
-        return Counted(
-            np.array(columns, np.int32),
-            np.array(counts, np.int32),
-            np.array(ends, np.int64),
-            np.array(unknown, np.int64),
-        )
 
 
 class Vocabulary:
@@ -92,8 +37,8 @@ class Vocabulary:
 
     Examples
     --------
-    >>> from suffice.text.vectorize.cutting import WordCutter
-    >>> grown, counted = Vocabulary(Names.of(["be"])).learn(WordCutter(), ["to be", "be"])
+    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
+    >>> grown, counted = Vocabulary(Names.of(["be"])).learn(WordAnalyzer(), ["to be", "be"])
     >>> grown, counted.counts
     (Vocabulary(['be', 'to']), array([1, 1, 1], dtype=int32))
     """
@@ -104,6 +49,11 @@ class Vocabulary:
         # interruption could leave it locked. Each line that changes a list does so as a whole.
         self._finders: list[Finder] = [] if finder is None else [finder]
         self._users: list[None] = []
+
+    @classmethod
+    def of(cls, terms: Iterable[Any]) -> Vocabulary:
+        """Return the vocabulary of these terms, in their order."""
+        return cls(as_terms(list(terms)))
 
     @classmethod
     def empty(cls) -> Vocabulary:
@@ -145,20 +95,20 @@ class Vocabulary:
         out[:] = self.terms
         return out
 
-    def count(self, cutter: Cutter, source: Any) -> Counted:
+    def count(self, analyzer: Analyzer, source: Any) -> TermCounts:
         """Return the counts of these terms in documents."""
-        documents = cutter.prepare(source)
+        documents = analyzer.prepare(source)
         self._users.append(None)
         try:
-            finder = self._find(cutter, self._finders[:])
+            finder = self._find(analyzer, self._finders[:])
             self._finders[:] = [finder]
             return finder.count(documents)
         finally:
             self._users.pop()
 
-    def learn(self, cutter: Cutter, source: Any) -> tuple[Vocabulary, Counted]:
+    def learn(self, analyzer: Analyzer, source: Any) -> tuple[Vocabulary, TermCounts]:
         """Return the vocabulary with all terms of these documents, and their counts."""
-        documents = cutter.prepare(source)
+        documents = analyzer.prepare(source)
         # What grows is no longer what finds our own terms: first it is taken away, then it is seen
         # whether anybody had it before.
         found = []
@@ -166,9 +116,23 @@ class Vocabulary:
             found = [self._finders.pop()]
         if self._users:
             self._finders[:], found = found, []
-        finder = self._find(cutter, found)
+        finder = self._find(analyzer, found)
         counted = finder.learn(documents)
         return Vocabulary(self._grow(finder), finder), counted
+
+    def count_batches(self, analyzer: Analyzer, documents: Any) -> TermCounts:
+        """Return the counts of these terms in documents, batch by batch."""
+        return TermCounts.concatenate(
+            [self.count(analyzer, one) for one in analyzer.batches(documents)]
+        )
+
+    def learn_batches(self, analyzer: Analyzer, documents: Any) -> tuple[Vocabulary, TermCounts]:
+        """Return the vocabulary with all terms of documents, batch by batch, and their counts."""
+        grown, parts = self, []
+        for batch in analyzer.batches(documents):
+            grown, counted = grown.learn(analyzer, batch)
+            parts.append(counted)
+        return grown, TermCounts.concatenate(parts)
 
     def take(self, numbers: Any) -> Vocabulary:
         """Return the terms of these columns, in this order."""
@@ -179,7 +143,7 @@ class Vocabulary:
 
     def union(self, other: Vocabulary) -> tuple[Vocabulary, NDArray[np.intp]]:
         """Return our terms and then the other's, and the columns there of the other's terms."""
-        ours = ListedTerms(self.terms)
+        ours = TermDictionary(self.terms)
         where = [ours.columns.setdefault(term, len(ours)) for term in other.terms]
         terms = self.terms if len(ours) == len(self) else ours.names
         return Vocabulary(terms), np.array(where, np.intp)
@@ -187,30 +151,214 @@ class Vocabulary:
     def order(self) -> NDArray[np.intp]:
         """Return the columns in the order of their terms."""
         if not isinstance(self.terms, Names):
-            return ListedTerms(self.terms).order()
+            return TermDictionary(self.terms).order()
         for finder in self._finders[:]:
-            if not isinstance(finder, ListedTerms) and len(finder) == len(self):
+            if not isinstance(finder, TermDictionary) and len(finder) == len(self):
                 return np.asarray(finder.order())
         return self.terms.order()
 
-    def _find(self, cutter: Cutter, found: list[Finder]) -> Finder:
+    def _find(self, analyzer: Analyzer, found: list[Finder]) -> Finder:
         """Return what finds our terms: the one that was found, or a new one."""
         for finder in found:
-            if cutter.can_use(finder) and len(finder) == len(self):
+            if analyzer.can_use(finder) and len(finder) == len(self):
                 return finder
-        return cutter.finder(self.terms)
+        return analyzer.finder(self.terms)
 
     def _grow(self, finder: Finder) -> Terms:
         """Return our terms and those that a finder of ours has learned."""
         if len(finder) == len(self):
             return self.terms
         names = finder.names
-        if isinstance(finder, ListedTerms) or isinstance(self.terms, Names):
+        if isinstance(finder, TermDictionary) or isinstance(self.terms, Names):
             return names
         assert isinstance(names, Names)
         return [*self.terms, *names.take(np.arange(len(self), len(finder)))]
 
 
-def as_terms(terms: list[Any]) -> Terms:
-    """Return terms as names if they are strings."""
-    return Names.of(terms) if all(isinstance(term, str) for term in terms) else terms
+@dataclass(frozen=True, eq=False)
+class LearnedTerms:
+    """Terms by column, and how often they were learned.
+
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+    fixed : bool
+        Whether the vocabulary was given, so that no term comes to it.
+    counts : (2, V), or None before any document was learned
+        How often each term was learned, and in how many documents.
+    n_documents : int
+
+    Examples
+    --------
+    >>> from suffice.text.vectorize.analyzer import WordAnalyzer
+    >>> learned, _ = LearnedTerms.start(Vocabulary.empty()).learn(WordAnalyzer(), ["to be", "be"])
+    >>> learned.vocabulary, learned.term_counts
+    (Vocabulary(['to', 'be']), array([1, 2]))
+    """
+
+    vocabulary: Vocabulary
+    fixed: bool = False
+    counts: Any = None
+    n_documents: int = 0
+
+    @classmethod
+    def start(cls, vocabulary: Vocabulary, *, fixed: bool = False) -> Self:
+        """Return terms of which nothing was learned yet."""
+        return cls(vocabulary, fixed, np.zeros((2, len(vocabulary)), np.int64))
+
+    @property
+    def term_counts(self) -> NDArray[np.int64]:
+        """How often each term was learned, (V,)."""
+        return np.asarray(self.counts[0])
+
+    @property
+    def document_counts(self) -> NDArray[np.int64]:
+        """In how many documents each term was, (V,)."""
+        return np.asarray(self.counts[1])
+
+    def learn(self, analyzer: Analyzer, batch: Any) -> tuple[Self, TermCounts]:
+        """Return what is known after a batch of documents, and the counts of these."""
+        if self.fixed:
+            vocabulary, counted = self.vocabulary, self.vocabulary.count(analyzer, batch)
+        else:
+            vocabulary, counted = self.vocabulary.learn(analyzer, batch)
+        width = len(vocabulary)
+        counts = np.stack([counted.totals(width), counted.document_counts(width)])
+        counts[:, : len(self.vocabulary)] += self.counts
+        documents = self.n_documents + len(counted.unknown)
+        return replace(self, vocabulary=vocabulary, counts=counts, n_documents=documents), counted
+
+    def merge(self, other: LearnedTerms) -> Self:
+        """Return what both have learned; terms are aligned by name."""
+        vocabulary, columns = self.vocabulary.union(other.vocabulary)
+        counts = np.zeros((2, len(vocabulary)), np.int64)
+        counts[:, : len(self.vocabulary)] = self.counts
+        counts[:, columns] += other.counts
+        documents = self.n_documents + other.n_documents
+        return replace(self, vocabulary=vocabulary, counts=counts, n_documents=documents)
+
+    def take(self, columns: NDArray[np.intp]) -> Self:
+        """Return what is known of these columns, in this order."""
+        vocabulary = self.vocabulary.take(columns)
+        return replace(self, vocabulary=vocabulary, counts=self.counts[:, columns])
+
+
+def terms_within_limits(
+    settings: Any,
+    documents: int,
+    document_counts: NDArray[np.int64],
+    term_counts: NDArray[np.int64],
+) -> NDArray[np.intp]:
+    """Return the numbers of the terms that `min_df`, `max_df` and `max_features` leave, in order.
+
+    Parameters
+    ----------
+    settings : a CountVectorizer
+    documents : how many there are
+    document_counts, term_counts : (terms,), by name
+        In how many documents each term occurs, and how often.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> terms_within_limits(CountVectorizer(min_df=2), 3, np.array([1, 2, 3]), np.array([5, 2, 3]))
+    array([1, 2])
+    """
+    highest: Any = settings.max_df
+    lowest: Any = settings.min_df
+    highest = highest if isinstance(highest, Integral) else highest * documents
+    lowest = lowest if isinstance(lowest, Integral) else lowest * documents
+    if highest < lowest:
+        raise InputError(
+            f"max_df corresponds to < documents than min_df ({highest} and {lowest} of "
+            f"{documents}). Raise max_df or lower min_df."
+        )
+    kept = np.flatnonzero((document_counts <= highest) & (document_counts >= lowest))
+    if settings.max_features is not None and len(kept) > settings.max_features:
+        totals = (document_counts if settings.binary else term_counts)[kept]
+        # The same sort of numbers of the same type as scikit-learn's, so that ties fall alike.
+        kind = csr_array((1, 1), dtype=settings.dtype).sum(axis=0).dtype
+        kept = kept[np.sort((-totals.astype(kind)).argsort()[: settings.max_features])]
+    if not len(kept):
+        raise InputError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
+    return kept
+
+
+# What a file says of terms, checked before anything is made of it.
+
+
+def check_analyzer(settings: Any) -> None:
+    """Refuse settings of a vectorizer under which no document can be split, or hardly any.
+
+    Parameters
+    ----------
+    settings : CountVectorizer
+        With settings that are of the right types.
+    """
+    runs = settings.ngram_range
+    if len(runs) != 2 or not all(isinstance(number, Integral) for number in runs):
+        refuse(f"Its ngram_range is {runs!r:.80}.")
+    if not 1 <= runs[0] <= runs[1] <= MAX_RUN:
+        refuse(f"Its ngram_range is {runs!r:.80}, where {MAX_RUN} words a run are the most.")
+    if settings.analyzer == "word" and settings.tokenizer is None:
+        _check_pattern(settings.token_pattern)
+    if isinstance(settings.stop_words, list) and not all(
+        isinstance(word, str) for word in settings.stop_words
+    ):
+        refuse("Its stop_words are not all texts.")
+    if settings.vocabulary is not None and not all(
+        isinstance(term, str) for term in settings.vocabulary
+    ):
+        refuse("Its vocabulary has terms that are no texts.")
+    if not _is_encoding(settings.encoding):
+        refuse(f"Its encoding is {settings.encoding!r:.80}.")
+    if np.dtype(settings.dtype).kind not in "biuf":
+        refuse(f"Its dtype is {settings.dtype!r:.80}.")
+
+
+def _check_pattern(pattern: str | None) -> None:
+    try:
+        groups = re.compile(pattern or "(").groups
+    except re.error:
+        refuse(f"Its token_pattern {pattern!r:.80} is no regular expression.")
+    if groups > 1:
+        refuse(f"Its token_pattern {pattern!r:.80} has {groups} groups, where 1 is the most.")
+
+
+def _is_encoding(name: str) -> bool:
+    """Say whether documents of bytes can be decoded so."""
+    with suppress(UnicodeError):  # of one that takes more than a byte a letter
+        try:
+            b"a".decode(name)
+        except LookupError:
+            return False
+    return True
+
+
+def check_terms(terms: Any) -> None:
+    """Refuse what is no array of texts, each once.
+
+    >>> check_terms(np.array(["ham", "ham"], object))
+    Traceback (most recent call last):
+        ...
+    suffice.errors.ModelFileError: Its terms are not all texts, each once.
+    """
+    if not isinstance(terms, np.ndarray) or terms.dtype != object or terms.ndim != 1:
+        refuse("Its terms are no texts.")
+    if not all(isinstance(term, str) for term in terms) or len(set(terms)) != len(terms):
+        refuse("Its terms are not all texts, each once.")
+
+
+def check_term_counts(state: dict[str, Any]) -> None:
+    """Refuse what a vectorizer cannot have learned."""
+    check_terms(state.get("terms"))
+    documents = state.get("n_documents_")
+    if type(documents) is not int or documents < 0:
+        refuse(f"It learned {documents!r:.80} documents.")
+    width = len(state["terms"])
+    for name in ("term_counts_", "document_counts_"):
+        counts = state.get(name)
+        if not isinstance(counts, np.ndarray) or counts.dtype != np.int64:
+            refuse(f"Its {name!r} is no array of whole numbers.")
+        if counts.shape != (width,) or (counts < 0).any():
+            refuse(f"Its {name!r} is not {width} counts.")

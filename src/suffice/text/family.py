@@ -1,4 +1,4 @@
-"""What the tally of a text column says of documents."""
+"""The family of text columns: documents under an event model, with a length discount."""
 
 from __future__ import annotations
 
@@ -15,25 +15,23 @@ from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family, Posterior
-from suffice.families.class_conditional import LearnedRows
 from suffice.families.columns.family import MAX_ROWS_REFIT_PRIOR, Mask
 from suffice.families.level_tables import subtract_or_zero
 from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
-from suffice.tally.debt import gross_scale
 from suffice.tally.tally import Floats, Index, as_readonly
-from suffice.text.classify.draws import draw_documents
 from suffice.text.classify.event_model import (
     EVIDENCE,
     EventModel,
-    count_of,
+    draw_documents,
     event_model,
+    leave_one_out,
     score_terms,
 )
-from suffice.text.classify.length_discount import LengthDiscount, discounts
-from suffice.text.term_rows import presences, row_sums
-from suffice.text.vectorize.cutting import WordCutter
-from suffice.text.vectorize.names import Names
+from suffice.text.classify.length_discount import DocumentScores, LengthDiscount, discounts
+from suffice.text.classify.term_counter import presences, row_sums
+from suffice.text.vectorize.analyzer import WordAnalyzer
+from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 
@@ -102,11 +100,9 @@ class TextPosterior(Posterior[Counts]):
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the `scores` of documents had each not been learned; the terms are held."""
         matrix = self.family.matrix(table)
-        groups = self.model.groups
         rows = Rows(matrix, codes, len(self.tally.counts), weights)
-        learned = LearnedRows(rows, groups, count_of(self.model), gross_scale(None, groups), True)
-        left_out = self.model.leave_one_out(learned, np.zeros((len(codes), len(groups.classes))))
-        return self._discount(left_out.scores, row_sums(matrix), table)
+        scores = leave_one_out(self.model, rows, np.zeros((len(codes), rows.classes)))
+        return self._discount(scores, row_sums(matrix), table)
 
     def held_out(self, table: Table, folds: Folds) -> Floats:
         """Return the `scores` of documents by those of other folds.
@@ -129,25 +125,17 @@ class TextPosterior(Posterior[Counts]):
         for members in folds.members:
             rows = replace(folds.rows.take(members), X=matrix[members])
             held = np.bincount(rows.codes, rows.row_weights * ~missing[members], classes)
-            left, words = (
-                subtract_or_zero(documents, held),
-                subtract_or_zero(counts, count_words(rows)[1].counts),
-            )
-            # As heavy as all documents are: by their words, or by their number.
-            factor = _ratio(documents, left)
-            if by_words:
-                factor = _ratio(counts.sum(axis=1), words.sum(axis=1))
+            left = subtract_or_zero(documents, held)
+            words = subtract_or_zero(counts, count_words(rows)[1].counts)
             known = np.flatnonzero(words.any(axis=0))
             if not known.size:
                 scores[members], lengths[members] = 0.0, 0.0
                 continue
-            model = event_model(
-                self.family.event,
-                np.arange(classes),
-                _ratio(documents, left) * left,
-                factor[:, None] * words[:, known],
-                alpha,
-            )
+            # Scaled to the weight of all documents: by their words, or by their number.
+            by_number = _ratio(documents, left)
+            factor = _ratio(counts.sum(axis=1), words.sum(axis=1)) if by_words else by_number
+            scaled = by_number * left, factor[:, None] * words[:, known]
+            model = event_model(self.family.event, np.arange(classes), *scaled, alpha)
             seen = rows.X[:, known]
             scores[members] = scoring.joint_log_proba(model.scorer(), seen, np.zeros(classes))
             lengths[members] = row_sums(seen)
@@ -185,15 +173,15 @@ class TextPosterior(Posterior[Counts]):
         column = table[self.family.column]
         filled = np.array(column.values.to_pylist(), object)
         if rng is not None and column.any_missing:
-            gaps = np.flatnonzero(column.missing)
-            chances = np.exp(log_proba[gaps])
-            codes = np.array([rng.choice(len(p), p=p / p.sum()) for p in chances], np.int32)
-            filled[gaps] = self.sample(codes, rng)[self.family.column]
+            rows = np.flatnonzero(column.missing)
+            proba = np.exp(log_proba[rows])
+            codes = np.array([rng.choice(len(p), p=p / p.sum()) for p in proba], np.int32)
+            filled[rows] = self.sample(codes, rng)[self.family.column]
         return {self.family.column: filled}
 
 
 def _ratio(over: Floats, under: Floats) -> Floats:
-    """Return how many times heavier the classes (C,) are; 1 for those without anything."""
+    """Return the ratio of two weights of each class, (C,); 1 where the second is 0."""
     return np.divide(over, under, out=np.ones_like(under), where=under > 0)
 
 
@@ -212,7 +200,7 @@ class Text(Family[Counts]):
     ----------
     columns : one name
     event : "multinomial", "bernoulli" or "complement"
-    terms : array of str, Names, or None before anything is learned
+    terms : array of str, Names, Vocabulary, or None before anything is learned
     length_discount : float
 
     Examples
@@ -230,15 +218,17 @@ class Text(Family[Counts]):
     event: str = "multinomial"
     terms: Any = None
     length_discount: float = 0.0
-    # What finds the terms in documents; handed on to the family that grows out of this one.
+    # It finds the terms in documents; a family that grows out of this one is given it as terms.
     _vocabulary: Vocabulary = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        named = self.terms
-        if not isinstance(named, Names):
-            named = Names.of(() if named is None else [str(term) for term in named])
-        object.__setattr__(self, "terms", named)
-        object.__setattr__(self, "_vocabulary", Vocabulary(named))
+        found = self.terms
+        if not isinstance(found, Vocabulary):
+            if not isinstance(found, Names):
+                found = Names.of(() if found is None else [str(term) for term in found])
+            found = Vocabulary(found)
+        object.__setattr__(self, "terms", found.terms)
+        object.__setattr__(self, "_vocabulary", found)
 
     @property
     def name(self) -> str:
@@ -253,10 +243,9 @@ class Text(Family[Counts]):
     @classmethod
     def with_settings(cls, columns: tuple[str, ...], event: str, **settings: Any) -> Self:
         """Return the family with its `settings`."""
-        found = {
-            "length_discount" if name == "fading" else name: settings[name] for name in settings
-        }
-        return cls(columns, event=event, **found)
+        if "fading" in settings:
+            settings["length_discount"] = settings.pop("fading")
+        return cls(columns, event=event, **settings)
 
     def objection(self, table: Table) -> str | None:
         """Say why the column holds no documents, or None."""
@@ -274,7 +263,7 @@ class Text(Family[Counts]):
     ) -> Self:
         """Return the family with the length discount of the lowest held-out log-loss."""
         if self.event == "bernoulli":
-            return self  # absent words speak as well: no document is longer than another
+            return self  # absent words are scored as well: no document is longer than another
         posterior = self.posterior(self.count(table, codes, classes, weights))
         rows = Rows(self.matrix(table), codes, classes, weights, groups=groups)
         hashes = table_hashes([table[self.column]], len(table))
@@ -288,22 +277,20 @@ class Text(Family[Counts]):
         held_out, lengths = posterior.held_out_scores(folds.rows.X, missing, folds)
         shares = np.bincount(folds.rows.codes, folds.rows.row_weights, classes) + 1.0
         prior = np.log(shares / shares.sum())
-        own = folds.rows.codes, folds.rows.row_weights, lengths
-        discount = LengthDiscount.without_temperature(held_out, prior, *own)
-        found = replace(self, length_discount=discount.rate)
-        object.__setattr__(found, "_vocabulary", self._vocabulary)
-        return found
+        scores = DocumentScores(held_out, prior, lengths)
+        discount = LengthDiscount.without_temperature(
+            scores, folds.rows.codes, folds.rows.row_weights
+        )
+        return replace(self, terms=self._vocabulary, length_discount=discount.rate)
 
     def with_levels_of(self, table: Table) -> Self:
         """Return the family with the terms that are new."""
-        vocabulary, _ = self._vocabulary.learn(WordCutter(), table[self.column].values)
-        grown = replace(self, terms=vocabulary.terms)
-        object.__setattr__(grown, "_vocabulary", vocabulary)
-        return grown
+        vocabulary, _ = self._vocabulary.learn(WordAnalyzer(), table[self.column].values)
+        return replace(self, terms=vocabulary)
 
     def matrix(self, table: Table) -> Any:
         """Return the rows of counts of the known terms, CSR (n, V)."""
-        counted = self._vocabulary.count(WordCutter(), table[self.column].values)
+        counted = self._vocabulary.count(WordAnalyzer(), table[self.column].values)
         found = counted.matrix(len(self._vocabulary))
         return presences(found) if self.event == "bernoulli" else found
 

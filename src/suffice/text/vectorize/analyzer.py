@@ -1,4 +1,4 @@
-"""How documents are cut into terms, as a value; the default ways are cut by compiled loops."""
+"""Analyzers: how documents become terms, as a value; the default ways are compiled loops."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from suffice.data.documents import Documents, arrow_pieces, is_missing
 from suffice.errors import InputError
 from suffice.estimators.merging import same
 from suffice.kernels.text.words import is_ascii, mark_pairs
-from suffice.text.vectorize.counted import Counted
-from suffice.text.vectorize.lexicon import LOWERED_BY_PYTHON, Cut, Lexicon
-from suffice.text.vectorize.names import Names, Terms
+from suffice.text.vectorize.lexicon import LOWERED_BY_PYTHON, Lexicon, WordNgrams
+from suffice.text.vectorize.terms import Names, TermCounts, Terms
 
 # Patterns that find runs of letters, and how many letters these have at least.
 LETTER_RUNS = {
@@ -31,7 +30,7 @@ LETTER_RUNS = {
     r"(?u)\w+": 1,
 }
 # The settings that decide what terms a document has, with scikit-learn's defaults.
-DEFAULT_CUT: Mapping[str, Any] = MappingProxyType(
+DEFAULT_SETTINGS: Mapping[str, Any] = MappingProxyType(
     {
         "lowercase": True,
         "strip_accents": None,
@@ -43,8 +42,8 @@ DEFAULT_CUT: Mapping[str, Any] = MappingProxyType(
         "analyzer": "word",
     }
 )
-CUT_SETTINGS = tuple(DEFAULT_CUT)
-# Documents that are cut at once when they come one by one.
+ANALYZER_SETTINGS = tuple(DEFAULT_SETTINGS)
+# Documents that are split at once when they come one by one.
 BATCH = 4096
 
 
@@ -57,10 +56,10 @@ class Finder(Protocol):
     def names(self) -> Terms:
         """The terms, by column."""
 
-    def count(self, documents: Any) -> Counted:
+    def count(self, documents: Any) -> TermCounts:
         """Count the columns there are."""
 
-    def learn(self, documents: Any) -> Counted:
+    def learn(self, documents: Any) -> TermCounts:
         """Count all there is, with new columns for what had none."""
 
     def order(self) -> Any:
@@ -68,26 +67,24 @@ class Finder(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Cutter(ABC):
-    """How documents are cut into terms: printable, comparable, and without state.
+class Analyzer(ABC):
+    """How documents are split into terms: printable, comparable, and without state.
 
     Parameters
     ----------
     settings : mapping
         What decides the terms of a document, by the names of scikit-learn's parameters
-        (`CUT_SETTINGS`). Cutters of equal settings find the same terms.
+        (`ANALYZER_SETTINGS`). Analyzers of equal settings find the same terms.
+    takes_any_type : bool
+        Whether documents need not be strings, since a function of the user's takes them.
     """
 
-    settings: Mapping[str, Any] = field(default_factory=lambda: dict(DEFAULT_CUT))
-
-    @property
-    def takes_anything(self) -> bool:
-        """Whether documents need not be strings, since a function of the user's takes them."""
-        return False
+    settings: Mapping[str, Any] = field(default_factory=lambda: dict(DEFAULT_SETTINGS))
+    takes_any_type: bool = False
 
     @abstractmethod
     def prepare(self, source: Any) -> Any:
-        """Return documents as a finder of this cutter takes them."""
+        """Return documents as a finder of this analyzer takes them."""
 
     @abstractmethod
     def finder(self, terms: Terms) -> Finder:
@@ -95,11 +92,46 @@ class Cutter(ABC):
 
     @abstractmethod
     def can_use(self, finder: Finder) -> bool:
-        """Say whether a finder was made for documents that are cut this way."""
+        """Say whether a finder was made for documents that are split this way."""
 
     def batches(self, source: Any) -> Iterator[Any]:
-        """Return batches of documents, as `in_batches` does."""
-        return in_batches(source, anything=self.takes_anything)
+        """Yield batches of documents: of a column or list, of a generator, or those it gives."""
+        if isinstance(source, str | bytes):
+            raise InputError(
+                "Iterable over raw text documents expected, string object received. Put the "
+                "document in a list."
+            )
+        pieces = arrow_pieces(source)
+        if pieces is not None:
+            yield from pieces
+            return
+        if hasattr(source, "__len__"):
+            yield source
+            return
+        waiting = iter(source)
+        for first in waiting:
+            if self._is_batch(first):
+                yield first
+            else:
+                yield [first, *islice(self._single(waiting), BATCH - 1)]
+
+    def _single(self, documents: Iterable[Any]) -> Iterator[Any]:
+        """Yield documents, none of which may be a batch."""
+        for document in documents:
+            if self._is_batch(document):
+                raise InputError(
+                    "A generator gave single documents first, then a batch of type "
+                    f"{type(document).__name__}. Give one or the other."
+                )
+            yield document
+
+    def _is_batch(self, item: Any) -> bool:
+        """Say whether something that a generator gave is many documents."""
+        if isinstance(item, str | bytes) or hasattr(item, "read") or is_missing(item):
+            return False
+        if isinstance(item, list | tuple | np.ndarray):
+            return not self.takes_any_type
+        return hasattr(item, "to_numpy") or arrow_pieces(item) is not None
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -111,27 +143,27 @@ class Cutter(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class WordCutter(Cutter):
-    """Words that are runs of letters, and runs of words: cut and counted by compiled loops.
+class WordAnalyzer(Analyzer):
+    """Words that are runs of letters, and runs of words: found by compiled loops.
 
     Parameters
     ----------
-    settings : mapping
-    cut : Cut
-        The same, as the loops take it.
+    settings, takes_any_type : as for `Analyzer`
+    ngrams : WordNgrams
+        The settings as the loops take them.
     encoding, decode_error : how documents of bytes are decoded
 
     Examples
     --------
-    >>> cutter = WordCutter()
-    >>> lexicon = cutter.finder(Names.of(["be"]))
-    >>> lexicon.learn(cutter.prepare(["To be or not to be"])).counts
+    >>> analyzer = WordAnalyzer()
+    >>> lexicon = analyzer.finder(Names.of(["be"]))
+    >>> lexicon.learn(analyzer.prepare(["To be or not to be"])).counts
     array([2, 2, 1, 1], dtype=int32)
     >>> list(lexicon.names)
     ['be', 'to', 'or', 'not']
     """
 
-    cut: Cut = field(default_factory=Cut)
+    ngrams: WordNgrams = field(default_factory=WordNgrams)
     encoding: str = "utf-8"
     decode_error: str = "strict"
 
@@ -141,7 +173,7 @@ class WordCutter(Cutter):
 
     def lower(self, documents: Documents) -> Documents:
         """Return documents, lowered where only Python knows how."""
-        if not self.cut.lowercase or is_ascii(documents.letters):
+        if not self.ngrams.lowercase or is_ascii(documents.letters):
             return documents
         found = np.zeros(len(documents), bool)
         mark_pairs(documents.text, documents.begins, LOWERED_BY_PYTHON, found)
@@ -153,26 +185,26 @@ class WordCutter(Cutter):
         if not isinstance(terms, Names):
             # A name that ends in a space is no run of words: no document holds it.
             terms = Names.of(n if isinstance(n, str) else f"{i} " for i, n in enumerate(terms))
-        return Lexicon.of(self.cut, terms)
+        return Lexicon.of(self.ngrams, terms)
 
     def can_use(self, finder: Finder) -> bool:
-        """Say whether a finder is a lexicon of the same cut."""
-        return isinstance(finder, Lexicon) and finder.cut == self.cut
+        """Say whether a finder is a lexicon of the same n-grams."""
+        return isinstance(finder, Lexicon) and finder.ngrams == self.ngrams
 
 
-def word_cut(settings: Mapping[str, Any], stop_words: Iterable[Any] = ()) -> Cut | None:
-    """Return the cut that settings ask for, or None if only Python can make it.
+def word_ngrams(settings: Mapping[str, Any], stop_words: Iterable[Any] = ()) -> WordNgrams | None:
+    """Return the word n-grams of settings, or None if only Python can find their terms.
 
     Parameters
     ----------
-    settings : mapping of `CUT_SETTINGS`
+    settings : mapping of `ANALYZER_SETTINGS`
     stop_words : the words that are left out
 
     Examples
     --------
-    >>> word_cut({**DEFAULT_CUT, "ngram_range": (1, 2)})
-    Cut(lowercase=True, word_letters=2, shortest=1, longest=2, stop_words=frozenset())
-    >>> word_cut({**DEFAULT_CUT, "analyzer": "char"}) is None
+    >>> word_ngrams({**DEFAULT_SETTINGS, "ngram_range": (1, 2)})
+    WordNgrams(lowercase=True, word_letters=2, shortest=1, longest=2, stop_words=frozenset())
+    >>> word_ngrams({**DEFAULT_SETTINGS, "analyzer": "char"}) is None
     True
     """
     if settings["analyzer"] != "word" or settings["tokenizer"] is not None:
@@ -183,57 +215,10 @@ def word_cut(settings: Mapping[str, Any], stop_words: Iterable[Any] = ()) -> Cut
     if letters is None or shortest < 1 or not all(isinstance(word, str) for word in words):
         return None
     prepared = settings["preprocessor"] is not None or bool(settings["strip_accents"])
-    return Cut(
+    return WordNgrams(
         lowercase=bool(settings["lowercase"]) and not prepared,
         word_letters=letters,
         shortest=shortest,
         longest=longest,
         stop_words=words,
     )
-
-
-def in_batches(source: Any, *, anything: bool = False) -> Iterator[Any]:
-    """Return batches of documents: of a column or list, of a generator, or the batches it gives.
-
-    Parameters
-    ----------
-    source : documents, or a generator of documents or of batches
-    anything : whether documents may be lists, which then are no batches
-    """
-    if isinstance(source, str | bytes):
-        raise InputError(
-            "Iterable over raw text documents expected, string object received. Put the document "
-            "in a list."
-        )
-    pieces = arrow_pieces(source)
-    if pieces is not None:
-        yield from pieces
-        return
-    if hasattr(source, "__len__"):
-        yield source
-        return
-    waiting = iter(source)
-    for first in waiting:
-        if is_batch(first, anything=anything):
-            yield first
-            continue
-        yield [first, *islice(_single(waiting, anything), BATCH - 1)]
-
-
-def _single(documents: Iterable[Any], anything: bool) -> Iterator[Any]:
-    for document in documents:
-        if is_batch(document, anything=anything):
-            raise InputError(
-                "A generator gave single documents first, then a batch of type "
-                f"{type(document).__name__}. Give one or the other."
-            )
-        yield document
-
-
-def is_batch(item: Any, *, anything: bool = False) -> bool:
-    """Say whether something that a generator gave is many documents."""
-    if isinstance(item, str | bytes) or hasattr(item, "read") or is_missing(item):
-        return False
-    if isinstance(item, list | tuple | np.ndarray):
-        return not anything
-    return hasattr(item, "to_numpy") or arrow_pieces(item) is not None

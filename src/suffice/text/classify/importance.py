@@ -1,4 +1,4 @@
-"""What the log-loss of documents gains when a word is not in them."""
+"""Importance of words: what the log-loss of documents gains when a word is not in them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from suffice.data.rows import Rows
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
 from suffice.text.classify.document_model import DocumentModel
-from suffice.text.classify.event_model import scores_lost
 from suffice.validation.importance import LossIncrease
 from suffice.validation.information import table_information
 
@@ -34,8 +33,8 @@ MAX_CELLS = 1 << 22
 def informative_words(counts: Floats, totals: Floats) -> Index:
     """Return the numbers of the words of most mutual information with the label, increasing.
 
-    A word that a share p of all words are says at most the entropy of p, so that few rare words
-    have to be looked at.
+    A word that is a share p of all words has at most the entropy of p as its information, so that
+    few rare words have to be looked at.
 
     Parameters
     ----------
@@ -104,6 +103,15 @@ class WordPositions(NamedTuple):
         """Return those at these numbers, or of this mask."""
         return WordPositions(self.documents[at], self.words[at], self.places[at], self.measured)
 
+    def in_documents(self, kept: Index) -> tuple[WordPositions, NDArray[np.bool_]]:
+        """Return those in documents that are kept, by their numbers there, and which they are."""
+        place = np.full(max(int(kept.max(initial=-1)), self.measured) + 1, -1)
+        place[kept] = np.arange(len(kept))
+        numbers = place[self.documents]
+        mine = numbers >= 0
+        measured = int(np.searchsorted(kept, self.measured))
+        return self.take(mine)._replace(documents=numbers[mine], measured=measured), mine
+
 
 def remove_words(matrix: Any, cells: WordPositions) -> Any:
     """Return documents (CSR), each without one of its words, a row for each of the cells.
@@ -125,94 +133,51 @@ def remove_words(matrix: Any, cells: WordPositions) -> Any:
     return type(matrix)((matrix.data[at], matrix.indices[at], ends), shape=shape)
 
 
-class ScoresWithoutWords(NamedTuple):
-    """The scores of held-out documents without one of their words."""
+def take_out_words(
+    model: DocumentModel, matrix: Any, cells: WordPositions, lengths: Floats, *, rescore: bool
+) -> tuple[Floats, Callable[[DocumentModel, Floats], Floats]]:
+    """Return the lengths of a fold's documents, each without one word, and how they are scored.
 
-    cells: WordPositions
-    log_likelihood: Floats
-    """(p, C)"""
-    lengths: Floats
-    """(p,)"""
+    The function takes a model of the other folds, whatever its pseudocount, and its scores of the
+    whole documents, (p, C).
 
-    def of_documents(self, kept: Index) -> ScoresWithoutWords:
-        """Return those of documents that are kept, by the numbers that these have then."""
-        place = np.full(max(int(kept.max(initial=-1)), self.cells.measured) + 1, -1)
-        place[kept] = np.arange(len(kept))
-        numbers = place[self.cells.documents]
-        mine = numbers >= 0
-        measured = int(np.searchsorted(kept, self.cells.measured))
-        cells = self.cells.take(mine)._replace(documents=numbers[mine], measured=measured)
-        return ScoresWithoutWords(cells, self.log_likelihood[mine], self.lengths[mine])
-
-
-class FoldWords(NamedTuple):
-    """The documents of one fold, each without one of its words, to be scored by the other folds."""
-
-    lengths: Floats
-    """(p,): how many words of the document, without the word, the other folds know"""
-    rows: Any = None
-    """CSR (p, V): what is left of the documents, if they are rescored"""
-    columns: Index | None = None
-    """(p,): the word, by the columns of the event model"""
-    counts: Floats | None = None
-    """(p,): how often the document has it; 0 if the other folds do not know it"""
-    whole_lengths: Floats | None = None
-    """(p,): how many words of the whole document the other folds know"""
-
-    @classmethod
-    def of(
-        cls,
-        model: DocumentModel,
-        matrix: Any,
-        cells: WordPositions,
-        lengths: Floats,
-        *,
-        rescore: bool,
-    ) -> FoldWords:
-        """Take words out of documents.
-
-        Parameters
-        ----------
-        model : the model of the other folds
-        matrix : CSR
-            All documents.
-        cells : where the words stand in this fold's documents
-        lengths : (p,)
-            How many words of the whole documents the other folds know.
-        rescore : bool
-            Whether what is left must be scored as a document.
-        """
-        if rescore:
-            rows = model.prepare(remove_words(matrix, cells))
-            return cls(model.lengths(rows), rows)
-        counts = np.ones(len(cells.places))
-        if model.counter.event != "bernoulli":
-            counts = matrix.data[cells.places].astype(np.float64)
-        columns = cells.words
-        if model.known is not None:
-            counts = counts * model.known[cells.words]  # what they do not know says nothing
-            columns = (np.cumsum(model.known) - 1)[cells.words]
-        return cls(lengths - counts, None, columns, counts, lengths)
-
-    def scores(self, model: DocumentModel, scores: Floats) -> Floats:
-        """Return the scores by the other folds, given those of whole documents (p, C)."""
-        if self.rows is not None:
-            return scoring.joint_log_proba(model.scorer(), self.rows, np.zeros(scores.shape[1]))
-        assert self.columns is not None
-        assert self.counts is not None
-        assert self.whole_lengths is not None
-        lost = scores_lost(model.words, self.columns, self.counts, self.whole_lengths)
-        return np.asarray(scores - lost)
+    Parameters
+    ----------
+    model : the model of the other folds
+    matrix : CSR
+        All documents.
+    cells : where the words are in this fold's documents
+    lengths : (p,)
+        How many words of the whole documents the other folds know.
+    rescore : bool
+        Whether what is left must be scored as a document.
+    """
+    if rescore:
+        rows = model.prepare(remove_words(matrix, cells))
+        shorter = model.lengths(rows)
+        return shorter, lambda other, whole: scoring.joint_log_proba(
+            other.scorer(), rows, np.zeros(whole.shape[1])
+        )
+    columns, counts = cells.words, np.ones(len(cells.places))
+    if model.counter.event != "bernoulli":
+        counts = matrix.data[cells.places].astype(np.float64)
+    if model.known is not None:
+        counts = counts * model.known[cells.words]  # words that the others do not know add nothing
+        columns = (np.cumsum(model.known) - 1)[cells.words]
+    return lengths - counts, lambda other, whole: np.asarray(
+        whole - other.scores_lost(columns, counts, lengths)
+    )
 
 
-def held_out_increase(
+def loss_increase(
     log_proba: Floats, codes: NDArray[Any], weights: Floats, cells: WordPositions, without: Floats
 ) -> LossIncrease | None:
-    """Return what documents lose without words, given log p(class | document), (n, C).
+    """Return what documents lose without words, or None if there are none to measure.
 
     Parameters
     ----------
     log_proba : (n, C)
+        Log p(class | document).
     codes, weights : (n,)
     cells : WordPositions
     without : (p, C)
@@ -220,14 +185,13 @@ def held_out_increase(
     """
     before = -log_proba[np.arange(len(codes)), codes]
     after = -without[np.arange(len(without)), codes[cells.documents]]
-    measured = cells.measured
     # A class that was given no probability at all has no loss that could grow.
     finite = np.isfinite(before)
-    if not finite[:measured].any():
+    if not finite.any():
         return None
     usable = finite[cells.documents] & np.isfinite(after)
-    heavy, cells = np.where(finite, weights, 0.0)[:measured], cells.take(usable)
-    losses = np.where(finite, before, 0.0)[:measured]
+    losses, heavy = np.where(finite, before, 0.0), np.where(finite, weights, 0.0)
+    cells = cells.take(usable)
     return LossIncrease.of_some_rows(losses, heavy, cells.documents, cells.words, after[usable])
 
 
@@ -241,7 +205,7 @@ def measure_increase(log_proba: LogProba, rows: Rows, words: Index) -> LossIncre
     parts = [np.empty((0, rows.classes))]
     parts += [log_proba(remove_words(matrix, some)) for some in _batches(matrix, cells)]
     own = rows.codes, rows.row_weights
-    return held_out_increase(log_proba(matrix), *own, cells, np.concatenate(parts))
+    return loss_increase(log_proba(matrix), *own, cells, np.concatenate(parts))
 
 
 def _batches(matrix: Any, cells: WordPositions) -> Iterator[WordPositions]:
