@@ -41,7 +41,8 @@ def test_an_event_is_scikit_learns_naive_bayes_on_its_counts(event, ngrams, alph
 def test_polya_is_the_multinomial_integrated_out_over_the_document():
     documents, y = corpus()
     counter = theirs.CountVectorizer()
-    peer = suffice.MultinomialNB(alpha=0.3, estimate="predictive")
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    peer = suffice.MultinomialNB(alpha=0.3, estimate="predictive", class_prior=shares)
     peer.fit(counter.fit_transform(documents), y)
     mine = TextClassifier(event="polya", alpha=0.3, calibrate=None).fit(documents, y)
     new = [*documents, *NEW]
