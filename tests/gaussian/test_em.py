@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 
 import reference
 from suffice.gaussian.covariance import mle
-from suffice.gaussian.em import expected_moments, fit_em
+from suffice.gaussian.maximum_likelihood import expected_moments, fit_em
 from suffice.tally import Patterns
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from gaussian_cases import STRUCTURES, assert_mean_within, normal_of, normals
-from suffice.gaussian import MultivariateNormal, density
+from suffice.gaussian import MultivariateNormal
 
 each_structure = pytest.mark.parametrize("structure", STRUCTURES)
 
@@ -95,7 +95,7 @@ def test_many_rows_are_taken_in_small_blocks(structure, monkeypatch):
     x = np.random.default_rng(3).normal(size=(50, 1, 3))
     x[::9, 0, 1] = np.nan
     whole = normal.log_density(x)
-    monkeypatch.setattr(density, "BLOCK_CELLS", 30)
+    monkeypatch.setattr("suffice.gaussian.structure.BLOCK_CELLS", 30)
     sizes = []
     squared_distances = type(normal._structure).squared_distances
 

@@ -8,8 +8,8 @@ import pytest
 
 from gaussian_cases import STRUCTURES, normal_of
 from suffice.gaussian import MultivariateNormal
-from suffice.gaussian.diagonal import Diagonal
 from suffice.gaussian.low_rank import LowRank
+from suffice.gaussian.structure import Diagonal
 
 each_structure = pytest.mark.parametrize("structure", STRUCTURES)
 

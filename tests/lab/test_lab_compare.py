@@ -19,10 +19,8 @@ from sklearn.preprocessing import StandardScaler
 from suffice import CategoricalNB, GaussianDiscriminant, GaussianNB, MultinomialNB
 from suffice.display.curves import panels, share_legend
 from suffice.errors import InputError, ShapeError
-from suffice.lab.compare import Comparison, compare
-from suffice.lab.crossing import crossing_size, find_crossing
-from suffice.lab.learning_curves import Side, default_sizes, draw_split, learning_curves
-from suffice.lab.sides import sides_of
+from suffice.lab.compare import Comparison, compare, crossing_size, find_crossing
+from suffice.lab.learning_curves import Side, default_sizes, draw_split, learning_curves, sides_of
 from suffice.linear_model import LogisticRegression
 
 mpl.use("Agg")

@@ -9,8 +9,7 @@ import pytest
 from matplotlib import image
 
 from suffice.errors import InputError
-from suffice.lab.ng_jordan import main, run, table
-from suffice.lab.ng_jordan_sets import (
+from suffice.lab.ng_jordan import (
     NEARBY,
     SOURCES,
     VARIABLE,
@@ -18,8 +17,11 @@ from suffice.lab.ng_jordan_sets import (
     Source,
     default_folder,
     load_bundled,
+    main,
     read,
     read_all,
+    run,
+    table,
 )
 
 mpl.use("Agg")

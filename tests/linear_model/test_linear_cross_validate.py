@@ -86,16 +86,16 @@ def test_rows_that_stand_in_an_order_make_folds_as_good_as_any(model):
 
 
 def test_many_settings_cost_one_counting_pass(monkeypatch):
-    from suffice.linear_model import cross_validation
+    from suffice.linear_model import validation
 
     calls = []
-    count = cross_validation.count_pairs_by_code
+    count = validation.count_pairs_by_code
 
     def counting(rows):
         calls.append(rows.shape[0])
         return count(rows)
 
-    monkeypatch.setattr(cross_validation, "count_pairs_by_code", counting)
+    monkeypatch.setattr(validation, "count_pairs_by_code", counting)
     found = BayesianLinearRegression().cross_validate(
         X, Y, 5, prior_scale=[0.01, 0.3, "evidence"], standardize=[True, False]
     )

@@ -9,8 +9,12 @@ from scipy.special import log_softmax
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.linear_model import LogisticRegression
-from suffice.logistic.softmax import SoftmaxLogLikelihood, SoftmaxPosterior
-from suffice.logistic.start import generative_start, standardize_columns
+from suffice.logistic.softmax import (
+    SoftmaxLogLikelihood,
+    SoftmaxPosterior,
+    generative_start,
+    standardize_columns,
+)
 
 NO_WEIGHTS = np.empty(0)
 
@@ -281,7 +285,7 @@ def test_newton_needs_few_steps_from_there():
 def test_many_rows_that_are_thinned_out_on_the_way_reach_the_same_optimum(classes, monkeypatch):
     X, y = drawn(23, 60_000, 12, classes)
     thinned = LogisticRegression().fit(X, y)
-    monkeypatch.setattr("suffice.logistic.regression.ROWS_A_PARAMETER", 10**9)
+    monkeypatch.setattr("suffice.logistic.softmax_fit.ROWS_A_PARAMETER", 10**9)
     whole = LogisticRegression().fit(X, y)
     size = np.abs(whole.coef_).max()
     np.testing.assert_allclose(thinned.coef_, whole.coef_, rtol=0, atol=1e-8 * size)

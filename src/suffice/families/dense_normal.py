@@ -35,7 +35,7 @@ from suffice.families.leave_one_out.gaussian import (
     rows_by_class,
 )
 from suffice.gaussian.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
-from suffice.gaussian.em import EMResult, Estimate, fit_em, initial_moments
+from suffice.gaussian.maximum_likelihood import EMResult, Estimate, fit_em, initial_moments
 from suffice.prior import NormalInverseWishart
 from suffice.scoring.dense import LinearScorer, factor_analysis
 from suffice.scoring.scorer import Scorer, joint_log_proba

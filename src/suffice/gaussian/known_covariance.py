@@ -11,8 +11,8 @@ from scipy.special import ndtri
 
 from suffice.errors import ShapeError
 from suffice.gaussian.linear_gaussian import as_noise
+from suffice.gaussian.low_rank import add_covariances
 from suffice.gaussian.normal import MultivariateNormal
-from suffice.gaussian.product import add_covariances
 from suffice.gaussian.structure import Structure
 from suffice.prior.estimates import check_seen
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from suffice.errors import CovarianceError
+from suffice.errors import CovarianceError, ShapeError
+from suffice.gaussian.features import common_axes
+from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Size, sample_shape
-from suffice.tally.tally import Floats, Index, as_readonly
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # From deviations of one part of the features, (..., k), to the shift this means for another.
 Shift = Callable[[Floats], Floats]
@@ -149,3 +152,163 @@ class Structure(ABC):
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # nothing in it can change
+
+
+# Cells of rows that are worked on at once, so that temporaries stay small beside a long input.
+BLOCK_CELLS = 1 << 19
+
+# From a covariance and deviations (n, d) without missing values to a number for each row.
+Answer = Callable[[Structure, Floats], Floats]
+
+
+def log_densities(structure: Structure, away: Floats) -> Floats:
+    """Return the log densities (n,) of finite deviations (n, d)."""
+    log_norm = structure.features / 2 * LOG_TWO_PI + structure.half_log_determinant()
+    return np.asarray(-log_norm - structure.squared_distances(away) / 2)
+
+
+def distances(structure: Structure, away: Floats) -> Floats:
+    """Return the Mahalanobis distances (n,) of finite deviations (n, d)."""
+    return np.sqrt(structure.squared_distances(away))
+
+
+def over_rows(
+    answer: Answer, beyond: float, structure: Structure, mean: Floats, x: Floats
+) -> Floats:
+    """Return the answer for rows (..., d), which broadcast with the means (..., d).
+
+    A missing value is left out by the marginal of what was seen, a row of missing values only
+    answers 0, and one with an infinite cell `beyond`.
+    """
+    lead = common_axes(x.shape[:-1], mean.shape[:-1])
+    out = np.zeros(lead)
+    flat = out.reshape(-1)
+    for start, away in _blocks(x, mean, lead):
+        here = flat[start : start + len(away)]
+        infinite = np.isinf(away).any(axis=1)
+        here[infinite] = beyond
+        whole = ~infinite & ~np.isnan(away).any(axis=1)
+        if whole.all():
+            here[:] = answer(structure, away)
+            continue
+        if whole.any():
+            here[whole] = answer(structure, away[whole])
+        incomplete = np.flatnonzero(~infinite & ~whole)
+        for numbers, part, seen in _by_pattern(structure, away[incomplete]):
+            here[incomplete[numbers]] = answer(part, seen)
+    return out
+
+
+def _blocks(x: Floats, mean: Floats, lead: tuple[int, ...]) -> Iterator[tuple[int, Floats]]:
+    """Yield the number of a block's first row and its deviations (m, d)."""
+    d = mean.shape[-1]
+    rows = np.broadcast_to(x, (*lead, d))
+    means = np.broadcast_to(mean, (*lead, d))
+    if not lead:
+        yield 0, (rows - means)[None]
+        return
+    total, step = int(np.prod(lead)), max(1, BLOCK_CELLS // d)
+    for start in range(0, total, step):
+        at = np.unravel_index(np.arange(start, min(start + step, total)), lead)
+        yield start, rows[at] - means[at]
+
+
+def _by_pattern(
+    structure: Structure, away: Floats
+) -> Iterator[tuple[np.ndarray, Structure, Floats]]:
+    """Yield the rows of each missing-value pattern, with the covariance of what they show."""
+    if len(away) == 0:
+        return
+    # Loading this room loads compiled kernels, which whole rows do without.
+    from suffice.scoring.dense import by_pattern
+
+    for numbers, seen in by_pattern(~np.isnan(away)):
+        if seen.size:
+            yield numbers, structure.marginal(seen), away[np.ix_(numbers, seen)]
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal(Structure):
+    """Sigma = diag(variances): every operation costs d.
+
+    Examples
+    --------
+    >>> Diagonal(np.array([1.0, 4.0])).whiten(np.array([[2.0, 2.0]]))
+    array([[2., 1.]])
+    """
+
+    values: Floats
+
+    kind: ClassVar[str] = "diagonal"
+
+    @property
+    def features(self) -> int:
+        """How many features there are."""
+        return len(self.values)
+
+    @property
+    def variances(self) -> Floats:
+        """The variances, (d,)."""
+        return self.values
+
+    @property
+    def least(self) -> float:
+        """The least eigenvalue of the correlation matrix: 1, or 0 where nothing varies."""
+        return 0.0 if self.singular else 1.0
+
+    @property
+    def singular(self) -> bool:
+        """Whether a feature does not vary."""
+        return not bool(np.all(self.values > 0))
+
+    def dense(self) -> Floats:
+        """Return Sigma, (d, d)."""
+        return np.diag(self.values)
+
+    def parts(self) -> tuple[Floats, Floats]:
+        """Return no factors, and the variances."""
+        return np.empty((len(self.values), 0)), self.values
+
+    def marginal(self, which: Index) -> Diagonal:
+        """Return the covariance of some features."""
+        return Diagonal(as_readonly(self.values[which]))
+
+    def conditional(self, kept: Index, given: Index) -> Conditional:
+        """Return the covariance of `kept`, which `as_readonly` say nothing about."""
+        self.marginal(given).refuse_singular("The covariance of the given features")
+        return Conditional(
+            self.marginal(kept), lambda away: np.zeros((*away.shape[:-1], len(kept)))
+        )
+
+    def scaled(self, factors: Floats) -> Diagonal:
+        """Return the covariance of the features times `factors`."""
+        return Diagonal(as_readonly(self.values * factors**2))
+
+    def whiten(self, rows: Floats) -> Floats:
+        """Return the rows in standard deviations."""
+        self.refuse_singular()
+        return np.asarray(rows / np.sqrt(self.values))
+
+    def half_log_determinant(self) -> float:
+        """Return half the sum of the log variances."""
+        self.refuse_singular()
+        return float(np.log(self.values).sum() / 2)
+
+    def precision_diagonal(self) -> Floats:
+        """Return one over each variance."""
+        self.refuse_singular()
+        return np.asarray(1.0 / self.values)
+
+
+def check_variances(class_name: str, name: str, variances: ArrayLike) -> Floats:
+    """Return variances (d,) as a read-only array, all finite and 0 or more."""
+    array = readonly_copy(variances)
+    if array.ndim != 1 or len(array) == 0:
+        raise ShapeError(f"{class_name} has {name} of shape {array.shape}. Give (d,).")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if np.any(wrong):
+        at = int(np.argmax(wrong))
+        raise CovarianceError(
+            f"{class_name} has {name}[{at}] {array[at]:g}. Use finite values of 0 or more."
+        )
+    return array

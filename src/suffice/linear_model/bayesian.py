@@ -14,8 +14,8 @@ from suffice.empirical_bayes.coefficients import scale_of_known_noise, scale_of_
 from suffice.errors import InputError, PriorError
 from suffice.estimators.features import Columns
 from suffice.gaussian import MultivariateNormal
+from suffice.linear_model.fitted import Solution, restrict_moments
 from suffice.linear_model.regressor import TallyRegressor
-from suffice.linear_model.solution import Solution, restrict_moments
 from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
 from suffice.prior.matrices import cholesky
 from suffice.scoring.regression import CoefficientPosterior, RegressionPosterior
@@ -25,7 +25,7 @@ from suffice.tally.tally import Floats, Index
 
 @dataclass(frozen=True, eq=False)
 class BayesianSettings:
-    """How a tally is read as a Bayesian regression: parameters of BayesianLinearRegression."""
+    """The parameters of BayesianLinearRegression."""
 
     prior_scale: Any
     prior: MultivariateNormal | None
@@ -249,18 +249,16 @@ class BayesianLinearRegression(TallyRegressor):
     @property
     def prior_scale_(self) -> Any:
         """The prior scale that was used: float or (n_features,)."""
-        return self._shown("prior_scale_", solved=True).solution.prior_scale
+        return self._solution_for("prior_scale_")[1].prior_scale
 
     @property
     def noise_variance_(self) -> Any:
         """The known variance of the noise, or the posterior's scale / shape."""
-        fitted = self._shown("noise_variance_", solved=True)
-        noise = fitted.solution.noise_variance
-        if not isinstance(noise, np.ndarray):
-            return noise
-        return float(noise[0]) if fitted.learned.targets.single else noise
+        targets, solution = self._solution_for("noise_variance_")
+        noise = solution.noise_variance
+        return float(noise[0]) if isinstance(noise, np.ndarray) and targets.single else noise
 
     @property
     def log_evidence_(self) -> float:
         """Log probability of the learned targets, given the rows."""
-        return float(self._shown("log_evidence_", solved=True).solution.log_evidence)
+        return float(self._solution_for("log_evidence_")[1].log_evidence)

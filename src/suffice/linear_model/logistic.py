@@ -14,18 +14,20 @@ from suffice._sklearn import BaseEstimator, ClassifierMixin, Hidden, Interval, S
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.labels import read_labels
-from suffice.linear_model.softmax import (
+from suffice.linear_model.softmax_weights import (
+    SOLVERS,
     SoftmaxWeights,
     check_saved_weights,
     check_weights,
     explain_row,
+    fit_weights,
+    read_settings,
     restore_weights,
     saved_weights,
     score_rows,
     summarize_weights,
     weight_deviations,
 )
-from suffice.linear_model.softmax_fit import SOLVERS, fit_weights, read_settings
 from suffice.linear_model.summary import Summary
 from suffice.persist.savable import Savable
 from suffice.prior import prior
