@@ -19,10 +19,10 @@ def test_squares_alone_leave_products_of_different_columns_out():
     np.testing.assert_array_equal(Quadratic(products=False).fit_transform(X), np.hstack([X, X**2]))
 
 
-def test_a_gap_enters_the_products_of_its_column_only():
-    gappy = X[:1].copy()
-    gappy[0, 1] = np.nan
-    out = Quadratic().fit(X).transform(gappy)[0]
+def test_a_missing_value_enters_the_products_of_its_column_only():
+    incomplete = X[:1].copy()
+    incomplete[0, 1] = np.nan
+    out = Quadratic().fit(X).transform(incomplete)[0]
     names = Quadratic().fit(X).get_feature_names_out()
     assert all(np.isnan(cell) == ("x1" in name) for cell, name in zip(out, names, strict=True))
 
@@ -41,9 +41,9 @@ def test_known_levels_are_one_hot_and_others_have_a_column_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("levels", "told"),
+    ("levels", "message"),
     [([1, 2, 3], "levels=.* for 2 columns"), (0, "A column of 0 levels"), ([0.5, 1], "levels=")],
 )
-def test_numbers_of_levels_that_make_no_sense_are_refused(levels, told):
-    with pytest.raises(InputError, match=told):
+def test_numbers_of_levels_that_make_no_sense_are_refused(levels, message):
+    with pytest.raises(InputError, match=message):
         Levels(levels).fit([[0, 1], [1, 1]])

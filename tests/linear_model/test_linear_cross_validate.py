@@ -103,15 +103,15 @@ def test_many_settings_cost_one_counting_pass(monkeypatch):
     assert len(found.settings) == 6
 
 
-def test_rows_with_gaps_are_predicted_but_not_learned():
-    gappy = X.copy()
-    gappy[::9, 2] = np.nan
-    found = LinearRegression().cross_validate(gappy, Y, 3)
+def test_rows_with_missing_values_are_predicted_but_not_learned():
+    incomplete = X.copy()
+    incomplete[::9, 2] = np.nan
+    found = LinearRegression().cross_validate(incomplete, Y, 3)
     assert np.isfinite(found.squared_error).all()
     train, test = next(shuffled(3).split(X))
-    whole = train[~np.isnan(gappy[train]).any(axis=1)]
-    model = LinearRegression().fit(gappy[whole], Y[whole])
-    expected = np.square(model.predict(gappy[test]) - Y[test]).mean()
+    whole = train[~np.isnan(incomplete[train]).any(axis=1)]
+    model = LinearRegression().fit(incomplete[whole], Y[whole])
+    expected = np.square(model.predict(incomplete[test]) - Y[test]).mean()
     assert found.squared_error[0, 0] == pytest.approx(expected, rel=1e-9)
 
 

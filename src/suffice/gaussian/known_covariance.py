@@ -51,9 +51,8 @@ class KnownCovariance(Prior):
         rows = as_noise("KnownCovariance", covariance, prior.features)
         zeros = np.zeros(prior.features)
         object.__setattr__(self, "prior", prior)
-        object.__setattr__(
-            self, "rows", MultivariateNormal.of_structure(zeros, rows._structure, prior.names)
-        )
+        centred = MultivariateNormal.of_structure(zeros, rows._structure, prior.names)
+        object.__setattr__(self, "rows", centred)
 
     @property
     def covariance(self) -> Floats:
@@ -64,7 +63,7 @@ class KnownCovariance(Prior):
         return Moments.of(data, full=True)
 
     def _of_mean(self, tally: Moments) -> tuple[MultivariateNormal, float]:
-        """Return N(mean of the rows, Sigma / N), what the rows say of mu, and N."""
+        """Return N(mean of the rows, Sigma / N), the likelihood of mu, and N."""
         d = self.prior.features
         if not tally.full or tally.sum_x.shape not in ((d,), (1, d)):
             raise ShapeError(
@@ -99,9 +98,9 @@ class KnownCovariance(Prior):
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of each feature's mean, (..., d)."""
-        structure = np.sqrt(self.prior.variances)
+        sd = np.sqrt(self.prior.variances)
         lower, upper = (
-            np.asarray(self.mean() + structure * ndtri(tail)) for tail in tail_probabilities(level)
+            np.asarray(self.mean() + sd * ndtri(tail)) for tail in tail_probabilities(level)
         )
         return Interval(lower, upper)
 

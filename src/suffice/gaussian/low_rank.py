@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.errors import CovarianceError, ShapeError
+from suffice.gaussian.covariance import qr_root
 from suffice.gaussian.full import Full, of_half, of_matrix
 from suffice.gaussian.structure import Conditional, Diagonal, Structure, check_variances
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
@@ -87,12 +88,12 @@ class LowRank(Structure):
     def conditional(self, kept: Index, given: Index) -> Conditional:
         """Return W_1 M^-1/2 and psi_1, with the M of what is given."""
         known, left = self.marginal(given), self.marginal(kept)
-        inner, structure = known._inner, np.sqrt(known.noise)
+        inner, noise_sd = known._inner, np.sqrt(known.noise)
         loadings = solve_triangular(inner.lower, left.loadings.T, lower=True).T
         slope = solve_triangular(inner.lower, loadings.T, lower=True, trans="T")
 
         def shift(away: Floats) -> Floats:
-            return np.asarray((away / structure) @ inner.scaled @ slope)
+            return np.asarray((away / noise_sd) @ inner.scaled @ slope)
 
         return Conditional(low_rank(loadings, left.noise), shift)
 
@@ -149,11 +150,8 @@ class LowRank(Structure):
 
 
 def inner_root(scaled: Floats) -> Floats:
-    """Return the lower root (r, r) of I + V^T V, by QR: V^T V would lose half the digits."""
-    rank = scaled.shape[1]
-    upper = np.linalg.qr(np.vstack([np.eye(rank), scaled]), mode="r")
-    signs = np.where(np.diagonal(upper) < 0, -1.0, 1.0)
-    return np.asarray((signs[:, None] * upper).T)
+    """Return the lower root (r, r) of I + V^T V."""
+    return qr_root(np.vstack([np.eye(scaled.shape[1]), scaled]))
 
 
 def _solve(lower: Floats, rows: Floats) -> Floats:
@@ -190,7 +188,7 @@ def check_low_rank(class_name: str, loadings: ArrayLike, noise_variances: ArrayL
 
 
 def add_covariances(one: Structure, two: Structure) -> Structure:
-    """Return the covariance of the sum of two independent things.
+    """Return the covariance of the sum of two independent vectors.
 
     Factors are put side by side while there are fewer of them than features.
     """

@@ -1,4 +1,4 @@
-"""Means and covariances from incomplete rows: EM on the moments of each pattern, without rows."""
+"""Maximum likelihood: normals fitted to rows and tallies, missing values completed by EM."""
 
 from __future__ import annotations
 
@@ -114,9 +114,9 @@ def _start(tally: Patterns) -> MeanCovariance:
 def _change(old: MeanCovariance, new: MeanCovariance) -> float:
     """Return the largest change, in standard deviations."""
     squares = np.diagonal(new.covariance, axis1=1, axis2=2)
-    structure = np.sqrt(np.where(squares > 0, squares, 1.0))
-    means = np.abs(new.mean - old.mean) / structure
-    sizes = structure[:, :, None] * structure[:, None, :]
+    sd = np.sqrt(np.where(squares > 0, squares, 1.0))
+    means = np.abs(new.mean - old.mean) / sd
+    sizes = sd[:, :, None] * sd[:, None, :]
     return float(max(means.max(), (np.abs(new.covariance - old.covariance) / sizes).max()))
 
 
@@ -201,14 +201,14 @@ def fit_mle(
             as_readonly(cells.variance().reshape(-1))
         )
     moments = _whole(tally)
-    found = moments.mean().reshape(-1), _positive(moments)
+    found = moments.mean().reshape(-1), _clean_covariance(moments)
     if covariance == "full":
         return as_readonly(found[0]), of_matrix(found[1])
     return as_readonly(found[0]), _factor_analysis(found[1], rank)
 
 
 def _whole(tally: Moments | Patterns) -> Moments:
-    """Return full moments of whole rows: those counted, or what EM expects of missing values."""
+    """Return full moments of complete rows: those counted, or what EM expects of them."""
     if isinstance(tally, Moments):
         if not tally.full:
             raise ShapeError(
@@ -239,7 +239,7 @@ def _one_class(tally: Patterns) -> Patterns:
     return Patterns(tally.features, parts)
 
 
-def _positive(moments: Moments) -> Floats:
+def _clean_covariance(moments: Moments) -> Floats:
     """Return the covariance (d, d), with nothing but 0 for a feature that does not vary."""
     flat = moments.diagonal().variance().reshape(-1) == 0
     matrix = moments.variance().reshape(len(flat), len(flat)).copy()
@@ -260,7 +260,7 @@ def _factor_analysis(matrix: Floats, rank: int | None) -> Structure:
         found = factor_analysis(matrix[np.ix_(varies, varies)], some, MAX_ITER, TOL)
         if not found.converged:
             warn_caller(
-                f"Factor analysis did not settle to {TOL:g} within {MAX_ITER} iterations. Use a "
+                f"Factor analysis did not converge to {TOL:g} within {MAX_ITER} iterations. Use a "
                 "lower rank.",
                 ConvergenceWarning,
             )

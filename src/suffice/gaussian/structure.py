@@ -1,4 +1,4 @@
-"""What every covariance can do, whatever its structure: the algebra without the means."""
+"""Covariances that keep their structure: the common interface, densities, independent features."""
 
 from __future__ import annotations
 
@@ -16,19 +16,28 @@ from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Size, sample_shape
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
-# From deviations of one part of the features, (..., k), to the shift this means for another.
+# From deviations of one part of the features, (..., k), to the shift of the mean of another.
 Shift = Callable[[Floats], Floats]
 
 
+class ReadOnlyState:
+    """A value whose arrays stay read-only: unpickled and copied ones would be writeable."""
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for name, value in state.items():
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
+            object.__setattr__(self, name, kept)
+
+
 class Conditional(NamedTuple):
-    """A covariance after something was learned, and how far the mean moves with it."""
+    """A conditional covariance, and the shift of the mean that goes with it."""
 
     structure: Structure
     shift: Shift
 
 
 @dataclass(frozen=True, eq=False)
-class Structure(ABC):
+class Structure(ReadOnlyState, ABC):
     """A covariance Sigma of d features, F F^T + diag(noise), kept in the form it came in.
 
     Subclasses hold read-only arrays that were checked by whoever made them; what they compute
@@ -71,7 +80,7 @@ class Structure(ABC):
 
     @abstractmethod
     def conditional(self, kept: Index, given: Index) -> Conditional:
-        """Return the covariance of `kept` once `as_readonly` are known, by one factorisation."""
+        """Return the covariance of `kept` once `given` are known, by one factorisation."""
 
     @abstractmethod
     def scaled(self, factors: Floats) -> Structure:
@@ -118,6 +127,15 @@ class Structure(ABC):
         # Of finite numbers only what is beyond all floats makes a NaN, as inf - inf.
         return np.where(np.isnan(squares), np.inf, squares)
 
+    def distances(self, away: Floats) -> Floats:
+        """Return the Mahalanobis distances (n,) of finite deviations (n, d)."""
+        return np.sqrt(self.squared_distances(away))
+
+    def log_densities(self, away: Floats) -> Floats:
+        """Return the log densities (n,) of finite deviations (n, d)."""
+        log_norm = self.features / 2 * LOG_TWO_PI + self.half_log_determinant()
+        return np.asarray(-log_norm - self.squared_distances(away) / 2)
+
     def trace_under(self, other: Structure) -> float:
         """Return tr(T^-1 Sigma) for another covariance T."""
         factor, noise = self.parts()
@@ -144,87 +162,8 @@ class Structure(ABC):
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # Unpickled and copied arrays are writeable, whatever they were before.
-        for name, value in state.items():
-            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
-            object.__setattr__(self, name, kept)
-
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self  # nothing in it can change
-
-
-# Cells of rows that are worked on at once, so that temporaries stay small beside a long input.
-BLOCK_CELLS = 1 << 19
-
-# From a covariance and deviations (n, d) without missing values to a number for each row.
-Answer = Callable[[Structure, Floats], Floats]
-
-
-def log_densities(structure: Structure, away: Floats) -> Floats:
-    """Return the log densities (n,) of finite deviations (n, d)."""
-    log_norm = structure.features / 2 * LOG_TWO_PI + structure.half_log_determinant()
-    return np.asarray(-log_norm - structure.squared_distances(away) / 2)
-
-
-def distances(structure: Structure, away: Floats) -> Floats:
-    """Return the Mahalanobis distances (n,) of finite deviations (n, d)."""
-    return np.sqrt(structure.squared_distances(away))
-
-
-def over_rows(
-    answer: Answer, beyond: float, structure: Structure, mean: Floats, x: Floats
-) -> Floats:
-    """Return the answer for rows (..., d), which broadcast with the means (..., d).
-
-    A missing value is left out by the marginal of what was seen, a row of missing values only
-    answers 0, and one with an infinite cell `beyond`.
-    """
-    lead = common_axes(x.shape[:-1], mean.shape[:-1])
-    out = np.zeros(lead)
-    flat = out.reshape(-1)
-    for start, away in _blocks(x, mean, lead):
-        here = flat[start : start + len(away)]
-        infinite = np.isinf(away).any(axis=1)
-        here[infinite] = beyond
-        whole = ~infinite & ~np.isnan(away).any(axis=1)
-        if whole.all():
-            here[:] = answer(structure, away)
-            continue
-        if whole.any():
-            here[whole] = answer(structure, away[whole])
-        incomplete = np.flatnonzero(~infinite & ~whole)
-        for numbers, part, seen in _by_pattern(structure, away[incomplete]):
-            here[incomplete[numbers]] = answer(part, seen)
-    return out
-
-
-def _blocks(x: Floats, mean: Floats, lead: tuple[int, ...]) -> Iterator[tuple[int, Floats]]:
-    """Yield the number of a block's first row and its deviations (m, d)."""
-    d = mean.shape[-1]
-    rows = np.broadcast_to(x, (*lead, d))
-    means = np.broadcast_to(mean, (*lead, d))
-    if not lead:
-        yield 0, (rows - means)[None]
-        return
-    total, step = int(np.prod(lead)), max(1, BLOCK_CELLS // d)
-    for start in range(0, total, step):
-        at = np.unravel_index(np.arange(start, min(start + step, total)), lead)
-        yield start, rows[at] - means[at]
-
-
-def _by_pattern(
-    structure: Structure, away: Floats
-) -> Iterator[tuple[np.ndarray, Structure, Floats]]:
-    """Yield the rows of each missing-value pattern, with the covariance of what they show."""
-    if len(away) == 0:
-        return
-    # Loading this room loads compiled kernels, which whole rows do without.
-    from suffice.scoring.dense import by_pattern
-
-    for numbers, seen in by_pattern(~np.isnan(away)):
-        if seen.size:
-            yield numbers, structure.marginal(seen), away[np.ix_(numbers, seen)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,7 +213,7 @@ class Diagonal(Structure):
         return Diagonal(as_readonly(self.values[which]))
 
     def conditional(self, kept: Index, given: Index) -> Conditional:
-        """Return the covariance of `kept`, which `as_readonly` say nothing about."""
+        """Return the covariance of `kept`, which does not depend on `given`."""
         self.marginal(given).refuse_singular("The covariance of the given features")
         return Conditional(
             self.marginal(kept), lambda away: np.zeros((*away.shape[:-1], len(kept)))
@@ -312,3 +251,65 @@ def check_variances(class_name: str, name: str, variances: ArrayLike) -> Floats:
             f"{class_name} has {name}[{at}] {array[at]:g}. Use finite values of 0 or more."
         )
     return array
+
+
+# Cells of rows that are worked on at once, so that temporaries stay small beside a long input.
+BLOCK_CELLS = 1 << 19
+
+# From a covariance and deviations (n, d) without missing values to a number for each row.
+RowFunction = Callable[[Structure, Floats], Floats]
+
+
+def evaluate_rows(
+    function: RowFunction, at_infinity: float, structure: Structure, mean: Floats, x: Floats
+) -> Floats:
+    """Return a function of rows (..., d), which broadcast with the means (..., d).
+
+    A missing value is left out by the marginal of what was observed. Of a row of missing values
+    only the function is 0, and of one with an infinite cell `at_infinity`.
+    """
+    lead = common_axes(x.shape[:-1], mean.shape[:-1])
+    out = np.zeros(lead)
+    flat = out.reshape(-1)
+    for start, away in _blocks(x, mean, lead):
+        here = flat[start : start + len(away)]
+        infinite = np.isinf(away).any(axis=1)
+        here[infinite] = at_infinity
+        whole = ~infinite & ~np.isnan(away).any(axis=1)
+        if whole.all():
+            here[:] = function(structure, away)
+            continue
+        if whole.any():
+            here[whole] = function(structure, away[whole])
+        incomplete = np.flatnonzero(~infinite & ~whole)
+        for numbers, part, seen in _by_pattern(structure, away[incomplete]):
+            here[incomplete[numbers]] = function(part, seen)
+    return out
+
+
+def _blocks(x: Floats, mean: Floats, lead: tuple[int, ...]) -> Iterator[tuple[int, Floats]]:
+    """Yield the number of a block's first row and its deviations (m, d)."""
+    d = mean.shape[-1]
+    rows = np.broadcast_to(x, (*lead, d))
+    means = np.broadcast_to(mean, (*lead, d))
+    if not lead:
+        yield 0, (rows - means)[None]
+        return
+    total, step = int(np.prod(lead)), max(1, BLOCK_CELLS // d)
+    for start in range(0, total, step):
+        at = np.unravel_index(np.arange(start, min(start + step, total)), lead)
+        yield start, rows[at] - means[at]
+
+
+def _by_pattern(
+    structure: Structure, away: Floats
+) -> Iterator[tuple[np.ndarray, Structure, Floats]]:
+    """Yield the rows of each missing-value pattern, with the covariance of what was observed."""
+    if len(away) == 0:
+        return
+    # This import loads compiled kernels, which complete rows do without.
+    from suffice.scoring.dense import by_pattern
+
+    for numbers, seen in by_pattern(~np.isnan(away)):
+        if seen.size:
+            yield numbers, structure.marginal(seen), away[np.ix_(numbers, seen)]

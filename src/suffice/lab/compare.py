@@ -1,4 +1,4 @@
-"""Where one learning curve overtakes another, and how sure that is."""
+"""A generative against a discriminative classifier: learning curves, and where they cross."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from suffice.display.curves import draw_curves
 from suffice.errors import InputError, ShapeError
 from suffice.estimators.one_row import generator
 from suffice.lab.learning_curves import (
+    choose_candidates,
     default_sizes,
     draw_split,
     learning_curves,
     show_progress,
-    sides_of,
 )
 from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import one_blas_thread
@@ -338,7 +338,7 @@ def compare(
             f"test_size={test_size} of {len(labels)} rows. Give a share between 0 and 1, or fewer "
             "rows than there are."
         )
-    sides = sides_of(generative, discriminative, X)
+    candidates = choose_candidates(generative, discriminative, X)
     rngs = generator(random_state).spawn(repeats)
     splits = [draw_split(codes, share, rng) for rng in rngs]
     steps = _sizes(sizes, len(classes), len(splits[0].order))
@@ -346,10 +346,10 @@ def compare(
         raise InputError(
             f"test_size={test_size} leaves no row to test on. Give more, or a larger share."
         )
-    curves = learning_curves(sides, labels, steps, show_progress(splits, progress))
+    curves = learning_curves(candidates, labels, steps, show_progress(splits, progress))
     found = np.array(list(curves))
     errors, losses = (as_readonly(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
-    first, second = (side.name for side in sides)
+    first, second = (candidate.name for candidate in candidates)
     if first == second:
         first, second = f"{first}, generative", f"{second}, discriminative"
     return Comparison((first, second), np.array(steps), errors, losses)

@@ -1,4 +1,4 @@
-"""How much each feature has to do with the label, read off a tally of each kind."""
+"""How much each feature or column depends on the label, computed from a tally."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from suffice.validation.information import (
     table_information,
 )
 
-# What a prior of means and variances is worth where the model leaves it to evidence. The sample
-# size of most evidence is one for all features: beside many that know nothing it is so strong that
-# none seems to depend on the class, and the answer for a feature would hang on its neighbours.
+# Prior sample size of means and variances where the model leaves it to evidence. The one of most
+# evidence is shared by all features: among many uninformative ones it is so large that none seems
+# to depend on the class, and the result of a feature would depend on the others.
 ONE_ROW = 1.0
 
 
@@ -45,8 +45,8 @@ def dependence(tally: Any, model: Any) -> Dependence:
     one parameter for all classes, both under the prior of the model (docs: mathematics, section 2).
     """
     raise InputError(
-        f"A {type(model).__name__} tallies {type(tally).__name__}, of which no feature can be told "
-        "alone. Use a naive Bayes or Gaussian classifier."
+        f"A {type(model).__name__} tallies {type(tally).__name__}, whose features "
+        "cannot be ranked one by one. Use a naive Bayes or Gaussian classifier."
     )
 
 
@@ -95,16 +95,16 @@ def _moments(tally: Moments, model: Any) -> Dependence:
     prior = _prior(tally, _marginal(getattr(model, "prior", "evidence")))
     apart = diagonal_prior(prior, tally, shared).log_evidence(tally).sum(axis=0)
     factor = apart - prior.log_evidence(tally.pooled())
-    return Dependence(information_of_normals(tally, shared), factor)
+    return Dependence(normal_feature_information(tally, shared), factor)
 
 
-def information_of_normals(tally: Moments, shared: tuple[int, ...]) -> Floats:
+def normal_feature_information(tally: Moments, shared: tuple[int, ...]) -> Floats:
     """Return the mutual information (d,) of the label and normal features, from moments (C, d)."""
     mean, variance = diagonal_mle(tally, shared)
     flat = np.broadcast_to(variance, mean.shape) == 0
-    # Where a class does not vary, the spread is the one that GaussianNB takes.
-    spread = np.where(flat, floor_variance(np.zeros_like(mean), mean), variance)
-    return normal_information(tally.weight, mean, spread)
+    # Where a class does not vary, its variance is the one that GaussianNB takes.
+    floored = np.where(flat, floor_variance(np.zeros_like(mean), mean), variance)
+    return normal_information(tally.weight, mean, floored)
 
 
 def _ties_classes(model: Any) -> bool:
@@ -155,7 +155,9 @@ class ColumnDependence(NamedTuple):
 def column_dependences(family: Family[Any], tally: Any) -> Iterator[ColumnDependence]:
     """Yield how each column of a block depends on the label, whatever the others hold."""
     for one, part in _columns_alone(family, tally):
-        yield ColumnDependence(one.column, _information(one, part), _factor(one, part))
+        yield ColumnDependence(
+            one.column, _mutual_information(one, part), _log_bayes_factor(one, part)
+        )
 
 
 def _columns_alone(family: Family[Any], tally: Any) -> Iterator[tuple[Family[Any], Any]]:
@@ -174,21 +176,21 @@ def _columns_alone(family: Family[Any], tally: Any) -> Iterator[tuple[Family[Any
         yield family, tally
 
 
-def _factor(family: Family[Any], tally: Tally) -> float:
+def _log_bayes_factor(family: Family[Any], tally: Tally) -> float:
     """Return the log Bayes factor of classes apart against all classes as one.
 
-    Each evidence is that of the prior with most of it, centred on all rows. How strong the common
-    part of classes is was chosen, which costs half a log of the rows.
+    Each evidence is that of the prior that maximises it, centred on all rows. The prior sample
+    size was chosen too, which costs half the log of the number of rows.
     """
-    apart, together = family.posterior(tally), family.posterior(_as_one(tally))
+    apart, together = family.posterior(tally), family.posterior(_pool_classes(tally))
     cost = float(np.log(max(apart.weight, 1.0))) / 2
     return float(apart.log_evidence - together.log_evidence - cost)
 
 
-def _as_one(tally: Any) -> Any:
+def _pool_classes(tally: Any) -> Any:
     """Return the tally of all classes as one class."""
     if isinstance(tally, Blocks):
-        return Blocks(tuple(_as_one(part) for part in tally.parts))
+        return Blocks(tuple(_pool_classes(part) for part in tally.parts))
     pooled = tally.pooled()
     if isinstance(pooled, Counts):
         return Counts(pooled.counts[None], pooled.log_orderings[None])
@@ -198,7 +200,7 @@ def _as_one(tally: Any) -> Any:
     return Moments(*(p[None] for p in (pooled.weight, pooled.origin, pooled.sum_x, pooled.sum_xx)))
 
 
-def _coarse(weight: Floats) -> Floats:
+def _group_cells(weight: Floats) -> Floats:
     """Return the weights (C, B) of ordered cells in few groups of about equal weight."""
     pooled = weight.sum(axis=0)
     middle = np.cumsum(pooled) - pooled / 2
@@ -208,12 +210,12 @@ def _coarse(weight: Floats) -> Floats:
     return out
 
 
-def _information(family: Family[Any], tally: Any) -> float:
+def _mutual_information(family: Family[Any], tally: Any) -> float:
     """Return the mutual information of the column and the label, in nats."""
     if isinstance(family, Text):
         return float(table_information(tally.counts[:, 1:]))  # the first counts documents
     if isinstance(family, Student):
-        return float(table_information(_coarse(tally.weight)))
+        return float(table_information(_group_cells(tally.weight)))
     if isinstance(tally, Blocks):
         return float(table_information(tally.parts[0].counts))
     if isinstance(tally, Counts):
@@ -222,4 +224,4 @@ def _information(family: Family[Any], tally: Any) -> float:
         rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
         return float(poisson_information(tally.weight, rate)[0])
     tied = isinstance(family, Normal) and family.tied
-    return float(information_of_normals(tally, (0,) if tied else ())[0])
+    return float(normal_feature_information(tally, (0,) if tied else ())[0])

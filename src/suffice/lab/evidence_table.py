@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from suffice.discriminant_analysis.base import GaussianClassifier
 from suffice.display.tables import PrintedTable, Section, Tabular
@@ -173,10 +172,7 @@ def _kind(name: str, model: Any) -> str:
 
 
 def _fit_model(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    if hasattr(model, "tally_"):
-        check_is_fitted(model, "tally_")
-        return model
-    return clone(model).fit(X, y, sample_weight)
+    return model if hasattr(model, "tally_") else clone(model).fit(X, y, sample_weight)
 
 
 def _probabilities(kinds: tuple[str, ...], log_evidence: Floats) -> Floats:

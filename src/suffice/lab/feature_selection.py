@@ -1,4 +1,4 @@
-"""Which features tell the classes apart, from the tally alone."""
+"""Features ranked by how much they depend on the label, and a transformer that keeps the best."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._sklearn import Interval, StrOptions
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError
+from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted
 from suffice.generative.classifier import TallyClassifier
 from suffice.lab.dependence import column_dependences, dependence
 from suffice.naive_bayes import GaussianNB
@@ -32,7 +33,7 @@ SHOWN = 10
 
 @dataclass(frozen=True, eq=False)
 class FeatureRanking(Tabular):
-    """Features by how much they have to do with the label; prints as a table of the best.
+    """Features by how much they depend on the label; prints as a table of the best.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class FeatureRanking(Tabular):
         Information about the label, in nats, in the feature alone; at most the label's entropy.
     log_bayes_factor : (d,)
         Log evidence that the feature depends on the class, less that it does not: above 0 the rows
-        speak for it, below 0 against it.
+        are evidence for it, below 0 against it.
 
     Examples
     --------
@@ -101,7 +102,7 @@ class FeatureRanking(Tabular):
 
 @one_blas_thread
 def rank_features(model: Any) -> FeatureRanking:
-    """Rank the features of a fitted classifier by what its tally says of them and the label.
+    """Rank the features of a fitted classifier by how much they depend on the label.
 
     No row is needed: what was forgotten has no part, and a merged model ranks as one that learned
     everything (docs: mathematics, sections 2 and 3).
@@ -134,7 +135,7 @@ def rank_features(model: Any) -> FeatureRanking:
             f"A {type(model).__name__} keeps no tally of classes. Use a generative classifier of "
             "suffice."
         )
-    check_is_fitted(model, None if isinstance(model, TallyClassifier) else "tally_")
+    check_is_fitted(model)
     if hasattr(model, "blocks_"):
         return _columns_of_a_table(model)
     if isinstance(model, TextClassifier):
@@ -182,7 +183,7 @@ class FittedSelection:
 
 
 class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
-    """Keep the features that have most to do with the label (docs: mathematics, section 2).
+    """Keep the features that depend most on the label (docs: mathematics, section 2).
 
     Parameters
     ----------
@@ -217,7 +218,6 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
     }
 
     _saved = ("model_",)
-    # All that was learned: one frozen value, put in the place of the old one as the last act.
     _fitted: FittedSelection
 
     def __init__(self, k: int = 10, *, by: str = "log_bayes_factor", model: Any = None) -> None:
@@ -245,73 +245,56 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
             self._validate_params()
             model = self._unfitted().fit(X, y, sample_weight=sample_weight)
             fitted = FittedSelection.rank(model)
-        return self._keep(fitted)
+        return keep_fitted(self, fitted)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Add rows to the tally and rank again: the same as `fit` on all rows so far."""
         with one_blas_thread:
             self._validate_params()
-            known: FittedSelection | None = vars(self).get("_fitted")
-            model = self._unfitted() if known is None else copy(known.model)
+            known = self.__sklearn_is_fitted__()
+            model = copy(self._fitted.model) if known else self._unfitted()
             fitted = FittedSelection.rank(model.partial_fit(X, y, classes, sample_weight))
-        return self._keep(fitted)
+        return keep_fitted(self, fitted)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take rows off the tally and rank again: the same as `fit` on the others."""
         with one_blas_thread:
-            model = copy(self._known().model)
+            model = copy(check_fitted(self).model)
             fitted = FittedSelection.rank(model.forget(X, y, sample_weight))
-        return self._keep(fitted)
-
-    def _keep(self, fitted: FittedSelection) -> Self:
-        # One line, so that an interruption comes before all of it or after: nothing is half done.
-        return self.__dict__.update(_fitted=fitted) or self
+        return keep_fitted(self, fitted)
 
     # What was learned.
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    def _known(self) -> FittedSelection:
-        """Return what was learned, or raise NotFittedError."""
-        if "_fitted" not in vars(self):
-            check_is_fitted(self)
-        return self._fitted
-
-    def _shown(self, name: str) -> FittedSelection:
-        """Return what was learned for an attribute, or raise AttributeError as if it was none."""
-        fitted: FittedSelection | None = vars(self).get("_fitted")
-        if fitted is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} yet")
-        return fitted
-
     @property
     def model_(self) -> Any:
         """The model, fitted."""
-        return self._shown("model_").model
+        return fitted_for(self, "model_").model
 
     @property
     def ranking_(self) -> FeatureRanking:
         """The features, best first."""
-        return self._shown("ranking_").ranking
+        return fitted_for(self, "ranking_").ranking
 
     @property
     def n_features_in_(self) -> int:
         """How many features were learned."""
-        return int(self._shown("n_features_in_").model.n_features_in_)
+        return int(fitted_for(self, "n_features_in_").model.n_features_in_)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """The names of the features, if they had any."""
-        return np.asarray(self._shown("feature_names_in_").model.feature_names_in_)
+        return np.asarray(fitted_for(self, "feature_names_in_").model.feature_names_in_)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
-        fitted = self._known()
+        fitted = check_fitted(self)
         kept = np.zeros(fitted.model.n_features_in_, np.bool_)
         kept[fitted.ranking.by(self.by)[: self.k]] = True
         return kept
 
-    # Saving: the model, of which the ranking is made again.
+    # Saving: the model, from which the ranking is computed again.
 
     def _saved_state(self) -> dict[str, Any]:
         return {"model_": self._fitted.model} if self.__sklearn_is_fitted__() else {}
@@ -320,10 +303,10 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
         check_kinds(state, model_=TallyClassifier)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self._keep(FittedSelection.rank(state["model_"]))
+        keep_fitted(self, FittedSelection.rank(state["model_"]))
 
     def _rows_learned(self) -> float | None:
-        rows: float | None = self._known().model._rows_learned()
+        rows: float | None = check_fitted(self).model._rows_learned()
         return rows
 
 
@@ -331,7 +314,7 @@ class SelectFeatures(SelectorMixin, BaseEstimator, Savable):
 def select_features(
     k: int = 10, *, by: str = "log_bayes_factor", model: Any = None
 ) -> SelectFeatures:
-    """Return the transformer that keeps the k features that have most to do with the label.
+    """Return the transformer that keeps the k features that depend most on the label.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The data sets of Ng and Jordan's experiment, and stand-ins that ship with scikit-learn."""
+"""Ng and Jordan's experiment (2002) in one command: `python -m suffice.lab.ng_jordan --help`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from sklearn import datasets
 from suffice.display.curves import IN_A_ROW, panels, share_legend
 from suffice.errors import InputError, SufficeError
 from suffice.lab.compare import SCORES, Comparison, Crossing, compare
-from suffice.lab.learning_curves import NAMED, default_sizes, rows_to_test
+from suffice.lab.learning_curves import GENERATIVE_NAMES, default_sizes, rows_to_test
 
 # Where the folder of data sets is named, and where it is looked for otherwise.
 VARIABLE = "SUFFICE_DATA"
@@ -102,7 +102,7 @@ def default_folder() -> Path | None:
     return NEARBY if NEARBY.is_dir() else None
 
 
-def read(source: Source, folder: Path) -> DataSet:
+def read_data_set(source: Source, folder: Path) -> DataSet:
     """Read a data set: complete rows only, because logistic regression takes no missing values."""
     import pyarrow as pa
     from pyarrow import csv
@@ -131,7 +131,7 @@ def read(source: Source, folder: Path) -> DataSet:
     return DataSet(source.name, source.kind, X[mine], y[mine].astype(str), left_out)
 
 
-def read_all(folder: Path) -> Iterator[DataSet]:
+def read_data_sets(folder: Path) -> Iterator[DataSet]:
     """Read the data sets of the experiment that the folder holds."""
     there = [source for source in SOURCES if (folder / source.file).is_file()]
     if not there:
@@ -140,7 +140,7 @@ def read_all(folder: Path) -> Iterator[DataSet]:
             f"Name another with --data or {VARIABLE}, or none, for what ships with scikit-learn."
         )
     for source in there:
-        yield read(source, folder)
+        yield read_data_set(source, folder)
 
 
 def load_bundled() -> Iterator[DataSet]:
@@ -313,14 +313,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, default=OUT, help=f"folder to write to; default: {OUT}")
     parser.add_argument("--repeats", type=int, default=100, help="random splits of each set")
-    parser.add_argument("--generative", choices=NAMED, default=NAMED[0])
+    parser.add_argument("--generative", choices=GENERATIVE_NAMES, default=GENERATIVE_NAMES[0])
     parser.add_argument("--random-state", type=int, default=0)
     parser.add_argument("--quiet", action="store_true", help="no progress bars")
     given = parser.parse_args(arguments)
     try:
         if given.data is not None and not given.data.is_dir():
             raise InputError(f"There is no folder {str(given.data)!r}. Name another with --data.")
-        sets = load_bundled() if given.data is None else read_all(given.data)
+        sets = load_bundled() if given.data is None else read_data_sets(given.data)
         options = (given.repeats, given.generative, given.random_state, not given.quiet)
         results = run(sets, *options)
     except SufficeError as error:

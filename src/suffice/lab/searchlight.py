@@ -1,4 +1,4 @@
-"""A grid of two or three dimensions, and which of its cells the columns of the rows are."""
+"""Where on a grid the classes can be separated: a classifier around every cell."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def searchlight(
     counts, moments = count_moments(
         Rows(columns, codes, len(classes), estimator_name="searchlight")
     )
-    _check_whole(columns, moments, counts, grid)
+    _check_complete(columns, moments, counts, grid)
     right, flat = _count_correct(
         columns,
         codes,
@@ -313,7 +313,7 @@ def _prior(moments: Moments, prior: Any, tied: bool) -> Floats:
     return np.array([np.broadcast_to(field, moments.weight.shape) for field in fields], order="C")
 
 
-def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> None:
+def _check_complete(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> None:
     if np.all(moments.weight == counts[:, None]):
         return
     row, voxel = (int(i) for i in np.argwhere(np.isnan(columns))[0])
@@ -326,9 +326,10 @@ def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> 
 def _warn_flat(flat: NDArray[np.bool_], classes: NDArray[Any], grid: Grid) -> None:
     c, voxel = (int(i) for i in np.argwhere(flat)[0])
     warn_caller(
-        f"Voxels without spread within a class when rows are left out: "
+        f"Voxels of variance 0 within a class when rows are left out: "
         f"{int(flat.any(axis=0).sum())}, such as {grid.position(voxel)} in class "
         f"{classes.tolist()[c]!r}. Their likelihood has no maximum; a millionth of their size is "
-        "taken as their spread. Leave them out by a mask, or use estimate='predictive'.",
+        "taken as their standard deviation. Leave them out by a mask, or use "
+        "estimate='predictive'.",
         SufficeWarning,
     )

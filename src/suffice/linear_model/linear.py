@@ -11,10 +11,10 @@ from scipy.optimize import nnls
 
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns
-from suffice.gaussian.covariance import standardize
+from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
 from suffice.linear_model.fitted import Solution, restrict_moments
 from suffice.linear_model.regressor import TallyRegressor
-from suffice.prior.coefficients import SINGULAR, Coefficients, Products
+from suffice.prior.coefficients import Coefficients, Products
 from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
@@ -40,12 +40,8 @@ def least_squares(products: Products) -> LeastSquares:
     if d == 0:
         return LeastSquares(np.zeros(products.xy.shape), 0, np.zeros((0, 0)))
     scaled_xy = products.xy / scale
-    try:
-        root = np.linalg.cholesky(correlation)
-        known = bool(np.diagonal(root).min() ** 2 > SINGULAR * d)
-    except np.linalg.LinAlgError:
-        known = False
-    if known:
+    root = cholesky_or_none(correlation)
+    if root is not None:
         half = solve_triangular(root, scaled_xy.T, lower=True)
         inside = solve_triangular(root, half, lower=True, trans="T").T
         return LeastSquares(inside / scale, d, np.empty((d, 0)))

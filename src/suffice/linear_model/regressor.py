@@ -228,8 +228,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
 
         A multivariate normal if the noise is known, else a multivariate t.
         """
-        learned, solution = self._check_solved()
-        return coefficient_posterior(solution, learned.columns, learned.targets)
+        return coefficient_posterior(*self._check_solved())
 
     # Predictions.
 

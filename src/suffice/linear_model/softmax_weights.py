@@ -1,9 +1,9 @@
-"""The weights of a softmax regression: what they say of rows, and of themselves."""
+"""The weights of a logistic (softmax) regression: how they are fitted, and what they predict."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -15,8 +15,9 @@ from suffice.data.rows import Rows
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.one_row import one_row, show_cell
+from suffice.kernels.count.moments import finite
+from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.linear_model.summary import Summary, count_columns
-from suffice.logistic.softmax import first_missing_row
 from suffice.logistic.softmax_fit import SoftmaxFit, SoftmaxSettings, fit_softmax
 from suffice.persist.agreement import check_columns, check_kinds, check_shapes
 from suffice.persist.refusal import refuse
@@ -26,7 +27,7 @@ from suffice.scoring.dense import SoftmaxScorer
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores
 from suffice.tally.tally import Floats
 
-# How the weights were found; those of a model that was given them say nothing of it.
+# What a file says of how weights were found; weights that were given have none of it.
 SEARCH_FIELDS = ("_total", "loss_curve_", "n_iter_", "converged_", "solver_")
 
 
@@ -85,6 +86,98 @@ class SoftmaxWeights:
         """Return the same weights in an array."""
         return replace(self, coefficients=self.dense_coefficients())
 
+    def check_deviations(self, estimator_name: str) -> tuple[Floats, Floats]:
+        """Return the standard deviations of coefficients and intercepts; refuse if unknown."""
+        if self.deviations is None:
+            raise InputError(
+                f"This {estimator_name} has weights but no standard deviations of them: they were "
+                "given, or there are too many for second derivatives. Fit it to rows with fewer "
+                "columns or classes."
+            )
+        return self.deviations
+
+    # Answers.
+
+    def score(self, score: Callable[..., Any], X: Any, estimator_name: str) -> NDArray[Any]:
+        """Return what a scoring function (`suffice.scoring.scorer`) says of rows."""
+        array, _ = read_features(X, self.columns, estimator_name)
+        return self._score_array(score, array, estimator_name)
+
+    def _score_array(
+        self, score: Callable[..., Any], array: Any, estimator_name: str
+    ) -> NDArray[Any]:
+        weights, intercepts = self.by_class()
+        try:
+            return np.asarray(score(SoftmaxScorer(weights), array, intercepts))
+        except scoring.Refused as refusal:
+            names, no_labels = self.columns.names, np.empty(0, np.int32)
+            rows = Rows(array, no_labels, 0, names=names, estimator_name=estimator_name)
+            _refuse_row(rows, refusal.row)
+
+    def explain(self, row: Any, target: Any, against: Any, estimator_name: str) -> Explanation:
+        """Return what each column of a row adds to the log-odds of a class: weight times cell."""
+        array, _ = read_features(row, self.columns, estimator_name)
+        # Refuses what is no number.
+        self._score_array(scoring.joint_log_proba, array, estimator_name)
+        cells = one_row(array)
+        weights, intercepts = self.by_class()
+        # Of a sparse row the cells that are stored.
+        shown = np.arange(len(cells)) if isinstance(array, np.ndarray) else np.flatnonzero(cells)
+        terms = self.columns.terms()
+        names = [terms[at] for at in shown]
+        values = [show_cell(name, cells[at]) for name, at in zip(names, shown, strict=True)]
+        scores = RowScores(names, values, (weights * cells).T[shown], intercepts, 0.0)
+        return explain_scores(scores, self.classes, target, against)
+
+    def summarize(self, estimator_name: str, *, intercept: bool, C: float, level: float) -> Summary:
+        """Return the table of the weights of a model that was fitted to rows."""
+        sd, intercept_sd = self.check_deviations(estimator_name)
+        location, search, terms = self.dense_coefficients(), self.search, self.columns.terms()
+        if intercept:
+            terms = ("intercept", *terms)
+            location = np.column_stack([self.intercepts, location])
+            sd = np.column_stack([intercept_sd, sd])
+        lower, upper = Normal(location, np.square(sd)).interval(level)
+        shown = self.classes[-1:] if len(location) == 1 else self.classes
+        assert search is not None  # standard deviations come from a fit
+        facts = (
+            ("loss", f"{search.losses[-1]:.4f}"),
+            ("C", f"{C:g}"),
+            ("solver", f"{search.solver} ({search.n_iter[0]} steps)"),
+        )
+        title = f"{estimator_name}: {search.total:g} rows, {count_columns(self.columns.count)}"
+        targets = tuple(str(name) for name in shown)
+        return Summary(title, facts, targets, terms, location, sd, lower, upper, level)
+
+    # Saving: the weights are all that is left of the rows.
+
+    def saved(self) -> dict[str, Any]:
+        """Return what a model file holds of the weights."""
+        state: dict[str, Any] = {
+            "coef_": self.dense_coefficients(),
+            "intercept_": self.intercepts,
+            "classes_": self.classes,
+            **self.columns.saved(),
+        }
+        if not isinstance(self.coefficients, np.ndarray):
+            state["_sparse"] = True
+        if self.deviations is not None:
+            state["_sds"] = self.deviations
+        if self.search is None:
+            return state
+        values = (getattr(self.search, field.name) for field in fields(self.search))
+        return {**state, **dict(zip(SEARCH_FIELDS, values, strict=True))}
+
+    @classmethod
+    def restore(cls, state: dict[str, Any]) -> SoftmaxWeights:
+        """Return the weights that a file holds, once they are checked (`check_saved`)."""
+        search = None
+        if SEARCH_FIELDS[0] in state:
+            search = SoftmaxSearch(*(state[name] for name in SEARCH_FIELDS))
+        arrays = state["classes_"], state["coef_"], state["intercept_"]
+        weights = cls(Columns.restore(state), *arrays, state.get("_sds"), search)
+        return weights.sparsify() if state.get("_sparse") else weights
+
 
 def check_weights(weights: Floats, levels: Floats, names: Any, n_features: int | None) -> None:
     """Refuse weights that are no softmax over these classes."""
@@ -113,122 +206,7 @@ def check_weights(weights: Floats, levels: Floats, names: Any, n_features: int |
             )
 
 
-def score_rows(
-    fitted: SoftmaxWeights, score: Callable[..., Any], X: Any, estimator_name: str
-) -> Any:
-    """Return what a scoring function (`suffice.scoring.scorer`) says of rows."""
-    array, _ = read_features(X, fitted.columns, estimator_name)
-    return _score(fitted, score, array, estimator_name)
-
-
-def _score(
-    fitted: SoftmaxWeights, score: Callable[..., Any], array: Any, estimator_name: str
-) -> Any:
-    weights, intercepts = fitted.by_class()
-    try:
-        return score(SoftmaxScorer(weights), array, intercepts)
-    except scoring.Refused as refusal:
-        names = fitted.columns.names
-        rows = Rows(array, np.empty(0, np.int32), 0, names=names, estimator_name=estimator_name)
-        refuse_row(rows, refusal.row)
-
-
-def refuse_row(rows: Rows, row: int) -> NoReturn:
-    """Say which cell of a row is no number."""
-    cells = rows.cells(row).astype(np.float64)
-    at = int(np.argmin(np.isfinite(cells)))
-    kind = "NaN" if np.isnan(cells[at]) else "infinity"
-    raise InputError(
-        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. "
-        f"{rows.estimator_name} needs every cell: fill it or leave the row out, or use a "
-        "generative classifier, which leaves missing values out."
-    )
-
-
-def explain_row(
-    fitted: SoftmaxWeights, row: Any, target: Any, against: Any, estimator_name: str
-) -> Explanation:
-    """Return what each column of a row adds to the log-odds of a class: weight times cell."""
-    array, _ = read_features(row, fitted.columns, estimator_name)
-    _score(fitted, scoring.joint_log_proba, array, estimator_name)  # refuses what is no number
-    cells = one_row(array)
-    weights, intercepts = fitted.by_class()
-    # Of a sparse row the cells that are stored.
-    shown = np.arange(len(cells)) if isinstance(array, np.ndarray) else np.flatnonzero(cells)
-    terms = fitted.columns.terms()
-    names = [terms[at] for at in shown]
-    values = [show_cell(name, cells[at]) for name, at in zip(names, shown, strict=True)]
-    scores = RowScores(names, values, (weights * cells).T[shown], intercepts, 0.0)
-    return explain_scores(scores, fitted.classes, target, against)
-
-
-def weight_deviations(fitted: SoftmaxWeights, estimator_name: str) -> tuple[Floats, Floats]:
-    """Return the standard deviations of coefficients and intercepts, or say why there are none."""
-    if fitted.deviations is None:
-        raise InputError(
-            f"This {estimator_name} has weights but no standard deviations of them: they were "
-            "given, or there are too many for second derivatives. Fit it to rows with fewer "
-            "columns or classes."
-        )
-    return fitted.deviations
-
-
-def summarize_weights(
-    estimator_name: str, fitted: SoftmaxWeights, *, intercept: bool, C: float, level: float
-) -> Summary:
-    """Return the table of the weights of a model that was fitted to rows."""
-    sd, intercept_sd = weight_deviations(fitted, estimator_name)
-    location, search = fitted.dense_coefficients(), fitted.search
-    columns = fitted.columns
-    terms = columns.terms()
-    if intercept:
-        terms = ("intercept", *terms)
-        location = np.column_stack([fitted.intercepts, location])
-        sd = np.column_stack([intercept_sd, sd])
-    lower, upper = Normal(location, np.square(sd)).interval(level)
-    shown = fitted.classes[-1:] if len(location) == 1 else fitted.classes
-    assert search is not None  # whoever has standard deviations was fitted
-    facts = (
-        ("loss", f"{search.losses[-1]:.4f}"),
-        ("C", f"{C:g}"),
-        ("solver", f"{search.solver} ({search.n_iter[0]} steps)"),
-    )
-    return Summary(
-        f"{estimator_name}: {search.total:g} rows, {count_columns(columns.count)}",
-        facts,
-        tuple(str(name) for name in shown),
-        terms,
-        location,
-        sd,
-        lower,
-        upper,
-        level,
-    )
-
-
-# Saving: the weights are all that is left of the rows.
-
-
-def saved_weights(fitted: SoftmaxWeights) -> dict[str, Any]:
-    """Return what a model file holds of the weights."""
-    state: dict[str, Any] = {
-        "coef_": fitted.dense_coefficients(),
-        "intercept_": fitted.intercepts,
-        "classes_": fitted.classes,
-        **fitted.columns.saved(),
-    }
-    if not isinstance(fitted.coefficients, np.ndarray):
-        state["_sparse"] = True
-    if fitted.deviations is not None:
-        state["_sds"] = fitted.deviations
-    found = fitted.search
-    if found is None:
-        return state
-    values = (found.total, found.losses, found.n_iter, found.converged, found.solver)
-    return {**state, **dict(zip(SEARCH_FIELDS, values, strict=True))}
-
-
-def check_saved_weights(state: dict[str, Any]) -> None:
+def check_saved(state: dict[str, Any]) -> None:
     """Refuse what a file holds if there cannot have been such a model."""
     columns = check_columns(state)
     given = ("coef_", "intercept_", "classes_")
@@ -257,24 +235,20 @@ def _check_saved_search(state: dict[str, Any]) -> None:
     check_shapes(state, n_iter_=(1,))
 
 
-def restore_weights(state: dict[str, Any]) -> SoftmaxWeights:
-    """Return the weights that a file holds, once they are checked."""
-    search = None
-    if SEARCH_FIELDS[0] in state:
-        search = SoftmaxSearch(*(state[name] for name in SEARCH_FIELDS))
-    weights = SoftmaxWeights(
-        Columns.restore(state),
-        state["classes_"],
-        state["coef_"],
-        state["intercept_"],
-        state.get("_sds"),
-        search,
+def _refuse_row(rows: Rows, row: int) -> NoReturn:
+    """Say which cell of a row is no number."""
+    cells = rows.cells(row).astype(np.float64)
+    at = int(np.argmin(np.isfinite(cells)))
+    kind = "NaN" if np.isnan(cells[at]) else "infinity"
+    raise InputError(
+        f"Input X contains {kind}: {cells[at]:g} in row {row}, {rows.column(at)}. "
+        f"{rows.estimator_name} needs every cell: fill it or leave the row out, or use a "
+        "generative classifier, which leaves missing values out."
     )
-    return weights.sparsify() if state.get("_sparse") else weights
 
 
 # Every solver that may be named, and the one that finds the same optimum here.
-OURS = {
+SOLVER_USED = {
     "newton": "newton",
     "newton-cholesky": "newton",
     "lbfgs": "lbfgs",
@@ -283,7 +257,7 @@ OURS = {
     "saga": "lbfgs",
     "gradient": "gradient",
 }
-SOLVERS = {*OURS, "liblinear"}
+SOLVERS = {*SOLVER_USED, "liblinear"}
 
 
 def read_settings(params: Mapping[str, Any]) -> SoftmaxSettings:
@@ -300,7 +274,7 @@ def read_settings(params: Mapping[str, Any]) -> SoftmaxSettings:
 
 
 def _read_solver(params: Mapping[str, Any]) -> str:
-    """Return which of our solvers is asked for."""
+    """Return which of our solvers to use."""
     if params["solver"] == "liblinear":
         raise InputError(
             "solver='liblinear' penalises the intercept too, which no solver here does. Use "
@@ -317,7 +291,7 @@ def _read_solver(params: Mapping[str, Any]) -> str:
             "out.",
             FutureWarning,
         )
-    return OURS[params["solver"]]
+    return SOLVER_USED[params["solver"]]
 
 
 def _read_penalty(params: Mapping[str, Any]) -> float:
@@ -367,15 +341,15 @@ def fit_weights(
     class_weight : mapping of classes to factors, "balanced" or None
     start : weights to start from, optional
     """
-    row = first_missing_row(rows)
+    row = _first_missing_row(rows)
     if row >= 0:
-        refuse_row(rows, row)
+        _refuse_row(rows, row)
     if len(classes) < 2:
         raise InputError(
             "This solver needs samples of at least 2 classes in the data, but the data contains "
             f"only one class: {classes.tolist()[0]!r}. Learn rows of another class too."
         )
-    rows = _weigh_classes(rows, classes, class_weight)
+    rows = _apply_class_weight(rows, classes, class_weight)
     fit = fit_softmax(rows, settings, _starting_point(start, rows))
     search = SoftmaxSearch(
         float(rows.weights.sum()) if rows.weights.size else float(rows.shape[0]),
@@ -386,6 +360,25 @@ def fit_weights(
     )
     _warn_of_fit(fit, settings)
     return SoftmaxWeights(columns, classes, fit.coefficients, fit.intercepts, fit.sds, search)
+
+
+def _first_missing_row(rows: Rows) -> int:
+    """Return the first row with a cell that is not finite, or -1."""
+    if rows.sparse:
+        wrong = np.flatnonzero(~np.isfinite(rows.X.data))
+        return int(np.searchsorted(rows.X.indptr, wrong[0], side="right")) - 1 if wrong.size else -1
+    if rows.X.dtype.kind != "f":
+        return -1
+
+    def work(start: int, stop: int) -> bool:
+        block = rows.dense(start, stop)
+        return bool(finite(block, 0, len(block)))
+
+    tasks = row_ranges(*rows.shape)
+    for (start, stop), whole in zip(tasks, on_all_cores(work, tasks), strict=True):
+        if not whole:
+            return start + int(np.argmin(np.isfinite(rows.X[start:stop]).all(axis=1)))
+    return -1
 
 
 def _starting_point(start: SoftmaxWeights | None, rows: Rows) -> tuple[Floats, Floats] | None:
@@ -404,21 +397,21 @@ def _starting_point(start: SoftmaxWeights | None, rows: Rows) -> tuple[Floats, F
     return weights, np.broadcast_to(start.intercepts, len(weights))
 
 
-def _weigh_classes(rows: Rows, classes: Any, class_weight: Any) -> Rows:
+def _apply_class_weight(rows: Rows, classes: Any, class_weight: Any) -> Rows:
     """Return the rows with their weights multiplied by those of their classes."""
     if class_weight is None:
         return rows
-    given = rows.row_weights
-    held = np.bincount(rows.codes, given, len(classes))
-    if class_weight == "balanced" and not held.all():
+    row_weights = rows.row_weights
+    class_sums = np.bincount(rows.codes, row_weights, len(classes))
+    if class_weight == "balanced" and not class_sums.all():
         raise InputError(
-            f"The rows of class {classes.tolist()[int(np.argmin(held))]!r} have no weight, so "
-            "class_weight='balanced' has nothing to weigh. Weigh a row of it, or leave it out."
+            f"The rows of class {classes.tolist()[int(np.argmin(class_sums))]!r} have no weight, "
+            "so class_weight='balanced' has nothing to weigh. Weigh a row of it, or leave it out."
         )
     by_class = compute_class_weight(
-        class_weight, classes=classes, y=classes[rows.codes], sample_weight=given
+        class_weight, classes=classes, y=classes[rows.codes], sample_weight=row_weights
     )
-    weights = given * by_class[rows.codes]
+    weights = row_weights * by_class[rows.codes]
     if not weights.any():
         raise InputError("All class weights are zero: nothing would be learned. Weigh a class.")
     return replace(rows, weights=weights)

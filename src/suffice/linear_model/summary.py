@@ -9,7 +9,6 @@ import numpy as np
 
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.estimators.features import Columns
-from suffice.estimators.targets import TargetColumns
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.fitted import PairTally, Solution
 from suffice.prior.coefficients import CoefficientsKnownNoise
@@ -93,7 +92,7 @@ def summarize_targets(
 ) -> Summary:
     """Return the table of the coefficients of a linear regression."""
     columns, targets = learned.columns, learned.targets
-    posterior = coefficient_posterior(solution, columns, targets)
+    posterior = coefficient_posterior(learned, solution)
     marginal: StudentT | Normal
     if isinstance(posterior, MultivariateNormal):
         location = np.atleast_2d(posterior.mean)
@@ -126,13 +125,13 @@ def count_columns(columns: int) -> str:
 
 
 def coefficient_posterior(
-    solution: Solution, columns: Columns, targets: TargetColumns
+    learned: PairTally, solution: Solution
 ) -> MultivariateNormal | MultivariateStudentT:
     """Return the posterior of (intercept, coefficients) of each target.
 
     A multivariate normal if the noise is known, else a multivariate t.
     """
-    posterior = solution.posterior
+    posterior, targets = solution.posterior, learned.targets
     location, covariance = posterior.coefficients, posterior.joint_covariance()
     if solution.fit_intercept:
         location = np.column_stack([posterior.intercepts, location])
@@ -141,7 +140,7 @@ def coefficient_posterior(
     coefficients = posterior.posterior
     mean = targets.shape_by_target(location)
     if isinstance(coefficients, CoefficientsKnownNoise):
-        terms = coefficient_names(columns, intercept=solution.fit_intercept)
+        terms = coefficient_names(learned.columns, intercept=solution.fit_intercept)
         return MultivariateNormal(mean, coefficients.noise_variance * covariance, terms)
     unit = coefficients.noise_scale / coefficients.noise_shape
     scale = unit[0] * covariance if targets.single else unit[:, None, None] * covariance

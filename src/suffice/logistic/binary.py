@@ -15,7 +15,7 @@ from suffice.kernels.logistic.binary_sparse import (
     write_sparse_margins,
 )
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.logistic.likelihood import Derivatives
+from suffice.logistic.likelihood import Derivatives, add_ranges
 from suffice.tally.tally import Floats
 
 
@@ -110,16 +110,6 @@ class BinaryLogLikelihood:
 
     def _ranges(self) -> list[tuple[int, int]]:
         return row_ranges(len(self.class_index), 1 + self.log_ratios.shape[1])
-
-
-def add_ranges(parts: list[tuple[Floats, Floats, Floats]]) -> Derivatives:
-    """Return the sum over ranges of rows, given the loss (1,), gradient and Hessian of each."""
-    (loss, gradient, hessian), *others = parts
-    for more in others:
-        loss += more[0]
-        gradient += more[1]
-        hessian += more[2]
-    return Derivatives(-float(loss[0]), gradient, hessian)
 
 
 def left_out_margins(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.kernels.logistic.combination import add_combination, write_left_out, write_scores
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.logistic.likelihood import Derivatives
+from suffice.logistic.likelihood import Derivatives, add_ranges
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 
@@ -93,10 +93,10 @@ class MulticlassLogLikelihood:
             add_combination(*rows, *own, params[:classes], params[classes:], *sums)
             return sums
 
-        found = zip(*on_all_cores(work, self._ranges()), strict=True)
-        loss, gradient, hessian = (np.sum(part, axis=0) for part in found)
-        hessian[:classes, classes:] = hessian[classes:, :classes].T
-        return Derivatives(-float(loss[0]), gradient, hessian)
+        found = add_ranges(on_all_cores(work, self._ranges()))
+        assert found.hessian is not None
+        found.hessian[:classes, classes:] = found.hessian[classes:, :classes].T
+        return found
 
     def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
         """Return the scores (n, C) under parameters that were fitted without the row.

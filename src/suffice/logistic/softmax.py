@@ -1,4 +1,4 @@
-"""Softmax regression: the log-likelihood of rows of columns, on all cores, and its penalty."""
+"""Softmax regression: the penalised log-likelihood of rows, their units, and where to start."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ from suffice.count.moments import count_moments
 from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.gaussian.covariance import mle, solve
-from suffice.kernels.count.moments import finite
 from suffice.kernels.logistic.softmax import add_dense_softmax, tiles_of
 from suffice.kernels.logistic.softmax_sparse import add_chunked_softmax, add_sparse_softmax
-from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.kernels.ranges import on_all_cores
 from suffice.logistic.likelihood import Derivatives, penalize
-from suffice.logistic.newton import Point
+from suffice.logistic.newton import Objective, Point
 from suffice.tally import Moments
 from suffice.tally.tally import ROUNDING, Floats
 
-# Above this share of stored cells CSR rows are quicker made dense, a chunk at a time.
+# Above this share of stored cells it is quicker to make CSR rows dense, a chunk at a time.
 CROWDED = 0.25
 
 
@@ -37,7 +36,7 @@ class SoftmaxLogLikelihood:
 
     Parameters
     ----------
-    rows : Rows of C classes, without gaps
+    rows : Rows of C classes, without missing values
     centre, inverse : (d,)
         An inverse of 0 leaves a column out.
     intercept : bool
@@ -66,10 +65,22 @@ class SoftmaxLogLikelihood:
     def __len__(self) -> int:
         return self.rows.shape[0]
 
+    def to_column_units(self, V: Floats) -> tuple[Floats, Floats]:
+        """Return weights (K, d) of the columns in their own units, and intercepts (K,)."""
+        d = len(self.inverse)
+        W = V[:, :d] * self.inverse
+        return W, V[:, d] - W @ self.centre if self.intercept else np.zeros(len(V))
+
+    def from_column_units(self, W: Floats, b: Floats) -> Floats:
+        """Return the V that `to_column_units` turns into weights W (K, d) and intercepts b (K,)."""
+        varies = self.inverse > 0
+        V = np.where(varies, W, 0.0) / np.where(varies, self.inverse, 1.0)
+        return np.column_stack([V, b + W @ self.centre]) if self.intercept else V
+
     def derivatives(self, V: Floats, sample: int = 1) -> Derivatives:
         """Add up the rows at V; the Hessian only of every `sample`-th chunk of them, 0 for none.
 
-        What a part of the rows says of the Hessian is scaled up to all of them.
+        The Hessian of a sample is scaled up to all rows.
         """
         if sample == 0 and self.rows.sparse and not self._crowded() and not self.centre.any():
             return self._by_stored_cells(V)
@@ -138,7 +149,7 @@ class SoftmaxLogLikelihood:
 
 
 def _add_ranges(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
-    """Add up what the ranges say; the greatest loss of a row is the greatest of theirs."""
+    """Return the sums over ranges of rows; of the greatest loss of a row it is the maximum."""
     first, *others = on_all_cores(work, tasks)
     facts, gradient, rest = first
     for part in others:
@@ -177,9 +188,9 @@ class RidgePrior:
     between : (K, K)
         How the penalty couples the vectors.
     along : (width,)
-        How much it weighs each column, in the units of the rows.
+        The penalty of each column, in the units of the rows.
     left_out : (width,)
-        Columns that have no gradient: a precision of 1 keeps the Hessian regular.
+        Columns that have no gradient: a precision of 1 keeps the Hessian invertible.
     """
 
     between: Floats
@@ -208,7 +219,7 @@ LOG_2 = float(np.log(2.0))
 
 
 @dataclass(frozen=True)
-class SoftmaxPosterior:
+class SoftmaxPosterior(Objective):
     """sum_i w_i log p(y_i | x_i) - (penalty / 2) |W|^2 (docs: mathematics, section 5).
 
     V holds the C - 1 differences from the last class's weights. Over all C vectors that have these
@@ -271,7 +282,7 @@ class SoftmaxPosterior:
         return np.asarray(solve_triangular(root, identity, lower=True, trans="T"))
 
     def intercepts_only(self, class_weights: Floats) -> tuple[Floats, float]:
-        """Return the V that tells the classes' proportions (C,) alone, and its value.
+        """Return the V that predicts the classes' proportions in every row, and its value.
 
         Without an intercept V is 0.
         """
@@ -293,21 +304,6 @@ def class_proportions(class_weights: Floats, rows: int) -> Floats:
     return np.asarray(filled / filled.sum())
 
 
-def to_own_units(rows: SoftmaxLogLikelihood, V: Floats) -> tuple[Floats, Floats]:
-    """Return weights (K, d) of the columns as they are, and intercepts (K,)."""
-    d = len(rows.inverse)
-    W = V[:, :d] * rows.inverse
-    b = V[:, d] - W @ rows.centre if rows.intercept else np.zeros(len(V))
-    return W, b
-
-
-def to_units_of(rows: SoftmaxLogLikelihood, W: Floats, b: Floats) -> Floats:
-    """Return the V that `to_own_units` turns into weights W (K, d) and intercepts b (K,)."""
-    varies = rows.inverse > 0
-    V = np.where(varies, W, 0.0) / np.where(varies, rows.inverse, 1.0)
-    return np.column_stack([V, b + W @ rows.centre]) if rows.intercept else V
-
-
 class StandardizedRows(NamedTuple):
     """Rows whose columns are measured from their means, in units of about equal curvature."""
 
@@ -321,15 +317,15 @@ def standardize_columns(
 ) -> StandardizedRows:
     """Return the rows measured by their own columns, and the moments that this takes.
 
-    The unit of a column is its standard deviation, less where the penalty weighs more than the
-    rows do: in these units the loss curves about alike in all directions, as L-BFGS needs it.
+    The unit of a column is its standard deviation, more where the penalty outweighs the rows: in
+    these units the Hessian has a similar diagonal in all columns, as L-BFGS needs it.
 
     Without an intercept rows are measured from 0; so are CSR rows, if only their stored cells are
     to be read. A column that does not vary beyond rounding is left to the intercept.
 
     Parameters
     ----------
-    rows : Rows, without gaps
+    rows : Rows, without missing values
     penalty : float
     intercept : bool
     full : bool
@@ -356,12 +352,6 @@ def standardize_columns(
     )
 
 
-def keep_units(rows: Rows, *, intercept: bool) -> SoftmaxLogLikelihood:
-    """Return the rows in the columns' own units, from 0."""
-    columns = rows.shape[1]
-    return SoftmaxLogLikelihood(rows, np.zeros(columns), np.ones(columns), intercept)
-
-
 def generative_start(start: StandardizedRows, penalty: float) -> Floats:
     """Return the weights V of Gaussian classes that share a covariance, from full moments.
 
@@ -386,22 +376,3 @@ def generative_start(start: StandardizedRows, penalty: float) -> Floats:
 def _mean_variance(weights: Floats, shares: Floats) -> float:
     """Return sum_i p (1 - p), mean over classes, where p is the classes' shares of the rows."""
     return float(weights.sum() * (shares * (1 - shares)).mean())
-
-
-def first_missing_row(rows: Rows) -> int:
-    """Return the first row with a cell that is not finite, or -1."""
-    if rows.sparse:
-        wrong = np.flatnonzero(~np.isfinite(rows.X.data))
-        return int(np.searchsorted(rows.X.indptr, wrong[0], side="right")) - 1 if wrong.size else -1
-    if rows.X.dtype.kind != "f":
-        return -1
-
-    def work(start: int, stop: int) -> bool:
-        block = rows.dense(start, stop)
-        return bool(finite(block, 0, len(block)))
-
-    tasks = row_ranges(*rows.shape)
-    for (start, stop), whole in zip(tasks, on_all_cores(work, tasks), strict=True):
-        if not whole:
-            return start + int(np.argmin(np.isfinite(rows.X[start:stop]).all(axis=1)))
-    return -1
