@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
-from suffice.basis import Fourier, Hinge, Polynomial, Radial, RandomHinge
+from suffice.basis import Fourier, Hinge, Levels, Polynomial, Radial, RandomHinge
 from suffice.errors import InputError
 
 X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 10.0] + [3.0, 40.0]
@@ -203,3 +203,12 @@ def test_numbers_near_the_ends_of_double_precision_are_learned_from():
         rows = np.array([[0.0]] * 9 + [[1.0]]) * size
         for expansion in LEARNED:
             assert np.isfinite(clone(expansion).fit(rows).transform(rows)).all()
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [([1, 2, 3], "levels=.* for 2 columns"), (0, "A column of 0 levels"), ([0.5, 1], "levels=")],
+)
+def test_numbers_of_levels_that_make_no_sense_are_refused(levels, message):
+    with pytest.raises(InputError, match=message):
+        Levels(levels).fit([[0, 1], [1, 1]])

@@ -286,13 +286,13 @@ def read_finite(name: str, values: Any) -> Floats:
     return numbers
 
 
-# Numbers in the names of columns. Six digits are what people read ("g" prints as many); 17 tell any
-# two float64 apart.
+# Numbers in the names of columns. Six digits are what people read ("g" prints as many); 17 make
+# any two float64 differ.
 MIN_DIGITS, MAX_DIGITS = 6, 17
 
 
 def format_numbers(values: ArrayLike) -> list[str]:
-    """Return numbers as text, with as many digits as tell different ones apart.
+    """Return numbers as text, with enough digits to make different ones differ.
 
     Examples
     --------

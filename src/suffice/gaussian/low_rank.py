@@ -71,12 +71,6 @@ class LowRank(Structure):
         """Never: every feature has noise of its own."""
         return False
 
-    def dense(self) -> Floats:
-        """Return Sigma, (d, d)."""
-        matrix = self.loadings @ self.loadings.T
-        matrix[np.diag_indices_from(matrix)] += self.noise
-        return matrix
-
     def parts(self) -> tuple[Floats, Floats]:
         """Return the loadings and the noise."""
         return self.loadings, self.noise

@@ -40,8 +40,8 @@ class Conditional(NamedTuple):
 class Structure(ReadOnlyState, ABC):
     """A covariance Sigma of d features, F F^T + diag(noise), kept in the form it came in.
 
-    Subclasses hold read-only arrays that were checked by whoever made them; what they compute
-    from those is kept beside them and is no part of their value.
+    Subclasses hold read-only arrays that were checked before; what they compute from those is
+    cached and no part of their value.
     """
 
     kind: ClassVar[str]
@@ -65,10 +65,6 @@ class Structure(ReadOnlyState, ABC):
     @abstractmethod
     def singular(self) -> bool:
         """Whether Sigma has no inverse, judged on the scale of each feature."""
-
-    @abstractmethod
-    def dense(self) -> Floats:
-        """Return Sigma, (d, d)."""
 
     @abstractmethod
     def parts(self) -> tuple[Floats, Floats]:
@@ -97,6 +93,13 @@ class Structure(ReadOnlyState, ABC):
     @abstractmethod
     def precision_diagonal(self) -> Floats:
         """Return the diagonal of Sigma^-1, (d,)."""
+
+    def dense(self) -> Floats:
+        """Return Sigma, (d, d)."""
+        factor, noise = self.parts()
+        matrix = factor @ factor.T
+        matrix[np.diag_indices_from(matrix)] += noise
+        return np.asarray(matrix)
 
     def half(self) -> Floats:
         """Return H (d, q) with H H^T = Sigma."""
@@ -200,10 +203,6 @@ class Diagonal(Structure):
         """Whether a feature does not vary."""
         return not bool(np.all(self.values > 0))
 
-    def dense(self) -> Floats:
-        """Return Sigma, (d, d)."""
-        return np.diag(self.values)
-
     def parts(self) -> tuple[Floats, Floats]:
         """Return no factors, and the variances."""
         return np.empty((len(self.values), 0)), self.values
@@ -253,7 +252,7 @@ def check_variances(class_name: str, name: str, variances: ArrayLike) -> Floats:
     return array
 
 
-# Cells of rows that are worked on at once, so that temporaries stay small beside a long input.
+# Cells of rows that are evaluated at once, so that temporaries stay small for a long input.
 BLOCK_CELLS = 1 << 19
 
 # From a covariance and deviations (n, d) without missing values to a number for each row.

@@ -34,7 +34,7 @@ class Crossing:
     The mean curves cross, in the sense of Ng and Jordan, if the generative model is ahead at more
     of the sizes before some m than it is behind, and the discriminative one is ahead at every size
     after it. `certainty` is the share of bootstrap resamples of the repeats whose mean
-    curves cross. It tells of the splits that were drawn; the rows are the same in all.
+    curves cross. It is about the splits that were drawn; the rows are the same in all.
 
     Parameters
     ----------

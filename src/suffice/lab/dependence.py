@@ -145,7 +145,7 @@ GROUPS = 16
 
 
 class ColumnDependence(NamedTuple):
-    """What a tally says of one column and the label."""
+    """How much one column depends on the label."""
 
     column: str
     mutual_information: float

@@ -1,4 +1,4 @@
-"""Models beside each other: log evidence, and what they say of rows they have not learned."""
+"""Models compared: log evidence, and leave-one-out loss and accuracy."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ class PairTally:
 def read_pairs(
     X: Any, y: Any, sample_weight: Any, learned: PairTally | None, estimator_name: str
 ) -> tuple[PairedRows, Columns, TargetColumns]:
-    """Return rows beside their targets, ready to count, and what both are called.
+    """Return rows with their targets, ready to count, and the names of both.
 
     Parameters
     ----------
@@ -211,9 +211,16 @@ class Solution(ABC):
     def restrict(self, columns: Index) -> Solution:
         """Return the regression on some columns only, from the same tally."""
 
+    def restrict_moments(self, columns: Index) -> Moments:
+        """Return the joint moments of some columns and all targets."""
+        moments, d = self.moments, len(self.products.xx)
+        kept = np.concatenate([columns, np.arange(d, moments.origin.size)])
+        sum_xx = moments.sum_xx[np.ix_(kept, kept)]
+        return Moments(moments.weight, moments.origin[kept], moments.sum_x[kept], sum_xx)
+
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
-        """What a summary says above its table: names and values."""
+        """The lines of a summary above its table: names and values."""
         posterior = self.posterior
         left = posterior.products.about(posterior.coefficients).yy
         with np.errstate(invalid="ignore", divide="ignore"):
@@ -225,13 +232,6 @@ class Solution(ABC):
             return fit, ("known noise sd", f"{float(np.sqrt(coefficients.noise_variance)):.4g}")
         noise = np.sqrt(coefficients.noise_scale / coefficients.noise_shape)
         return fit, ("noise sd", " ".join(f"{sd:.4g}" for sd in noise))
-
-
-def restrict_moments(moments: Moments, features: int, columns: Index) -> Moments:
-    """Return the joint moments of some of `features` columns and all targets."""
-    kept = np.concatenate([columns, np.arange(features, moments.origin.size)])
-    sum_xx = moments.sum_xx[np.ix_(kept, kept)]
-    return Moments(moments.weight, moments.origin[kept], moments.sum_x[kept], sum_xx)
 
 
 def predict_targets(solution: Solution, rows: Rows) -> Floats:

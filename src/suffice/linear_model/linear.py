@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns
 from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
-from suffice.linear_model.fitted import Solution, restrict_moments
+from suffice.linear_model.fitted import Solution
 from suffice.linear_model.regressor import TallyRegressor
 from suffice.prior.coefficients import Coefficients, Products
 from suffice.scoring.regression import RegressionPosterior
@@ -141,8 +141,7 @@ class LeastSquaresSolution(Solution):
 
     def restrict(self, columns: Index) -> LeastSquaresSolution:
         """Return the regression on some columns only, from the same tally."""
-        moments = restrict_moments(self.moments, len(self.products.xx), columns)
-        return self.settings.solve(moments, Columns(len(columns)))
+        return self.settings.solve(self.restrict_moments(columns), Columns(len(columns)))
 
 
 def _warn_collinear(found: LeastSquares, columns: Columns) -> None:

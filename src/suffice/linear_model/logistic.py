@@ -80,8 +80,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
     coef_sd_, intercept_sd_ : alike
         Standard deviations of the normal distribution that fits the posterior at its mode
         (Laplace), from second derivatives at the optimum: right to 1e-8. With "all" weights of
-        three or more classes they are those of weights with sum 0 over classes, of which alone the
-        rows speak.
+        three or more classes they are those of weights with sum 0 over classes: the rows do not
+        determine the sum.
     loss_curve_ : list of float
         The objective at the start and after each step.
     n_iter_ : (1,)

@@ -268,11 +268,11 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
             array, np.zeros(array.shape[0], np.int32), 1, names=columns.names, estimator_name=name
         )
 
-    # Judging what was learned.
+    # Validation.
 
     @one_blas_thread
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> TargetsLeftOut:
-        """Return what the other rows predict of each row that this model learned.
+        """Return the leave-one-out predictions of the rows that this model learned.
 
         Parameters
         ----------
@@ -296,7 +296,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         sample_weight: Any = None,
         **settings_to_try: Any,
     ) -> TargetsValidation:
-        """Return how well models that learned the other folds predict each fold.
+        """Return how well models fitted to the other folds predict each fold.
 
         The rows are counted once, fold by fold; every further setting costs solving a tally and
         predicting a fold. The model itself stays as it is. Rows without a target are not scored,
@@ -311,8 +311,8 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         groups : array-like of shape (n_samples,), optional
             Rows of one group stay in one fold.
         shuffle : bool, default=True
-            Whether rows are dealt to that many folds at random. Folds that were given, and those of
-            a splitter, stay as they are.
+            Whether rows are assigned to that many folds at random. Folds that were given, and those
+            of a splitter, stay as they are.
         random_state : int, Generator, RandomState or None, default=0
             Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
@@ -320,16 +320,13 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         from sklearn.model_selection import ParameterGrid
 
         rows, _, _ = read_pairs(X, y, sample_weight, None, type(self).__name__)
-        dealt = {"shuffle": shuffle, "random_state": random_state}
-        numbers = fold_numbers(folds, rows.codes, groups, **dealt)
+        options = {"shuffle": shuffle, "random_state": random_state}
+        numbers = fold_numbers(folds, rows.codes, groups, **options)
         grid = list(ParameterGrid({name: list(v) for name, v in settings_to_try.items()}))
-        return cross_validate_targets(rows, numbers, grid, [self._settings_of(one) for one in grid])
-
-    def _settings_of(self, params: Any) -> RegressionSettings:
-        """Return the settings of a model with other parameters."""
-        model: Self = clone(self).set_params(**params)
-        model._validate_params()
-        return model._settings()
+        models = [clone(self).set_params(**params) for params in grid]
+        for model in models:
+            model._validate_params()
+        return cross_validate_targets(rows, numbers, grid, [model._settings() for model in models])
 
     @one_blas_thread
     def summary(self, level: float = 0.95) -> Summary:
@@ -341,21 +338,22 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         learned, solution = self._check_solved()
         return summarize_targets(type(self).__name__, learned, solution, level)
 
-    # Saving: the tally and what stands beside it; the rest is solved from them again.
+    # Saving: the tally and the names of the targets; the rest is solved from them again.
 
     def _saved_state(self) -> dict[str, Any]:
         if not self.__sklearn_is_fitted__():
             return {}
         fitted = self._fitted
         learned = fitted.learned
-        state: dict[str, Any] = {"tally_": learned.moments, **learned.columns.saved()}
-        if fitted.not_yet is not None:
-            state["_not_yet"] = fitted.not_yet
-        if learned.gross is not None:
-            state["_gross"] = learned.gross
-        state["n_rows_left_out_"] = learned.n_rows_left_out
-        state["_single_target"] = learned.targets.single
-        return {**state, "_target_names": learned.targets.names}
+        state: dict[str, Any] = {
+            "tally_": learned.moments,
+            **learned.columns.saved(),
+            "n_rows_left_out_": learned.n_rows_left_out,
+            "_single_target": learned.targets.single,
+            "_target_names": learned.targets.names,
+        }
+        optional = {"_not_yet": fitted.not_yet, "_gross": learned.gross}
+        return state | {name: value for name, value in optional.items() if value is not None}
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         check_columns(state)
@@ -363,8 +361,8 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         if "_gross" in state:
             check_gross_scale(state["_gross"], state["tally_"])
         targets = check_joint_moments(state["tally_"], state["n_features_in_"])
-        beside = {"n_rows_left_out_": None, "_target_names": 0, **state}
-        check_kinds(beside, n_rows_left_out_=int, _target_names=(tuple, type(None)))
+        with_all = {"n_rows_left_out_": None, "_target_names": 0, **state}
+        check_kinds(with_all, n_rows_left_out_=int, _target_names=(tuple, type(None)))
         single, names = state.get("_single_target"), state.get("_target_names")
         if type(single) is not bool or (single and targets > 1):
             refuse(f"Its {targets} targets have _single_target {single!r:.80}.")

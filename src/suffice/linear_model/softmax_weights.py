@@ -27,7 +27,7 @@ from suffice.scoring.dense import SoftmaxScorer
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores
 from suffice.tally.tally import Floats
 
-# What a file says of how weights were found; weights that were given have none of it.
+# Names in a file for how weights were found; weights that were given have none of them.
 SEARCH_FIELDS = ("_total", "loss_curve_", "n_iter_", "converged_", "solver_")
 
 
@@ -99,7 +99,7 @@ class SoftmaxWeights:
     # Answers.
 
     def score(self, score: Callable[..., Any], X: Any, estimator_name: str) -> NDArray[Any]:
-        """Return what a scoring function (`suffice.scoring.scorer`) says of rows."""
+        """Return a scoring function (`suffice.scoring.scorer`) of rows."""
         array, _ = read_features(X, self.columns, estimator_name)
         return self._score_array(score, array, estimator_name)
 
@@ -296,11 +296,11 @@ def _read_solver(params: Mapping[str, Any]) -> str:
 
 def _read_penalty(params: Mapping[str, Any]) -> float:
     """Return 1 / C, or 0 for no penalty; refuse what is no L2 penalty."""
-    asked, ratio, variance = params["penalty"], params["l1_ratio"], params["C"]
-    if asked != "deprecated":
+    penalty, ratio, variance = params["penalty"], params["l1_ratio"], params["C"]
+    if penalty != "deprecated":
         warn_caller(
-            f"'penalty' was deprecated in scikit-learn 1.8. Leave penalty={asked!r} out: C=np.inf "
-            "is no penalty, and l1_ratio=0 an L2 penalty.",
+            f"'penalty' was deprecated in scikit-learn 1.8. Leave penalty={penalty!r} out: C=np.inf"
+            " is no penalty, and l1_ratio=0 an L2 penalty.",
             FutureWarning,
         )
     if ratio is None:
@@ -308,18 +308,18 @@ def _read_penalty(params: Mapping[str, Any]) -> float:
             "'l1_ratio=None' was deprecated in scikit-learn 1.8. Use l1_ratio=0.",
             FutureWarning,
         )
-    if asked in ("l1", "elasticnet") or ratio not in (None, 0):
-        named = f"l1_ratio={ratio!r}" if asked == "deprecated" else f"penalty={asked!r}"
+    if penalty in ("l1", "elasticnet") or ratio not in (None, 0):
+        named = f"l1_ratio={ratio!r}" if penalty == "deprecated" else f"penalty={penalty!r}"
         raise InputError(
             f"{named} asks for an L1 penalty, which no solver here has. Use l1_ratio=0 (an L2 "
             "penalty), or scikit-learn's LogisticRegression with solver='saga'."
         )
-    if asked is None and variance != 1.0:
+    if penalty is None and variance != 1.0:
         warn_caller(
             "Setting penalty=None will ignore the C and l1_ratio parameters",
             UserWarning,
         )
-    return 0.0 if asked is None or np.isinf(variance) else 1.0 / float(variance)
+    return 0.0 if penalty is None or np.isinf(variance) else 1.0 / float(variance)
 
 
 def fit_weights(
@@ -352,7 +352,7 @@ def fit_weights(
     rows = _apply_class_weight(rows, classes, class_weight)
     fit = fit_softmax(rows, settings, _starting_point(start, rows))
     search = SoftmaxSearch(
-        float(rows.weights.sum()) if rows.weights.size else float(rows.shape[0]),
+        float(rows.row_weights.sum()),
         [-value for value in fit.found.values],
         np.array([fit.found.steps], dtype=np.int32),
         fit.found.converged and not fit.unbounded,

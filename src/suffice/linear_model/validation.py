@@ -1,4 +1,4 @@
-"""Leave-one-out predictions of a linear regression."""
+"""Held-out predictions of linear regressions: leave-one-out, and cross-validation."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class TargetsLeftOut(Tabular):
     Parameters
     ----------
     predictions : (n,) or (n, t)
-        What the other rows predict.
+        Predictions from the other rows.
     residuals : (n,) or (n, t)
         The target less that.
     log_density : (n,) or (n, t)
         Log predictive density of the target, given the other rows.
     leverage : (n,)
-        How much of each prediction was the row's own doing, from 0 to 1.
+        How much each row contributes to its own prediction, from 0 to 1.
     """
 
     predictions: Floats
@@ -101,7 +101,7 @@ class TargetsLeftOut(Tabular):
 def leave_targets_out(
     posterior: RegressionPosterior, learned: PairTally, rows: PairedRows
 ) -> TargetsLeftOut:
-    """Return what the other rows predict of each row that was learned.
+    """Return the leave-one-out predictions of the rows that were learned.
 
     Parameters
     ----------
@@ -209,24 +209,24 @@ def cross_validate_targets(
     rows : all rows
     numbers : (n,) the fold that leaves each row out
     params : what users call each setting
-    settings : how a tally is read under it
+    settings : what a tally is solved with under it
     """
-    learned = training_moments(rows, numbers)
+    learned = _training_moments(rows, numbers)
     weights = rows.row_weights
     has_target = np.isfinite(rows.targets).all(axis=1)
     parts = [np.flatnonzero((numbers == fold) & has_target) for fold in range(len(learned))]
     fold_weights = np.array([weights[part].sum() for part in parts])
-    check_learnable(learned, fold_weights)
+    _check_folds(learned, fold_weights)
     columns = Columns(int(rows.X.shape[1]))
     scores = np.full((2, len(settings), len(learned)), np.nan)
     for at, setting in enumerate(settings):
         for fold in np.flatnonzero(fold_weights > 0):
             solution = setting.solve(learned[fold], columns)
-            scores[:, at, fold] = score_targets(solution, rows.take(parts[fold]))
+            scores[:, at, fold] = _score_targets(solution, rows.take(parts[fold]))
     return TargetsValidation(params, scores[0], scores[1], fold_weights)
 
 
-def check_learnable(learned: list[Moments], fold_weights: Floats) -> None:
+def _check_folds(learned: list[Moments], fold_weights: Floats) -> None:
     """Refuse folds of which none can be scored, or whose training set is empty."""
     if not fold_weights.any():
         raise InputError(
@@ -241,8 +241,8 @@ def check_learnable(learned: list[Moments], fold_weights: Floats) -> None:
             )
 
 
-def training_moments(rows: PairedRows, numbers: Folds) -> list[Moments]:
-    """Return the moments of all rows but those of each fold: sums, in which nothing is lost."""
+def _training_moments(rows: PairedRows, numbers: Folds) -> list[Moments]:
+    """Return the moments of all rows but those of each fold: sums, without cancellation."""
     folds = int(numbers.max()) + 1
     never = int(np.any(numbers == NEVER))
     codes = np.where(numbers == NEVER, folds, numbers).astype(np.int32)
@@ -251,7 +251,7 @@ def training_moments(rows: PairedRows, numbers: Folds) -> list[Moments]:
     return [by_fold.take(every[every != fold]).pooled() for fold in range(folds)]
 
 
-def score_targets(solution: Solution, rows: PairedRows) -> tuple[float, float]:
+def _score_targets(solution: Solution, rows: PairedRows) -> tuple[float, float]:
     """Return the mean squared error, and the mean log density if there is a predictive."""
     weights = rows.row_weights
     cells = Rows(rows.X, rows.codes, 1, estimator_name=rows.estimator_name)

@@ -197,7 +197,7 @@ class SparseBinaryLogLikelihood:
 
     @classmethod
     def with_features(cls, rows: BinaryLogLikelihood, features: FeatureRows) -> Self:
-        """Return the rows of K blocks with features beside them."""
+        """Return the rows of K blocks, with further features."""
         size, blocks = rows.log_ratios.shape
         at = np.arange(1 + blocks, dtype=np.uint32)
         every = np.concatenate(
@@ -209,7 +209,7 @@ class SparseBinaryLogLikelihood:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Classes, and parameters beside the offsets."""
+        """Classes, and parameters other than the offsets."""
         return OFFSETS, self.features.width - 1
 
     def margins(self, params: Floats) -> Floats:

@@ -151,9 +151,9 @@ class MulticlassFeatureLogLikelihood:
 
     Examples
     --------
-    >>> said = np.array([[[1.0], [0.0], [0.0]]])
+    >>> L = np.array([[[1.0], [0.0], [0.0]]])
     >>> features, own, prior = np.array([[1.0, 2.0]]), np.array([1]), np.zeros((1, 3))
-    >>> rows = MulticlassFeatureLogLikelihood(features, said, prior, own, np.ones(1))
+    >>> rows = MulticlassFeatureLogLikelihood(features, L, prior, own, np.ones(1))
     >>> rows.scores(np.array([0.0, 0.0, 0.5, 10.0, 1.0, -1.0, 0.5]))
     array([[12. , -2. ,  1.5]])
     """
@@ -166,7 +166,7 @@ class MulticlassFeatureLogLikelihood:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Classes, and parameters beside the offsets."""
+        """Classes, and parameters other than the offsets."""
         _, classes, blocks = self.log_likelihoods.shape
         return classes, blocks + classes * (self.features.shape[1] - 1)
 
@@ -198,8 +198,8 @@ class MulticlassFeatureLogLikelihood:
 
     def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
         """Return value, gradient and Hessian, always of all rows."""
-        said, w = self.log_likelihoods, self.row_weights[:, None]
-        blocks = said.shape[2]
+        L, w = self.log_likelihoods, self.row_weights[:, None]
+        blocks = L.shape[2]
         log_proba = log_softmax(self.scores(params))
         value = float(self.row_weights @ log_proba[np.arange(len(log_proba)), self.class_index])
         proba = np.exp(log_proba)
@@ -209,10 +209,10 @@ class MulticlassFeatureLogLikelihood:
         gradient[:blocks] = residuals.ravel() @ self._lines
         gradient[blocks:] = (self.features.T @ residuals).ravel()
         weighted = w * proba
-        away = (said - np.einsum("nc,nck->nk", proba, said)[:, None, :]).reshape(-1, blocks)
+        away = (L - np.einsum("nc,nck->nk", proba, L)[:, None, :]).reshape(-1, blocks)
         heavy = weighted.reshape(-1, 1) * away
         hessian[:blocks, :blocks] = away.T @ heavy
-        crossed = self.features.T @ heavy.reshape(len(said), -1)
+        crossed = self.features.T @ heavy.reshape(len(L), -1)
         hessian[:blocks, blocks:] = crossed.reshape(-1, blocks).T
         hessian[blocks:, :blocks] = hessian[:blocks, blocks:].T
         hessian[blocks:, blocks:] = self._feature_hessian(proba)
@@ -251,15 +251,15 @@ class MulticlassFeatureLogLikelihood:
 
     def _leverages(self, lower: Floats) -> Floats:
         """Return x_c^T H^-1 x_d of each row, (n, C, C), with x_c = (L_c, f e_c)."""
-        said = self.log_likelihoods
-        _, classes, blocks = said.shape
+        L = self.log_likelihoods
+        _, classes, blocks = L.shape
         width = self.features.shape[1]
         inverse = invert(lower)[np.ix_(self._order, self._order)]
         one, other = np.triu_indices(classes)
         corner = inverse[blocks:, blocks:].reshape(width, classes, width, classes)
         by_pair = corner[:, one, :, other].transpose(1, 0, 2).reshape(width, -1)
-        out = np.empty((len(said), classes, classes))
-        for start, stop in row_ranges(len(said), len(one) * width):
+        out = np.empty((len(L), classes, classes))
+        for start, stop in row_ranges(len(L), len(one) * width):
             f = self.features[start:stop]
             reached = (f @ by_pair).reshape(len(f), len(one), width)
             out[start:stop, one, other] = (reached @ f[:, :, None])[:, :, 0]
@@ -268,6 +268,6 @@ class MulticlassFeatureLogLikelihood:
             return out
         mixed = inverse[:blocks, blocks:].reshape(blocks, width, classes)
         through = np.einsum("nf,kfd->nkd", self.features, mixed, optimize=True)
-        crossed = said @ through  # L_c^T (H^-1)_{w, d} f
-        own = said @ inverse[:blocks, :blocks] @ np.swapaxes(said, 1, 2)
+        crossed = L @ through  # L_c^T (H^-1)_{w, d} f
+        own = L @ inverse[:blocks, :blocks] @ np.swapaxes(L, 1, 2)
         return np.asarray(out + crossed + np.swapaxes(crossed, 1, 2) + own)
