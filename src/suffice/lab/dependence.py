@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import singledispatch
+from dataclasses import fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,26 +37,31 @@ from suffice.validation.information import (
 ONE_ROW = 1.0
 
 
-@singledispatch
 def dependence(tally: Any, model: Any) -> Dependence:
     """Return how the features of a tally, whose first axis stands for classes, depend on them.
 
     The log Bayes factor is the log evidence of a feature with a parameter a class less that with
     one parameter for all classes, both under the prior of the model (docs: mathematics, section 2).
     """
+    if isinstance(tally, Counts):
+        return counts_dependence(tally, model.alpha_)
+    if isinstance(tally, Blocks):
+        return _level_dependence(model)
+    if isinstance(tally, Events):
+        return _event_dependence(tally, model)
+    if isinstance(tally, Patterns):
+        return _moment_dependence(tally.diagonal(), model)
+    if isinstance(tally, Quartics):
+        return _moment_dependence(tally.moments().diagonal(), model)
+    if isinstance(tally, Moments):
+        return _moment_dependence(tally, model)
     raise InputError(
-        f"A {type(model).__name__} tallies {type(tally).__name__}, whose features "
-        "cannot be ranked one by one. Use a naive Bayes or Gaussian classifier."
+        f"A {type(model).__name__} tallies {type(tally).__name__}, whose features cannot be ranked "
+        "one by one. Use a naive Bayes or Gaussian classifier."
     )
 
 
-@dependence.register
-def _counts(tally: Counts, model: Any) -> Dependence:
-    return counts_dependence(tally, model.alpha_)
-
-
-@dependence.register(Blocks)
-def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
+def _level_dependence(model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
     alpha = describe_feature(model.alpha_, classes, features)
@@ -68,37 +73,30 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
     return Dependence(information, factor)
 
 
-@dependence.register
-def _events(tally: Events, model: Any) -> Dependence:
+def _event_dependence(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
     pair = (model.alpha_, model.prior_rows_)
     gamma = Gamma(*(describe_feature(part, classes, features) for part in pair))
-    rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
-    return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)
+    return Dependence(_event_information(tally), apart.sum(axis=0) - together)
 
 
-@dependence.register
-def _patterns(tally: Patterns, model: Any) -> Dependence:
-    return _moments(tally.diagonal(), model)
+def _event_information(tally: Events) -> Floats:
+    """Return the mutual information (d,) of the label and Poisson features."""
+    rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
+    return poisson_information(tally.weight, rate)
 
 
-@dependence.register
-def _quartics(tally: Quartics, model: Any) -> Dependence:
-    return _moments(tally.moments().diagonal(), model)
-
-
-@dependence.register
-def _moments(tally: Moments, model: Any) -> Dependence:
-    """Read moments (C, d), a variance a class or, if the model ties them, one for all."""
+def _moment_dependence(tally: Moments, model: Any) -> Dependence:
+    """Return the dependence of normal features (C, d); classes may share their variances."""
     shared = (0,) if _ties_classes(model) else ()
     prior = _prior(tally, _marginal(getattr(model, "prior", "evidence")))
     apart = diagonal_prior(prior, tally, shared).log_evidence(tally).sum(axis=0)
     factor = apart - prior.log_evidence(tally.pooled())
-    return Dependence(normal_feature_information(tally, shared), factor)
+    return Dependence(_normal_information(tally, shared), factor)
 
 
-def normal_feature_information(tally: Moments, shared: tuple[int, ...]) -> Floats:
+def _normal_information(tally: Moments, shared: tuple[int, ...]) -> Floats:
     """Return the mutual information (d,) of the label and normal features, from moments (C, d)."""
     mean, variance = diagonal_mle(tally, shared)
     flat = np.broadcast_to(variance, mean.shape) == 0
@@ -132,8 +130,8 @@ def _prior(tally: Moments, given: NormalInverseGamma | None) -> NormalInverseGam
     """
     classes, features = tally.weight.shape
     if given is not None:
-        fields = (given.location, given.pseudo_rows, given.shape, given.scale)
-        return NormalInverseGamma(*(describe_feature(field, classes, features) for field in fields))
+        parts = (given.location, given.pseudo_rows, given.shape, given.scale)
+        return NormalInverseGamma(*(describe_feature(part, classes, features) for part in parts))
     pooled = tally.pooled()
     variance = pooled.scatter() / np.where(pooled.weight > 0, pooled.weight, 1.0)
     scale = ONE_ROW / 2 * floor_variance(variance, pooled.mean())
@@ -192,12 +190,7 @@ def _pool_classes(tally: Any) -> Any:
     if isinstance(tally, Blocks):
         return Blocks(tuple(_pool_classes(part) for part in tally.parts))
     pooled = tally.pooled()
-    if isinstance(pooled, Counts):
-        return Counts(pooled.counts[None], pooled.log_orderings[None])
-    if isinstance(pooled, Events):
-        sums = (pooled.weight, pooled.sum_x, pooled.sum_log_factorial)
-        return Events(*(part[None] for part in sums))
-    return Moments(*(p[None] for p in (pooled.weight, pooled.origin, pooled.sum_x, pooled.sum_xx)))
+    return type(pooled)(*(getattr(pooled, field.name)[None] for field in fields(pooled)))
 
 
 def _group_cells(weight: Floats) -> Floats:
@@ -221,7 +214,6 @@ def _mutual_information(family: Family[Any], tally: Any) -> float:
     if isinstance(tally, Counts):
         return float(table_information(tally.counts))
     if isinstance(tally, Events):
-        rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
-        return float(poisson_information(tally.weight, rate)[0])
+        return float(_event_information(tally)[0])
     tied = isinstance(family, Normal) and family.tied
-    return float(normal_feature_information(tally, (0,) if tied else ())[0])
+    return float(_normal_information(tally, (0,) if tied else ())[0])

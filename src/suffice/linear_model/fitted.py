@@ -18,7 +18,6 @@ from suffice.errors import (
     InputError,
     MergeError,
     MissingRowsWarning,
-    SufficeWarning,
     warn_caller,
 )
 from suffice.estimators.features import Columns, read_features
@@ -298,23 +297,3 @@ class FittedRegression:
     learned: PairTally
     solution: Solution | None
     not_yet: str | None = None
-
-    @classmethod
-    def solve(
-        cls, settings: RegressionSettings, learned: PairTally, estimator_name: str, *, wait: bool
-    ) -> Self:
-        """Return the regression of what was learned.
-
-        A stream may be too short for one at first: with `wait` its rows are kept, with a warning.
-        """
-        try:
-            return cls(learned, settings.solve(learned.moments, learned.columns))
-        except (ValueError, np.linalg.LinAlgError) as reason:
-            if not wait:
-                raise
-            warn_caller(
-                f"What was learned does not suffice for a {estimator_name} yet: {reason} The rows "
-                "are kept; learn more of them before asking.",
-                SufficeWarning,
-            )
-            return cls(learned, None, str(reason))

@@ -16,6 +16,7 @@ from suffice.estimators.features import Columns, read_features
 from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
 from suffice.estimators.labels import read_labels
 from suffice.linear_model.softmax_weights import (
+    SEARCH_FIELDS,
     SOLVERS,
     SoftmaxSearch,
     SoftmaxWeights,
@@ -107,11 +108,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         "feature_names_in_",
         "_sparse",
         "_sds",
-        "_total",
-        "loss_curve_",
-        "n_iter_",
-        "converged_",
-        "solver_",
+        *SEARCH_FIELDS,
     )
     _fitted: SoftmaxWeights
     _parameter_constraints: ClassVar[dict[str, Any]] = {

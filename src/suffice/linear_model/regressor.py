@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from suffice._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin
 from suffice.data.rows import Rows
-from suffice.errors import InputError
+from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
 from suffice.estimators.folds import fold_numbers
@@ -95,9 +95,8 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         """
         with one_blas_thread:
             self._validate_params()
-            name = type(self).__name__
-            learned = PairTally.count(*read_pairs(X, y, sample_weight, None, name))
-            fitted = FittedRegression.solve(self._settings(), learned, name, wait=False)
+            pairs = read_pairs(X, y, sample_weight, None, type(self).__name__)
+            fitted = self._solve(PairTally.count(*pairs), wait=False)
         return keep_fitted(self, fitted)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -165,8 +164,23 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         mine.check_mergeable(theirs)
         return mine, theirs
 
-    def _solve(self, learned: PairTally) -> FittedRegression:
-        return FittedRegression.solve(self._settings(), learned, type(self).__name__, wait=True)
+    def _solve(self, learned: PairTally, *, wait: bool = True) -> FittedRegression:
+        """Return the regression of what was learned.
+
+        A stream may be too short for one at first: with `wait` its rows are kept, with a warning.
+        """
+        try:
+            solution = self._settings().solve(learned.moments, learned.columns)
+            return FittedRegression(learned, solution)
+        except (ValueError, np.linalg.LinAlgError) as reason:
+            if not wait:
+                raise
+            warn_caller(
+                f"What was learned does not suffice for a {type(self).__name__} yet: {reason} The "
+                "rows are kept; learn more of them before asking.",
+                SufficeWarning,
+            )
+            return FittedRegression(learned, None, str(reason))
 
     # What was learned.
 
@@ -380,8 +394,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
             columns, targets, moments, state["n_rows_left_out_"], state.get("_gross")
         )
         # A model that could not be solved when it was saved cannot be solved now.
-        wait, name = "_not_yet" in state, type(self).__name__
-        keep_fitted(self, FittedRegression.solve(self._settings(), learned, name, wait=wait))
+        keep_fitted(self, self._solve(learned, wait="_not_yet" in state))
 
     def _rows_learned(self) -> float:
         return float(self.tally_.weight)
