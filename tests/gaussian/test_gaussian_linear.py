@@ -181,12 +181,12 @@ def test_filtering_a_track_step_by_step_is_solving_it_at_once():
     seen = np.array(seen)
 
     moving, looking = LinearGaussian(move, noise=Q), LinearGaussian(look, noise=R)
-    state, evidence, filtered = start, 0.0, []
+    posterior, evidence, filtered = start, 0.0, []
     for y in seen:
-        state = moving.predictive(state)
-        evidence += looking.log_evidence(state, y)
-        state = looking.posterior(state, y)
-        filtered.append(state)
+        posterior = moving.predictive(posterior)
+        evidence += looking.log_evidence(posterior, y)
+        posterior = looking.posterior(posterior, y)
+        filtered.append(posterior)
 
     # All states and all measurements as one normal: each is a sum of the start and the noises.
     sources = np.zeros((4 * steps, 4 * (steps + 1)))

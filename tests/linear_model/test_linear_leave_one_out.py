@@ -61,8 +61,8 @@ def check(model, rows, target, weights=None):
         refit = type(fixed)(**fixed.get_params())
         refit.fit(rows[others], target[others], w[others])
         expected[row] = refit.predict(rows[[row]])[0]
-        found = refit.predictive(rows[[row]]).log_density(target[row])[0]
-        log_density[row] = found[0] if target.ndim == 1 else found
+        density = refit.predictive(rows[[row]]).log_density(target[row])[0]
+        log_density[row] = density[0] if target.ndim == 1 else density
     size = np.abs(target).max(axis=0)
     np.testing.assert_allclose(found.predictions / size, expected / size, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.residuals, target - found.predictions, rtol=1e-12)

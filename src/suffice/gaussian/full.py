@@ -111,7 +111,7 @@ class Full(Structure):
         slope = solve_triangular(known.half(), across, lower=True, trans="T").T
         return Conditional(of_matrix(left), lambda away: np.asarray(away @ slope.T))
 
-    def scaled(self, factors: Floats) -> Full:
+    def rescale(self, factors: Floats) -> Full:
         """Return the covariance of the features times `factors`."""
         return Full(as_readonly(self.matrix * factors[:, None] * factors))
 

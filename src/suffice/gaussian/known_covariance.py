@@ -72,7 +72,7 @@ class KnownCovariance(Prior):
             )
         weight = float(tally.weight.reshape(()))
         factors = np.full(d, 1.0 / np.sqrt(weight)) if weight > 0 else np.ones(d)
-        structure = self.rows._structure.scaled(factors)
+        structure = self.rows._structure.rescale(factors)
         return MultivariateNormal.of_structure(tally.mean().reshape(d), structure), weight
 
     def posterior(self, data: Moments | ArrayLike) -> Self:

@@ -109,8 +109,8 @@ class LinearGaussian(ReadOnlyState):
 
     def predictive(self, prior: MultivariateNormal) -> MultivariateNormal:
         """Return the normal of y, N(A m0 + b, R + A S0 A^T)."""
-        centre = self._centre(prior)
-        total = self._total(prior._structure.mapped_half(self.A))
+        centre = self._predictive_mean(prior)
+        total = self._total(prior._structure.half_of_map(self.A))
         return MultivariateNormal.of_structure(centre, total, self.names)
 
     def log_evidence(self, prior: MultivariateNormal, y: Any) -> Floats:
@@ -123,15 +123,15 @@ class LinearGaussian(ReadOnlyState):
         They share one covariance, so missing values must be in the same places of all of them.
         """
         rows = as_rows(y, self.names, len(self.A))
-        seen = _seen(rows)
+        seen = _observed(rows)
         if not np.all(np.isfinite(rows[..., seen])):
             raise InputError("A measurement is infinite. Make it NaN to have it left out.")
-        lead = common_axes(rows.shape[:-1], self._centre(prior).shape[:-1])
+        lead = common_axes(rows.shape[:-1], self._predictive_mean(prior).shape[:-1])
         if len(seen) == 0:
             mean = np.broadcast_to(prior.mean, (*lead, prior.features))
             return MultivariateNormal.of_structure(mean, prior._structure, prior.names)
         part = self if len(seen) == len(self.A) else self._take(seen)
-        away = rows[..., seen] - part._centre(prior)
+        away = rows[..., seen] - part._predictive_mean(prior)
         by_information = len(part.A) > prior.features and not part.noise._structure.singular
         update = part._by_information if by_information else part._by_gain
         shift, half = update(prior, away)
@@ -142,7 +142,7 @@ class LinearGaussian(ReadOnlyState):
 
         This is Joseph's form: a sum of squares, which rounding cannot make negative.
         """
-        half = prior._structure.mapped_half(self.A)  # A F, where F F^T = S0
+        half = prior._structure.half_of_map(self.A)  # A F, where F F^T = S0
         total = self._total(half)
         total.refuse_singular("The predictive covariance of y")
         root = prior._structure.half()
@@ -151,7 +151,7 @@ class LinearGaussian(ReadOnlyState):
         # Less than the rounding of the difference counts as 0, and only the noise is left.
         rounding = SINGULAR * prior.features * np.sqrt(prior.variances)
         left[np.linalg.norm(left, axis=1) <= rounding] = 0.0
-        return np.asarray(away @ gain.T), np.hstack([left, self.noise._structure.mapped_half(gain)])
+        return np.asarray(away @ gain.T), np.hstack([left, self.noise._structure.half_of_map(gain)])
 
     def _by_information(self, prior: MultivariateNormal, away: Floats) -> tuple[Floats, Floats]:
         """Return F M^-1 F^T A^T R^-1 (y - A m0 - b), and F M^-1/2, a root of the covariance.
@@ -159,14 +159,14 @@ class LinearGaussian(ReadOnlyState):
         S0 = F F^T and M = 1 + F^T A^T R^-1 A F: S0^-1, which may not exist, is not needed.
         """
         noise, root = self.noise._structure, prior._structure.half()
-        scaled = noise.whiten(prior._structure.mapped_half(self.A).T).T
+        scaled = noise.whiten(prior._structure.half_of_map(self.A).T).T
         lower = inner_root(scaled)
         flat = noise.whiten(away.reshape(-1, len(self.A))) @ scaled
         shift = cho_solve((lower, True), flat.T).T @ root.T
         half = solve_triangular(lower, root.T, lower=True).T
         return shift.reshape(*away.shape[:-1], prior.features), half
 
-    def _centre(self, prior: MultivariateNormal) -> Floats:
+    def _predictive_mean(self, prior: MultivariateNormal) -> Floats:
         if prior.features != self.A.shape[1]:
             raise ShapeError(
                 f"A prior of {prior.features} features and A {self.A.shape}. Give a prior of "
@@ -186,7 +186,7 @@ class LinearGaussian(ReadOnlyState):
         return LinearGaussian(self.A[seen], self.b[..., seen], noise=self.noise.marginal(seen))
 
 
-def _seen(rows: Floats) -> Index:
+def _observed(rows: Floats) -> Index:
     """Return which measurements were made, the same in every row."""
     missing = np.isnan(rows).reshape(-1, rows.shape[-1])
     mixed = missing.any(axis=0) & ~missing.all(axis=0)

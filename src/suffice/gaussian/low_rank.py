@@ -91,7 +91,7 @@ class LowRank(Structure):
 
         return Conditional(low_rank(loadings, left.noise), shift)
 
-    def scaled(self, factors: Floats) -> Structure:
+    def rescale(self, factors: Floats) -> Structure:
         """Return the covariance of the features times `factors`."""
         return low_rank(self.loadings * factors[:, None], self.noise * factors**2)
 
@@ -214,6 +214,6 @@ def multiply_densities(one: Structure, two: Structure) -> tuple[Conditional, Str
     # K S2 K^T + J S1 J^T, J = 1 - K: a sum of squares, which rounding cannot make negative
     axes = total.whiten(np.eye(one.features))
     gain, rest = (total.whiten(part.dense()) @ axes.T for part in (one, two))
-    halves: list[Floats] = [two.mapped_half(gain), one.mapped_half(rest)]
+    halves: list[Floats] = [two.half_of_map(gain), one.half_of_map(rest)]
     left_full = of_half(np.hstack(halves))
     return Conditional(left_full, lambda away: np.asarray(away @ gain.T)), total

@@ -200,14 +200,14 @@ def fit_mle(
         return as_readonly(cells.mean().reshape(-1)), Diagonal(
             as_readonly(cells.variance().reshape(-1))
         )
-    moments = _whole(tally)
+    moments = _complete_moments(tally)
     found = moments.mean().reshape(-1), _clean_covariance(moments)
     if covariance == "full":
         return as_readonly(found[0]), of_matrix(found[1])
     return as_readonly(found[0]), _factor_analysis(found[1], rank)
 
 
-def _whole(tally: Moments | Patterns) -> Moments:
+def _complete_moments(tally: Moments | Patterns) -> Moments:
     """Return full moments of complete rows: those counted, or what EM expects of them."""
     if isinstance(tally, Moments):
         if not tally.full:
@@ -218,7 +218,7 @@ def _whole(tally: Moments | Patterns) -> Moments:
         return tally
     if not tally.has_missing:
         return tally.whole()
-    found = fit_em(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
+    found = fit_em(_add_class_axis(tally), partial(mle, tied=False), MAX_ITER, TOL)
     if not found.converged:
         warn_caller(
             f"EM over the missing values moved by {found.last_change:.1e} standard deviations in "
@@ -229,7 +229,7 @@ def _whole(tally: Moments | Patterns) -> Moments:
     return found.moments
 
 
-def _one_class(tally: Patterns) -> Patterns:
+def _add_class_axis(tally: Patterns) -> Patterns:
     """Return the tally with an axis of one class, which EM goes along."""
     parts = {}
     for pattern, part in tally.parts.items():

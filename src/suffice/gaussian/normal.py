@@ -84,9 +84,11 @@ class MultivariateNormal(ReadOnlyState):
     def __init__(
         self, mean: ArrayLike, covariance: ArrayLike, names: Iterable[str] | None = None
     ) -> None:
-        self._fill(mean, check_covariance(CLASS_NAME, covariance), names)
+        self._set_fields(mean, check_covariance(CLASS_NAME, covariance), names)
 
-    def _fill(self, mean: ArrayLike, structure: Structure, names: Iterable[str] | None) -> None:
+    def _set_fields(
+        self, mean: ArrayLike, structure: Structure, names: Iterable[str] | None
+    ) -> None:
         array = readonly_copy(mean)
         d = structure.features
         if array.shape[-1:] != (d,):
@@ -111,7 +113,7 @@ class MultivariateNormal(ReadOnlyState):
     ) -> Self:
         """Return the normal of a covariance that was checked and structured before."""
         made = object.__new__(cls)
-        made._fill(mean, structure, names)
+        made._set_fields(mean, structure, names)
         return made
 
     # Constructors.
@@ -289,7 +291,7 @@ class MultivariateNormal(ReadOnlyState):
         which : number or name of a feature, or a sequence of them
         """
         at = feature_indices(which, self.names, self.features)
-        return self._of(self.mean[..., at], self._structure.marginal(at), at)
+        return self._take(self.mean[..., at], self._structure.marginal(at), at)
 
     def condition(self, given: Any, values: Any = None) -> Self:
         """Return the normal of the other features once some are known.
@@ -318,7 +320,7 @@ class MultivariateNormal(ReadOnlyState):
         if kept.size == 0:
             raise InputError("All features are given, and none is left. Leave one out.")
         structure, shift = self._structure.conditional(kept, known)
-        return self._of(
+        return self._take(
             self.mean[..., kept] + shift(cells - self.mean[..., known]), structure, kept
         )
 
@@ -347,10 +349,10 @@ class MultivariateNormal(ReadOnlyState):
                 f"A (k, {d}), ({d},) or a number, and b (..., k) or a number."
             )
         if matrix.ndim < 2:
-            structure = self._structure.scaled(np.broadcast_to(matrix, (d,)))
+            structure = self._structure.rescale(np.broadcast_to(matrix, (d,)))
             kept = self.names if names is None else names
             return type(self).of_structure(self.mean * matrix + offset, structure, kept)
-        structure = of_half(self._structure.mapped_half(matrix))
+        structure = of_half(self._structure.half_of_map(matrix))
         return type(self).of_structure(self.mean @ matrix.T + offset, structure, names)
 
     def product(self, other: Self) -> Product:
@@ -425,7 +427,7 @@ class MultivariateNormal(ReadOnlyState):
             cells[..., at] = column
         return known, cells
 
-    def _of(self, mean: Floats, structure: Structure, kept: Index) -> Self:
+    def _take(self, mean: Floats, structure: Structure, kept: Index) -> Self:
         return type(self).of_structure(as_readonly(mean), structure, select_names(self.names, kept))
 
     def _check_same_features(self, other: Self) -> None:

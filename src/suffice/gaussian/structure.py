@@ -79,7 +79,7 @@ class Structure(ReadOnlyState, ABC):
         """Return the covariance of `kept` once `given` are known, by one factorisation."""
 
     @abstractmethod
-    def scaled(self, factors: Floats) -> Structure:
+    def rescale(self, factors: Floats) -> Structure:
         """Return the covariance of the features times `factors`, (d,)."""
 
     @abstractmethod
@@ -103,9 +103,9 @@ class Structure(ReadOnlyState, ABC):
 
     def half(self) -> Floats:
         """Return H (d, q) with H H^T = Sigma."""
-        return self.mapped_half(np.eye(self.features))
+        return self.half_of_map(np.eye(self.features))
 
-    def mapped_half(self, matrix: Floats) -> Floats:
+    def half_of_map(self, matrix: Floats) -> Floats:
         """Return H with H H^T = A Sigma A^T, for A (k, d): no covariance is squared for it."""
         factor, noise = self.parts()
         blocks = [matrix @ factor] if factor.shape[1] else []
@@ -218,7 +218,7 @@ class Diagonal(Structure):
             self.marginal(kept), lambda away: np.zeros((*away.shape[:-1], len(kept)))
         )
 
-    def scaled(self, factors: Floats) -> Diagonal:
+    def rescale(self, factors: Floats) -> Diagonal:
         """Return the covariance of the features times `factors`."""
         return Diagonal(as_readonly(self.values * factors**2))
 

@@ -126,7 +126,7 @@ def evidence_table(
         raise InputError("No models to compare. Give at least one.")
     lines = []
     for name, model in named.items():
-        kind = _kind(name, model)
+        kind = _evidence_kind(name, model)
         fitted = _fit_model(model, X, y, sample_weight)
         try:
             left_out = fitted.leave_one_out(X, y, sample_weight)
@@ -161,7 +161,7 @@ def _name_models(models: Iterable[Any]) -> dict[str, Any]:
     return named
 
 
-def _kind(name: str, model: Any) -> str:
+def _evidence_kind(name: str, model: Any) -> str:
     for known, kind in EVIDENCE_OF.items():
         if isinstance(model, known):
             return kind

@@ -230,10 +230,10 @@ def table(results: Sequence[Result]) -> str:
         cells += [cell(size) if size < sizes[-1] else "" for size in shown]
         cells += [f"{cell(sizes[-1])} (m = {sizes[-1]})", where, f"{crossing.certainty:.2f}"]
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", _account(results)])
+    return "\n".join([*lines, "", _conclusion(results)])
 
 
-def _account(results: Sequence[Result]) -> str:
+def _conclusion(results: Sequence[Result]) -> str:
     first, second = _names(results)
     sure = sum(result.crossing.certainty >= CERTAIN for result in results)
     ahead = sum(result.crossing.discriminative_last >= CERTAIN for result in results)

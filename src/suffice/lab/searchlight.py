@@ -222,7 +222,7 @@ def searchlight(
     if y is None:
         raise InputError("y is None. A searchlight needs the class of each row.")
     grid = Grid.of(shape, mask)
-    columns = _floats(grid.columns(X))
+    columns = _as_floats(grid.columns(X))
     classes, codes = take_labels(columns, y, "Searchlight")
     if len(classes) < 2:
         raise InputError(f"All rows are of class {classes.tolist()[0]!r}. Give rows of another.")
@@ -256,7 +256,7 @@ def _count_correct(
     classes, voxels = terms[1].shape
     flat = np.zeros((classes, voxels), np.bool_)
 
-    def some(first: int, last: int) -> NDArray[np.int64]:
+    def work(first: int, last: int) -> NDArray[np.int64]:
         right = np.zeros(voxels, np.int64)
         these = fold_of, order, starts[first : last + 1]
         count_right(
@@ -266,10 +266,10 @@ def _count_correct(
 
     cells_a_fold = classes * voxels * len(codes) // (len(starts) - 1)
     tasks = row_ranges(len(starts) - 1, cells_a_fold)
-    return np.sum(on_all_cores(some, tasks), axis=0), flat
+    return np.sum(on_all_cores(work, tasks), axis=0), flat
 
 
-def _floats(columns: NDArray[Any]) -> NDArray[Any]:
+def _as_floats(columns: NDArray[Any]) -> NDArray[Any]:
     """Return floats as they are and other numbers as float64: kernels take long to compile."""
     if columns.dtype not in (np.float32, np.float64):
         columns = columns.astype(np.float64)

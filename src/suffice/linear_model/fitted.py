@@ -69,12 +69,12 @@ class PairTally:
     @classmethod
     def count(cls, rows: PairedRows, columns: Columns, targets: TargetColumns) -> Self:
         """Return the tally of these rows and no others."""
-        moments, left_out = _count_whole_rows(rows)
+        moments, left_out = _count_complete_rows(rows)
         return cls(columns, targets, moments, left_out)
 
     def add(self, rows: PairedRows) -> Self:
         """Return the tally of further rows and all before."""
-        counted, left_out = _count_whole_rows(rows)
+        counted, left_out = _count_complete_rows(rows)
         moments, gross = add_counts(self.moments, self.gross, counted)
         left_out += self.n_rows_left_out
         return replace(self, moments=moments, gross=gross, n_rows_left_out=left_out)
@@ -153,7 +153,7 @@ def read_pairs(
     return rows, columns, targets if learned is None else learned.targets
 
 
-def _count_whole_rows(rows: PairedRows) -> tuple[Moments, int]:
+def _count_complete_rows(rows: PairedRows) -> tuple[Moments, int]:
     """Return the moments of rows without missing values, and how many others there are."""
     counted = count_pairs(rows)
     nothing = counted.tally.weight == 0

@@ -171,7 +171,7 @@ class MulticlassFeatureLogLikelihood:
         return classes, blocks + classes * (self.features.shape[1] - 1)
 
     @cached_property
-    def _own(self) -> Floats:
+    def _one_hot(self) -> Floats:
         own = np.zeros(self.log_prior.shape)
         own[np.arange(len(own)), self.class_index] = 1.0
         return own
@@ -203,7 +203,7 @@ class MulticlassFeatureLogLikelihood:
         log_proba = log_softmax(self.scores(params))
         value = float(self.row_weights @ log_proba[np.arange(len(log_proba)), self.class_index])
         proba = np.exp(log_proba)
-        residuals = w * (self._own - proba)
+        residuals = w * (self._one_hot - proba)
         size = sum(self.size)
         gradient, hessian = np.empty(size), np.empty((size, size))
         gradient[:blocks] = residuals.ravel() @ self._lines
@@ -242,7 +242,7 @@ class MulticlassFeatureLogLikelihood:
         proba = np.exp(log_softmax(scores))
         leverage = self._leverages(lower)
         w = self.row_weights[:, None]
-        residuals = w * (self._own - proba)
+        residuals = w * (self._one_hot - proba)
         mean = np.einsum("nc,ncd->nd", proba, leverage)
         # I - W A, with W = w (diag p - p p^T)
         hold = np.eye(classes) - (w * proba)[:, :, None] * (leverage - mean[:, None, :])

@@ -113,7 +113,7 @@ class SoftmaxLogLikelihood:
         hessian = None
         if sample:
             blocks *= self.total / facts[2]
-            hessian = _assemble(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
+            hessian = _assemble_hessian(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
             hessian = hessian.reshape(V.size, V.size)
         return Derivatives(-float(facts[0]), -np.ascontiguousarray(whole), hessian, float(facts[1]))
 
@@ -161,7 +161,7 @@ def _add_ranges(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats
     return facts, gradient, rest
 
 
-def _assemble(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
+def _assemble_hessian(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
     """Return the whole matrix, (K, filled, K, filled), of which the blocks are a part."""
     whole = np.zeros((free, tiles, tile, free, tiles, tile))
     block = 0

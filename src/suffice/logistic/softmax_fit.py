@@ -333,7 +333,7 @@ def maximize_by_lbfgs(
     theta = np.asarray(np.linalg.solve(M, start).ravel(), dtype=np.float64)
     values = [-mean_loss(theta)[0] * total]
     if max_iter == 0:
-        return _end(objective, M, point_at(theta), values, 0, tol)
+        return _maximum_at(objective, M, point_at(theta), values, 0, tol)
 
     def record(theta: Floats) -> None:
         values.append(point_at(theta).value)
@@ -350,7 +350,7 @@ def maximize_by_lbfgs(
     result = minimize(
         mean_loss, theta, method="L-BFGS-B", jac=True, callback=record, options=options
     )
-    found = _end(objective, M, point_at(result.x), values, int(result.nit), tol)
+    found = _maximum_at(objective, M, point_at(result.x), values, int(result.nit), tol)
     # Where rounding hides any further fall of the loss the optimum is reached as well.
     return found._replace(converged=found.converged or bool(result.status == 0))
 
@@ -368,7 +368,7 @@ def maximize_by_gradient(
     point = objective.at(start, sample=0)
     values = [point.value]
     steps = 0
-    while steps < max_iter and not _end(objective, M, point, values, 0, tol).converged:
+    while steps < max_iter and not _maximum_at(objective, M, point, values, 0, tol).converged:
         with np.errstate(over="ignore", invalid="ignore"):
             point = objective.at(point.params + ascent @ point.gradient, sample=0)
         steps += 1
@@ -378,10 +378,10 @@ def maximize_by_gradient(
                 "steps. Take a smaller step, scale the columns, or use solver='newton'."
             )
         values.append(point.value)
-    return _end(objective, M, point, values, steps, tol)
+    return _maximum_at(objective, M, point, values, steps, tol)
 
 
-def _end(
+def _maximum_at(
     objective: SoftmaxPosterior,
     M: Floats,
     point: Point,
