@@ -12,14 +12,14 @@ STANDARD_ERRORS = 5.0
 def normal_of(structure, d, seed=0, lead=(), rank=2, names=None, scale=1.0):
     """Return a random normal; its features have scales of their own."""
     rng = np.random.default_rng([seed, d])
-    spread = scale * np.exp(rng.normal(size=d))
+    sd = scale * np.exp(rng.normal(size=d))
     mean = 3 * scale * rng.normal(size=(*lead, d))
     if structure == "diagonal":
-        return MultivariateNormal.from_diagonal(mean, spread**2, names)
+        return MultivariateNormal.from_diagonal(mean, sd**2, names)
     if structure == "low_rank":
-        loadings = rng.normal(size=(d, rank)) * spread[:, None]
-        return MultivariateNormal.from_low_rank(mean, loadings, spread**2 / 3, names)
-    half = rng.normal(size=(d, d + 2)) * spread[:, None]
+        loadings = rng.normal(size=(d, rank)) * sd[:, None]
+        return MultivariateNormal.from_low_rank(mean, loadings, sd**2 / 3, names)
+    half = rng.normal(size=(d, d + 2)) * sd[:, None]
     return MultivariateNormal(mean, half @ half.T, names)
 
 

@@ -1,4 +1,4 @@
-"""What all basis functions share: scikit-learn's contract, gaps, frames, names, refusals."""
+"""What all basis functions share: scikit-learn's contract, missing values, names, refusals."""
 
 import pickle
 
@@ -113,15 +113,15 @@ def test_names_are_different_even_where_columns_lie_far_from_zero(expansion):
     assert len(set(names)) == len(names)
 
 
-# ---- gaps
+# ---- missing values
 
 
 @every(BY_COLUMN)
-def test_a_gap_stays_a_gap_in_the_columns_made_of_it_and_nowhere_else(expansion):
+def test_a_missing_value_stays_missing_in_the_columns_made_of_it_and_nowhere_else(expansion):
     fitted = clone(expansion).fit(X)
-    gappy = X.copy()
-    gappy[3, 1] = np.nan
-    expanded = fitted.transform(gappy)
+    incomplete = X.copy()
+    incomplete[3, 1] = np.nan
+    expanded = fitted.transform(incomplete)
     expected = fitted.transform(X)
     made_of_it = np.array(["x1" in text for text in fitted.get_feature_names_out()])
     assert np.isnan(expanded[3, made_of_it]).all()
@@ -130,20 +130,20 @@ def test_a_gap_stays_a_gap_in_the_columns_made_of_it_and_nowhere_else(expansion)
 
 
 @every(OF_ROWS)
-def test_a_gap_makes_a_gap_of_every_function_of_its_row(expansion):
+def test_a_missing_value_makes_missing_every_function_of_its_row(expansion):
     fitted = clone(expansion).fit(X)
-    gappy = X.copy()
-    gappy[3, 1] = np.nan
-    expanded = fitted.transform(gappy)
+    incomplete = X.copy()
+    incomplete[3, 1] = np.nan
+    expanded = fitted.transform(incomplete)
     assert np.isnan(expanded[3]).all()
     rest = np.arange(len(X)) != 3
     np.testing.assert_allclose(expanded[rest], fitted.transform(X)[rest], rtol=1e-12)
 
 
 @every([Fourier(), Radial(), Hinge()])
-def test_gaps_are_left_out_of_what_is_learned_of_their_column(expansion):
-    gappy = np.vstack([X, [[np.nan, 41.0], [3.0, np.nan]]])
-    learned = clone(expansion).fit(gappy)
+def test_missing_values_are_left_out_of_what_is_learned_of_their_column(expansion):
+    incomplete = np.vstack([X, [[np.nan, 41.0], [3.0, np.nan]]])
+    learned = clone(expansion).fit(incomplete)
     for at, extra in enumerate((3.0, 41.0)):
         column = np.append(X[:, at], extra)[:, None]
         alone = clone(expansion).fit(column).transform(column)
@@ -154,10 +154,10 @@ def test_gaps_are_left_out_of_what_is_learned_of_their_column(expansion):
 
 
 def test_random_hinges_scale_by_all_cells_and_bend_at_complete_rows():
-    gappy = np.vstack([X, [[1e3, np.nan], [np.nan, -1e3]]])
-    hinges = RandomHinge(200, random_state=0).fit(gappy)
-    np.testing.assert_allclose(hinges.mean_, np.nanmean(gappy, axis=0), rtol=1e-12)
-    np.testing.assert_allclose(hinges.scale_, np.nanstd(gappy, axis=0), rtol=1e-12)
+    incomplete = np.vstack([X, [[1e3, np.nan], [np.nan, -1e3]]])
+    hinges = RandomHinge(200, random_state=0).fit(incomplete)
+    np.testing.assert_allclose(hinges.mean_, np.nanmean(incomplete, axis=0), rtol=1e-12)
+    np.testing.assert_allclose(hinges.scale_, np.nanstd(incomplete, axis=0), rtol=1e-12)
     among_complete = hinges.transform(X)
     assert np.all(among_complete.min(axis=0) == 0)
     assert np.all(among_complete.max(axis=0) > 0)

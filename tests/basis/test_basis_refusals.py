@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import InvalidParameterError
 
-from suffice.basis import Fourier, Hinge, Polynomial, Radial, RandomHinge
+from suffice.basis import Fourier, Hinge, Levels, Polynomial, Radial, RandomHinge
 from suffice.errors import InputError
 
 X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 10.0] + [3.0, 40.0]
@@ -24,8 +24,8 @@ def every(expansions):
 def test_infinity_is_refused_with_its_place(expansion):
     bad = X.copy()
     bad[7, 1] = -np.inf
-    told = r"contains infinity: -inf in row 7, column 1\. Replace it, or make it NaN"
-    with pytest.raises(InputError, match=told):
+    message = r"contains infinity: -inf in row 7, column 1\. Replace it, or make it NaN"
+    with pytest.raises(InputError, match=message):
         clone(expansion).fit(bad)
     fitted = clone(expansion).fit(pd.DataFrame(X, columns=["age", "pay"]))
     with pytest.raises(InputError, match=r"infinity: -inf in row 7, column 1 \('pay'\)"):
@@ -67,10 +67,12 @@ def test_a_fit_that_fails_leaves_the_transformer_as_it_was(expansion):
 
 
 @every(LEARNED)
-def test_a_column_of_gaps_gives_nothing_to_learn_from(expansion):
+def test_a_column_of_missing_values_gives_nothing_to_learn_from(expansion):
     frame = pd.DataFrame({"age": [1.0, 2.0], "pay": [np.nan, np.nan]})
-    told = r"nothing to learn from: column 1 \('pay'\) holds missing values only\. Leave the column"
-    with pytest.raises(InputError, match=told):
+    message = (
+        r"nothing to learn from: column 1 \('pay'\) holds missing values only\. Leave the column"
+    )
+    with pytest.raises(InputError, match=message):
         clone(expansion).fit(frame)
 
 
@@ -80,7 +82,7 @@ def test_a_range_that_overflows_is_refused(expansion):
         clone(expansion).fit([[-1e308], [1e308]])
 
 
-def test_random_hinges_need_a_row_without_gaps():
+def test_random_hinges_need_a_row_without_missing_values():
     with pytest.raises(
         InputError, match=r"All 2 rows of X have missing values.*Give a complete row"
     ):
@@ -101,8 +103,8 @@ def test_a_result_that_is_not_finite_is_refused_by_name(expansion, row, column):
     tiny = pd.DataFrame(X * 1e-10, columns=["age", "pay"])
     fitted = expansion.fit(tiny)
     rows = pd.DataFrame([[0.0, 0.0], row], columns=["age", "pay"])
-    told = rf"{column} is not finite in row 1: its numbers are too large for \w+\. Correct them"
-    with pytest.raises(InputError, match=told):
+    message = rf"{column} is not finite in row 1: its numbers are too large for \w+\. Correct them"
+    with pytest.raises(InputError, match=message):
         fitted.transform(rows)
 
 
@@ -110,7 +112,7 @@ def test_a_result_that_is_not_finite_is_refused_by_name(expansion, row, column):
 
 
 @pytest.mark.parametrize(
-    ("expansion", "told"),
+    ("expansion", "message"),
     [
         (Fourier([1, 0]), r"frequencies is \[1, 0\]\. Give one or more numbers above 0"),
         (Fourier([]), r"frequencies is \[\]\. Give one or more numbers above 0"),
@@ -131,8 +133,8 @@ def test_a_result_that_is_not_finite_is_refused_by_name(expansion, row, column):
         (Hinge([[1.0], ["a"]]), r"knots\[1\] is \['a'\]\. Give numbers"),
     ],
 )
-def test_given_numbers_that_make_no_sense_are_refused(expansion, told):
-    with pytest.raises(InputError, match=told):
+def test_given_numbers_that_make_no_sense_are_refused(expansion, message):
+    with pytest.raises(InputError, match=message):
         expansion.fit(X)
 
 
@@ -201,3 +203,12 @@ def test_numbers_near_the_ends_of_double_precision_are_learned_from():
         rows = np.array([[0.0]] * 9 + [[1.0]]) * size
         for expansion in LEARNED:
             assert np.isfinite(clone(expansion).fit(rows).transform(rows)).all()
+
+
+@pytest.mark.parametrize(
+    ("levels", "message"),
+    [([1, 2, 3], "levels=.* for 2 columns"), (0, "A column of 0 levels"), ([0.5, 1], "levels=")],
+)
+def test_numbers_of_levels_that_make_no_sense_are_refused(levels, message):
+    with pytest.raises(InputError, match=message):
+        Levels(levels).fit([[0, 1], [1, 1]])

@@ -10,9 +10,14 @@ from scipy.spatial.distance import cdist
 from scipy.stats import kstest, norm
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    PolynomialFeatures,
+    StandardScaler,
+)
 
-from suffice.basis import Fourier, Hinge, Polynomial, Radial, RandomHinge
+from suffice.basis import Fourier, Hinge, Levels, Polynomial, Quadratic, Radial, RandomHinge
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3)) * [1.0, 5.0, 0.1] + [0.0, 20.0, -3.0]
@@ -262,3 +267,36 @@ def test_more_random_hinges_approximate_a_smooth_function_better():
     assert errors[1] < errors[0] / 2
     assert errors[2] < errors[1] / 4
     assert errors[2] < 0.02
+
+
+# ---- Quadratic and Levels
+
+
+def test_quadratic_columns_are_those_of_scikit_learns_polynomials_of_degree_two():
+    theirs = PolynomialFeatures(2, include_bias=False).fit_transform(X)
+    np.testing.assert_allclose(Quadratic().fit_transform(X), theirs, rtol=1e-15)
+
+
+def test_squares_alone_leave_products_of_different_columns_out():
+    np.testing.assert_array_equal(Quadratic(products=False).fit_transform(X), np.hstack([X, X**2]))
+
+
+def test_a_missing_value_enters_the_products_of_its_column_only():
+    incomplete = X[:1].copy()
+    incomplete[0, 1] = np.nan
+    out = Quadratic().fit(X).transform(incomplete)[0]
+    names = Quadratic().fit(X).get_feature_names_out()
+    assert all(np.isnan(cell) == ("x1" in name) for cell, name in zip(out, names, strict=True))
+
+
+def test_known_levels_are_one_hot_and_others_have_a_column_of_their_own():
+    rows = np.array([[0, 2], [1, 0], [1, 1]])
+    theirs = OneHotEncoder(sparse_output=False).fit_transform(rows)
+    ours = Levels().fit(rows)
+    names = ours.get_feature_names_out()
+    known = [not name.endswith("otherwise") for name in names]
+    np.testing.assert_array_equal(ours.transform(rows)[:, known], theirs)
+    odd = ours.transform([[-1, 0], [2, 9], [1, 0]])
+    assert odd[:, names.tolist().index("x0 otherwise")].tolist() == [1, 1, 0]
+    assert odd[:, names.tolist().index("x1 otherwise")].tolist() == [0, 1, 0]
+    assert np.all(odd.sum(axis=1) == 2)

@@ -9,15 +9,15 @@ from scipy.stats import multivariate_normal
 
 import reference
 from suffice.gaussian.covariance import mle
-from suffice.gaussian.em import expected_moments, fit_em
+from suffice.gaussian.maximum_likelihood import expected_moments, fit_em
 from suffice.tally import Patterns
 
 
-def gappy_rows(seed=0, rows=60, features=3, gaps=0.25):
+def incomplete_rows(seed=0, rows=60, features=3, missing=0.25):
     rng = np.random.default_rng(seed)
     mix = rng.normal(size=(features, features))
     X = rng.normal(size=(rows, features)) @ mix + 3
-    X[rng.random(X.shape) < gaps] = np.nan
+    X[rng.random(X.shape) < missing] = np.nan
     return X[~np.isnan(X).all(axis=1)]
 
 
@@ -26,17 +26,17 @@ def tally_of(*classes):
 
 
 def alike(X):
-    """Return rows that have the same gaps, the columns they show and the columns they do not."""
-    gaps, of_row = np.unique(np.isnan(X), axis=0, return_inverse=True)
-    rows = [np.flatnonzero(of_row.ravel() == at) for at in range(len(gaps))]
+    """Return rows with the same missing values, and their observed and missing columns."""
+    patterns, of_row = np.unique(np.isnan(X), axis=0, return_inverse=True)
+    rows = [np.flatnonzero(of_row.ravel() == at) for at in range(len(patterns))]
     return [
-        (mine, np.flatnonzero(~gap), np.flatnonzero(gap))
-        for mine, gap in zip(rows, gaps, strict=True)
+        (mine, np.flatnonzero(~missing), np.flatnonzero(missing))
+        for mine, missing in zip(rows, patterns, strict=True)
     ]
 
 
 def by_hand(X, mean, covariance):
-    """One EM step: every row filled in, together with those that have the same gaps."""
+    """One EM step: every row filled in, together with those that have the same missing values."""
     filled, left = X.copy(), np.zeros_like(covariance)
     for rows, o, m in alike(X):
         slope = covariance[np.ix_(m, o)] @ np.linalg.inv(covariance[np.ix_(o, o)])
@@ -55,7 +55,7 @@ def observed_log_likelihood(X, mean, covariance):
 
 
 def test_a_step_on_the_tally_is_a_step_on_the_rows():
-    X = gappy_rows()
+    X = incomplete_rows()
     mean, covariance = np.arange(3.0), np.eye(3) + 0.3
     moments = expected_moments(tally_of(X), mean[None], covariance[None])
     wanted = by_hand(X, mean, covariance)
@@ -65,7 +65,7 @@ def test_a_step_on_the_tally_is_a_step_on_the_rows():
 
 @pytest.mark.slow
 def test_em_ends_where_em_on_the_rows_ends():
-    X = gappy_rows(1)
+    X = incomplete_rows(1)
     mean, covariance = np.zeros(3), np.eye(3)
     for _ in range(2000):
         mean, covariance = by_hand(X, mean, covariance)
@@ -77,7 +77,7 @@ def test_em_ends_where_em_on_the_rows_ends():
 
 
 def test_em_ends_at_the_maximum_of_the_observed_likelihood():
-    X = gappy_rows(2, rows=40, features=2)
+    X = incomplete_rows(2, rows=40, features=2)
     found = fit_em(tally_of(X), partial(mle, tied=False), 2000, 1e-10)
     mean, covariance = mle(found.moments, tied=False)
 
@@ -91,7 +91,7 @@ def test_em_ends_at_the_maximum_of_the_observed_likelihood():
 
 
 def test_tied_em_ends_at_a_maximum_of_both_classes_together():
-    one, two = gappy_rows(3, features=2), gappy_rows(4, rows=30, features=2) + 5
+    one, two = incomplete_rows(3, features=2), incomplete_rows(4, rows=30, features=2) + 5
     found = fit_em(tally_of(one, two), partial(mle, tied=True), 2000, 1e-12)
     means, (covariance,) = mle(found.moments, tied=True)
 
@@ -114,14 +114,14 @@ def test_whole_rows_need_no_iteration():
     np.testing.assert_allclose(found.moments.mean()[0], X.mean(axis=0))
 
 
-def test_running_out_of_iterations_is_told():
-    found = fit_em(tally_of(gappy_rows(5, gaps=0.5)), partial(mle, tied=False), 2, 1e-12)
+def test_running_out_of_iterations_is_reported():
+    found = fit_em(tally_of(incomplete_rows(5, missing=0.5)), partial(mle, tied=False), 2, 1e-12)
     assert (found.iterations, found.converged) == (2, False)
     assert found.last_change > 1e-12
 
 
 def test_a_feature_that_nobody_showed_stays_finite():
-    X = gappy_rows(6)
+    X = incomplete_rows(6)
     X[:, 1] = np.nan
     X = X[~np.isnan(X).all(axis=1)]
     found = fit_em(tally_of(X), partial(mle, tied=False), 500, 1e-6)
@@ -131,7 +131,7 @@ def test_a_feature_that_nobody_showed_stays_finite():
 @pytest.mark.slow
 @pytest.mark.parametrize("offset", [0.0, 1e8])
 def test_em_does_not_mind_where_the_data_lie(offset):
-    X = np.round(gappy_rows(7), 6)
+    X = np.round(incomplete_rows(7), 6)
     tally = tally_of(X + offset)
     assert isinstance(tally, Patterns)
     found = mle(fit_em(tally, partial(mle, tied=False), 500, 1e-10).moments, tied=False)

@@ -210,9 +210,9 @@ def test_the_information_form_and_back_is_the_same_normal(normal):
     assert isinstance(found, Information)
     np.testing.assert_allclose(found.precision, np.linalg.inv(normal.covariance), rtol=1e-6)
     np.testing.assert_array_equal(found.precision, normal.precision)
-    again = MultivariateNormal.from_information(*found)
-    np.testing.assert_allclose(again.mean, normal.mean, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(again.covariance, normal.covariance, rtol=1e-9, atol=1e-12)
+    rebuilt = MultivariateNormal.from_information(*found)
+    np.testing.assert_allclose(rebuilt.mean, normal.mean, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(rebuilt.covariance, normal.covariance, rtol=1e-9, atol=1e-12)
 
 
 def test_conditioning_in_the_information_form_is_taking_a_block():

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from gaussian_cases import STRUCTURES, assert_mean_within, normal_of, normals
-from suffice.gaussian import MultivariateNormal, density
+from suffice.gaussian import MultivariateNormal
 
 each_structure = pytest.mark.parametrize("structure", STRUCTURES)
 
@@ -48,7 +48,7 @@ def test_the_distance_is_the_exponent_of_the_density(structure):
 
 
 @each_structure
-def test_gaps_are_marginalised_row_by_row(structure):
+def test_missing_values_are_marginalised_row_by_row(structure):
     normal = normal_of(structure, 4)
     rng = np.random.default_rng(2)
     x = rng.normal(size=(30, 4))
@@ -65,7 +65,7 @@ def test_gaps_are_marginalised_row_by_row(structure):
             assert value == pytest.approx(part.logpdf(row[seen]), rel=1e-10)
 
 
-def test_a_gap_may_hide_the_singular_part():
+def test_a_missing_value_may_hide_the_singular_part():
     normal = MultivariateNormal([0.0, 1.0, 2.0], np.diag([1.0, 0.0, 4.0]))
     found = normal.log_density([[0.5, np.nan, 1.0]])
     wanted = stats.norm(0, 1).logpdf(0.5) + stats.norm(2, 2).logpdf(1.0)
@@ -95,7 +95,7 @@ def test_many_rows_are_taken_in_small_blocks(structure, monkeypatch):
     x = np.random.default_rng(3).normal(size=(50, 1, 3))
     x[::9, 0, 1] = np.nan
     whole = normal.log_density(x)
-    monkeypatch.setattr(density, "BLOCK_CELLS", 30)
+    monkeypatch.setattr("suffice.gaussian.structure.BLOCK_CELLS", 30)
     sizes = []
     squared_distances = type(normal._structure).squared_distances
 
@@ -113,9 +113,9 @@ def test_a_density_integrates_to_one():
     normal = normal_of("full", 2, scale=0.5)
     axis = np.linspace(-1, 1, 601)
     points = np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1)
-    spread = 9 * np.sqrt(normal.variances)
-    values = np.exp(normal.log_density(normal.mean + points * spread))
-    assert values.sum() * np.prod(spread) * (axis[1] - axis[0]) ** 2 == pytest.approx(1, rel=1e-6)
+    sd = 9 * np.sqrt(normal.variances)
+    values = np.exp(normal.log_density(normal.mean + points * sd))
+    assert values.sum() * np.prod(sd) * (axis[1] - axis[0]) ** 2 == pytest.approx(1, rel=1e-6)
 
 
 @each_structure
@@ -126,8 +126,8 @@ def test_variances_of_many_sizes_lose_no_digits(structure):
     x = np.random.default_rng(4).normal(size=(5, 3))
     wanted = scipys(plain).logpdf(x) - np.log(sizes).sum()
     np.testing.assert_allclose(normal.log_density(x * sizes), wanted, rtol=1e-9)
-    again = MultivariateNormal(normal.mean, normal.covariance)
-    np.testing.assert_allclose(again.log_density(x * sizes), wanted, rtol=1e-9)
+    rebuilt = MultivariateNormal(normal.mean, normal.covariance)
+    np.testing.assert_allclose(rebuilt.log_density(x * sizes), wanted, rtol=1e-9)
 
 
 def test_a_low_rank_that_explains_nearly_everything_keeps_its_distances():
@@ -174,10 +174,10 @@ def test_divergence_in_one_dimension_is_an_integral():
 def test_divergence_in_two_dimensions_is_an_integral(first, second):
     one, two = normal_of(first, 2, 1, rank=1), normal_of(second, 2, 2, rank=1)
     axis = np.linspace(-10, 10, 801)
-    spread = np.sqrt(one.variances)
-    points = one.mean + np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1) * spread
+    sd = np.sqrt(one.variances)
+    points = one.mean + np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1) * sd
     log_p, log_q = scipys(one).logpdf(points), scipys(two).logpdf(points)
-    cell = np.prod(spread) * (axis[1] - axis[0]) ** 2
+    cell = np.prod(sd) * (axis[1] - axis[0]) ** 2
     assert one.kl(two) == pytest.approx((np.exp(log_p) * (log_p - log_q)).sum() * cell, rel=1e-6)
 
 
@@ -198,12 +198,12 @@ def test_divergence_is_never_negative_and_zero_from_itself(one, two):
 @each_structure
 def test_divergence_is_flat_at_equality(structure):
     normal = normal_of(structure, 3)
-    spread = np.sqrt(normal.variances)
+    sd = np.sqrt(normal.variances)
     step = 1e-3
 
     def moved(direction, sign):
         if direction.ndim == 1:
-            mean = normal.mean + sign * step * direction * spread
+            mean = normal.mean + sign * step * direction * sd
             return MultivariateNormal(mean, normal.covariance)
         change = sign * step * (direction + direction.T) * normal.covariance
         return MultivariateNormal(normal.mean, normal.covariance + change)

@@ -12,7 +12,7 @@ each_structure = pytest.mark.parametrize("structure", STRUCTURES)
 
 
 @pytest.mark.parametrize(
-    ("told", "covariance"),
+    ("message", "covariance"),
     [
         (r"not symmetric: 0.5 at \[0, 1\] and 0 at \[1, 0\]", [[1.0, 0.5], [0.0, 1.0]]),
         ("eigenvalue -0.5", [[1.0, 1.5], [1.5, 1.0]]),
@@ -22,8 +22,8 @@ each_structure = pytest.mark.parametrize("structure", STRUCTURES)
         (r"inf at \[1, 1\]", [[1.0, 0.0], [0.0, np.inf]]),
     ],
 )
-def test_a_matrix_that_is_no_covariance_is_refused(told, covariance):
-    with pytest.raises(CovarianceError, match=told):
+def test_a_matrix_that_is_no_covariance_is_refused(message, covariance):
+    with pytest.raises(CovarianceError, match=message):
         MultivariateNormal([0.0, 0.0], covariance)
 
 
@@ -98,7 +98,7 @@ def test_a_covariance_that_rounding_left_below_zero_is_singular():
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "make"),
+    ("message", "kind", "make"),
     [
         (r"mean \(3,\)", ShapeError, lambda: MultivariateNormal(np.zeros(3), np.eye(2))),
         (r"mean \(\)", ShapeError, lambda: MultivariateNormal(0.0, [[1.0]])),
@@ -151,15 +151,15 @@ def test_a_covariance_that_rounding_left_below_zero_is_singular():
         ("'ab' is one name", InputError, lambda: normal_of("full", 2, names="ab")),
     ],
 )
-def test_parameters_that_make_no_normal_are_refused(told, kind, make):
-    with pytest.raises(kind, match=told):
+def test_parameters_that_make_no_normal_are_refused(message, kind, make):
+    with pytest.raises(kind, match=message):
         make()
 
 
 @each_structure
 def test_features_that_are_not_there_are_refused_by_name(structure):
     normal = normal_of(structure, 3, names=["a", "b", "c"])
-    for which, told in (
+    for which, message in (
         ("z", "No feature is named 'z'. There are: a, b, c"),
         (["a", "a"], "Feature 'a' is chosen twice"),
         (["b", 1], "Feature 'b' is chosen twice"),
@@ -170,7 +170,7 @@ def test_features_that_are_not_there_are_refused_by_name(structure):
         ([True, False, True], "Feature True is neither a number nor a name"),
         ([0.5], "Feature 0.5 is neither"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             normal.marginal(which)
     with pytest.raises(InputError, match=r"where none has a name\. Choose by number"):
         normal_of(structure, 3).marginal("a")
@@ -181,7 +181,7 @@ def test_features_that_are_not_there_are_refused_by_name(structure):
 @each_structure
 def test_conditions_that_make_no_sense_are_refused(structure):
     normal = normal_of(structure, 3, lead=(4,))
-    for told, kind, given in (
+    for message, kind, given in (
         ("All features are given", InputError, ([0, 1, 2], np.zeros(3))),
         (r"Values of shape \(2,\) for 1 given features", ShapeError, ([0], [1.0, 2.0])),
         ("A given value is nan", InputError, ({0: np.nan},)),
@@ -190,7 +190,7 @@ def test_conditions_that_make_no_sense_are_refused(structure):
         (r"shapes \(2,\), \(3,\) do not fit", ShapeError, ({0: [1.0, 2.0], 1: np.zeros(3)},)),
         (r"shapes \(3,\), \(4,\) do not fit", ShapeError, ({0: np.zeros(3)},)),
     ):
-        with pytest.raises(kind, match=told):
+        with pytest.raises(kind, match=message):
             normal.condition(*given)
 
 

@@ -22,7 +22,7 @@ def rows_of(n=40, d=3, seed=0):
     )
 
 
-def gappy(X, share=0.2, seed=0):
+def with_missing(X, share=0.2, seed=0):
     X = X.copy()
     X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
     return X
@@ -51,13 +51,13 @@ def test_a_diagonal_fit_is_the_variance_of_each_column():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("covariance", ["full", "diagonal", "low_rank"])
-@pytest.mark.parametrize("gaps", [False, True])
-def test_a_weight_is_a_repeat(covariance, gaps):
-    X = gappy(rows_of()) if gaps else rows_of()
+@pytest.mark.parametrize("missing", [False, True])
+def test_a_weight_is_a_repeat(covariance, missing):
+    X = with_missing(rows_of()) if missing else rows_of()
     weights = np.random.default_rng(1).integers(0, 4, len(X))
-    weighed = MultivariateNormal.fit(X, covariance, weights=weights)
+    weighted = MultivariateNormal.fit(X, covariance, weights=weights)
     repeated = MultivariateNormal.fit(np.repeat(X, weights, axis=0), covariance)
-    assert_same_normal(weighed, repeated, rtol=1e-6, atol=1e-7)
+    assert_same_normal(weighted, repeated, rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "batch"])
@@ -119,7 +119,7 @@ def test_a_tally_with_and_without_a_class_axis_gives_the_normal():
 
 
 def test_patterns_with_and_without_a_class_axis_give_the_same():
-    tally = reference.patterns(gappy(rows_of())[:30])
+    tally = reference.patterns(with_missing(rows_of())[:30])
     one = MultivariateNormal.from_tally(tally)
     assert_same_normal(one, MultivariateNormal.from_tally(reference.stacked([tally])))
 
@@ -152,18 +152,18 @@ def test_a_constant_column_far_from_its_origin_has_no_negative_variance(constant
     assert np.isfinite(normal.sample(np.random.default_rng(0))).all()
 
 
-# ---- gaps
+# ---- missing values
 
 
-def test_a_diagonal_fit_leaves_gaps_out():
-    X = gappy(rows_of())
+def test_a_diagonal_fit_leaves_missing_values_out():
+    X = with_missing(rows_of())
     normal = MultivariateNormal.fit(X, "diagonal")
     np.testing.assert_allclose(normal.mean, np.nanmean(X, axis=0))
     np.testing.assert_allclose(normal.variances, np.nanvar(X, axis=0))
 
 
-def test_gaps_are_filled_to_the_maximum_of_the_observed_likelihood():
-    X = gappy(rows_of(n=60), 0.3)
+def test_missing_values_are_filled_to_the_maximum_of_the_observed_likelihood():
+    X = with_missing(rows_of(n=60), 0.3)
     normal = MultivariateNormal.fit(X)
     d, step = 3, 1e-4
 
@@ -171,24 +171,24 @@ def test_gaps_are_filled_to_the_maximum_of_the_observed_likelihood():
         return MultivariateNormal(mean, covariance).log_density(X).sum()
 
     top = likelihood(normal.mean, normal.covariance)
-    spread = np.sqrt(normal.variances)
+    sd = np.sqrt(normal.variances)
     for i in range(d):
-        shift = step * spread * np.eye(d)[i]
+        shift = step * sd * np.eye(d)[i]
         ahead = likelihood(normal.mean + shift, normal.covariance)
         behind = likelihood(normal.mean - shift, normal.covariance)
         assert abs(ahead - behind) / (2 * step) < 1e-3
         assert max(ahead, behind) < top
         for j in range(i + 1):
             change = np.zeros((d, d))
-            change[i, j] = change[j, i] = step * spread[i] * spread[j]
+            change[i, j] = change[j, i] = step * sd[i] * sd[j]
             ahead = likelihood(normal.mean, normal.covariance + change)
             behind = likelihood(normal.mean, normal.covariance - change)
             assert abs(ahead - behind) / (2 * step) < 1e-3
             assert max(ahead, behind) < top
 
 
-def test_gaps_are_filled_as_the_discriminant_fills_them():
-    X = gappy(rows_of(n=80))
+def test_missing_values_are_filled_as_the_discriminant_fills_them():
+    X = with_missing(rows_of(n=80))
     normal = MultivariateNormal.fit(X)
     model = GaussianDiscriminant(covariance="full", estimate="mle", max_iter=1000, tol=1e-10)
     with pytest.warns(UserWarning, match="one class"):
@@ -197,10 +197,10 @@ def test_gaps_are_filled_as_the_discriminant_fills_them():
     np.testing.assert_allclose(normal.covariance, model.covariance_[0], rtol=1e-6, atol=1e-7)
 
 
-def test_an_em_that_runs_out_of_iterations_is_told(monkeypatch):
+def test_an_em_that_runs_out_of_iterations_is_reported(monkeypatch):
     monkeypatch.setattr(maximum_likelihood, "MAX_ITER", 2)
     with pytest.warns(ConvergenceWarning, match="EM over the missing values moved by"):
-        MultivariateNormal.fit(gappy(rows_of(), 0.4))
+        MultivariateNormal.fit(with_missing(rows_of(), 0.4))
 
 
 # ---- factor analysis
@@ -226,17 +226,17 @@ def test_the_number_of_factors_has_a_default():
     assert normal._structure.loadings.shape == (5, 3)
 
 
-def test_few_factors_of_gappy_rows_are_those_of_their_covariance():
-    X = gappy(rows_of(n=200, d=5), 0.1)
+def test_few_factors_of_incomplete_rows_are_those_of_their_covariance():
+    X = with_missing(rows_of(n=200, d=5), 0.1)
     found = MultivariateNormal.fit(X, "low_rank", rank=2)
     full = MultivariateNormal.fit(X)
     np.testing.assert_allclose(found.variances, full.variances, rtol=1e-4)
     assert found.log_density(X).mean() <= full.log_density(X).mean()
 
 
-def test_factors_that_do_not_settle_are_told(monkeypatch):
+def test_factors_that_do_not_converge_are_reported(monkeypatch):
     monkeypatch.setattr(maximum_likelihood, "MAX_ITER", 1)
-    with pytest.warns(ConvergenceWarning, match="Factor analysis did not settle"):
+    with pytest.warns(ConvergenceWarning, match="Factor analysis did not converge"):
         MultivariateNormal.fit(rows_of(n=100, d=6), "low_rank", rank=2)
 
 
@@ -244,7 +244,7 @@ def test_factors_that_do_not_settle_are_told(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "arguments"),
+    ("message", "kind", "arguments"),
     [
         (r"Rows of shape \(3,\)", ShapeError, {"X": [1.0, 2.0, 3.0]}),
         (r"Rows of shape \(0, 2\)", ShapeError, {"X": np.empty((0, 2))}),
@@ -260,8 +260,8 @@ def test_factors_that_do_not_settle_are_told(monkeypatch):
         ("rank=3 for 2", InputError, {"X": np.eye(2), "covariance": "low_rank", "rank": 3}),
     ],
 )
-def test_rows_that_make_no_normal_are_refused(told, kind, arguments):
-    with pytest.raises(kind, match=told):
+def test_rows_that_make_no_normal_are_refused(message, kind, arguments):
+    with pytest.raises(kind, match=message):
         MultivariateNormal.fit(**arguments)
 
 

@@ -26,7 +26,7 @@ from suffice.tally import Moments
 
 
 @st.composite
-def beliefs(draw, d=2):
+def priors_and_rows(draw, d=2):
     """Draw a prior, rows and weights."""
     seed = draw(st.integers(0, 2**31 - 1))
     rng = np.random.default_rng(seed)
@@ -41,43 +41,43 @@ def assert_same(one, two):
     np.testing.assert_array_equal(one.covariance, two.covariance)
 
 
-@given(beliefs())
-def test_learning_at_once_and_in_two_parts_gives_one_posterior(belief):
-    prior, X, weights = belief
+@given(priors_and_rows())
+def test_learning_at_once_and_in_two_parts_gives_one_posterior(case):
+    prior, X, weights = case
     a, b = (reference.full_moments(X[part], weights[part]) for part in (slice(1), slice(1, None)))
     assert_same(prior.posterior(a + b), prior.posterior(a).posterior(b))
     assert_same(prior.posterior(a + b), prior.posterior(b).posterior(a))
 
 
-@given(beliefs())
-def test_learning_nothing_changes_nothing(belief):
-    prior, X, _ = belief
+@given(priors_and_rows())
+def test_learning_nothing_changes_nothing(case):
+    prior, X, _ = case
     nothing = reference.full_moments(X).zero()
     assert prior.log_evidence(nothing) == 0
     assert prior.posterior(nothing) == prior
 
 
-@given(beliefs())
-def test_evidence_is_the_product_of_one_step_predictives(belief):
-    prior, X, _ = belief
-    believed, total = prior, 0.0
+@given(priors_and_rows())
+def test_evidence_is_the_product_of_one_step_predictives(case):
+    prior, X, _ = case
+    updated, total = prior, 0.0
     for x in X:
-        total += believed.predictive().log_density(x)
-        believed = believed.posterior(reference.full_moments(x[None]))
+        total += updated.predictive().log_density(x)
+        updated = updated.posterior(reference.full_moments(x[None]))
     assert total == pytest.approx(prior.log_evidence(reference.full_moments(X)), rel=1e-9)
 
 
-@given(beliefs())
-def test_evidence_of_two_parts_multiplies_for_fractional_weights_too(belief):
-    prior, X, weights = belief
+@given(priors_and_rows())
+def test_evidence_of_two_parts_multiplies_for_fractional_weights_too(case):
+    prior, X, weights = case
     a, b = (reference.full_moments(X[part], weights[part]) for part in (slice(1), slice(1, None)))
     stepwise = prior.log_evidence(a) + prior.posterior(a).log_evidence(b)
     assert stepwise == pytest.approx(prior.log_evidence(a + b), rel=1e-9, abs=1e-9)
 
 
-@given(beliefs())
-def test_evidence_is_the_density_of_all_rows_as_one(belief):
-    prior, X, _ = belief
+@given(priors_and_rows())
+def test_evidence_is_the_density_of_all_rows_as_one(case):
+    prior, X, _ = case
     n = len(X)
     covariance = np.kron(np.ones((n, n)), prior.prior.covariance)
     covariance += np.kron(np.eye(n), prior.covariance)
@@ -91,12 +91,12 @@ def test_posterior_is_prior_times_likelihood_on_a_grid():
     tally = reference.full_moments(X)
     after = prior.posterior(tally)
     axis = np.linspace(-8, 8, 401)
-    spread = np.sqrt(after.prior.variances)
-    points = after.mean() + np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1) * spread
+    sd = np.sqrt(after.prior.variances)
+    points = after.mean() + np.stack(np.meshgrid(axis, axis, indexing="ij"), axis=-1) * sd
     log_joint = stats.multivariate_normal(prior.mean(), prior.prior.covariance).logpdf(points)
     for x in X:
         log_joint = log_joint + stats.multivariate_normal(x, prior.covariance).logpdf(points)
-    cell = np.prod(spread) * (axis[1] - axis[0]) ** 2
+    cell = np.prod(sd) * (axis[1] - axis[0]) ** 2
     total = np.exp(log_joint).sum() * cell
     assert prior.log_evidence(tally) == pytest.approx(np.log(total), rel=1e-8)
     np.testing.assert_allclose(
@@ -179,7 +179,7 @@ def test_what_is_known_for_sure_stays_known():
     assert after.prior.names == ("a", "b")
 
 
-def test_rows_without_spread_have_no_evidence():
+def test_rows_that_do_not_vary_have_no_evidence():
     prior = KnownCovariance(normal_of("full", 2), np.diag([1.0, 0.0]))
     tally = reference.full_moments(np.zeros((2, 2)))
     assert np.all(np.isfinite(prior.posterior(tally).mean()))

@@ -44,20 +44,20 @@ def joint_of(linear, prior):
 @each_size
 @pytest.mark.parametrize("noise", ["scalar", "variances", "covariance", "normal"])
 def test_all_answers_are_those_of_the_joint_normal(prior, m, noise):
-    believed = normal_of(prior, 3, 1, names=["a", "b", "c"])
+    state = normal_of(prior, 3, 1, names=["a", "b", "c"])
     linear = measurement(m, 3, noise)
     y = np.random.default_rng(2).normal(size=m)
-    mean, covariance = joint_of(linear, believed)
-    predictive = linear.predictive(believed)
+    mean, covariance = joint_of(linear, state)
+    predictive = linear.predictive(state)
     np.testing.assert_allclose(predictive.mean, mean[3:], rtol=1e-10)
     np.testing.assert_allclose(predictive.covariance, covariance[3:, 3:], rtol=1e-9)
     gain = covariance[:3, 3:] @ np.linalg.inv(covariance[3:, 3:])
-    found = linear.posterior(believed, y)
+    found = linear.posterior(state, y)
     np.testing.assert_allclose(found.mean, mean[:3] + gain @ (y - mean[3:]), rtol=1e-7, atol=1e-8)
     left = covariance[:3, :3] - gain @ covariance[3:, :3]
     np.testing.assert_allclose(found.covariance, left, rtol=1e-6, atol=1e-8)
     wanted = stats.multivariate_normal(mean[3:], covariance[3:, 3:]).logpdf(y)
-    assert linear.log_evidence(believed, y) == pytest.approx(wanted, rel=1e-9)
+    assert linear.log_evidence(state, y) == pytest.approx(wanted, rel=1e-9)
     assert found.names == ("a", "b", "c")
 
 
@@ -128,17 +128,17 @@ def test_many_measurements_of_which_one_has_no_noise():
 
 def test_hundreds_of_precise_measurements_leave_a_covariance():
     prior = MultivariateNormal(np.zeros(2), 1e6 * np.eye(2))
-    believed = prior
+    state = prior
     linear = LinearGaussian([[1.0, 1.0], [1.0, 1.0 + 1e-6]], noise=1e-8)
     for _ in range(200):
-        believed = linear.posterior(believed, [1.0, 1.0])
-    assert np.all(np.linalg.eigvalsh(believed.covariance) > 0)
+        state = linear.posterior(state, [1.0, 1.0])
+    assert np.all(np.linalg.eigvalsh(state.covariance) > 0)
     precision = np.eye(2) / 1e6 + 200 * linear.A.T @ linear.A / 1e-8
-    np.testing.assert_allclose(believed.covariance, np.linalg.inv(precision), rtol=1e-2)
+    np.testing.assert_allclose(state.covariance, np.linalg.inv(precision), rtol=1e-2)
 
 
 @pytest.mark.parametrize("m", [3, 8])
-def test_a_gap_is_a_measurement_not_made(m):
+def test_a_missing_value_is_a_measurement_not_made(m):
     prior, linear = normal_of("full", 3), measurement(m, 3, "covariance")
     y = np.random.default_rng(7).normal(size=(4, m))
     y[:, 1] = np.nan
@@ -181,12 +181,12 @@ def test_filtering_a_track_step_by_step_is_solving_it_at_once():
     seen = np.array(seen)
 
     moving, looking = LinearGaussian(move, noise=Q), LinearGaussian(look, noise=R)
-    believed, evidence, filtered = start, 0.0, []
+    posterior, evidence, filtered = start, 0.0, []
     for y in seen:
-        believed = moving.predictive(believed)
-        evidence += looking.log_evidence(believed, y)
-        believed = looking.posterior(believed, y)
-        filtered.append(believed)
+        posterior = moving.predictive(posterior)
+        evidence += looking.log_evidence(posterior, y)
+        posterior = looking.posterior(posterior, y)
+        filtered.append(posterior)
 
     # All states and all measurements as one normal: each is a sum of the start and the noises.
     sources = np.zeros((4 * steps, 4 * (steps + 1)))
@@ -195,9 +195,9 @@ def test_filtering_a_track_step_by_step_is_solving_it_at_once():
             power = t + 1 if s == 0 else t + 1 - s
             block = np.linalg.matrix_power(move, power)
             sources[4 * t : 4 * t + 4, 4 * s : 4 * s + 4] = block
-    spread = np.kron(np.eye(steps + 1), Q)
-    spread[:4, :4] = start.covariance
-    states = sources @ spread @ sources.T
+    noise = np.kron(np.eye(steps + 1), Q)
+    noise[:4, :4] = start.covariance
+    states = sources @ noise @ sources.T
     centre = sources[:, :4] @ start.mean
     looks = np.kron(np.eye(steps), look)
     ys = looks @ states @ looks.T + np.kron(np.eye(steps), R)
@@ -226,7 +226,7 @@ def test_a_copy_is_as_read_only():
 
 
 @pytest.mark.parametrize(
-    ("told", "kind", "arguments"),
+    ("message", "kind", "arguments"),
     [
         (r"A of shape \(2,\)", ShapeError, {"A": [1.0, 2.0], "noise": 1.0}),
         ("A nan", InputError, {"A": [[np.nan]], "noise": 1.0}),
@@ -237,8 +237,8 @@ def test_a_copy_is_as_read_only():
         ("noise of 3 features for 1", ShapeError, {"A": [[1.0]], "noise": normal_of("full", 3)}),
     ],
 )
-def test_measurements_that_make_no_sense_are_refused(told, kind, arguments):
-    with pytest.raises(kind, match=told):
+def test_measurements_that_make_no_sense_are_refused(message, kind, arguments):
+    with pytest.raises(kind, match=message):
         LinearGaussian(**arguments)
 
 

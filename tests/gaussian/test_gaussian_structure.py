@@ -8,8 +8,8 @@ import pytest
 
 from gaussian_cases import STRUCTURES, normal_of
 from suffice.gaussian import MultivariateNormal
-from suffice.gaussian.diagonal import Diagonal
 from suffice.gaussian.low_rank import LowRank
+from suffice.gaussian.structure import Diagonal
 
 each_structure = pytest.mark.parametrize("structure", STRUCTURES)
 
@@ -96,8 +96,8 @@ def test_a_precision_is_one_over_what_the_other_features_leave(size):
 
 def test_the_share_of_noise_bounds_the_least_eigenvalue():
     normal = normal_of("low_rank", 6)
-    spread = np.sqrt(normal.variances)
-    values = np.linalg.eigvalsh(normal.covariance / np.outer(spread, spread))
+    sd = np.sqrt(normal.variances)
+    values = np.linalg.eigvalsh(normal.covariance / np.outer(sd, sd))
     assert 0 < normal._structure.least <= values[0]
 
 

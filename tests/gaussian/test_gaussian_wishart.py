@@ -58,12 +58,12 @@ def test_the_mean_and_the_density_are_those_of_draws(kind):
 def test_the_log_density_is_flat_at_the_mode(kind):
     found = kind(9.0, normal_of("full", 3).covariance)
     mode = found.mode()
-    spread = np.sqrt(np.diagonal(mode))
+    sd = np.sqrt(np.diagonal(mode))
     step = 1e-4
     for i in range(3):
         for j in range(i + 1):
             change = np.zeros((3, 3))
-            change[i, j] = change[j, i] = step * spread[i] * spread[j]
+            change[i, j] = change[j, i] = step * sd[i] * sd[j]
             ahead, behind = found.log_density(mode + change), found.log_density(mode - change)
             assert abs(ahead - behind) / (2 * step) < 1e-3
             assert max(ahead, behind) < found.log_density(mode)

@@ -19,10 +19,14 @@ from sklearn.preprocessing import StandardScaler
 from suffice import CategoricalNB, GaussianDiscriminant, GaussianNB, MultinomialNB
 from suffice.display.curves import panels, share_legend
 from suffice.errors import InputError, ShapeError
-from suffice.lab.compare import Comparison, compare
-from suffice.lab.crossing import crossing_size, find_crossing
-from suffice.lab.learning_curves import Side, default_sizes, draw_split, learning_curves
-from suffice.lab.sides import sides_of
+from suffice.lab.compare import Comparison, compare, crossing_size, find_crossing
+from suffice.lab.learning_curves import (
+    Candidate,
+    choose_candidates,
+    default_sizes,
+    draw_split,
+    learning_curves,
+)
 from suffice.linear_model import LogisticRegression
 
 mpl.use("Agg")
@@ -71,10 +75,10 @@ def refitted_scores(model, X, y, split, size):
     ],
     ids=["gaussian", "discriminant", "categorical"],
 )
-def test_a_model_that_grows_scores_as_one_fitted_to_the_first_rows_from_scratch(data, model):
+def test_an_incremental_model_scores_as_one_fitted_to_the_first_rows_from_scratch(data, model):
     X, y = data()
     splits = splits_of(y)
-    curves = list(learning_curves([Side(model, X, grows=True)], y, SIZES, splits))
+    curves = list(learning_curves([Candidate(model, X, incremental=True)], y, SIZES, splits))
     for split, (((errors, losses),)) in zip(splits, curves, strict=True):
         for at, size in enumerate(SIZES):
             error, _ = refitted_scores(model, X, y, split, size)
@@ -91,7 +95,7 @@ def test_a_warm_started_logistic_regression_scores_as_one_fitted_from_scratch(da
     X, y = data()
     splits = splits_of(y)
     model = LogisticRegression(C=100.0)
-    curves = list(learning_curves([Side(model, X, grows=False)], y, SIZES, splits))
+    curves = list(learning_curves([Candidate(model, X, incremental=False)], y, SIZES, splits))
     for split, (((errors, losses),)) in zip(splits, curves, strict=True):
         for at, size in enumerate(SIZES):
             error, loss = refitted_scores(model, X, y, split, size)
@@ -108,7 +112,11 @@ def test_a_growing_model_counts_only_the_rows_that_are_new():
             counted.append(len(X))
             return super().partial_fit(X, y, classes, sample_weight)
 
-    list(learning_curves([Side(Watched(tie="class"), X, grows=True)], y, SIZES, splits_of(y, 1)))
+    list(
+        learning_curves(
+            [Candidate(Watched(tie="class"), X, incremental=True)], y, SIZES, splits_of(y, 1)
+        )
+    )
     assert counted == [6, 6, 18, 30]
 
 
@@ -145,9 +153,9 @@ def test_default_sizes_hold_the_doublings_of_ten():
 def test_the_same_seed_gives_the_same_comparison_and_another_seed_another():
     X, y = two_classes()
     options = {"sizes": SIZES, "repeats": 4, "progress": False}
-    first, again = (compare(X=X, y=y, random_state=3, **options) for _ in range(2))
-    np.testing.assert_array_equal(first.errors, again.errors)
-    np.testing.assert_array_equal(first.log_losses, again.log_losses)
+    first, second = (compare(X=X, y=y, random_state=3, **options) for _ in range(2))
+    np.testing.assert_array_equal(first.errors, second.errors)
+    np.testing.assert_array_equal(first.log_losses, second.log_losses)
     other = compare(X=X, y=y, random_state=4, **options)
     assert np.any(first.errors != other.errors)
 
@@ -159,11 +167,11 @@ def test_means_and_standard_errors_are_those_of_the_repeats():
     assert not result.errors.flags.writeable
     by_hand = [sum(column) / 6 for column in result.errors[0].T.tolist()]
     np.testing.assert_allclose(result.mean()[0], by_hand)
-    spread = pd.DataFrame(result.log_losses[1]).sem()
-    np.testing.assert_allclose(result.standard_error("log_loss")[1], spread)
-    told = result.to_dict()
-    assert told["sizes"] == list(SIZES)
-    np.testing.assert_allclose(told["LogisticRegression"]["error"], result.mean()[1])
+    expected = pd.DataFrame(result.log_losses[1]).sem()
+    np.testing.assert_allclose(result.standard_error("log_loss")[1], expected)
+    columns = result.to_dict()
+    assert columns["sizes"] == list(SIZES)
+    np.testing.assert_allclose(columns["LogisticRegression"]["error"], result.mean()[1])
     lines = str(result).splitlines()
     assert len(lines) == 2 + len(SIZES) + 1
     assert f"{result.mean()[0, 0]:.3f} ± {result.standard_error()[0, 0]:.3f}" in lines[2]
@@ -171,7 +179,7 @@ def test_means_and_standard_errors_are_those_of_the_repeats():
 
 def test_numbers_meet_gaussian_naive_bayes_with_one_variance_a_column():
     X, _ = two_classes()
-    first, second = sides_of(None, None, 1000 * X + 5)
+    first, second = choose_candidates(None, None, 1000 * X + 5)
     assert isinstance(first.model, GaussianNB)
     assert first.model.tie == "class"
     assert isinstance(second.model, LogisticRegression)
@@ -192,7 +200,7 @@ def test_levels_meet_categorical_naive_bayes_and_indicators(form):
         "arrow": lambda: pa.table(frame),
         "categories": lambda: pd.DataFrame(frame).astype("category"),
     }
-    first, second = sides_of(None, None, forms[form]())
+    first, second = choose_candidates(None, None, forms[form]())
     assert isinstance(first.model, CategoricalNB)
     np.testing.assert_array_equal(first.X, X)
     indicators = (X[:, :, None] == np.arange(4)).reshape(len(X), -1)
@@ -201,17 +209,17 @@ def test_levels_meet_categorical_naive_bayes_and_indicators(form):
 
 def test_whole_numbers_beside_fractions_are_numbers():
     frame = pd.DataFrame({"a": [1, 2, 3, 4], "b": [0.5, 1.5, 0.0, 2.0]})
-    assert isinstance(sides_of(None, None, frame)[0].model, GaussianNB)
+    assert isinstance(choose_candidates(None, None, frame)[0].model, GaussianNB)
 
 
 def test_models_that_are_given_take_the_rows_as_they_are():
     X, y = two_classes()
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-    first, second = sides_of(GaussianDiscriminant("full"), pipeline, X)
+    first, second = choose_candidates(GaussianDiscriminant("full"), pipeline, X)
     assert first.X is X
     assert second.X is X
-    assert first.grows
-    assert not second.grows
+    assert first.incremental
+    assert not second.incremental
     forest = RandomForestClassifier(5, random_state=0)
     result = compare(GaussianDiscriminant("full"), forest, X, y, SIZES, 2, progress=False)
     assert result.names == ("GaussianDiscriminant", "RandomForestClassifier")
@@ -223,10 +231,10 @@ def test_models_that_are_given_take_the_rows_as_they_are():
 
 def test_counts_given_with_their_model_are_numbers_to_the_logistic_regression():
     X, y = three_levels()
-    first, second = sides_of(MultinomialNB(), None, X)
+    first, second = choose_candidates(MultinomialNB(), None, X)
     assert first.X is X
     assert second.X.shape == X.shape
-    sparse_side = sides_of(MultinomialNB(), LogisticRegression(), sparse.csr_matrix(X))[0]
+    sparse_side = choose_candidates(MultinomialNB(), LogisticRegression(), sparse.csr_matrix(X))[0]
     result = compare(
         MultinomialNB(), LogisticRegression(), sparse_side.X, y, SIZES, 2, progress=False
     )
@@ -307,8 +315,8 @@ def test_certainty_is_the_share_of_resamples_that_cross():
     scores = np.zeros((2, 30, 3))
     scores[0] = np.array([-1.0, -1.0, 0.1]) + 0.5 * rng.standard_normal((30, 3))
     found = find_crossing(sizes, scores, 4000, np.random.default_rng(1))
-    again = np.random.default_rng(2)
-    drawn = [scores[0][again.integers(0, 30, 30)].mean(axis=0) for _ in range(4000)]
+    rng = np.random.default_rng(2)
+    drawn = [scores[0][rng.integers(0, 30, 30)].mean(axis=0) for _ in range(4000)]
     share = np.mean([mean[2] > 0 for mean in drawn])
     assert abs(found.certainty - share) < 5 * np.sqrt(2 * share * (1 - share) / 4000)
     assert found.generative_first == 1

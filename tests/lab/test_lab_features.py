@@ -333,12 +333,12 @@ def test_the_unit_of_a_feature_has_no_part_in_what_is_said_of_it():
     np.testing.assert_allclose(there.mutual_information, here.mutual_information, rtol=1e-6)
 
 
-def test_a_gap_leaves_a_row_out_of_its_column_only():
+def test_a_missing_value_leaves_a_row_out_of_its_column_only():
     X, y = numbers()
     prior = NormalInverseGamma(0.0, 0.1, 2.0, 3.0)
-    gappy = X.copy()
-    gappy[::3, 1] = np.nan
-    found = rank_features(GaussianNB(prior=prior).fit(gappy, y))
+    incomplete = X.copy()
+    incomplete[::3, 1] = np.nan
+    found = rank_features(GaussianNB(prior=prior).fit(incomplete, y))
     seen = np.arange(len(y)) % 3 != 0
     alone = rank_features(GaussianNB(prior=prior).fit(X[seen], y[seen]))
     whole = rank_features(GaussianNB(prior=prior).fit(X, y))
@@ -364,9 +364,9 @@ def test_features_have_the_names_of_their_columns_or_numbers():
 def test_a_ranking_tells_its_numbers_best_first():
     X, y = load_iris(return_X_y=True, as_frame=True)
     ranking = rank_features(GaussianNB().fit(X, y))
-    told = ranking.to_dict()
-    assert list(told) == [ranking.names[j] for j in ranking.order]
-    assert told["petal width (cm)"]["mutual_information"] == ranking.mutual_information[3]
+    columns = ranking.to_dict()
+    assert list(columns) == [ranking.names[j] for j in ranking.order]
+    assert columns["petal width (cm)"]["mutual_information"] == ranking.mutual_information[3]
     assert ranking.table(1).splitlines()[1:] == [str(ranking).splitlines()[1], "and 3 more"]
     with pytest.raises(ValueError, match="read-only"):
         ranking.mutual_information[0] = 1.0
@@ -384,16 +384,16 @@ def test_the_only_word_tells_nothing():
 
 
 @pytest.mark.parametrize(
-    ("model", "error", "told"),
+    ("model", "error", "message"),
     [
         (BernoulliNB(alpha=[[1.0, 1.0], [1.0, 2.0]]), PriorError, r"feature 1 .* \(\[1.0, 2.0\]\)"),
         (BernoulliNB(alpha=0.0), PriorError, "Beta has successes 0"),
         (PoissonNB(prior_rows=0.0), PriorError, "Gamma has rate 0"),
     ],
 )
-def test_a_prior_without_evidence_is_refused(model, error, told):
+def test_a_prior_without_evidence_is_refused(model, error, message):
     fitted = model.fit([[0, 1], [1, 0], [1, 1]], [0, 1, 1])
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         rank_features(fitted)
 
 
@@ -405,7 +405,7 @@ def test_only_fitted_classifiers_are_ranked():
 
 
 def test_a_tally_of_no_known_kind_is_refused():
-    with pytest.raises(InputError, match="A GaussianNB tallies list, of which no feature"):
+    with pytest.raises(InputError, match="A GaussianNB tallies list, whose features cannot"):
         dependence([], GaussianNB())
 
 

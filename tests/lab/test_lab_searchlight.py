@@ -31,11 +31,11 @@ def _closed_figures():
 
 
 def images(shape, rows=36, seed=0, classes=3):
-    """Return rows of images whose classes differ in mean and spread here and there, and runs."""
+    """Return rows of images whose classes differ in mean and scale here and there, and runs."""
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(rows) % classes)
-    means, spreads = rng.normal(size=(classes, *shape)), rng.uniform(0.5, 2, (classes, *shape))
-    X = means[y] + spreads[y] * rng.normal(size=(rows, *shape))
+    means, scales = rng.normal(size=(classes, *shape)), rng.uniform(0.5, 2, (classes, *shape))
+    X = means[y] + scales[y] * rng.normal(size=(rows, *shape))
     return X, y, rng.permutation(np.arange(rows) % 5)
 
 
@@ -53,10 +53,10 @@ def refitted(model, X, y, mask, cube, runs=None):
     for place in places:
         near = np.abs(places - place).max(axis=1) <= cube // 2
         cells = X[:, mask][:, near]
-        told = np.empty_like(y)
+        predicted = np.empty_like(y)
         for train, test in folds.split(cells, y, runs):
-            told[test] = model(near).fit(cells[train], y[train]).predict(cells[test])
-        out[tuple(place)] = np.mean(told == y)
+            predicted[test] = model(near).fit(cells[train], y[train]).predict(cells[test])
+        out[tuple(place)] = np.mean(predicted == y)
     return out
 
 
@@ -160,7 +160,7 @@ def test_wild_rows_and_far_origins_cost_no_digits():
     np.testing.assert_array_equal(far.accuracy, near.accuracy)
 
 
-def test_voxels_that_do_not_vary_get_the_spread_that_gaussian_nb_takes_and_a_warning():
+def test_voxels_that_do_not_vary_get_the_variance_that_gaussian_nb_takes_and_a_warning():
     X, y, _ = images((3, 4), seed=8)
     X[y == 1, 1, 2] = 4.0
     X[:, 0, 0] = 0.0
@@ -220,9 +220,9 @@ def test_rows_of_any_number_are_read_as_floats(dtype):
     mask[2] = False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)
-        told = searchlight(X, y, (4, 4), mask=mask)
+        found = searchlight(X, y, (4, 4), mask=mask)
         same = searchlight(X.astype(float), y, (4, 4), mask=mask)
-    np.testing.assert_array_equal(told.accuracy, same.accuracy)
+    np.testing.assert_array_equal(found.accuracy, same.accuracy)
 
 
 def test_frames_and_names_are_taken():
@@ -235,7 +235,7 @@ def test_frames_and_names_are_taken():
     assert light.classes.tolist() == ["cat", "face", "house"]
 
 
-def test_what_it_found_is_told():
+def test_what_it_found_is_printed():
     X, y, _ = images((3, 4), seed=11)
     X[:, 1, 2] += 20 * y[:, None, None][:, 0, 0]
     mask = a_mask((3, 4))
@@ -253,7 +253,7 @@ def test_what_it_found_is_told():
 
 
 @pytest.mark.parametrize(
-    ("change", "error", "told"),
+    ("change", "error", "message"),
     [
         ({"cube": 2}, InputError, "cube=2 has no cell in its middle"),
         ({"covariance": "full"}, InputError, "covariance='full' is none of 'diagonal'"),
@@ -271,14 +271,14 @@ def test_what_it_found_is_told():
         ({"X": np.full((36, 12), "a")}, InputError, "array of numbers"),
     ],
 )
-def test_what_makes_no_sense_is_refused(change, error, told):
+def test_what_makes_no_sense_is_refused(change, error, message):
     X, y, _ = images((3, 4))
     given_arguments = {"X": X.reshape(36, -1), "y": y, "shape": (3, 4), **change}
-    with pytest.raises(error, match=told):
+    with pytest.raises(error, match=message):
         searchlight(**given_arguments)
 
 
-def test_gaps_and_infinite_cells_are_refused_with_their_place():
+def test_missing_values_and_infinite_cells_are_refused_with_their_place():
     X, y, _ = images((3, 4))
     X[4, 1, 2] = np.nan
     with pytest.raises(InputError, match=r"missing value \(NaN\) in row 4 at position \(1, 2\)"):
@@ -363,6 +363,6 @@ def test_the_haxby_slice_has_the_accuracies_of_scikit_learn(by_run):
         near = np.abs(where - where[at]).max(axis=1) <= 1
         folds = LeaveOneGroupOut() if by_run else LeaveOneOut()
         model = theirs.GaussianNB(var_smoothing=0)
-        told = cross_val_predict(model, X[:, near], y, groups=runs, cv=folds)
-        assert light.accuracy[tuple(where[at])] == pytest.approx(np.mean(told == y))
+        predicted = cross_val_predict(model, X[:, near], y, groups=runs, cv=folds)
+        assert light.accuracy[tuple(where[at])] == pytest.approx(np.mean(predicted == y))
     assert light.accuracy[light.best] > (0.35 if by_run else 0.85)

@@ -9,8 +9,7 @@ import pytest
 from matplotlib import image
 
 from suffice.errors import InputError
-from suffice.lab.ng_jordan import main, run, table
-from suffice.lab.ng_jordan_sets import (
+from suffice.lab.ng_jordan import (
     NEARBY,
     SOURCES,
     VARIABLE,
@@ -18,8 +17,11 @@ from suffice.lab.ng_jordan_sets import (
     Source,
     default_folder,
     load_bundled,
-    read,
-    read_all,
+    main,
+    read_data_set,
+    read_data_sets,
+    run,
+    table,
 )
 
 mpl.use("Agg")
@@ -34,7 +36,7 @@ def small_sets():
     return [data for data in load_bundled() if data.name.startswith(("iris", "digits, 8"))]
 
 
-def test_bundled_sets_have_two_classes_and_no_gaps():
+def test_bundled_sets_have_two_classes_and_no_missing_values():
     sets = list(load_bundled())
     assert {data.kind for data in sets} == {"continuous", "discrete"}
     for data in sets:
@@ -94,17 +96,17 @@ def test_a_large_set_is_tested_on_and_learned_in_part():
     )
 
 
-def test_reading_leaves_out_rows_with_gaps_and_columns_of_the_other_kind(tmp_path):
+def test_reading_leaves_out_rows_with_missing_values_and_columns_of_the_other_kind(tmp_path):
     text = "id,size,colour,none,label\n1,1.5,red,,yes\n2,,blue,,no\n3,2,,,no\n4,3,red,,yes\n"
     (tmp_path / "some.csv").write_text(text, encoding="utf-8")
     numbers = Source("some", "some.csv", "label", "continuous", "numbers", ("id",))
-    data = read(numbers, tmp_path)
+    data = read_data_set(numbers, tmp_path)
     np.testing.assert_array_equal(data.X, [[1.5], [2.0], [3.0]])
     assert data.y.tolist() == ["yes", "no", "yes"]
     assert data.n_skipped == 1
-    words = read(numbers._replace(kind="discrete", only="words"), tmp_path)
+    words = read_data_set(numbers._replace(kind="discrete", only="words"), tmp_path)
     assert words.X.tolist() == [["red"], ["blue"], ["red"]]
-    one = read(numbers._replace(classes=("no",)), tmp_path)
+    one = read_data_set(numbers._replace(classes=("no",)), tmp_path)
     assert one.y.tolist() == ["no"]
 
 
@@ -122,7 +124,7 @@ def test_the_folder_is_the_one_named_or_the_one_nearby_or_none(tmp_path, monkeyp
 
 def test_a_folder_without_data_is_refused_with_the_cure(tmp_path, capsys):
     with pytest.raises(InputError, match=r"holds none of the data sets \(pima/pima\.csv"):
-        list(read_all(tmp_path))
+        list(read_data_sets(tmp_path))
     with pytest.raises(SystemExit):
         main(["--data", str(tmp_path / "nowhere"), "--quiet"])
     assert "There is no folder" in capsys.readouterr().err
@@ -149,7 +151,7 @@ SHAPES = {
 @with_shared_data
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: f"{source.name}, {source.kind}")
 def test_the_shared_sets_are_read_whole(source):
-    data = read(source, SHARED)
+    data = read_data_set(source, SHARED)
     if (data.name, data.kind) in SHAPES:
         assert data.X.shape == SHAPES[data.name, data.kind]
     assert len(data.X) == len(data.y)
@@ -159,6 +161,6 @@ def test_the_shared_sets_are_read_whole(source):
 @pytest.mark.slow
 @with_shared_data
 def test_logistic_regression_ends_ahead_on_the_votes():
-    votes = next(data for data in read_all(SHARED) if data.name == "voting records")
+    votes = next(data for data in read_data_sets(SHARED) if data.name == "voting records")
     (result,) = run([votes], repeats=10, progress=False)
     assert result.crossing.discriminative_last > 0.9

@@ -124,13 +124,13 @@ def test_weights_that_were_given_say_nothing_of_a_search():
 
 @pytest.mark.parametrize("model", [*REGRESSIONS.values(), LogisticRegression()], ids=str)
 @pytest.mark.parametrize(
-    "again", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
+    "make_copy", [copy.copy, copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))]
 )
-def test_copies_go_their_own_way(model, again):
+def test_copies_go_their_own_way(model, make_copy):
     labels = LABELS if isinstance(model, LogisticRegression) else Y
     one = clone(model).fit(X, labels)
     expected = one.predict(X).tolist()
-    other = again(one)
+    other = make_copy(one)
     assert other.predict(X).tolist() == expected
     other.fit(X[:15], labels[:15])
     assert one.predict(X).tolist() == expected

@@ -86,16 +86,16 @@ def test_rows_that_stand_in_an_order_make_folds_as_good_as_any(model):
 
 
 def test_many_settings_cost_one_counting_pass(monkeypatch):
-    from suffice.linear_model import cross_validation
+    from suffice.linear_model import validation
 
     calls = []
-    count = cross_validation.count_pairs_by_code
+    count = validation.count_pairs_by_code
 
     def counting(rows):
         calls.append(rows.shape[0])
         return count(rows)
 
-    monkeypatch.setattr(cross_validation, "count_pairs_by_code", counting)
+    monkeypatch.setattr(validation, "count_pairs_by_code", counting)
     found = BayesianLinearRegression().cross_validate(
         X, Y, 5, prior_scale=[0.01, 0.3, "evidence"], standardize=[True, False]
     )
@@ -103,15 +103,15 @@ def test_many_settings_cost_one_counting_pass(monkeypatch):
     assert len(found.settings) == 6
 
 
-def test_rows_with_gaps_are_predicted_but_not_learned():
-    gappy = X.copy()
-    gappy[::9, 2] = np.nan
-    found = LinearRegression().cross_validate(gappy, Y, 3)
+def test_rows_with_missing_values_are_predicted_but_not_learned():
+    incomplete = X.copy()
+    incomplete[::9, 2] = np.nan
+    found = LinearRegression().cross_validate(incomplete, Y, 3)
     assert np.isfinite(found.squared_error).all()
     train, test = next(shuffled(3).split(X))
-    whole = train[~np.isnan(gappy[train]).any(axis=1)]
-    model = LinearRegression().fit(gappy[whole], Y[whole])
-    expected = np.square(model.predict(gappy[test]) - Y[test]).mean()
+    whole = train[~np.isnan(incomplete[train]).any(axis=1)]
+    model = LinearRegression().fit(incomplete[whole], Y[whole])
+    expected = np.square(model.predict(incomplete[test]) - Y[test]).mean()
     assert found.squared_error[0, 0] == pytest.approx(expected, rel=1e-9)
 
 

@@ -97,24 +97,24 @@ def test_every_answer_is_finite_or_an_error_that_says_why(case, name):
     }
     for kind, ask in asked.items():
         try:
-            told = ask()
+            found = ask()
         except (InputError, PriorError) as error:
             with pytest.raises(type(error), match=SAID):
                 ask()
             continue
         if kind == "deviation":
             # Two degrees of freedom or fewer have no finite deviation.
-            assert finite(told[0])
-            assert not np.isnan(told[1]).any()
+            assert finite(found[0])
+            assert not np.isnan(found[1]).any()
         elif kind == "summary":
-            assert finite(told.estimate, told.sd, told.lower, told.upper)
-            assert np.all(told.sd > 0)
-            assert "nan" not in str(told)
+            assert finite(found.estimate, found.sd, found.lower, found.upper)
+            assert np.all(found.sd > 0)
+            assert "nan" not in str(found)
         elif kind == "leave_one_out":
-            assert finite(told.predictions, told.log_density, told.leverage)
+            assert finite(found.predictions, found.log_density, found.leverage)
         elif kind == "interval":
-            assert finite(*told)
-            assert np.all(told.lower <= told.upper)
+            assert finite(*found)
+            assert np.all(found.lower <= found.upper)
     if isinstance(model, BayesianLinearRegression):
         assert finite(model.log_evidence_, model.prior_scale_, model.noise_variance_)
 
@@ -263,7 +263,7 @@ def test_a_warning_about_columns_points_to_the_callers_line():
 
 
 @pytest.mark.parametrize("verb", ["fit", "partial_fit"])
-def test_a_warning_about_gaps_points_to_the_callers_line(verb):
+def test_a_warning_about_missing_values_points_to_the_callers_line(verb):
     X, y = table(40)
     X[3, 0] = np.nan
     with warnings.catch_warnings(record=True) as seen:
@@ -349,7 +349,7 @@ def test_rows_that_are_none_are_refused(model, rows, match):
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), BayesianLinearRegression()])
-def test_rows_that_all_have_gaps_are_refused(model):
+def test_rows_that_all_have_missing_values_are_refused(model):
     X, y = table(12)
     X[:, 1] = np.nan
     with pytest.raises(InputError, match="All 12 rows have a missing value"):
@@ -358,7 +358,7 @@ def test_rows_that_all_have_gaps_are_refused(model):
         model.fit(np.nan_to_num(X), np.full(12, np.nan))
 
 
-def test_whole_rows_without_weight_are_not_said_to_have_gaps():
+def test_whole_rows_without_weight_are_not_said_to_have_missing_values():
     X, y = table(12)
     X[:4, 1] = np.nan
     weights = (np.arange(12) < 4).astype(float)

@@ -120,9 +120,9 @@ def test_merging_is_learning_both(name, cut, seed):
 def test_a_weight_of_k_is_k_rows(name):
     X, y = table(40, targets=2)
     times = np.random.default_rng(1).integers(0, 4, 40)
-    weighed = clone(MODELS[name]).fit(X, y, times)
+    weighted = clone(MODELS[name]).fit(X, y, times)
     repeated = clone(MODELS[name]).fit(np.repeat(X, times, axis=0), np.repeat(y, times, axis=0))
-    assert_same(weighed, repeated, X, 1e-9)
+    assert_same(weighted, repeated, X, 1e-9)
 
 
 @every_model
@@ -151,9 +151,9 @@ def test_learned_models_survive_pickling():
     X, y = table(40)
     for model in MODELS.values():
         fitted = clone(model).fit(X, y)
-        again = pickle.loads(pickle.dumps(fitted))
-        assert_same(again, fitted, X, 1e-15)
-        again.partial_fit(X, y)
+        copied = pickle.loads(pickle.dumps(fitted))
+        assert_same(copied, fitted, X, 1e-15)
+        copied.partial_fit(X, y)
 
 
 # ---- too little, for now
@@ -203,7 +203,12 @@ def unwelcome(X, y):
         "negative weight": (X, y, -np.ones(len(y)), "Weight -1 in row 0"),
         "no weight": (X, y, np.zeros(len(y)), "All sample weights are zero"),
         "no target": (X, None, None, "requires y to be passed"),
-        "only gaps": (np.full(X.shape, np.nan), y, None, "All 12 rows have a missing value"),
+        "all missing": (
+            np.full(X.shape, np.nan),
+            y,
+            None,
+            "All 12 rows have a missing value",
+        ),
         "no rows": (X[:0], y[:0], None, r"0 sample\(s\)"),
         "complex": (X, y * 1j, None, "Complex data not supported"),
         "a cube": (X, y[:, None, None], None, "got an array of shape"),
@@ -221,7 +226,7 @@ def test_a_failed_call_changes_nothing(name, reason, verb):
         return  # a fit may learn other columns and targets
     if verb != "fit" and reason == "no rows":
         return  # they change nothing
-    if verb == "forget" and reason == "only gaps":
+    if verb == "forget" and reason == "all missing":
         match = "More rows with a missing value were to be forgotten"
     before = state(model)
     with pytest.raises(ValueError, match=match):
@@ -278,7 +283,7 @@ def test_models_that_learned_other_things_do_not_merge():
     assert state(model) == before
 
 
-# ---- frames, gaps and kinds of numbers
+# ---- frames, missing values and kinds of numbers
 
 
 def frames(X, y):
@@ -322,7 +327,7 @@ def test_frames_are_learned_with_their_names(kind):
         lambda y: np.ma.masked_invalid([np.nan if cell is None else cell for cell in y]),
     ],
 )
-def test_a_null_target_is_a_gap_in_every_form(make):
+def test_a_null_target_is_a_missing_value_in_every_form(make):
     X, _ = table(9)
     target = [4, 1, None, 7, 3, 2, 8, 5, 5]
     with pytest.warns(MissingRowsWarning, match=r"1 of 9 rows .* row 2 \(target y\)"):
@@ -332,7 +337,7 @@ def test_a_null_target_is_a_gap_in_every_form(make):
     np.testing.assert_allclose(model.coef_, expected.coef_, rtol=1e-12)
 
 
-def test_rows_with_gaps_are_left_out_counted_and_said():
+def test_rows_with_missing_values_are_left_out_counted_and_said():
     X, y = table(30)
     X[[4, 9], 1] = np.nan
     y[20] = np.nan
@@ -352,7 +357,7 @@ def test_rows_with_gaps_are_left_out_counted_and_said():
     assert model.n_rows_left_out_ == 3
 
 
-def test_gappy_rows_that_were_never_met_cannot_be_forgotten():
+def test_incomplete_rows_that_were_never_met_cannot_be_forgotten():
     X, y = table(20)
     model = LinearRegression().fit(X, y)
     bad = X[:2].copy()

@@ -1,4 +1,4 @@
-"""Leaving rows out is refitting without them; the scale of most evidence; rows with gaps."""
+"""Leaving rows out is refitting without them; the scale of most evidence; missing values."""
 
 import numpy as np
 import pytest
@@ -39,15 +39,13 @@ def with_prior_fixed(model, rows, weights):
     scale = np.broadcast_to(model.prior_scale_, (rows.shape[1],))
     if np.isinf(scale).any():
         return model
-    spread = np.ones(rows.shape[1])
+    sd = np.ones(rows.shape[1])
     if model.standardize:
         centre = np.average(rows, axis=0, weights=weights) if model.fit_intercept else 0.0
-        spread = np.sqrt(np.average(np.square(rows - centre), axis=0, weights=weights))
+        sd = np.sqrt(np.average(np.square(rows - centre), axis=0, weights=weights))
     options = model.get_params()
     options["prior_scale"] = None
-    options["prior"] = MultivariateNormal(
-        np.zeros(rows.shape[1]), np.diag(np.square(scale / spread))
-    )
+    options["prior"] = MultivariateNormal(np.zeros(rows.shape[1]), np.diag(np.square(scale / sd)))
     return BayesianLinearRegression(**options)
 
 
@@ -63,8 +61,8 @@ def check(model, rows, target, weights=None):
         refit = type(fixed)(**fixed.get_params())
         refit.fit(rows[others], target[others], w[others])
         expected[row] = refit.predict(rows[[row]])[0]
-        told = refit.predictive(rows[[row]]).log_density(target[row])[0]
-        log_density[row] = told[0] if target.ndim == 1 else told
+        density = refit.predictive(rows[[row]]).log_density(target[row])[0]
+        log_density[row] = density[0] if target.ndim == 1 else density
     size = np.abs(target).max(axis=0)
     np.testing.assert_allclose(found.predictions / size, expected / size, rtol=0, atol=1e-9)
     np.testing.assert_allclose(found.residuals, target - found.predictions, rtol=1e-12)
@@ -105,20 +103,20 @@ def test_leaving_sparse_rows_out_is_leaving_dense_ones_out():
 
 
 @pytest.mark.parametrize("name", ["least squares", "evidence", "flat, known noise"])
-def test_rows_with_gaps_were_never_learned_and_have_no_left_out_answer(name):
+def test_rows_with_missing_values_were_never_learned_and_have_no_left_out_answer(name):
     rows, target = X.copy(), Y.copy()
     rows[[5, 40], [2, 7]] = np.nan
     target[60] = np.nan
-    gappy = np.zeros(ROWS, bool)
-    gappy[[5, 40, 60]] = True
+    incomplete = np.zeros(ROWS, bool)
+    incomplete[[5, 40, 60]] = True
     with pytest.warns(MissingRowsWarning, match="3 of 90 rows"):
         model = MODELS[name].fit(rows, target)
     found = model.leave_one_out(rows, target)
-    whole = MODELS[name].fit(rows[~gappy], target[~gappy])
-    expected = whole.leave_one_out(rows[~gappy], target[~gappy])
+    whole = MODELS[name].fit(rows[~incomplete], target[~incomplete])
+    expected = whole.leave_one_out(rows[~incomplete], target[~incomplete])
     for field in ("predictions", "residuals", "log_density", "leverage"):
-        np.testing.assert_array_equal(np.isnan(getattr(found, field)), gappy)
-        np.testing.assert_allclose(getattr(found, field)[~gappy], getattr(expected, field))
+        np.testing.assert_array_equal(np.isnan(getattr(found, field)), incomplete)
+        np.testing.assert_allclose(getattr(found, field)[~incomplete], getattr(expected, field))
     assert found.root_mean_square == pytest.approx(expected.root_mean_square)
     assert found.mean_log_density == pytest.approx(expected.mean_log_density)
 
@@ -142,8 +140,8 @@ def test_rows_that_were_not_learned_are_refused():
         with pytest.raises(InputError, match="not the rows that this BayesianLinearRegression le"):
             model.leave_one_out(rows, target, w)
     order = np.random.default_rng(3).permutation(ROWS)
-    again = model.leave_one_out(X[order], Y[order])
-    np.testing.assert_allclose(again.residuals, model.leave_one_out(X, Y).residuals[order])
+    permuted = model.leave_one_out(X[order], Y[order])
+    np.testing.assert_allclose(permuted.residuals, model.leave_one_out(X, Y).residuals[order])
 
 
 def test_a_row_that_alone_decides_a_coefficient_is_named():
@@ -193,7 +191,7 @@ def test_no_scale_has_more_evidence_than_the_chosen_one(name, target):
 
 
 @pytest.mark.parametrize("name", SEARCHED)
-def test_forgetting_chooses_the_scale_again_without_a_row(name):
+def test_forgetting_chooses_a_new_scale_without_a_row(name):
     model = BayesianLinearRegression(**SEARCHED[name]).fit(X_ALL[:200], Y_ALL[:200])
     model.forget(X_ALL[ROWS:200], Y_ALL[ROWS:200])
     fresh = BayesianLinearRegression(**SEARCHED[name]).fit(X, Y)
@@ -208,9 +206,9 @@ def test_the_scale_needs_no_rows_once_they_are_counted():
     model = BayesianLinearRegression().fit(rows, target)
     expected = model.coef_.copy()
     rows[:], target[:] = np.nan, np.nan
-    again = BayesianLinearRegression()
-    again._restore(model._saved_state())
-    np.testing.assert_array_equal(again.coef_, expected)
+    restored = BayesianLinearRegression()
+    restored._restore(model._saved_state())
+    np.testing.assert_array_equal(restored.coef_, expected)
 
 
 @pytest.mark.parametrize("factor", [1e-6, 1e6])
@@ -223,7 +221,7 @@ def test_a_standardised_prior_does_not_depend_on_units(factor):
     assert scaled.log_evidence_ == pytest.approx(plain.log_evidence_, rel=1e-11)
 
 
-# ---- rows with gaps, predicted
+# ---- rows with missing values, predicted
 
 
 @pytest.mark.parametrize("name", ["least squares", "evidence", "evidence, known noise"])
@@ -251,7 +249,7 @@ def on_seen_columns(model, columns):
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_row_with_gaps_is_predicted_by_the_regression_on_what_it_has(name, sparse):
+def test_a_row_with_missing_values_is_predicted_by_the_regression_on_what_it_has(name, sparse):
     model = MODELS[name].fit(X, Y)
     new = X_ALL[200:212].copy()
     new[[1, 5], 2] = np.nan
@@ -271,7 +269,7 @@ def test_a_row_with_gaps_is_predicted_by_the_regression_on_what_it_has(name, spa
 
 
 @pytest.mark.parametrize("name", [name for name in MODELS if "no intercept" not in name])
-def test_a_row_of_gaps_only_gets_the_mean_target(name):
+def test_a_row_of_missing_values_only_gets_the_mean_target(name):
     model = MODELS[name].fit(X, Y)
     nothing = np.full((2, 10), np.nan)
     mean, sd = model.predict(nothing, return_std=True)
@@ -282,23 +280,23 @@ def test_a_row_of_gaps_only_gets_the_mean_target(name):
         np.testing.assert_allclose(sd, np.sqrt(2500.0 * (1 + 1 / ROWS)))
 
 
-def test_without_an_intercept_a_row_of_gaps_only_gets_zero():
+def test_without_an_intercept_a_row_of_missing_values_only_gets_zero():
     model = LinearRegression(fit_intercept=False).fit(X, Y)
     np.testing.assert_array_equal(model.predict(np.full((1, 10), np.nan)), 0.0)
     assert np.isfinite(model.predict(np.full((1, 10), np.nan), return_std=True)[1]).all()
 
 
-def test_rows_with_gaps_do_not_change_the_model():
+def test_rows_with_missing_values_do_not_change_the_model():
     model = BayesianLinearRegression().fit(X, TWO)
     before = model.predict(X)
-    gappy = X.copy()
-    gappy[:, 4] = np.nan
-    assert model.predict(gappy).shape == (ROWS, 2)
-    assert model.predictive(gappy).location.shape == (ROWS, 2)
+    incomplete = X.copy()
+    incomplete[:, 4] = np.nan
+    assert model.predict(incomplete).shape == (ROWS, 2)
+    assert model.predictive(incomplete).location.shape == (ROWS, 2)
     np.testing.assert_array_equal(model.predict(X), before)
 
 
-def test_without_negative_coefficients_gaps_are_predicted_too():
+def test_without_negative_coefficients_missing_values_are_predicted_too():
     model = LinearRegression(positive=True).fit(X, Y)
     new = X[:3].copy()
     new[1, 4] = np.nan

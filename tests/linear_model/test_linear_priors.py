@@ -125,7 +125,7 @@ def test_factors_solve_and_give_leverages():
     np.testing.assert_allclose(leverage(root, rows * units), expected, rtol=1e-9)
 
 
-def test_a_row_with_a_gap_has_no_leverage():
+def test_a_row_with_a_missing_value_has_no_leverage():
     rows = np.array([[1.0, np.nan], [1.0, 2.0]])
     assert np.isnan(leverage(np.eye(2), rows)).tolist() == [True, False]
 

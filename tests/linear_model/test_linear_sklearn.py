@@ -77,9 +77,9 @@ def assert_like(ours, other, X, relative=1e-9):
     assert np.shape(ours.coef_) == np.shape(other.coef_)
     assert np.shape(ours.intercept_) == np.shape(other.intercept_)
     rows = X.toarray() if sp.issparse(X) else X
-    spread = np.sqrt(np.square(rows).mean(axis=0))
-    size = relative * np.abs(other.coef_ * spread).max()
-    np.testing.assert_allclose(ours.coef_ * spread, other.coef_ * spread, rtol=0, atol=size)
+    sd = np.sqrt(np.square(rows).mean(axis=0))
+    size = relative * np.abs(other.coef_ * sd).max()
+    np.testing.assert_allclose(ours.coef_ * sd, other.coef_ * sd, rtol=0, atol=size)
     np.testing.assert_allclose(ours.intercept_, other.intercept_, rtol=relative, atol=size)
     np.testing.assert_allclose(ours.predict(X), other.predict(X), rtol=relative, atol=size)
 

@@ -46,8 +46,8 @@ def test_estimates_errors_and_intervals_are_those_of_ols(kind, name, intercept):
     np.testing.assert_allclose(summary.estimate[0], ols.params, rtol=1e-8)
     np.testing.assert_allclose(summary.sd[0], ols.bse, rtol=1e-8)
     for level in LEVELS:
-        told = model.summary(level)
-        ends = np.column_stack([told.lower[0], told.upper[0]])
+        found = model.summary(level)
+        ends = np.column_stack([found.lower[0], found.upper[0]])
         np.testing.assert_allclose(ends, ols.conf_int(alpha=1 - level), rtol=1e-7, atol=1e-9)
     facts = dict(summary.facts)
     assert facts["R^2"] == f"{ols.rsquared:.4f}"
@@ -62,15 +62,15 @@ def test_intervals_of_new_targets_are_those_of_ols(kind, name, intercept):
     ols = sm.OLS(y, design(X, intercept)).fit()
     model = FLAT[kind](fit_intercept=intercept).fit(X, y)
     new = X[:7] * 1.5 - 0.1
-    told = ols.get_prediction(design(new, intercept))
-    np.testing.assert_allclose(model.predict(new), told.predicted_mean, rtol=1e-8)
+    found = ols.get_prediction(design(new, intercept))
+    np.testing.assert_allclose(model.predict(new), found.predicted_mean, rtol=1e-8)
     for level in LEVELS:
         lower, upper = model.interval(new, level)
-        expected = told.conf_int(obs=True, alpha=1 - level)
+        expected = found.conf_int(obs=True, alpha=1 - level)
         np.testing.assert_allclose(np.column_stack([lower, upper]), expected, rtol=1e-8)
     # statsmodels' standard error of a new target is the scale of its Student t.
     np.testing.assert_allclose(
-        np.sqrt(model.predictive(new).squared_scale[:, 0]), told.se_obs, rtol=1e-8
+        np.sqrt(model.predictive(new).squared_scale[:, 0]), found.se_obs, rtol=1e-8
     )
 
 
@@ -194,13 +194,13 @@ def test_a_single_target_with_a_name_is_named():
 def test_the_table_as_a_dict_holds_the_numbers():
     X, Y = table(50, 2, 2)
     summary = LinearRegression().fit(X, Y).summary(0.8)
-    told = summary.to_dict()
-    assert list(told) == ["y0", "y1"]
-    assert list(told["y1"]) == ["intercept", "x0", "x1"]
-    for t, target in enumerate(told):
-        for k, term in enumerate(told[target]):
+    found = summary.to_dict()
+    assert list(found) == ["y0", "y1"]
+    assert list(found["y1"]) == ["intercept", "x0", "x1"]
+    for t, target in enumerate(found):
+        for k, term in enumerate(found[target]):
             for kind in ("estimate", "sd", "lower", "upper"):
-                assert told[target][term][kind] == getattr(summary, kind)[t, k]
+                assert found[target][term][kind] == getattr(summary, kind)[t, k]
     alone = LinearRegression(fit_intercept=False).fit(X, Y[:, 0]).summary().to_dict()
     assert list(alone["y"]) == ["x0", "x1"]
 

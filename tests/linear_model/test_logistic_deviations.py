@@ -111,8 +111,8 @@ CASES = {
 def test_deviations_are_right_to_1e_8_at_the_default_tolerance(case):
     (X, y), settings, weights = CASES[case]
     model = LogisticRegression(**settings).fit(X, y, sample_weight=weights)
-    told = {name: value for name, value in settings.items() if name != "solver"}
-    expected, _ = by_newton(X, y, sample_weight=weights, **told)
+    params = {name: value for name, value in settings.items() if name != "solver"}
+    expected, _ = by_newton(X, y, sample_weight=weights, **params)
     found = model.coef_sd_
     if model.fit_intercept:
         found = np.column_stack([model.intercept_sd_, found])

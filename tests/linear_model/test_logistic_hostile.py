@@ -21,7 +21,7 @@ def drawn(seed=0, rows=300, features=4, classes=3):
     return X, np.argmax(X @ W.T + rng.gumbel(size=(rows, classes)), axis=1)
 
 
-# Classes that can be told apart without an error.
+# Classes that can be separated without an error.
 
 
 @pytest.mark.parametrize("solver", ["newton", "lbfgs"])
@@ -89,8 +89,8 @@ def test_wild_units_with_a_penalty_still_have_no_slope_left():
     X = X * [1e-6, 1.0, 1e6]
     model = LogisticRegression().fit(X, y)
     residual = model.predict_proba(X)[:, 1] - y
-    slope = X.T @ residual + model.coef_[0]
-    np.testing.assert_allclose(slope / [1e-6, 1.0, 1e6], 0, atol=1e-5 * len(y))
+    gradient = X.T @ residual + model.coef_[0]
+    np.testing.assert_allclose(gradient / [1e-6, 1.0, 1e6], 0, atol=1e-5 * len(y))
     np.testing.assert_allclose(residual.sum(), 0, atol=1e-8 * len(y))
 
 
@@ -264,8 +264,8 @@ def test_two_classes_may_have_two_rows_of_weights_or_one():
     assert both.C == 3.0
     # They are a place to start from like any other.
     y = np.arange(9) % 2
-    again = both.set_params(warm_start=True, C=1.0).fit(X, y)
-    np.testing.assert_allclose(again.coef_, LogisticRegression().fit(X, y).coef_, rtol=1e-7)
+    warm = both.set_params(warm_start=True, C=1.0).fit(X, y)
+    np.testing.assert_allclose(warm.coef_, LogisticRegression().fit(X, y).coef_, rtol=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,12 @@ from scipy.special import log_softmax
 from suffice.data.rows import Rows
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.linear_model import LogisticRegression
-from suffice.logistic.softmax import SoftmaxLogLikelihood, SoftmaxPosterior
-from suffice.logistic.start import generative_start, standardize_columns
+from suffice.logistic.softmax import (
+    SoftmaxLogLikelihood,
+    SoftmaxPosterior,
+    generative_start,
+    standardize_columns,
+)
 
 NO_WEIGHTS = np.empty(0)
 
@@ -49,7 +53,7 @@ def plainly(objective, V):
     return loss + objective.penalty / 2 * np.square(own).sum()
 
 
-def slopes(function, V, step=1e-5):
+def gradient_of(function, V, step=1e-5):
     """Central differences of a function of V, shape (V.size, *answer)."""
     out = []
     for at in range(V.size):
@@ -84,10 +88,10 @@ def test_value_gradient_and_curvature_are_those_of_the_definition(
     V = np.random.default_rng(6).normal(size=(target.likelihood.free, target.likelihood.width))
     point = target.at(V, 1)
     np.testing.assert_allclose(-point.value, plainly(target, V), rtol=1e-12)
-    gradient = -slopes(lambda v: plainly(target, v), V)
+    gradient = -gradient_of(lambda v: plainly(target, v), V)
     np.testing.assert_allclose(point.gradient.ravel(), gradient, rtol=1e-6, atol=1e-6)
-    curvature = -slopes(lambda v: target.at(v).gradient.ravel(), V)
-    np.testing.assert_allclose(point.hessian, curvature, rtol=1e-6, atol=1e-6)
+    hessian = -gradient_of(lambda v: target.at(v).gradient.ravel(), V)
+    np.testing.assert_allclose(point.hessian, hessian, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["two tiles", "three tiles and classes"])
@@ -102,8 +106,8 @@ def test_wide_rows_are_added_up_in_tiles(name):
     some = np.random.default_rng(7).normal(size=(3, *V.shape))
     for way in some:
         ends = [target.at(V + s * 1e-5 * way) for s in (1, -1)]
-        slope = (plainly(target, V + 1e-5 * way) - plainly(target, V - 1e-5 * way)) / 2e-5
-        np.testing.assert_allclose(-(point.gradient * way).sum(), slope, rtol=1e-6)
+        directional = (plainly(target, V + 1e-5 * way) - plainly(target, V - 1e-5 * way)) / 2e-5
+        np.testing.assert_allclose(-(point.gradient * way).sum(), directional, rtol=1e-6)
         bend = (ends[1].gradient - ends[0].gradient).ravel() / 2e-5
         size = 1e-6 * np.abs(bend).max()
         np.testing.assert_allclose(point.hessian @ way.ravel(), bend, rtol=0, atol=size)
@@ -125,7 +129,7 @@ def test_stored_cells_alone_give_what_dense_rows_give():
     np.testing.assert_allclose(stored.gradient, dense.gradient, rtol=1e-10, atol=1e-10)
 
 
-def test_the_greatest_loss_of_a_row_is_told():
+def test_the_greatest_loss_of_a_row_is_reported():
     X, y = drawn(10, 500, 3, 3)
     target = objective(X, y, penalty=0.0)
     V = np.random.default_rng(11).normal(size=(2, 4))
@@ -164,11 +168,11 @@ def test_no_small_change_of_the_weights_is_better(solver, classes, weights):
         return fit + np.square(W).sum() / 2
 
     shown = np.column_stack([model.coef_, model.intercept_])
-    slope = slopes(loss, shown).reshape(shown.shape)
+    gradient = gradient_of(loss, shown).reshape(shown.shape)
     if weights == "reference" and classes > 2:
         assert not shown[-1].any()
-        slope = slope[:-1]
-    np.testing.assert_allclose(slope, 0, atol=1e-4)
+        gradient = gradient[:-1]
+    np.testing.assert_allclose(gradient, 0, atol=1e-4)
     np.testing.assert_allclose(model.loss_curve_[-1], loss(shown), rtol=1e-6)
     if solver != "gradient":
         assert np.all(np.diff(model.loss_curve_) <= 1e-9)
@@ -249,8 +253,8 @@ def test_standard_deviations_with_a_penalty_are_those_of_the_curvature(classes):
         return fit + np.square(W[:, :2]).sum()
 
     theta = basis @ W
-    curvature = slopes(lambda t: slopes(loss, t, 1e-3), theta, 1e-3)
-    covariance = np.linalg.inv(curvature).reshape(theta.shape * 2)
+    hessian = gradient_of(lambda t: gradient_of(loss, t, 1e-3), theta, 1e-3)
+    covariance = np.linalg.inv(hessian).reshape(theta.shape * 2)
     variance = np.einsum("kc,kjlj,lc->cj", basis, covariance, basis)
     shown = np.column_stack([model.coef_sd_, model.intercept_sd_])
     np.testing.assert_allclose(np.sqrt(variance)[-len(shown) :], shown, rtol=1e-4)
@@ -281,7 +285,7 @@ def test_newton_needs_few_steps_from_there():
 def test_many_rows_that_are_thinned_out_on_the_way_reach_the_same_optimum(classes, monkeypatch):
     X, y = drawn(23, 60_000, 12, classes)
     thinned = LogisticRegression().fit(X, y)
-    monkeypatch.setattr("suffice.logistic.regression.ROWS_A_PARAMETER", 10**9)
+    monkeypatch.setattr("suffice.logistic.softmax_fit.ROWS_A_PARAMETER", 10**9)
     whole = LogisticRegression().fit(X, y)
     size = np.abs(whole.coef_).max()
     np.testing.assert_allclose(thinned.coef_, whole.coef_, rtol=0, atol=1e-8 * size)

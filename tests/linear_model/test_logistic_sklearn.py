@@ -116,9 +116,9 @@ def test_a_weight_of_two_is_the_row_twice_and_of_nought_no_row(name):
     X, y = OVERLAPPING[name]
     w = np.random.default_rng(3).integers(0, 3, len(y))
     ours = LogisticRegression().fit(X, y, w)
-    again = LogisticRegression().fit(np.repeat(X, w, axis=0), np.repeat(y, w))
-    np.testing.assert_allclose(ours.coef_, again.coef_, rtol=1e-9)
-    np.testing.assert_allclose(ours.coef_sd_, again.coef_sd_, rtol=1e-6)
+    repeated = LogisticRegression().fit(np.repeat(X, w, axis=0), np.repeat(y, w))
+    np.testing.assert_allclose(ours.coef_, repeated.coef_, rtol=1e-9)
+    np.testing.assert_allclose(ours.coef_sd_, repeated.coef_sd_, rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", ["newton", "lbfgs"])

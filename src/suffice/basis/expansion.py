@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from numpy.typing import ArrayLike, NDArray
 
 from suffice._sklearn import BaseEstimator, TransformerMixin
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_feature_names, read_features
+from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted
 from suffice.persist.agreement import check_columns
 from suffice.persist.refusal import refuse
 from suffice.persist.savable import Savable
@@ -83,19 +83,19 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
             self._validate_params()
             cells, columns = _read_cells(X, None, type(self).__name__)
             fitted = FittedExpansion(columns, self._learn(cells, columns))
-        return self._keep(fitted)
+        return keep_fitted(self, fitted)
 
     @one_blas_thread
     def transform(self, X: Any) -> Floats:
         """Return φ of every row, (n_samples, n_features_out), in float64."""
-        fitted, name = self._known(), type(self).__name__
+        fitted, name = check_fitted(self), type(self).__name__
         cells, _ = _read_cells(X, fitted.columns, name)
         # What overflows is refused below, by name.
         with np.errstate(over="ignore", invalid="ignore"):
             expanded: Floats = fitted.functions.expand(cells)
         # Infinities of both signs add up to NaN, which must not pass for a missing value.
         complete = ~np.isnan(cells).any(axis=1, keepdims=True)
-        at = first_wrong(np.isinf(expanded) | (np.isnan(expanded) & complete))
+        at = first_true(np.isinf(expanded) | (np.isnan(expanded) & complete))
         if at is not None:
             column = fitted.functions.name_columns(fitted.columns.terms())[at[1]]
             raise InputError(
@@ -114,48 +114,33 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         input_features : array-like of str, optional
             Names of the columns of X; those seen by `fit`, or x0, x1, ..., if not given.
         """
-        fitted = self._known()
+        fitted = check_fitted(self)
         columns = read_feature_names(input_features, fitted.columns)
         return np.asarray(fitted.functions.name_columns(columns), dtype=object)
-
-    def _keep(self, fitted: FittedExpansion) -> Self:
-        # One line, so that an interruption comes before all of it or after: nothing is half done.
-        return self.__dict__.update(_fitted=fitted) or self
-
-    # What was learned. Whoever asks reads `_fitted` once.
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    def _known(self) -> FittedExpansion:
-        """Return what was learned, or raise NotFittedError."""
-        if "_fitted" not in vars(self):
-            check_is_fitted(self)
-        return self._fitted
-
-    def _shown(self, name: str) -> FittedExpansion:
-        """Return what was learned for an attribute, or raise AttributeError as if it was none."""
-        fitted: FittedExpansion | None = vars(self).get("_fitted")
-        if fitted is None:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} yet")
-        return fitted
+    def _learned(self, attribute: str) -> Any:
+        """Return the field of the functions that an attribute shows: `knots` for `knots_`."""
+        return getattr(fitted_for(self, attribute).functions, attribute.removesuffix("_"))
 
     @property
     def n_features_in_(self) -> int:
         """How many columns were learned."""
-        return self._shown("n_features_in_").columns.count
+        return fitted_for(self, "n_features_in_").columns.count
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """The names of the columns, if they had any."""
-        return self._shown("feature_names_in_").columns.feature_names_in()
+        return fitted_for(self, "feature_names_in_").columns.feature_names_in()
 
     # Saving.
 
     def _saved_state(self) -> dict[str, Any]:
-        fitted = vars(self).get("_fitted")
-        if fitted is None:
+        if not self.__sklearn_is_fitted__():
             return {}
+        fitted = self._fitted
         values = (getattr(fitted.functions, field.name) for field in fields(self._functions))
         return {**fitted.columns.saved(), **dict(zip(self._learned_names(), values, strict=True))}
 
@@ -171,7 +156,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
 
     def _restore(self, state: dict[str, Any]) -> None:
         functions = self._functions(*(state[name] for name in self._learned_names()))
-        self._keep(FittedExpansion(Columns.restore(state), functions))
+        keep_fitted(self, FittedExpansion(Columns.restore(state), functions))
 
     def _learned_names(self) -> tuple[str, ...]:
         """Return what the fields of the functions are called in files."""
@@ -182,7 +167,7 @@ def _read_cells(X: Any, columns: Columns | None, estimator_name: str) -> tuple[F
     """Return the rows (n, d) in float64, without infinities, and their columns."""
     array, known = read_features(X, columns, estimator_name, sparse=False)
     cells = np.asarray(array, dtype=np.float64)
-    at = first_wrong(np.isinf(cells))
+    at = first_true(np.isinf(cells))
     if at is not None:
         raise InputError(
             f"Input X contains infinity: {cells[at]:g} in row {at[0]}, {known.describe(at[1])}. "
@@ -209,6 +194,9 @@ def observed_cells(cells: Floats, columns: Columns, estimator_name: str) -> list
     return observed
 
 
+# Numbers of a model file.
+
+
 def check_ascending(name: str, numbers: Any) -> None:
     """Refuse what is no list of finite numbers, each above the one before."""
     fine = isinstance(numbers, np.ndarray) and numbers.ndim == 1 and np.isfinite(numbers).all()
@@ -228,19 +216,19 @@ def check_width(columns: int) -> None:
         refuse(f"It makes {columns} columns of a row, where {MAX_COLUMNS} are the most.")
 
 
-def first_wrong(wrong: NDArray[np.bool_]) -> tuple[int, int] | None:
-    """Return row and column of the first cell that is wrong, if one is."""
-    if not wrong.any():
+def first_true(marked: NDArray[np.bool_]) -> tuple[int, int] | None:
+    """Return row and column of the first cell that is marked, if one is."""
+    if not marked.any():
         return None
-    row, column = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    row, column = np.unravel_index(int(np.argmax(marked)), marked.shape)
     return int(row), int(column)
 
 
 def quantiles(column: Floats, levels: Floats) -> Floats:
     """Return the different quantiles of cells, ascending.
 
-    A quantile is a cell, never a point between two: there would be nothing to tell functions apart
-    that bend or peak between the same two cells.
+    A quantile is a cell, never a point between two: functions that bend or peak between the same
+    two cells would have the same values in all rows.
 
     Examples
     --------
@@ -248,3 +236,74 @@ def quantiles(column: Floats, levels: Floats) -> Floats:
     array([1., 4.])
     """
     return np.unique(np.quantile(column, levels, method="inverted_cdf"))
+
+
+# Numbers that a user gives in place of learning them.
+
+
+def read_ascending(name: str, values: Any) -> Floats:
+    """Return a list of finite numbers in ascending order, each once.
+
+    Examples
+    --------
+    >>> read_ascending("knots", [3, 1, 3])
+    array([1., 3.])
+    """
+    numbers = read_finite(name, values)
+    if numbers.ndim != 1:
+        raise InputError(f"{name} has shape {numbers.shape}. Give a list of numbers.")
+    return np.unique(numbers)
+
+
+def read_positive(name: str, values: Any, columns: int) -> Floats:
+    """Return a positive number for each column, from one for all or one a column.
+
+    Examples
+    --------
+    >>> read_positive("period", 24, 2)
+    array([24., 24.])
+    """
+    numbers = read_finite(name, values)
+    if numbers.shape not in ((), (columns,)):
+        raise InputError(
+            f"{name} has shape {numbers.shape} for {columns} columns. Give one number, or one a "
+            "column."
+        )
+    if np.any(numbers <= 0):
+        raise InputError(f"{name} is {numbers.min():g}. Give a number above 0.")
+    return np.broadcast_to(numbers, (columns,)).copy()
+
+
+def read_finite(name: str, values: Any) -> Floats:
+    """Return an array of finite numbers."""
+    try:
+        numbers = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} is {values!r}. Give numbers.") from error
+    if not np.isfinite(numbers).all():
+        odd = numbers[~np.isfinite(numbers)][0]
+        raise InputError(f"{name} holds {odd:g}. Give finite numbers.")
+    return numbers
+
+
+# Numbers in the names of columns. Six digits are what people read ("g" prints as many); 17 make
+# any two float64 differ.
+MIN_DIGITS, MAX_DIGITS = 6, 17
+
+
+def format_numbers(values: ArrayLike) -> list[str]:
+    """Return numbers as text, with enough digits to make different ones differ.
+
+    Examples
+    --------
+    >>> format_numbers([30.0, 0.25, 1 / 3])
+    ['30', '0.25', '0.333333']
+    >>> format_numbers([1e8, 1e8 + 1])
+    ['100000000', '100000001']
+    """
+    numbers = np.asarray(values, np.float64).tolist()
+    different = len(set(numbers))
+    digits = MIN_DIGITS
+    while digits < MAX_DIGITS and len({f"{number:.{digits}g}" for number in numbers}) < different:
+        digits += 1
+    return [f"{number:.{digits}g}" for number in numbers]

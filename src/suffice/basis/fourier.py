@@ -11,9 +11,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from suffice._sklearn import Interval, StrOptions
-from suffice.basis.expansion import Expansion, check_ascending, check_positive, observed_cells
-from suffice.basis.numerals import numerals
-from suffice.basis.validation import ascending, positive_by_column
+from suffice.basis.expansion import (
+    Expansion,
+    check_ascending,
+    check_positive,
+    format_numbers,
+    observed_cells,
+    read_ascending,
+    read_positive,
+)
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.persist.refusal import refuse
@@ -44,7 +50,7 @@ class Waves:
 
     def name_columns(self, columns: Sequence[str]) -> list[str]:
         """Return the names of the waves."""
-        times = ["" if text == "1" else f"{text} " for text in numerals(self.frequencies)]
+        times = ["" if text == "1" else f"{text} " for text in format_numbers(self.frequencies)]
         return [f"{wave}({f}{name})" for name in columns for f in times for wave in ("sin", "cos")]
 
 
@@ -94,7 +100,7 @@ class Fourier(Expansion):
         if isinstance(self.frequencies, Integral):
             frequencies = np.arange(1.0, int(self.frequencies) + 1)
         else:
-            frequencies = ascending("frequencies", self.frequencies)
+            frequencies = read_ascending("frequencies", self.frequencies)
             if not frequencies.size or frequencies[0] <= 0:
                 raise InputError(
                     f"frequencies is {self.frequencies!r}. Give one or more numbers above 0."
@@ -103,7 +109,7 @@ class Fourier(Expansion):
             observed = observed_cells(cells, columns, type(self).__name__)
             ranges = np.array([np.ptp(column) for column in observed])
             return Waves(frequencies, np.where(ranges > 0, ranges, np.inf))
-        return Waves(frequencies, positive_by_column("period", self.period, columns.count))
+        return Waves(frequencies, read_positive("period", self.period, columns.count))
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
         check_ascending("frequencies_", state["frequencies_"])
@@ -114,9 +120,9 @@ class Fourier(Expansion):
     @property
     def frequencies_(self) -> Floats:
         """Waves in a period, (n_frequencies,)."""
-        return np.asarray(self._shown("frequencies_").functions.frequencies)
+        return np.asarray(self._learned("frequencies_"))
 
     @property
     def period_(self) -> Floats:
         """The period of each column, (n_features,)."""
-        return np.asarray(self._shown("period_").functions.period)
+        return np.asarray(self._learned("period_"))

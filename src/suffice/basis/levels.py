@@ -101,4 +101,4 @@ class Levels(Expansion):
     @property
     def levels_(self) -> NDArray[np.int64]:
         """How many levels each column has, (n_features,)."""
-        return np.asarray(self._shown("levels_").functions.levels)
+        return np.asarray(self._learned("levels_"))

@@ -15,11 +15,12 @@ from suffice.basis.expansion import (
     Expansion,
     check_ascending,
     check_positive,
+    format_numbers,
     observed_cells,
     quantiles,
+    read_finite,
+    read_positive,
 )
-from suffice.basis.numerals import numerals
-from suffice.basis.validation import finite, positive_by_column
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.persist.agreement import check_shapes
@@ -54,8 +55,8 @@ class Bumps:
         """Return the names of the bumps."""
         if isinstance(self.centres, list):
             pairs = zip(columns, self.centres, strict=True)
-            return [f"radial({name}, {text})" for name, c in pairs for text in numerals(c)]
-        points = zip(*(numerals(column) for column in self.centres.T), strict=True)
+            return [f"radial({name}, {text})" for name, c in pairs for text in format_numbers(c)]
+        points = zip(*(format_numbers(column) for column in self.centres.T), strict=True)
         return [f"radial({_tuple(columns)}, {_tuple(point)})" for point in points]
 
 
@@ -110,13 +111,13 @@ class Radial(Expansion):
         if not isinstance(self.centres, Integral):
             points = _given_centres(self.centres, columns.count)
             width = _spacing(points) if self.width is None else self.width
-            return Bumps(points, positive_by_column("width", width, columns.count))
+            return Bumps(points, read_positive("width", width, columns.count))
         count = int(self.centres)
         levels = np.linspace(0.0, 1.0, count) if count > 1 else np.array([0.5])
         observed = observed_cells(cells, columns, type(self).__name__)
         centres = [quantiles(column, levels) for column in observed]
         if self.width is not None:
-            return Bumps(centres, positive_by_column("width", self.width, columns.count))
+            return Bumps(centres, read_positive("width", self.width, columns.count))
         intervals = np.array([max(len(some) - 1, 1) for some in centres])
         width = np.array([np.ptp(column) for column in observed]) / intervals
         return Bumps(centres, np.where(width > 0, width, np.inf))
@@ -135,12 +136,12 @@ class Radial(Expansion):
     @property
     def centres_(self) -> Any:
         """The centres given, or those of each column."""
-        return self._shown("centres_").functions.centres
+        return self._learned("centres_")
 
     @property
     def width_(self) -> Floats:
         """The width in each column, (n_features,)."""
-        return np.asarray(self._shown("width_").functions.width)
+        return np.asarray(self._learned("width_"))
 
 
 def _bumps(distances: Floats) -> Floats:
@@ -149,7 +150,7 @@ def _bumps(distances: Floats) -> Floats:
 
 
 def _given_centres(centres: Any, columns: int) -> Floats:
-    points = finite("centres", centres)
+    points = read_finite("centres", centres)
     if points.ndim != 2 or points.shape[1] != columns or not len(points):
         raise InputError(
             f"centres has shape {points.shape} for {columns} columns. Give an array of shape "

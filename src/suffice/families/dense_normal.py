@@ -35,8 +35,8 @@ from suffice.families.leave_one_out.gaussian import (
     rows_by_class,
 )
 from suffice.gaussian.covariance import is_singular, ledoit_wolf_intensity, mle, toward_diagonal
-from suffice.gaussian.em import EMResult, Estimate, fit_em, initial_moments
 from suffice.gaussian.factor_analysis import factor_analysis
+from suffice.gaussian.maximum_likelihood import EMResult, Estimate, fit_em, initial_moments
 from suffice.prior import NormalInverseWishart
 from suffice.scoring.gaussian import LinearScorer
 from suffice.scoring.scorer import Scorer, joint_log_proba

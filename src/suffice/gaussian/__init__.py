@@ -1,9 +1,8 @@
 """Multivariate normal algebra: marginals, conditionals, products, linear measurements."""
 
-from suffice.gaussian.algebra import Information, Product
 from suffice.gaussian.known_covariance import KnownCovariance
 from suffice.gaussian.linear_gaussian import LinearGaussian
-from suffice.gaussian.normal import MultivariateNormal
+from suffice.gaussian.normal import Information, MultivariateNormal, Product
 from suffice.gaussian.wishart import InverseWishart, Wishart
 
 __all__ = [

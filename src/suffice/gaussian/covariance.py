@@ -1,4 +1,4 @@
-"""Covariances read off moments: plain, shrunk, and solved by although singular."""
+"""Covariance estimates from moments, shrunk or not, and linear equations with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from suffice.prior import MeanCovariance
 from suffice.tally import Moments, Quartics
 from suffice.tally.tally import Floats
 
-# The least eigenvalue of a correlation matrix that is told apart from 0, for each feature.
+# Eigenvalues of a correlation matrix below this, times the number of features, count as 0.
 SINGULAR = 1e-13
 
 
@@ -50,20 +50,20 @@ def ledoit_wolf(tally: Quartics) -> Floats:
     """
     moments = tally.moments()
     n = np.where(moments.weight > 0, moments.weight, 1.0)
-    structure, scaled = standardize(moments.scatter() / n[..., None, None])
-    d = structure.shape[-1]
-    shrinkage = _intensity(scaled, n, tally.sum_fourth_powers(structure))
+    sd, scaled = standardize(moments.scatter() / n[..., None, None])
+    d = sd.shape[-1]
+    shrinkage = _intensity(scaled, n, tally.sum_fourth_powers(sd))
     average = np.trace(scaled, axis1=-2, axis2=-1) / d
     keep = 1.0 - shrinkage[..., None, None]
     shrunk = keep * scaled + (shrinkage * average)[..., None, None] * np.eye(d)
-    return np.asarray(shrunk * structure[..., :, None] * structure[..., None, :])
+    return np.asarray(shrunk * sd[..., :, None] * sd[..., None, :])
 
 
 def ledoit_wolf_intensity(tally: Quartics, *, tied: bool) -> Floats:
     """Return how far the rule shrinks each class's covariance, (C,), or the tied one, (1,)."""
     moments = tally.moments()
-    structure, scaled = standardize(mle(moments, tied=tied).covariance)
-    fourths, n = tally.sum_fourth_powers(structure), np.maximum(moments.weight, 1e-300)
+    sd, scaled = standardize(mle(moments, tied=tied).covariance)
+    fourths, n = tally.sum_fourth_powers(sd), np.maximum(moments.weight, 1e-300)
     if tied:
         fourths, n = fourths.sum(keepdims=True), n.sum(keepdims=True)
     return _intensity(scaled, n, fourths)
@@ -84,10 +84,10 @@ def _intensity(scaled: Floats, n: Floats, fourths: Floats) -> Floats:
 
 
 def standardize(covariance: Floats) -> tuple[Floats, Floats]:
-    """Return the spread of each feature (1 where it has none) and the matrix in its units."""
+    """Return standard deviations (..., d), 1 where they are 0, and the correlation matrix."""
     variance = np.diagonal(covariance, axis1=-2, axis2=-1)
-    structure = np.sqrt(np.where(variance > 0, variance, 1.0))
-    return structure, np.asarray(covariance / (structure[..., :, None] * structure[..., None, :]))
+    sd = np.sqrt(np.where(variance > 0, variance, 1.0))
+    return sd, np.asarray(covariance / (sd[..., :, None] * sd[..., None, :]))
 
 
 def is_singular(covariance: Floats) -> bool:
@@ -99,18 +99,18 @@ def is_singular(covariance: Floats) -> bool:
 
 def solve(matrix: Floats, right: Floats) -> Floats:
     """Return matrix^-1 right for stacks (..., d, d), (..., d, m); the least one if singular."""
-    structure, correlation = standardize(matrix)
-    scaled = right / structure[..., None]
-    root = _root(correlation)
+    sd, correlation = standardize(matrix)
+    scaled = right / sd[..., None]
+    root = cholesky_or_none(correlation)
     if root is None:
         inside = np.linalg.pinv(correlation, hermitian=True, rcond=SINGULAR) @ scaled
     else:
         inside = np.linalg.solve(np.swapaxes(root, -1, -2), np.linalg.solve(root, scaled))
-    return np.asarray(inside / structure[..., None])
+    return np.asarray(inside / sd[..., None])
 
 
-def _root(correlation: Floats) -> Floats | None:
-    """Return the lower factors of a stack, or None if one of them divides by rounding errors."""
+def cholesky_or_none(correlation: Floats) -> Floats | None:
+    """Return the Cholesky factors of correlation matrices (..., d, d); None if one is singular."""
     try:
         root = np.asarray(np.linalg.cholesky(correlation), dtype=np.float64)
     except np.linalg.LinAlgError:
@@ -121,6 +121,18 @@ def _root(correlation: Floats) -> Floats | None:
 
 def lower_root(values: Floats, vectors: Floats) -> Floats:
     """Return the lower triangular L with L L^T = V diag(values) V^T, without forming that."""
-    upper = np.linalg.qr(np.sqrt(values)[:, None] * vectors.T, mode="r")
+    return qr_root(np.sqrt(values)[:, None] * vectors.T)
+
+
+def qr_root(rows: Floats) -> Floats:
+    """Return the lower triangular L with L L^T = rows^T rows, by QR: squares lose half the digits.
+
+    Examples
+    --------
+    >>> qr_root(np.array([[2.0, 1.0], [0.0, 3.0]]))
+    array([[2., 0.],
+           [1., 3.]])
+    """
+    upper = np.linalg.qr(rows, mode="r")
     signs = np.where(np.diagonal(upper) < 0, -1.0, 1.0)
     return np.asarray((signs[:, None] * upper).T)

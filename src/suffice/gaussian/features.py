@@ -37,7 +37,7 @@ def check_names(names: Iterable[str] | None, features: int) -> Names:
 
 
 def common_names(mine: Names, theirs: Names) -> Names:
-    """Return the names of two that speak of the same features."""
+    """Return the common names of two objects with the same features."""
     if mine is not None and theirs is not None and mine != theirs:
         raise InputError(
             f"Features {', '.join(mine)} meet features {', '.join(theirs)}. Bring them to the "
@@ -84,7 +84,7 @@ def _number(one: Any, names: Names, features: int) -> int:
 
 
 def common_axes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return what leading axes of values and means spread to, or say that they do not fit."""
+    """Return the shape that leading axes of values and means broadcast to, or refuse them."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Covariances of any structure: the matrix, and a root of it when one is first needed."""
+"""Covariances without structure: the matrix, and a root of it when one is first needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
 from suffice.errors import CovarianceError, ShapeError
-from suffice.gaussian.covariance import SINGULAR, standardize
+from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
 from suffice.gaussian.structure import Conditional, Structure
 from suffice.prior.matrices import ASYMMETRY
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
@@ -50,16 +50,16 @@ class Full(Structure):
 
     @cached_property
     def _root(self) -> Root:
-        structure, correlation = standardize(self.matrix)
-        bound = SINGULAR * len(structure)
-        lower = _cholesky(correlation) if self.lower is None else self.lower / structure[:, None]
+        sd, correlation = standardize(self.matrix)
+        bound = SINGULAR * len(sd)
+        lower = cholesky_or_none(correlation) if self.lower is None else self.lower / sd[:, None]
         if lower is not None and np.diagonal(lower).min(initial=1.0) ** 2 > bound:
-            half = structure[:, None] * lower if self.lower is None else self.lower
+            half = sd[:, None] * lower if self.lower is None else self.lower
             return Root(as_readonly(half.view()), False, 1.0)
         values, vectors = np.linalg.eigh(correlation)
-        # What is not told apart from 0 is 0, on either side of it: the matrix was checked when it
-        # was made, and the root of a rounding error is no small number.
-        half = structure[:, None] * vectors * np.sqrt(np.where(values > bound, values, 0.0))
+        # Eigenvalues of 0 up to rounding are 0, on either side of it: the matrix was checked when
+        # it was made, and the root of a rounding error is no small number.
+        half = sd[:, None] * vectors * np.sqrt(np.where(values > bound, values, 0.0))
         found = half if self.lower is None else self.lower
         return Root(as_readonly(found.view()), True, float(values[0]))
 
@@ -111,7 +111,7 @@ class Full(Structure):
         slope = solve_triangular(known.half(), across, lower=True, trans="T").T
         return Conditional(of_matrix(left), lambda away: np.asarray(away @ slope.T))
 
-    def scaled(self, factors: Floats) -> Full:
+    def rescale(self, factors: Floats) -> Full:
         """Return the covariance of the features times `factors`."""
         return Full(as_readonly(self.matrix * factors[:, None] * factors))
 
@@ -129,13 +129,6 @@ class Full(Structure):
     def precision_diagonal(self) -> Floats:
         """Return the sums of squares of the columns of F^-1."""
         return np.asarray(np.square(self.whiten(np.eye(self.features))).sum(axis=1))
-
-
-def _cholesky(correlation: Floats) -> Floats | None:
-    try:
-        return np.asarray(np.linalg.cholesky(correlation))
-    except np.linalg.LinAlgError:
-        return None
 
 
 def of_matrix(matrix: Floats) -> Full:
@@ -173,8 +166,8 @@ def check_covariance(class_name: str, matrix: ArrayLike, name: str = "covariance
             f"{class_name} has a {name} with {variances[at]:g} on its diagonal, at [{at}, {at}], "
             "so it has a negative eigenvalue. Use 0 or more there."
         )
-    structure = np.sqrt(variances)
-    size = np.maximum(np.maximum(np.abs(array), np.abs(array.T)), structure[:, None] * structure)
+    sd = np.sqrt(variances)
+    size = np.maximum(np.maximum(np.abs(array), np.abs(array.T)), sd[:, None] * sd)
     off = np.abs(array - array.T)
     if np.any(off > ASYMMETRY * size):
         i, j = np.argwhere(off > ASYMMETRY * size)[0]

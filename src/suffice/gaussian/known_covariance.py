@@ -11,8 +11,8 @@ from scipy.special import ndtri
 
 from suffice.errors import ShapeError
 from suffice.gaussian.linear_gaussian import as_noise
+from suffice.gaussian.low_rank import add_covariances
 from suffice.gaussian.normal import MultivariateNormal
-from suffice.gaussian.product import add_covariances
 from suffice.gaussian.structure import Structure
 from suffice.prior.estimates import check_seen
 from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
@@ -51,9 +51,8 @@ class KnownCovariance(Prior):
         rows = as_noise("KnownCovariance", covariance, prior.features)
         zeros = np.zeros(prior.features)
         object.__setattr__(self, "prior", prior)
-        object.__setattr__(
-            self, "rows", MultivariateNormal.of_structure(zeros, rows._structure, prior.names)
-        )
+        centred = MultivariateNormal.of_structure(zeros, rows._structure, prior.names)
+        object.__setattr__(self, "rows", centred)
 
     @property
     def covariance(self) -> Floats:
@@ -64,7 +63,7 @@ class KnownCovariance(Prior):
         return Moments.of(data, full=True)
 
     def _of_mean(self, tally: Moments) -> tuple[MultivariateNormal, float]:
-        """Return N(mean of the rows, Sigma / N), what the rows say of mu, and N."""
+        """Return N(mean of the rows, Sigma / N), the likelihood of mu, and N."""
         d = self.prior.features
         if not tally.full or tally.sum_x.shape not in ((d,), (1, d)):
             raise ShapeError(
@@ -73,7 +72,7 @@ class KnownCovariance(Prior):
             )
         weight = float(tally.weight.reshape(()))
         factors = np.full(d, 1.0 / np.sqrt(weight)) if weight > 0 else np.ones(d)
-        structure = self.rows._structure.scaled(factors)
+        structure = self.rows._structure.rescale(factors)
         return MultivariateNormal.of_structure(tally.mean().reshape(d), structure), weight
 
     def posterior(self, data: Moments | ArrayLike) -> Self:
@@ -99,9 +98,9 @@ class KnownCovariance(Prior):
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of each feature's mean, (..., d)."""
-        structure = np.sqrt(self.prior.variances)
+        sd = np.sqrt(self.prior.variances)
         lower, upper = (
-            np.asarray(self.mean() + structure * ndtri(tail)) for tail in tail_probabilities(level)
+            np.asarray(self.mean() + sd * ndtri(tail)) for tail in tail_probabilities(level)
         )
         return Interval(lower, upper)
 

@@ -1,8 +1,8 @@
-"""Noise as it is given: one variance, a variance each, a covariance, or a normal."""
+"""Linear-Gaussian models: predictive, posterior and evidence of noisy linear measurements."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from suffice.gaussian.features import Names, as_rows, check_names, common_axes
 from suffice.gaussian.full import of_half, of_matrix
 from suffice.gaussian.low_rank import inner_root, low_rank
 from suffice.gaussian.normal import MultivariateNormal
-from suffice.gaussian.structure import Structure
+from suffice.gaussian.structure import ReadOnlyState, Structure
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.threads import with_one_blas_thread
 
@@ -47,7 +47,7 @@ CLASS_NAME = "LinearGaussian"
 
 @with_one_blas_thread
 @dataclass(frozen=True, eq=False)
-class LinearGaussian:
+class LinearGaussian(ReadOnlyState):
     """y | x ~ N(A x + b, R), for a normal x (docs: mathematics, section 6).
 
     A posterior is a normal again and the prior of the next measurement: that is a Kalman filter.
@@ -100,19 +100,18 @@ class LinearGaussian:
             raise ShapeError(
                 f"{CLASS_NAME} has b of shape {offset.shape}. Give (..., {m}) or a number."
             )
-        structure = as_noise(CLASS_NAME, noise, m)
+        given = as_noise(CLASS_NAME, noise, m)
         object.__setattr__(self, "A", matrix)
-        object.__setattr__(self, "b", as_readonly(offset + structure.mean))
-        centred = MultivariateNormal.of_structure(np.zeros(m), structure._structure)
+        object.__setattr__(self, "b", as_readonly(offset + given.mean))
+        centred = MultivariateNormal.of_structure(np.zeros(m), given._structure)
         object.__setattr__(self, "noise", centred)
         object.__setattr__(self, "names", check_names(names, m))
 
     def predictive(self, prior: MultivariateNormal) -> MultivariateNormal:
         """Return the normal of y, N(A m0 + b, R + A S0 A^T)."""
-        centre = self._centre(prior)
-        return MultivariateNormal.of_structure(
-            centre, self._total(self._map_prior(prior)), self.names
-        )
+        centre = self._predictive_mean(prior)
+        total = self._total(prior._structure.half_of_map(self.A))
+        return MultivariateNormal.of_structure(centre, total, self.names)
 
     def log_evidence(self, prior: MultivariateNormal, y: Any) -> Floats:
         """Return log p(y) of measurements (..., m)."""
@@ -124,15 +123,15 @@ class LinearGaussian:
         They share one covariance, so missing values must be in the same places of all of them.
         """
         rows = as_rows(y, self.names, len(self.A))
-        seen = _seen(rows)
+        seen = _observed(rows)
         if not np.all(np.isfinite(rows[..., seen])):
             raise InputError("A measurement is infinite. Make it NaN to have it left out.")
-        lead = common_axes(rows.shape[:-1], self._centre(prior).shape[:-1])
+        lead = common_axes(rows.shape[:-1], self._predictive_mean(prior).shape[:-1])
         if len(seen) == 0:
             mean = np.broadcast_to(prior.mean, (*lead, prior.features))
             return MultivariateNormal.of_structure(mean, prior._structure, prior.names)
         part = self if len(seen) == len(self.A) else self._take(seen)
-        away = rows[..., seen] - part._centre(prior)
+        away = rows[..., seen] - part._predictive_mean(prior)
         by_information = len(part.A) > prior.features and not part.noise._structure.singular
         update = part._by_information if by_information else part._by_gain
         shift, half = update(prior, away)
@@ -143,41 +142,37 @@ class LinearGaussian:
 
         This is Joseph's form: a sum of squares, which rounding cannot make negative.
         """
-        half = self._map_prior(prior)
+        half = prior._structure.half_of_map(self.A)  # A F, where F F^T = S0
         total = self._total(half)
         total.refuse_singular("The predictive covariance of y")
         root = prior._structure.half()
         gain = total.whiten(root @ half.T) @ total.whiten(np.eye(len(self.A))).T
         left = root - gain @ half
-        # What is less than the rounding of the difference is none, and its noise will tell.
+        # Less than the rounding of the difference counts as 0, and only the noise is left.
         rounding = SINGULAR * prior.features * np.sqrt(prior.variances)
         left[np.linalg.norm(left, axis=1) <= rounding] = 0.0
-        return np.asarray(away @ gain.T), np.hstack([left, self.noise._structure.mapped_half(gain)])
+        return np.asarray(away @ gain.T), np.hstack([left, self.noise._structure.half_of_map(gain)])
 
     def _by_information(self, prior: MultivariateNormal, away: Floats) -> tuple[Floats, Floats]:
         """Return F M^-1 F^T A^T R^-1 (y - A m0 - b), and F M^-1/2, a root of the covariance.
 
-        S0 = F F^T and M = 1 + F^T A^T R^-1 A F: nothing is asked of S0^-1, which may not exist.
+        S0 = F F^T and M = 1 + F^T A^T R^-1 A F: S0^-1, which may not exist, is not needed.
         """
         noise, root = self.noise._structure, prior._structure.half()
-        scaled = noise.whiten(self._map_prior(prior).T).T
+        scaled = noise.whiten(prior._structure.half_of_map(self.A).T).T
         lower = inner_root(scaled)
         flat = noise.whiten(away.reshape(-1, len(self.A))) @ scaled
         shift = cho_solve((lower, True), flat.T).T @ root.T
         half = solve_triangular(lower, root.T, lower=True).T
         return shift.reshape(*away.shape[:-1], prior.features), half
 
-    def _centre(self, prior: MultivariateNormal) -> Floats:
+    def _predictive_mean(self, prior: MultivariateNormal) -> Floats:
         if prior.features != self.A.shape[1]:
             raise ShapeError(
                 f"A prior of {prior.features} features and A {self.A.shape}. Give a prior of "
                 f"{self.A.shape[1]}."
             )
         return np.asarray(prior.mean @ self.A.T + self.b)
-
-    def _map_prior(self, prior: MultivariateNormal) -> Floats:
-        """Return A F (m, q), where F F^T is the prior's covariance."""
-        return prior._structure.mapped_half(self.A)
 
     def _total(self, half: Floats) -> Structure:
         """Return the covariance R + A S0 A^T of y: factors and noise where that is smaller."""
@@ -190,14 +185,8 @@ class LinearGaussian:
     def _take(self, seen: Index) -> LinearGaussian:
         return LinearGaussian(self.A[seen], self.b[..., seen], noise=self.noise.marginal(seen))
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # Unpickled and copied arrays are writeable, whatever they were before.
-        for name, value in state.items():
-            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
-            object.__setattr__(self, name, kept)
 
-
-def _seen(rows: Floats) -> Index:
+def _observed(rows: Floats) -> Index:
     """Return which measurements were made, the same in every row."""
     missing = np.isnan(rows).reshape(-1, rows.shape[-1])
     mixed = missing.any(axis=0) & ~missing.all(axis=0)

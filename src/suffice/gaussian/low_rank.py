@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.errors import CovarianceError, ShapeError
-from suffice.gaussian.diagonal import Diagonal, check_variances
-from suffice.gaussian.full import of_matrix
-from suffice.gaussian.structure import Conditional, Structure
+from suffice.gaussian.covariance import qr_root
+from suffice.gaussian.full import Full, of_half, of_matrix
+from suffice.gaussian.structure import Conditional, Diagonal, Structure, check_variances
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # A difference from 1 that is smaller than this has lost six of its sixteen digits.
@@ -71,12 +71,6 @@ class LowRank(Structure):
         """Never: every feature has noise of its own."""
         return False
 
-    def dense(self) -> Floats:
-        """Return Sigma, (d, d)."""
-        matrix = self.loadings @ self.loadings.T
-        matrix[np.diag_indices_from(matrix)] += self.noise
-        return matrix
-
     def parts(self) -> tuple[Floats, Floats]:
         """Return the loadings and the noise."""
         return self.loadings, self.noise
@@ -88,16 +82,16 @@ class LowRank(Structure):
     def conditional(self, kept: Index, given: Index) -> Conditional:
         """Return W_1 M^-1/2 and psi_1, with the M of what is given."""
         known, left = self.marginal(given), self.marginal(kept)
-        inner, structure = known._inner, np.sqrt(known.noise)
+        inner, noise_sd = known._inner, np.sqrt(known.noise)
         loadings = solve_triangular(inner.lower, left.loadings.T, lower=True).T
         slope = solve_triangular(inner.lower, loadings.T, lower=True, trans="T")
 
         def shift(away: Floats) -> Floats:
-            return np.asarray((away / structure) @ inner.scaled @ slope)
+            return np.asarray((away / noise_sd) @ inner.scaled @ slope)
 
         return Conditional(low_rank(loadings, left.noise), shift)
 
-    def scaled(self, factors: Floats) -> Structure:
+    def rescale(self, factors: Floats) -> Structure:
         """Return the covariance of the features times `factors`."""
         return low_rank(self.loadings * factors[:, None], self.noise * factors**2)
 
@@ -150,11 +144,8 @@ class LowRank(Structure):
 
 
 def inner_root(scaled: Floats) -> Floats:
-    """Return the lower root (r, r) of I + V^T V, by QR: V^T V would lose half the digits."""
-    rank = scaled.shape[1]
-    upper = np.linalg.qr(np.vstack([np.eye(rank), scaled]), mode="r")
-    signs = np.where(np.diagonal(upper) < 0, -1.0, 1.0)
-    return np.asarray((signs[:, None] * upper).T)
+    """Return the lower root (r, r) of I + V^T V."""
+    return qr_root(np.vstack([np.eye(scaled.shape[1]), scaled]))
 
 
 def _solve(lower: Floats, rows: Floats) -> Floats:
@@ -188,3 +179,41 @@ def check_low_rank(class_name: str, loadings: ArrayLike, noise_variances: ArrayL
             f"{class_name} has loadings[{i}, {j}] {array[i, j]:g}. Use finite values."
         )
     return low_rank(array, noise)
+
+
+def add_covariances(one: Structure, two: Structure) -> Structure:
+    """Return the covariance of the sum of two independent vectors.
+
+    Factors are put side by side while there are fewer of them than features.
+    """
+    if not (isinstance(one, Full) or isinstance(two, Full)):
+        (factor, noise), (other_factor, other_noise) = one.parts(), two.parts()
+        factors = np.hstack([factor, other_factor])
+        if factors.shape[1] < one.features:
+            return low_rank(factors, noise + other_noise)
+    return of_matrix(one.dense() + two.dense())
+
+
+def multiply_densities(one: Structure, two: Structure) -> tuple[Conditional, Structure]:
+    """Return (S1^-1 + S2^-1)^-1, the shift of the first mean by m2 - m1, and S1 + S2.
+
+    The shift is K (m2 - m1) with K = S1 (S1 + S2)^-1; neither covariance is inverted, so either
+    may be singular (docs: mathematics, section 6).
+    """
+    total = add_covariances(one, two)
+    total.refuse_singular("The sum of the two covariances")
+    if isinstance(one, Diagonal) and isinstance(two, Diagonal):
+        share = one.values / (one.values + two.values)
+        left = Diagonal(as_readonly(share * two.values))
+        return Conditional(left, lambda away: np.asarray(share * away)), total
+    if isinstance(one, LowRank) and isinstance(two, Diagonal):
+        return one.append_factors(two.values), total
+    if isinstance(one, Diagonal) and isinstance(two, LowRank):
+        structure, other_shift = two.append_factors(one.values)
+        return Conditional(structure, lambda away: np.asarray(away - other_shift(away))), total
+    # K S2 K^T + J S1 J^T, J = 1 - K: a sum of squares, which rounding cannot make negative
+    axes = total.whiten(np.eye(one.features))
+    gain, rest = (total.whiten(part.dense()) @ axes.T for part in (one, two))
+    halves: list[Floats] = [two.half_of_map(gain), one.half_of_map(rest)]
+    left_full = of_half(np.hstack(halves))
+    return Conditional(left_full, lambda away: np.asarray(away @ gain.T)), total

@@ -1,7 +1,9 @@
-"""The most likely normal of rows: counted in one pass, then read off the tally."""
+"""Maximum likelihood: normals fitted to rows and tallies, missing values completed by EM."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,17 +13,112 @@ from numpy.typing import NDArray
 from suffice.count import count_moments, count_patterns
 from suffice.data.frames import frame_to_array, is_frame
 from suffice.data.rows import NO_WEIGHTS, Rows, sparse_ready
+from suffice.empirical_bayes.normal import floor_variance
 from suffice.errors import ConvergenceWarning, InputError, ShapeError, warn_caller
-from suffice.gaussian.covariance import mle
-from suffice.gaussian.diagonal import Diagonal
-from suffice.gaussian.em import fit_em
+from suffice.gaussian.covariance import mle, solve
 from suffice.gaussian.factor_analysis import factor_analysis
 from suffice.gaussian.features import Names, frame_names
 from suffice.gaussian.full import of_matrix
 from suffice.gaussian.low_rank import low_rank
-from suffice.gaussian.structure import Structure
+from suffice.gaussian.structure import Diagonal, Structure
+from suffice.prior import MeanCovariance
 from suffice.tally import Moments, Patterns
 from suffice.tally.tally import Floats, as_readonly
+
+# From the expected moments (C, d, d) of complete rows to means (C, d) and covariances, (C, d, d)
+# or (1, d, d) if the classes share one.
+Estimate = Callable[[Moments], MeanCovariance]
+
+
+@dataclass(frozen=True)
+class EMResult:
+    """What EM ends with: the expected moments of the complete rows, and how it got there."""
+
+    moments: Moments
+    iterations: int
+    converged: bool
+    last_change: float
+
+
+def fit_em(tally: Patterns, estimate: Estimate, max_iter: int, tol: float) -> EMResult:
+    """Return the moments that the rows are expected to have had without their missing values.
+
+    At the end `estimate(moments)` is a maximum of the observed likelihood (or posterior). It is
+    reached when no mean moves by more than `tol` standard deviations and no covariance by more
+    than `tol` of those of its features (docs: mathematics, section 8).
+    """
+    if not tally.has_missing:
+        return EMResult(tally.whole(), 1, True, 0.0)
+    now = _start(tally)
+    for iteration in range(1, max_iter + 1):  # noqa: B007
+        moments = expected_moments(tally, *now)
+        fresh = estimate(moments)
+        change = _change(now, fresh)
+        now = fresh
+        if change <= tol:
+            break
+    return EMResult(expected_moments(tally, *now), iteration, change <= tol, change)
+
+
+def expected_moments(tally: Patterns, mean: Floats, covariance: Floats) -> Moments:
+    """Return the expected moments (C, d, d) of complete rows, given what was seen of them.
+
+    A missing part is its regression on the seen part, plus the covariance that this leaves.
+    """
+    d = tally.features
+    total: Moments | None = None
+    for pattern, part in tally.parts.items():
+        seen = np.array(pattern)
+        missing = np.setdiff1d(np.arange(d), seen)
+        if missing.size == 0:
+            total = part if total is None else total + part
+            continue
+        across = covariance[:, seen[:, None], missing]
+        slope = solve(covariance[:, seen[:, None], seen], across)  # Sigma_oo^-1 Sigma_om
+        left = covariance[:, missing[:, None], missing] - np.swapaxes(across, 1, 2) @ slope
+        away = part.mean() - mean[:, seen]
+        centre = np.empty_like(mean)
+        centre[:, seen] = part.mean()
+        centre[:, missing] = mean[:, missing] + np.einsum("cj,cjk->ck", away, slope)
+        scatter = np.zeros((len(mean), d, d))
+        seen_scatter = part.scatter()
+        mixed = seen_scatter @ slope
+        scatter[:, seen[:, None], seen] = seen_scatter
+        scatter[:, seen[:, None], missing] = mixed
+        scatter[:, missing[:, None], seen] = np.swapaxes(mixed, 1, 2)
+        filled = np.swapaxes(slope, -1, -2) @ mixed + part.weight[:, None, None] * left
+        scatter[:, missing[:, None], missing] = filled
+        rows = Moments(part.weight, centre, np.zeros_like(mean), scatter)
+        total = rows if total is None else total + rows
+    assert total is not None
+    return total
+
+
+def initial_moments(tally: Patterns) -> Moments:
+    """Return the expected moments if features were independent: a first guess."""
+    return expected_moments(tally, *_start(tally))
+
+
+def _start(tally: Patterns) -> MeanCovariance:
+    """Return the means and pooled variances of what was seen of each feature by itself."""
+    cells = tally.diagonal()
+    pooled = cells.pooled()
+    mean = np.where(cells.weight > 0, cells.mean(), pooled.mean())
+    weight = np.maximum(cells.weight.sum(axis=0), 1e-300)
+    variance = floor_variance(cells.scatter().sum(axis=0) / weight, pooled.mean())
+    return MeanCovariance(
+        mean, np.broadcast_to(np.diag(variance), (len(mean), *2 * (len(variance),)))
+    )
+
+
+def _change(old: MeanCovariance, new: MeanCovariance) -> float:
+    """Return the largest change, in standard deviations."""
+    squares = np.diagonal(new.covariance, axis1=1, axis2=2)
+    sd = np.sqrt(np.where(squares > 0, squares, 1.0))
+    means = np.abs(new.mean - old.mean) / sd
+    sizes = sd[:, :, None] * sd[:, None, :]
+    return float(max(means.max(), (np.abs(new.covariance - old.covariance) / sizes).max()))
+
 
 CLASS_NAME = "MultivariateNormal"
 STRUCTURES = ("full", "diagonal", "low_rank")
@@ -103,15 +200,15 @@ def fit_mle(
         return as_readonly(cells.mean().reshape(-1)), Diagonal(
             as_readonly(cells.variance().reshape(-1))
         )
-    moments = _whole(tally)
-    found = moments.mean().reshape(-1), _positive(moments)
+    moments = _complete_moments(tally)
+    found = moments.mean().reshape(-1), _clean_covariance(moments)
     if covariance == "full":
         return as_readonly(found[0]), of_matrix(found[1])
     return as_readonly(found[0]), _factor_analysis(found[1], rank)
 
 
-def _whole(tally: Moments | Patterns) -> Moments:
-    """Return full moments of whole rows: those counted, or what EM expects of missing values."""
+def _complete_moments(tally: Moments | Patterns) -> Moments:
+    """Return full moments of complete rows: those counted, or what EM expects of them."""
     if isinstance(tally, Moments):
         if not tally.full:
             raise ShapeError(
@@ -121,7 +218,7 @@ def _whole(tally: Moments | Patterns) -> Moments:
         return tally
     if not tally.has_missing:
         return tally.whole()
-    found = fit_em(_one_class(tally), partial(mle, tied=False), MAX_ITER, TOL)
+    found = fit_em(_add_class_axis(tally), partial(mle, tied=False), MAX_ITER, TOL)
     if not found.converged:
         warn_caller(
             f"EM over the missing values moved by {found.last_change:.1e} standard deviations in "
@@ -132,7 +229,7 @@ def _whole(tally: Moments | Patterns) -> Moments:
     return found.moments
 
 
-def _one_class(tally: Patterns) -> Patterns:
+def _add_class_axis(tally: Patterns) -> Patterns:
     """Return the tally with an axis of one class, which EM goes along."""
     parts = {}
     for pattern, part in tally.parts.items():
@@ -142,7 +239,7 @@ def _one_class(tally: Patterns) -> Patterns:
     return Patterns(tally.features, parts)
 
 
-def _positive(moments: Moments) -> Floats:
+def _clean_covariance(moments: Moments) -> Floats:
     """Return the covariance (d, d), with nothing but 0 for a feature that does not vary."""
     flat = moments.diagonal().variance().reshape(-1) == 0
     matrix = moments.variance().reshape(len(flat), len(flat)).copy()
@@ -163,7 +260,7 @@ def _factor_analysis(matrix: Floats, rank: int | None) -> Structure:
         found = factor_analysis(matrix[np.ix_(varies, varies)], some, MAX_ITER, TOL)
         if not found.converged:
             warn_caller(
-                f"Factor analysis did not settle to {TOL:g} within {MAX_ITER} iterations. Use a "
+                f"Factor analysis did not converge to {TOL:g} within {MAX_ITER} iterations. Use a "
                 "lower rank.",
                 ConvergenceWarning,
             )

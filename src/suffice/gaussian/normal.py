@@ -1,25 +1,58 @@
-"""The multivariate normal: how one is made, and its picture."""
+"""The multivariate normal: marginals, conditionals, products, affine maps, densities, draws."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, InputError, ShapeError
-from suffice.gaussian.algebra import CLASS_NAME, Algebra
-from suffice.gaussian.diagonal import Diagonal, check_variances
-from suffice.gaussian.features import as_rows
+from suffice.gaussian.features import (
+    Names,
+    as_rows,
+    check_names,
+    common_axes,
+    common_names,
+    feature_indices,
+    select_names,
+)
 from suffice.gaussian.full import Full, check_covariance, of_half, of_lower
-from suffice.gaussian.low_rank import check_low_rank
-from suffice.tally.tally import Floats
+from suffice.gaussian.low_rank import check_low_rank, multiply_densities
+from suffice.gaussian.structure import (
+    Diagonal,
+    ReadOnlyState,
+    Structure,
+    check_variances,
+    evaluate_rows,
+)
+from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
+from suffice.prior.prior import Size, check_generator, sample_shape
+from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.threads import with_one_blas_thread
+
+CLASS_NAME = "MultivariateNormal"
+
+
+class Information(NamedTuple):
+    """The natural parameters: Lambda mu (..., d) and Lambda = Sigma^-1 (d, d)."""
+
+    precision_mean: Floats
+    precision: Floats
+
+
+class Product(NamedTuple):
+    """A product of two densities: exp(log_scale) times the density of `normal`."""
+
+    normal: MultivariateNormal
+    log_scale: Floats
 
 
 @with_one_blas_thread
-class MultivariateNormal(Algebra):
+@dataclass(frozen=True, eq=False, repr=False)
+class MultivariateNormal(ReadOnlyState):
     """x ~ N(mean, covariance), over features that may have names (docs: mathematics, section 6).
 
     Leading axes of the mean stand for many normals that share one covariance, which may be
@@ -44,10 +77,46 @@ class MultivariateNormal(Algebra):
     array([64.])
     """
 
+    mean: Floats
+    names: Names
+    _structure: Structure
+
     def __init__(
         self, mean: ArrayLike, covariance: ArrayLike, names: Iterable[str] | None = None
     ) -> None:
-        self._fill(mean, check_covariance(CLASS_NAME, covariance), names)
+        self._set_fields(mean, check_covariance(CLASS_NAME, covariance), names)
+
+    def _set_fields(
+        self, mean: ArrayLike, structure: Structure, names: Iterable[str] | None
+    ) -> None:
+        array = readonly_copy(mean)
+        d = structure.features
+        if array.shape[-1:] != (d,):
+            raise ShapeError(
+                f"{CLASS_NAME} has mean {array.shape} and a covariance of {d} features. Give (..., "
+                f"{d})."
+            )
+        if not np.all(np.isfinite(array)):
+            wrong = array[~np.isfinite(array)].flat[0]
+            raise InputError(f"{CLASS_NAME} has mean {wrong:g}. Use finite values.")
+        if not np.all(np.isfinite(structure.variances)):
+            raise CovarianceError(
+                f"{CLASS_NAME} has a variance that is beyond all floats. Scale the features down."
+            )
+        object.__setattr__(self, "mean", array)
+        object.__setattr__(self, "names", check_names(names, d))
+        object.__setattr__(self, "_structure", structure)
+
+    @classmethod
+    def of_structure(
+        cls, mean: ArrayLike, structure: Structure, names: Iterable[str] | None = None
+    ) -> Self:
+        """Return the normal of a covariance that was checked and structured before."""
+        made = object.__new__(cls)
+        made._set_fields(mean, structure, names)
+        return made
+
+    # Constructors.
 
     @classmethod
     def from_information(
@@ -152,6 +221,160 @@ class MultivariateNormal(Algebra):
         tally, names = count_rows(X, weights, diagonal=covariance == "diagonal")
         return cls.from_tally(tally, covariance, rank, names)
 
+    # Parameters, densities and distances.
+
+    @property
+    def features(self) -> int:
+        """How many features d there are."""
+        return self._structure.features
+
+    @property
+    def structure(self) -> str:
+        """How the covariance is kept: "full", "diagonal" or "low_rank"."""
+        return self._structure.kind
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance as a matrix, (d, d)."""
+        return as_readonly(self._structure.dense())
+
+    @property
+    def variances(self) -> Floats:
+        """The variance of each feature, (d,)."""
+        return self._structure.variances
+
+    @property
+    def precision(self) -> Floats:
+        """The inverse of the covariance, (d, d)."""
+        return self.information().precision
+
+    def information(self) -> Information:
+        """Return the natural parameters, of which `from_information` makes this normal again."""
+        half = self._structure.whiten(np.eye(self.features))
+        return Information(np.asarray(self.mean @ half @ half.T), np.asarray(half @ half.T))
+
+    def log_density(self, x: Any) -> Floats:
+        """Return the log density of rows (..., d), which broadcast with the means.
+
+        Missing values (NaN) are marginalised; a row of missing values only has log density 0, one
+        with an infinite cell -inf.
+        """
+        rows = as_rows(x, self.names, self.features)
+        return evaluate_rows(Structure.log_densities, -np.inf, self._structure, self.mean, rows)
+
+    def mahalanobis(self, x: Any) -> Floats:
+        """Return the distances (not squared) of rows (..., d) from the mean; NaNs are left out."""
+        rows = as_rows(x, self.names, self.features)
+        return evaluate_rows(Structure.distances, np.inf, self._structure, self.mean, rows)
+
+    def entropy(self) -> Floats:
+        """Return the entropy in nats, (...): the same for all means."""
+        value = self.features / 2 * (1 + LOG_TWO_PI) + self._structure.half_log_determinant()
+        return np.full(self.mean.shape[:-1], value)
+
+    def kl(self, other: Self) -> Floats:
+        """Return the Kullback-Leibler divergence KL(self || other) in nats, (...)."""
+        self._check_same_features(other)
+        mine, theirs = self._structure, other._structure
+        theirs.refuse_singular("The covariance of the other normal")
+        change = theirs.half_log_determinant() - mine.half_log_determinant()
+        covariances = (mine.trace_under(theirs) - self.features) / 2 + change
+        away = evaluate_rows(Structure.distances, np.inf, theirs, other.mean, self.mean)
+        # Rounding may leave equal normals slightly below zero; a divergence never is.
+        return np.asarray(np.maximum(np.square(away) / 2 + covariances, 0.0))
+
+    def marginal(self, which: Any) -> Self:
+        """Return the normal of some features, in the order in which they are chosen.
+
+        Parameters
+        ----------
+        which : number or name of a feature, or a sequence of them
+        """
+        at = feature_indices(which, self.names, self.features)
+        return self._take(self.mean[..., at], self._structure.marginal(at), at)
+
+    def condition(self, given: Any, values: Any = None) -> Self:
+        """Return the normal of the other features once some are known.
+
+        One factorisation serves however many rows of values there are.
+
+        Parameters
+        ----------
+        given : mapping from numbers or names of features to their values (...), or `which`
+        values : (..., k)
+            Of the features `which`, if these are given as in `marginal`; (...) of a single one.
+        """
+        known, cells = self._parse_given(given, values)
+        if cells.shape[-1:] != known.shape:
+            raise ShapeError(
+                f"Values of shape {cells.shape} for {len(known)} given features. Give "
+                f"(..., {len(known)})."
+            )
+        if not np.all(np.isfinite(cells)):
+            raise InputError(
+                f"A given value is {cells[~np.isfinite(cells)].flat[0]:g}. Give finite values, and "
+                "leave features that were not seen out."
+            )
+        common_axes(cells.shape[:-1], self.mean.shape[:-1])
+        kept = np.setdiff1d(np.arange(self.features), known)
+        if kept.size == 0:
+            raise InputError("All features are given, and none is left. Leave one out.")
+        structure, shift = self._structure.conditional(kept, known)
+        return self._take(
+            self.mean[..., kept] + shift(cells - self.mean[..., known]), structure, kept
+        )
+
+    def affine(self, A: ArrayLike, b: ArrayLike = 0.0, names: Iterable[str] | None = None) -> Self:
+        """Return the normal of A x + b.
+
+        Parameters
+        ----------
+        A : (k, d), or (d,) factors of the features, or one factor of all
+            Factors keep the structure of the covariance, and the names.
+        b : (..., k), or a number
+        names : sequence of str, optional
+            Of the k results.
+        """
+        matrix, offset = np.asarray(A, dtype=np.float64), np.asarray(b, dtype=np.float64)
+        for name, array in (("A", matrix), ("b", offset)):
+            if not np.all(np.isfinite(array)):
+                wrong = array[~np.isfinite(array)].flat[0]
+                raise InputError(f"An affine map with {name} {wrong:g}. Use finite values.")
+        d = self.features
+        size = len(matrix) if matrix.ndim == 2 else d
+        fits = matrix.shape in ((), (d,)) or (matrix.ndim == 2 and matrix.shape[1] == d and size)
+        if not fits or offset.shape[-1:] not in ((), (1,), (size,)):
+            raise ShapeError(
+                f"An affine map with A {matrix.shape} and b {offset.shape} of {d} features. Give "
+                f"A (k, {d}), ({d},) or a number, and b (..., k) or a number."
+            )
+        if matrix.ndim < 2:
+            structure = self._structure.rescale(np.broadcast_to(matrix, (d,)))
+            kept = self.names if names is None else names
+            return type(self).of_structure(self.mean * matrix + offset, structure, kept)
+        structure = of_half(self._structure.half_of_map(matrix))
+        return type(self).of_structure(self.mean @ matrix.T + offset, structure, names)
+
+    def product(self, other: Self) -> Product:
+        """Return the normal and the log scale of the product of two densities.
+
+        N1(x) N2(x) = exp(log_scale) N(x), with log_scale = log N(m1; m2, S1 + S2). Either
+        covariance may be singular while their sum is not.
+        """
+        self._check_same_features(other)
+        (structure, shift), total = multiply_densities(self._structure, other._structure)
+        log_scale = evaluate_rows(Structure.log_densities, -np.inf, total, other.mean, self.mean)
+        mean = self.mean + shift(other.mean - self.mean)
+        names = common_names(self.names, other.names)
+        return Product(type(self).of_structure(mean, structure, names), log_scale)
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw rows, shape (*size, ..., d)."""
+        check_generator(rng)
+        return self.mean + self._structure.draws(rng, sample_shape(size, self.mean.shape[:-1]))
+
+    # Pictures.
+
     def ellipse(self, level: float = 0.95, points: int = 100) -> Floats:
         """Return the contour (..., points, 2) that contains `level` of the probability.
 
@@ -184,3 +407,54 @@ class MultivariateNormal(Algebra):
         dots = None if rows is None else as_rows(rows, self.names, self.features)
         outlines = {level: self.ellipse(level) for level in levels}
         return draw_ellipses(outlines, self.mean, names=self.names, rows=dots, ax=ax)
+
+    def _parse_given(self, given: Any, values: Any) -> tuple[Index, Floats]:
+        """Return the numbers of the given features, and their values (..., k)."""
+        if not isinstance(given, Mapping):
+            if values is None:
+                raise InputError("Features are given without values. Give (..., k) of them.")
+            cells = np.asarray(values, dtype=np.float64)
+            alone = isinstance(given, str | int | np.integer)
+            known = feature_indices(given, self.names, self.features, none=True)
+            return known, cells[..., None] if alone else cells
+        if values is not None:
+            raise InputError("Values are given twice. Give a mapping, or features and values.")
+        known = feature_indices(list(given), self.names, self.features, none=True)
+        columns = [np.asarray(value, dtype=np.float64) for value in given.values()]
+        lead = common_axes(*(column.shape for column in columns))
+        cells = np.empty((*lead, len(columns)))
+        for at, column in enumerate(columns):
+            cells[..., at] = column
+        return known, cells
+
+    def _take(self, mean: Floats, structure: Structure, kept: Index) -> Self:
+        return type(self).of_structure(as_readonly(mean), structure, select_names(self.names, kept))
+
+    def _check_same_features(self, other: Self) -> None:
+        """Refuse a normal of other features."""
+        if self.features != other.features:
+            raise ShapeError(
+                f"A normal of {self.features} features meets one of {other.features}. Take the "
+                "marginals of the features they share."
+            )
+        common_names(self.names, other.names)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        same = self.names == other.names and self._structure == other._structure
+        return same and np.array_equal(self.mean, other.mean)
+
+    __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
+
+    def __repr__(self) -> str:
+        mean = np.array2string(self.mean, precision=4, threshold=8, edgeitems=2)
+        shown = f"mean={mean}".replace("\n", ""), f"structure={self.structure!r}"
+        names = () if self.names is None else (f"names={_shorten(self.names)}",)
+        return f"{type(self).__name__}({', '.join((*shown, *names))})"
+
+
+def _shorten(names: tuple[str, ...]) -> str:
+    if len(names) <= 6:
+        return repr(names)
+    return f"({names[0]!r}, {names[1]!r}, ..., {names[-1]!r})"

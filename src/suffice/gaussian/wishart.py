@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import multigammaln
 
 from suffice.errors import PriorError, ShapeError
+from suffice.gaussian.structure import ReadOnlyState
 from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.normal_inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.prior import (
@@ -22,12 +23,12 @@ from suffice.prior.prior import (
     positive,
     sample_shape,
 )
-from suffice.tally.tally import Floats, as_readonly
+from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 
 
 @dataclass(frozen=True, eq=False)
-class RandomMatrix(ABC):
+class RandomMatrix(ReadOnlyState, ABC):
     """What the two distributions share: degrees (...) and a scale matrix (..., d, d)."""
 
     degrees: Floats
@@ -46,7 +47,7 @@ class RandomMatrix(ABC):
             raise PriorError(
                 f"{class_name} has degrees {v.min():g} for {d} features. Use degrees above {d - 1}."
             )
-        cholesky(class_name, "scale_matrix", matrix)  # which refuses what is not positive definite
+        cholesky(class_name, "scale_matrix", matrix)  # refuses what is not positive definite
         lead = broadcast(class_name, v.shape, matrix.shape[:-2])
         object.__setattr__(self, "degrees", broadcast_array(v, lead))
         object.__setattr__(self, "scale_matrix", broadcast_array(matrix, (*lead, d, d)))
@@ -63,7 +64,7 @@ class RandomMatrix(ABC):
         return cholesky(type(self).__name__, "scale_matrix", self.scale_matrix)
 
     def _root_at(self, matrix: ArrayLike) -> Floats:
-        """Return the lower factors of matrices at which a density is asked for."""
+        """Return the lower factors of matrices at which to evaluate the density."""
         array = finite("The parameter", self._parameter, matrix)
         array = symmetric("The parameter", self._parameter, array)
         if array.shape[-1] != self._features:
@@ -85,11 +86,6 @@ class RandomMatrix(ABC):
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Unpickled arrays are writeable, whatever they were before.
-        for name, value in state.items():
-            object.__setattr__(self, name, as_readonly(value))
 
 
 @with_one_blas_thread

@@ -2,9 +2,13 @@
 
 from suffice.lab.compare import Comparison, compare
 from suffice.lab.evidence_table import EvidenceTable, evidence_table
-from suffice.lab.rank_features import FeatureRanking, rank_features
+from suffice.lab.feature_selection import (
+    FeatureRanking,
+    SelectFeatures,
+    rank_features,
+    select_features,
+)
 from suffice.lab.searchlight import Searchlight, searchlight
-from suffice.lab.select_features import SelectFeatures, select_features
 
 __all__ = [
     "Comparison",

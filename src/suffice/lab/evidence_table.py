@@ -1,4 +1,4 @@
-"""Models beside each other: log evidence, and what they say of rows they have not learned."""
+"""Models compared: log evidence, and leave-one-out loss and accuracy."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from suffice.discriminant_analysis.base import GaussianClassifier
 from suffice.display.tables import PrintedTable, Section, Tabular
@@ -127,7 +126,7 @@ def evidence_table(
         raise InputError("No models to compare. Give at least one.")
     lines = []
     for name, model in named.items():
-        kind = _kind(name, model)
+        kind = _evidence_kind(name, model)
         fitted = _fit_model(model, X, y, sample_weight)
         try:
             left_out = fitted.leave_one_out(X, y, sample_weight)
@@ -162,7 +161,7 @@ def _name_models(models: Iterable[Any]) -> dict[str, Any]:
     return named
 
 
-def _kind(name: str, model: Any) -> str:
+def _evidence_kind(name: str, model: Any) -> str:
     for known, kind in EVIDENCE_OF.items():
         if isinstance(model, known):
             return kind
@@ -173,10 +172,7 @@ def _kind(name: str, model: Any) -> str:
 
 
 def _fit_model(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    if hasattr(model, "tally_"):
-        check_is_fitted(model, "tally_")
-        return model
-    return clone(model).fit(X, y, sample_weight)
+    return model if hasattr(model, "tally_") else clone(model).fit(X, y, sample_weight)
 
 
 def _probabilities(kinds: tuple[str, ...], log_evidence: Floats) -> Floats:

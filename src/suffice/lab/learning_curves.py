@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,38 +10,43 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
+from scipy import sparse
 from sklearn import linear_model
 from sklearn.base import clone
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from suffice._sklearn import safe_indexing
+from suffice.data.frames import frame_to_array, is_frame
+from suffice.discriminant_analysis import GaussianDiscriminant
 from suffice.errors import InputError
 from suffice.linear_model import LogisticRegression
+from suffice.naive_bayes import CategoricalNB, GaussianNB
 from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread
 
 Index = NDArray[np.intp]
 
-# Their objective has one optimum, so that earlier weights are only a place to start from.
-STARTED_WARM = (LogisticRegression, linear_model.LogisticRegression)
+# Their objective has one optimum, so that earlier weights are only a starting point.
+WARM_STARTED = (LogisticRegression, linear_model.LogisticRegression)
 # Sizes double every two steps from here: 5, 7, 10, 14, 20, 28, 40, ...
 SMALLEST_SIZE = 5
 
 
 @dataclass(frozen=True)
-class Side:
+class Candidate:
     """A classifier, not fitted, and the rows as it takes them.
 
     Parameters
     ----------
     model : classifier with `predict_proba`
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-    grows : bool
+    incremental : bool
         Whether `partial_fit` on further rows is the same as `fit` on all of them.
     """
 
     model: Any
     X: Any
-    grows: bool
+    incremental: bool
 
     @property
     def name(self) -> str:
@@ -115,19 +120,19 @@ def draw_split(codes: Index, share: float, rng: np.random.Generator) -> Split:
 
 
 def learning_curves(
-    sides: Sequence[Side],
+    candidates: Sequence[Candidate],
     y: Any,
     sizes: Sequence[int],
     splits: Iterable[Split],
 ) -> Iterator[Floats]:
-    """Yield, for each split, errors and log-losses, (sides, 2, sizes).
+    """Yield, for each split, errors and log-losses, (candidates, 2, sizes).
 
-    A side that grows learns only the rows that are new at a size; another one is fitted again,
-    starting from its last weights if it is a logistic regression.
+    An incremental candidate learns only the rows that are new at a size; another one is fitted
+    again, starting from its last weights if it is a logistic regression.
 
     Parameters
     ----------
-    sides : the classifiers
+    candidates : the classifiers
     y : (n_samples,)
     sizes : (sizes,), ascending
     splits : iterable of Split
@@ -137,42 +142,29 @@ def learning_curves(
     for split in splits:
         # Matrices of a hundred columns are solved faster than the threads of BLAS meet.
         with one_blas_thread:
-            curves = [_curve(side, y, classes, codes, sizes, split) for side in sides]
+            curves = [_curve(one, y, classes, codes, sizes, split) for one in candidates]
         yield np.array(curves)
 
 
 def _curve(
-    side: Side, y: Any, classes: Any, codes: Index, sizes: Sequence[int], split: Split
+    candidate: Candidate, y: Any, classes: Any, codes: Index, sizes: Sequence[int], split: Split
 ) -> Floats:
     """Return errors and log-losses, (2, sizes), on one split."""
-    learn = _incremental_learner(side, y, classes) if side.grows else _refit_learner(side, y)
-    tested, truth = safe_indexing(side.X, split.test), codes[split.test]
-    scores = [_scores(learn(split.order, size), tested, truth, classes) for size in sizes]
-    return np.array(scores).T
-
-
-def _incremental_learner(side: Side, y: Any, classes: Any) -> Callable[[Index, int], Any]:
-    model, known = clone(side.model), 0
-
-    def learn(order: Index, size: int) -> Any:
-        nonlocal known
-        new = order[known:size]
-        known = size
-        return model.partial_fit(safe_indexing(side.X, new), y[new], classes=classes)
-
-    return learn
-
-
-def _refit_learner(side: Side, y: Any) -> Callable[[Index, int], Any]:
-    model = clone(side.model)
-    if isinstance(model, STARTED_WARM):
+    model, incremental = clone(candidate.model), candidate.incremental
+    if not incremental and isinstance(model, WARM_STARTED):
         model.set_params(warm_start=True)
-
-    def learn(order: Index, size: int) -> Any:
-        rows = order[:size]
-        return model.fit(safe_indexing(side.X, rows), y[rows])
-
-    return learn
+    tested, truth = safe_indexing(candidate.X, split.test), codes[split.test]
+    scores, learned = [], 0
+    for size in sizes:
+        rows = split.order[learned if incremental else 0 : size]
+        X = safe_indexing(candidate.X, rows)
+        if incremental:
+            model.partial_fit(X, y[rows], classes=classes)
+        else:
+            model.fit(X, y[rows])
+        scores.append(_scores(model, tested, truth, classes))
+        learned = size
+    return np.array(scores).T
 
 
 def _scores(model: Any, X: Any, truth: Index, classes: Any) -> tuple[float, float]:
@@ -198,3 +190,118 @@ def show_progress(splits: Sequence[Split], progress: bool | str) -> Iterable[Spl
         return splits
     name = "Learning curves" if progress is True else progress
     return track(splits, name, console=Console(stderr=True))
+
+
+# Variance of the prior of the default logistic regression's weights. Ng and Jordan's has none; so
+# weak a prior changes little where the rows are informative, and gives separable rows an optimum.
+PRIOR_VARIANCE = 100.0
+GENERATIVE_NAMES = ("naive_bayes", "discriminant")
+
+
+def choose_candidates(generative: Any, discriminative: Any, X: Any) -> tuple[Candidate, Candidate]:
+    """Return the models and their rows: a model that is given takes X as it is.
+
+    Others take numbers standardised by all rows, or the levels of all rows (one indicator a level
+    for the logistic regression).
+    """
+    if isinstance(generative, str) and generative not in GENERATIVE_NAMES:
+        raise InputError(
+            f"generative={generative!r} is none of {', '.join(map(repr, GENERATIVE_NAMES))}. Give "
+            "one of these, or a classifier."
+        )
+    named = generative is None or isinstance(generative, str)
+    first = second = None
+    if not named:
+        first = _candidate(generative, X, incremental=True)
+    if discriminative is not None:
+        second = _candidate(discriminative, X, incremental=False)
+    if first is not None and second is not None:
+        return first, second
+    if named:
+        levels = generative != "discriminant" and _has_levels(X)
+    else:
+        levels = isinstance(generative, CategoricalNB)
+    cells = _encode_levels(X) if levels else _standardize(X)
+    if first is None:
+        first = Candidate(_default_generative(generative, levels, cells), cells, True)
+    if second is None:
+        columns = OneHotEncoder(sparse_output=False).fit_transform(cells) if levels else cells
+        second = Candidate(LogisticRegression(C=PRIOR_VARIANCE), columns, False)
+    return first, second
+
+
+def _candidate(model: Any, X: Any, *, incremental: bool) -> Candidate:
+    if not hasattr(model, "predict_proba"):
+        raise InputError(
+            f"{type(model).__name__} has no predict_proba, which a comparison of log-losses needs. "
+            "Give a classifier with probabilities."
+        )
+    rows = X if is_frame(X) or sparse.issparse(X) else np.asarray(X)
+    return Candidate(model, rows, incremental and hasattr(model, "partial_fit"))
+
+
+def _default_generative(name: str | None, levels: bool, cells: NDArray[Any]) -> Any:
+    if levels:
+        return CategoricalNB(min_categories=cells.max(axis=0) + 1)
+    if name == "discriminant":
+        return GaussianDiscriminant("tied")
+    # One variance a column, as in the paper: the family of which logistic regression is the other.
+    return GaussianNB(tie="class")
+
+
+def _has_levels(X: Any) -> bool:
+    """Say whether X holds levels (whole numbers, words) rather than numbers."""
+    if sparse.issparse(X):
+        raise InputError(
+            "X is sparse, which does not say whether its columns are levels. Give both models."
+        )
+    if not is_frame(X):
+        return np.asarray(X).dtype.kind != "f"
+    kinds = {name: column.dtype.kind for name, column in _columns(X).items()}
+    numbers = [name for name, kind in kinds.items() if kind == "f"]
+    words = [name for name, kind in kinds.items() if kind not in "iuf"]
+    if numbers and words:
+        raise InputError(
+            f"X has numbers (column {numbers[0]!r}) and levels (column {words[0]!r}). Give columns "
+            "of one kind, or both models."
+        )
+    return not numbers
+
+
+def _columns(X: Any) -> dict[str, NDArray[Any]]:
+    # Arrow's `columns` are the columns themselves.
+    names = X.schema.names if hasattr(X, "schema") and hasattr(X, "column_names") else X.columns
+    return {str(name): np.asarray(X[name]) for name in names}
+
+
+def _encode_levels(X: Any) -> NDArray[np.int64]:
+    """Return levels as 0, 1, 2, ... in the order of their names."""
+    if is_frame(X):
+        cells = np.column_stack([column.astype(object) for column in _columns(X).values()])
+    else:
+        cells = np.asarray(X)
+    codes = OrdinalEncoder().fit_transform(cells)
+    _check_complete(codes)
+    whole: NDArray[np.int64] = codes.astype(np.int64)
+    return whole
+
+
+def _standardize(X: Any) -> Floats:
+    if sparse.issparse(X):
+        raise InputError(
+            "X is sparse, and the default models standardise their columns. Give both models."
+        )
+    cells = np.asarray(frame_to_array(X) if is_frame(X) else X, dtype=np.float64)
+    _check_complete(cells)
+    scaled: Floats = StandardScaler().fit_transform(cells)
+    return scaled
+
+
+def _check_complete(cells: Floats) -> None:
+    incomplete = np.isnan(cells).any(axis=1)
+    if incomplete.any():
+        raise InputError(
+            f"{int(incomplete.sum())} rows of X have missing values (the first is row "
+            f"{int(incomplete.argmax())}), which logistic regression cannot take. Leave them out, "
+            "or give two models that can."
+        )

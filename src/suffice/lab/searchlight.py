@@ -4,26 +4,110 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
 from suffice.count import count_moments
+from suffice.data.frames import frame_to_array, is_frame
 from suffice.data.rows import Rows, kernel_ready
 from suffice.display.maps import draw_map, draw_maps
 from suffice.empirical_bayes.normal import CONSTANT_COLUMN_SCALE
-from suffice.errors import InputError, SufficeWarning, warn_caller
+from suffice.errors import InputError, ShapeError, SufficeWarning, warn_caller
 from suffice.estimators.labels import take_labels
 from suffice.families.gaussians import diagonal_prior
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.kernels.searchlight import count_right
-from suffice.lab.grid import Grid
 from suffice.prior import NormalInverseGamma
 from suffice.tally import Moments
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import one_blas_thread
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Where each voxel (a cell of the mask, in row-major order) lies.
+
+    Parameters
+    ----------
+    mask : (a, b) or (a, b, c) of bool
+
+    Examples
+    --------
+    >>> grid = Grid.of((2, 3), [[True, False, True], [False, False, True]])
+    >>> grid.map(np.array([1.0, 2.0, 3.0]))
+    array([[ 1., nan,  2.],
+           [nan, nan,  3.]])
+    >>> grid.position(2)
+    (1, 2)
+    """
+
+    mask: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        self.mask.flags.writeable = False
+
+    @classmethod
+    def of(cls, shape: Sequence[int], mask: Any = None) -> Self:
+        """Return the grid of this shape, all of it or what `mask` marks."""
+        sides = tuple(int(side) for side in shape)
+        if len(sides) not in (2, 3) or min(sides) < 1:
+            raise ShapeError(
+                f"A grid of shape {sides}. Give two or three sides of 1 or more: (rows, columns) "
+                "or (slices, rows, columns)."
+            )
+        if mask is None:
+            return cls(np.ones(sides, np.bool_))
+        marked = np.array(mask)
+        if marked.shape != sides or marked.dtype != np.bool_:
+            raise ShapeError(
+                f"A mask of shape {marked.shape} and type {marked.dtype} for a grid of shape "
+                f"{sides}. Give True or False for each of its cells."
+            )
+        if not marked.any():
+            raise InputError("The mask marks no cell. Mark those that the columns of X are.")
+        return cls(marked)
+
+    @property
+    def voxels(self) -> int:
+        """How many cells are marked."""
+        return int(self.mask.sum())
+
+    def position(self, voxel: int) -> tuple[int, ...]:
+        """Return where a voxel lies."""
+        return tuple(int(axis[voxel]) for axis in np.nonzero(self.mask))
+
+    def map(self, values: Floats) -> Floats:
+        """Return values (..., V) of the voxels on the grid, (..., *shape), NaN outside the mask."""
+        out = np.full((*values.shape[:-1], *self.mask.shape), np.nan)
+        out[..., self.mask] = values
+        return as_readonly(out)
+
+    def columns(self, X: Any) -> NDArray[Any]:
+        """Return rows (n, V) of the voxels, from such rows or from images."""
+        array = frame_to_array(X) if is_frame(X) else np.asarray(X)
+        if array.dtype.kind not in "buif":
+            raise InputError(f"X holds {array.dtype}. Give an array of numbers.")
+        if array.shape[1:] == self.mask.shape:
+            return array[:, self.mask]
+        if array.ndim != 2 or array.shape[1] != self.voxels:
+            raise ShapeError(
+                f"X of shape {array.shape} for {self.voxels} voxels of a grid of shape "
+                f"{self.mask.shape}. Give a column a voxel (marked cells in row-major order), or "
+                "rows that are images of the grid's shape."
+            )
+        return array
+
+    def crop(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the flat place of each voxel in the least box that holds all, and its 3 sides."""
+        places = np.stack(np.nonzero(self.mask))
+        places = places - places.min(axis=1, keepdims=True)
+        sides = tuple(int(side) for side in places.max(axis=1) + 1)
+        flat = np.ravel_multi_index(tuple(places), sides)
+        return flat.astype(np.int64), np.array([1] * (3 - len(sides)) + [*sides], np.int64)
+
 
 Folds = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
@@ -138,14 +222,14 @@ def searchlight(
     if y is None:
         raise InputError("y is None. A searchlight needs the class of each row.")
     grid = Grid.of(shape, mask)
-    columns = _floats(grid.columns(X))
+    columns = _as_floats(grid.columns(X))
     classes, codes = take_labels(columns, y, "Searchlight")
     if len(classes) < 2:
         raise InputError(f"All rows are of class {classes.tolist()[0]!r}. Give rows of another.")
     counts, moments = count_moments(
         Rows(columns, codes, len(classes), estimator_name="searchlight")
     )
-    _check_whole(columns, moments, counts, grid)
+    _check_complete(columns, moments, counts, grid)
     right, flat = _count_correct(
         columns,
         codes,
@@ -172,7 +256,7 @@ def _count_correct(
     classes, voxels = terms[1].shape
     flat = np.zeros((classes, voxels), np.bool_)
 
-    def some(first: int, last: int) -> NDArray[np.int64]:
+    def work(first: int, last: int) -> NDArray[np.int64]:
         right = np.zeros(voxels, np.int64)
         these = fold_of, order, starts[first : last + 1]
         count_right(
@@ -182,10 +266,10 @@ def _count_correct(
 
     cells_a_fold = classes * voxels * len(codes) // (len(starts) - 1)
     tasks = row_ranges(len(starts) - 1, cells_a_fold)
-    return np.sum(on_all_cores(some, tasks), axis=0), flat
+    return np.sum(on_all_cores(work, tasks), axis=0), flat
 
 
-def _floats(columns: NDArray[Any]) -> NDArray[Any]:
+def _as_floats(columns: NDArray[Any]) -> NDArray[Any]:
     """Return floats as they are and other numbers as float64: kernels take long to compile."""
     if columns.dtype not in (np.float32, np.float64):
         columns = columns.astype(np.float64)
@@ -229,7 +313,7 @@ def _prior(moments: Moments, prior: Any, tied: bool) -> Floats:
     return np.array([np.broadcast_to(field, moments.weight.shape) for field in fields], order="C")
 
 
-def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> None:
+def _check_complete(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> None:
     if np.all(moments.weight == counts[:, None]):
         return
     row, voxel = (int(i) for i in np.argwhere(np.isnan(columns))[0])
@@ -242,9 +326,10 @@ def _check_whole(columns: Any, moments: Moments, counts: Floats, grid: Grid) -> 
 def _warn_flat(flat: NDArray[np.bool_], classes: NDArray[Any], grid: Grid) -> None:
     c, voxel = (int(i) for i in np.argwhere(flat)[0])
     warn_caller(
-        f"Voxels without spread within a class when rows are left out: "
+        f"Voxels of variance 0 within a class when rows are left out: "
         f"{int(flat.any(axis=0).sum())}, such as {grid.position(voxel)} in class "
         f"{classes.tolist()[c]!r}. Their likelihood has no maximum; a millionth of their size is "
-        "taken as their spread. Leave them out by a mask, or use estimate='predictive'.",
+        "taken as their standard deviation. Leave them out by a mask, or use "
+        "estimate='predictive'.",
         SufficeWarning,
     )

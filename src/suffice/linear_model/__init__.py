@@ -1,10 +1,10 @@
 """Linear regression from a tally, and softmax regression of classes."""
 
 from suffice.linear_model.bayesian import BayesianLinearRegression
-from suffice.linear_model.leave_one_out import TargetsLeftOut
 from suffice.linear_model.linear import LinearRegression
 from suffice.linear_model.logistic import LogisticRegression
 from suffice.linear_model.summary import Summary
+from suffice.linear_model.validation import TargetsLeftOut
 
 __all__ = [
     "BayesianLinearRegression",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -14,8 +14,8 @@ from suffice.empirical_bayes.coefficients import scale_of_known_noise, scale_of_
 from suffice.errors import InputError, PriorError
 from suffice.estimators.features import Columns
 from suffice.gaussian import MultivariateNormal
+from suffice.linear_model.fitted import Solution
 from suffice.linear_model.regressor import TallyRegressor
-from suffice.linear_model.solution import Solution, restrict_moments
 from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
 from suffice.prior.matrices import cholesky
 from suffice.scoring.regression import CoefficientPosterior, RegressionPosterior
@@ -25,7 +25,7 @@ from suffice.tally.tally import Floats, Index
 
 @dataclass(frozen=True, eq=False)
 class BayesianSettings:
-    """How a tally is read as a Bayesian regression: parameters of BayesianLinearRegression."""
+    """The parameters of BayesianLinearRegression."""
 
     prior_scale: Any
     prior: MultivariateNormal | None
@@ -104,6 +104,7 @@ class BayesianSettings:
     def _scaled_prior(
         self, location: Floats, precision: Floats, scale: float | Floats
     ) -> CoefficientPosterior:
+        """Return the prior with its standard deviations multiplied by the scale."""
         targets, d = location.shape
         factors = np.broadcast_to(1 / np.asarray(scale, dtype=np.float64), (d,))
         scaled = precision * np.outer(factors, factors)
@@ -129,15 +130,14 @@ class BayesianSolution(Solution):
         return self.known_posterior
 
     def restrict(self, columns: Index) -> BayesianSolution:
-        """Return the regression on some columns only, their coefficients under the same prior."""
+        """Return the regression on some columns only, with the same prior of their coefficients."""
         scale, prior = self.prior_scale, self.settings.prior
         settings = replace(
             self.settings,
             prior_scale=scale if np.ndim(scale) == 0 else np.asarray(scale)[columns],
             prior=prior if prior is None or not columns.size else prior.marginal(columns),
         )
-        moments = restrict_moments(self.moments, len(self.products.xx), columns)
-        return settings.solve(moments, Columns(len(columns)))
+        return settings.solve(self.restrict_moments(columns), Columns(len(columns)))
 
     @property
     def facts(self) -> tuple[tuple[str, str], ...]:
@@ -236,31 +236,21 @@ class BayesianLinearRegression(TallyRegressor):
         self.standardize = standardize
 
     def _settings(self) -> BayesianSettings:
-        return BayesianSettings(
-            self.prior_scale,
-            self.prior,
-            self.noise_variance,
-            self.noise_shape,
-            self.noise_scale,
-            bool(self.fit_intercept),
-            bool(self.standardize),
-        )
+        return BayesianSettings(*(getattr(self, field.name) for field in fields(BayesianSettings)))
 
     @property
     def prior_scale_(self) -> Any:
         """The prior scale that was used: float or (n_features,)."""
-        return self._shown("prior_scale_", solved=True).solution.prior_scale
+        return self._solution_for("prior_scale_")[1].prior_scale
 
     @property
     def noise_variance_(self) -> Any:
         """The known variance of the noise, or the posterior's scale / shape."""
-        fitted = self._shown("noise_variance_", solved=True)
-        noise = fitted.solution.noise_variance
-        if not isinstance(noise, np.ndarray):
-            return noise
-        return float(noise[0]) if fitted.learned.targets.single else noise
+        targets, solution = self._solution_for("noise_variance_")
+        noise = solution.noise_variance
+        return float(noise[0]) if isinstance(noise, np.ndarray) and targets.single else noise
 
     @property
     def log_evidence_(self) -> float:
         """Log probability of the learned targets, given the rows."""
-        return float(self._shown("log_evidence_", solved=True).solution.log_evidence)
+        return float(self._solution_for("log_evidence_")[1].log_evidence)

@@ -1,30 +1,78 @@
-"""Least squares from a tally."""
+"""Least squares from a tally: ordinary, and with no coefficient below 0."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
 
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns
-from suffice.linear_model.least_squares import (
-    LeastSquares,
-    least_squares,
-    non_negative_least_squares,
-)
+from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
+from suffice.linear_model.fitted import Solution
 from suffice.linear_model.regressor import TallyRegressor
-from suffice.linear_model.solution import Solution, restrict_moments
 from suffice.prior.coefficients import Coefficients, Products
 from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index
 
 
+class LeastSquares(NamedTuple):
+    """Coefficients (t, d), how many directions of the columns are known, and which are not."""
+
+    coefficients: Floats
+    rank: int
+    unknown: Floats
+    """(d, k): directions, in units of the columns, along which the columns do not vary."""
+
+
+def least_squares(products: Products) -> LeastSquares:
+    """Return the w of least |y - x.w|^2, and of least |w|^2 among those.
+
+    Whether columns are collinear is judged by their correlations, whatever their units
+    (docs: mathematics, section 7).
+    """
+    scale, correlation = standardize(products.xx)
+    d = len(scale)
+    if d == 0:
+        return LeastSquares(np.zeros(products.xy.shape), 0, np.zeros((0, 0)))
+    scaled_xy = products.xy / scale
+    root = cholesky_or_none(correlation)
+    if root is not None:
+        half = solve_triangular(root, scaled_xy.T, lower=True)
+        inside = solve_triangular(root, half, lower=True, trans="T").T
+        return LeastSquares(inside / scale, d, np.empty((d, 0)))
+    values, vectors = np.linalg.eigh(correlation)
+    kept = values > SINGULAR * d
+    inside = (scaled_xy @ vectors[:, kept] / values[kept]) @ vectors[:, kept].T
+    coefficients = inside / scale
+    # Along the directions that do not vary any step is as good; the least w takes none.
+    unknown = vectors[:, ~kept] / scale[:, None]
+    unknown = np.linalg.qr(unknown / np.linalg.norm(unknown, axis=0))[0]
+    coefficients = coefficients - (coefficients @ unknown) @ unknown.T
+    return LeastSquares(coefficients, int(kept.sum()), unknown)
+
+
+def non_negative_least_squares(products: Products) -> LeastSquares:
+    """Return the w of least |y - x.w|^2 with no entry below 0."""
+    scale, correlation = standardize(products.xx)
+    values, vectors = np.linalg.eigh(correlation)
+    kept = values > SINGULAR * len(scale)
+    if not kept.any():  # nnls of no equations answers with whatever is in memory
+        return LeastSquares(np.zeros(products.xy.shape), 0, np.empty((len(scale), 0)))
+    roots = np.sqrt(values[kept])
+    rows = roots[:, None] * vectors[:, kept].T
+    right = (products.xy / scale) @ vectors[:, kept] / roots
+    inside = np.array([nnls(rows, target)[0] for target in right])
+    return LeastSquares(inside / scale, int(kept.sum()), np.empty((len(scale), 0)))
+
+
 @dataclass(frozen=True)
 class LeastSquaresSettings:
-    """How a tally is read as a least-squares regression.
+    """The parameters of a least-squares regression.
 
     Parameters
     ----------
@@ -37,14 +85,14 @@ class LeastSquaresSettings:
     positive: bool
 
     def solve(self, moments: Moments, columns: Columns) -> LeastSquaresSolution:
-        """Return the least-squares coefficients, the least of them if many fit alike."""
+        """Return the least-squares coefficients, the shortest of them if many fit alike."""
         d = columns.count
         products = Products.of(moments, d, intercept=self.fit_intercept)
         if self.positive:
             found = non_negative_least_squares(products)
         else:
             found = least_squares(products)
-            _warn_of_repeats(found, columns)
+            _warn_collinear(found, columns)
         values = np.linalg.eigvalsh(products.xx)[::-1]
         known = max(int(np.ceil(moments.weight)), found.rank)
         mean = moments.mean()
@@ -71,7 +119,7 @@ class LeastSquaresSolution(Solution):
 
     @property
     def posterior(self) -> RegressionPosterior:
-        """The posterior under flat priors, worked out when it is first asked for."""
+        """The posterior under flat priors, computed when it is first needed."""
         # No `cached_property`: warnings would name its file in place of the caller's.
         if "_posterior" not in vars(self):
             vars(self)["_posterior"] = self._flat_posterior()
@@ -92,12 +140,11 @@ class LeastSquaresSolution(Solution):
         )
 
     def restrict(self, columns: Index) -> LeastSquaresSolution:
-        """Return the regression on some columns only, read off the same tally."""
-        moments = restrict_moments(self.moments, len(self.products.xx), columns)
-        return self.settings.solve(moments, Columns(len(columns)))
+        """Return the regression on some columns only, from the same tally."""
+        return self.settings.solve(self.restrict_moments(columns), Columns(len(columns)))
 
 
-def _warn_of_repeats(found: LeastSquares, columns: Columns) -> None:
+def _warn_collinear(found: LeastSquares, columns: Columns) -> None:
     """Warn of columns that are combinations of others."""
     if found.rank == columns.count:
         return
@@ -179,9 +226,9 @@ class LinearRegression(TallyRegressor):
     @property
     def rank_(self) -> int:
         """How many directions of the (centred) rows are known."""
-        return int(self._shown("rank_", solved=True).solution.rank)
+        return int(self._solution_for("rank_")[1].rank)
 
     @property
     def singular_(self) -> Floats:
         """Singular values of the (centred) rows, (min(n_samples, n_features),)."""
-        return np.asarray(self._shown("singular_", solved=True).solution.singular)
+        return np.asarray(self._solution_for("singular_")[1].singular)

@@ -13,19 +13,18 @@ from sklearn.utils.validation import check_is_fitted
 from suffice._sklearn import BaseEstimator, ClassifierMixin, Hidden, Interval, StrOptions
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_features
+from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
 from suffice.estimators.labels import read_labels
-from suffice.linear_model.softmax import (
+from suffice.linear_model.softmax_weights import (
+    SEARCH_FIELDS,
+    SOLVERS,
+    SoftmaxSearch,
     SoftmaxWeights,
-    check_saved_weights,
+    check_saved,
     check_weights,
-    explain_row,
-    restore_weights,
-    saved_weights,
-    score_rows,
-    summarize_weights,
-    weight_deviations,
+    fit_weights,
+    read_settings,
 )
-from suffice.linear_model.softmax_fit import SOLVERS, fit_weights, read_settings
 from suffice.linear_model.summary import Summary
 from suffice.persist.savable import Savable
 from suffice.prior import prior
@@ -56,7 +55,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         all; "reference" has the last class's fixed at 0. Two classes have one vector, the second
         class's against the first's.
     solver : {"newton", "lbfgs", "gradient"}, default="newton"
-        "newton" becomes "lbfgs" where second derivatives would be too many: 1,000 unknowns, 200
+        "newton" becomes "lbfgs" where second derivatives would be too many: 1,000 parameters, 200
         for sparse rows. "gradient" is plain gradient ascent. "newton-cholesky" is "newton";
         "newton-cg", "sag" and "saga" are "lbfgs": the optimum is the same.
     step_size : float, default=0.1
@@ -82,8 +81,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
     coef_sd_, intercept_sd_ : alike
         Standard deviations of the normal distribution that fits the posterior at its mode
         (Laplace), from second derivatives at the optimum: right to 1e-8. With "all" weights of
-        three or more classes they are those of weights with sum 0 over classes, of which alone the
-        rows speak.
+        three or more classes they are those of weights with sum 0 over classes: the rows do not
+        determine the sum.
     loss_curve_ : list of float
         The objective at the start and after each step.
     n_iter_ : (1,)
@@ -109,13 +108,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         "feature_names_in_",
         "_sparse",
         "_sds",
-        "_total",
-        "loss_curve_",
-        "n_iter_",
-        "converged_",
-        "solver_",
+        *SEARCH_FIELDS,
     )
-    # All that was learned: one frozen value, put in the place of the old one as the last act.
     _fitted: SoftmaxWeights
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [
@@ -221,7 +215,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
                     "once."
                 )
             columns = Columns(columns.count, tuple(named.tolist()))
-        return cls(**settings)._keep(SoftmaxWeights(columns, names, weights, levels))
+        return keep_fitted(cls(**settings), SoftmaxWeights(columns, names, weights, levels))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -244,117 +238,101 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         with one_blas_thread:
             self._validate_params()
             settings = read_settings(self.get_params(deep=False))
-            start = vars(self).get("_fitted") if self.warm_start else None
+            start = self._fitted if self.warm_start and self.__sklearn_is_fitted__() else None
             name = type(self).__name__
             array, columns = read_features(X, None, name)
             classes, rows = read_labels(array, y, sample_weight, columns.names, name)
             fitted = fit_weights(rows, classes, columns, settings, self.class_weight, start)
-        return self._keep(fitted)
+        return keep_fitted(self, fitted)
 
     @one_blas_thread
     def sparsify(self) -> Self:
         """Keep `coef_` in a CSR matrix."""
         check_is_fitted(self, msg="Estimator, %(name)s, must be fitted before sparsifying.")
-        return self._keep(self._fitted.sparsify())
+        return keep_fitted(self, self._fitted.sparsify())
 
     @one_blas_thread
     def densify(self) -> Self:
         """Keep `coef_` in an array again."""
         check_is_fitted(self, msg="Estimator, %(name)s, must be fitted before densifying.")
-        return self._keep(self._fitted.densify())
+        return keep_fitted(self, self._fitted.densify())
 
-    def _keep(self, fitted: SoftmaxWeights) -> Self:
-        # One line, so that an interruption comes before all of it or after: nothing is half done.
-        return self.__dict__.update(_fitted=fitted) or self
-
-    # What was learned. Whoever asks reads `_fitted` once, through one of the next two.
+    # What was learned.
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    def _known(self) -> SoftmaxWeights:
-        """Return what was learned, or raise NotFittedError."""
-        if "_fitted" not in vars(self):
-            check_is_fitted(self)
-        return self._fitted
-
-    def _shown(self, name: str, *, found: bool = False) -> Any:
-        """Return what was learned for an attribute, or raise AttributeError as if it was none.
-
-        With `found` it is an attribute of how weights were found, which weights that were given
-        do not have.
-        """
-        fitted: SoftmaxWeights | None = vars(self).get("_fitted")
-        if fitted is None or (found and fitted.search is None):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} yet")
-        return fitted.search if found else fitted
+    def _search_for(self, attribute: str) -> SoftmaxSearch:
+        """Return how weights were found; AttributeError if they were given."""
+        search = fitted_for(self, attribute).search
+        if search is None:
+            raise no_attribute(self, attribute)
+        return search
 
     @property
     def classes_(self) -> NDArray[Any]:
         """(n_classes,)."""
-        return np.asarray(self._shown("classes_").classes)
+        return np.asarray(fitted_for(self, "classes_").classes)
 
     @property
     def coef_(self) -> Any:
         """(1, n_features) or (n_classes, n_features)."""
-        return self._shown("coef_").coefficients
+        return fitted_for(self, "coef_").coefficients
 
     # Code that was written for scikit-learn's class puts weights into a fitted model by hand.
 
     @coef_.setter
     def coef_(self, weights: Any) -> None:
-        self._keep(replace(self._shown("coef_"), coefficients=weights))
+        keep_fitted(self, replace(fitted_for(self, "coef_"), coefficients=weights))
 
     @property
     def intercept_(self) -> Floats:
         """(1,) or (n_classes,)."""
-        return np.asarray(self._shown("intercept_").intercepts)
+        return np.asarray(fitted_for(self, "intercept_").intercepts)
 
     @intercept_.setter
     def intercept_(self, intercepts: Any) -> None:
-        self._keep(replace(self._shown("intercept_"), intercepts=intercepts))
+        keep_fitted(self, replace(fitted_for(self, "intercept_"), intercepts=intercepts))
 
     @property
     def n_features_in_(self) -> int:
         """How many columns were learned."""
-        return int(self._shown("n_features_in_").columns.count)
+        return fitted_for(self, "n_features_in_").columns.count
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """The names of the columns, if they had any."""
-        columns: Columns = self._shown("feature_names_in_").columns
-        return columns.feature_names_in()
+        return fitted_for(self, "feature_names_in_").columns.feature_names_in()
 
     @property
     def loss_curve_(self) -> list[float]:
         """The objective at the start and after each step."""
-        losses: list[float] = self._shown("loss_curve_", found=True).losses
-        return losses
+        return self._search_for("loss_curve_").losses
 
     @property
     def n_iter_(self) -> NDArray[np.int32]:
         """Steps of the solver, (1,)."""
-        return np.asarray(self._shown("n_iter_", found=True).n_iter)
+        return self._search_for("n_iter_").n_iter
 
     @property
     def converged_(self) -> bool:
         """Whether the optimum was found."""
-        return bool(self._shown("converged_", found=True).converged)
+        return bool(self._search_for("converged_").converged)
 
     @property
     def solver_(self) -> str:
         """The solver that was used."""
-        return str(self._shown("solver_", found=True).solver)
+        return self._search_for("solver_").solver
 
     @property
     def coef_sd_(self) -> Floats:
         """Laplace's standard deviations of `coef_`."""
-        return weight_deviations(self._known(), type(self).__name__)[0]
+        return check_fitted(self).check_deviations(type(self).__name__)[0]
 
     @property
     def intercept_sd_(self) -> Floats:
         """Laplace's standard deviations of `intercept_`."""
-        return weight_deviations(self._known(), type(self).__name__)[1]
+        return check_fitted(self).check_deviations(type(self).__name__)[1]
 
     # Predictions.
 
@@ -364,29 +342,25 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
 
         With two classes: the log odds of the second, (n_samples,).
         """
-        scores: Floats = score_rows(self._known(), scoring.joint_log_proba, X, type(self).__name__)
+        scores = check_fitted(self).score(scoring.joint_log_proba, X, type(self).__name__)
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     @one_blas_thread
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, (n_samples,)."""
-        fitted = self._known()
-        labels: NDArray[Any] = fitted.classes[
-            score_rows(fitted, scoring.best_class, X, type(self).__name__)
-        ]
-        return labels
+        fitted = check_fitted(self)
+        best = fitted.score(scoring.best_class, X, type(self).__name__)
+        return np.asarray(fitted.classes[best])
 
     @one_blas_thread
     def predict_proba(self, X: Any) -> Floats:
         """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
-        proba: Floats = score_rows(self._known(), scoring.proba, X, type(self).__name__)
-        return proba
+        return check_fitted(self).score(scoring.proba, X, type(self).__name__)
 
     @one_blas_thread
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log p(class | x), (n_samples, n_classes)."""
-        log_proba: Floats = score_rows(self._known(), scoring.log_proba, X, type(self).__name__)
-        return log_proba
+        return check_fitted(self).score(scoring.log_proba, X, type(self).__name__)
 
     @one_blas_thread
     def explain(self, row: Any, target: Any = None, against: Any = None) -> Explanation:
@@ -412,7 +386,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         x0 = 1    +2.000  +++++++++++++
         (before)  +0.500  +++
         """
-        return explain_row(self._known(), row, target, against, type(self).__name__)
+        return check_fitted(self).explain(row, target, against, type(self).__name__)
 
     @one_blas_thread
     def interval(self, level: float = 0.95) -> prior.Interval:
@@ -420,8 +394,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
 
         Two arrays like `coef_`, from the normal distribution that fits the posterior at its mode.
         """
-        fitted = self._known()
-        sd, _ = weight_deviations(fitted, type(self).__name__)
+        fitted = check_fitted(self)
+        sd, _ = fitted.check_deviations(type(self).__name__)
         return Normal(fitted.dense_coefficients(), np.square(sd)).interval(level)
 
     @one_blas_thread
@@ -430,21 +404,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
 
         Two classes have one part, of the log odds of the second; more have one part each.
         """
-        fitted, intercept = self._known(), bool(self.fit_intercept)
-        name = type(self).__name__
-        return summarize_weights(name, fitted, intercept=intercept, C=self.C, level=level)
+        name, intercept = type(self).__name__, bool(self.fit_intercept)
+        return check_fitted(self).summarize(name, intercept=intercept, C=self.C, level=level)
 
     # Saving.
 
     def _saved_state(self) -> dict[str, Any]:
-        return saved_weights(self._fitted) if self.__sklearn_is_fitted__() else {}
+        return self._fitted.saved() if self.__sklearn_is_fitted__() else {}
 
     def _check_saved(self, state: dict[str, Any]) -> None:
-        check_saved_weights(state)
+        check_saved(state)
 
     def _restore(self, state: dict[str, Any]) -> None:
-        self._keep(restore_weights(state))
+        keep_fitted(self, SoftmaxWeights.restore(state))
 
     def _rows_learned(self) -> float | None:
-        search = self._known().search
+        search = check_fitted(self).search
         return None if search is None else search.total

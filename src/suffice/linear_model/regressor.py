@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
+from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
 from suffice.estimators.folds import fold_numbers, parameter_grid
 from suffice.estimators.labels import NoRowsError, TargetColumns
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
 from suffice.gaussian import MultivariateNormal
-from suffice.linear_model.cross_validation import TargetsValidation, cross_validate_targets
-from suffice.linear_model.leave_one_out import TargetsLeftOut, leave_targets_out
-from suffice.linear_model.pair_tally import PairTally, read_pairs
-from suffice.linear_model.solution import (
+from suffice.linear_model.fitted import (
+    FittedRegression,
+    PairTally,
     RegressionSettings,
     Solution,
-    coefficient_posterior,
     predict_distribution,
     predict_targets,
+    read_pairs,
 )
-from suffice.linear_model.summary import Summary, summarize_targets
+from suffice.linear_model.summary import Summary, coefficient_posterior, summarize_targets
+from suffice.linear_model.validation import (
+    TargetsLeftOut,
+    TargetsValidation,
+    cross_validate_targets,
+    leave_targets_out,
+)
 from suffice.persist.agreement import (
     check_columns,
     check_gross_scale,
@@ -45,49 +49,11 @@ from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread
 
 
-@dataclass(frozen=True, eq=False)
-class FittedRegression:
-    """All that a regression has learned: a tally, and what it was read as.
-
-    Parameters
-    ----------
-    learned : PairTally
-    solution : Solution, or None if the rows do not suffice for one yet
-    not_yet : why there is none, or None
-    """
-
-    learned: PairTally
-    solution: Solution | None
-    not_yet: str | None = None
-
-    @classmethod
-    def solve(
-        cls, settings: RegressionSettings, learned: PairTally, estimator_name: str, *, wait: bool
-    ) -> Self:
-        """Return the regression of what was learned.
-
-        A stream may be too short for one at first: with `wait` its rows are kept, with a warning.
-        """
-        try:
-            return cls(learned, settings.solve(learned.moments, learned.columns))
-        except (ValueError, np.linalg.LinAlgError) as reason:
-            if not wait:
-                raise
-            warn_caller(
-                f"What was learned does not suffice for a {estimator_name} yet: {reason} The rows "
-                "are kept; learn more of them before asking.",
-                SufficeWarning,
-            )
-            return cls(learned, None, str(reason))
-
-
 class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, ABC):
     """A linear regression whose learned state is the joint moments of columns and targets.
 
-    A subclass says how a tally is read (`_settings`). What was learned is one frozen value,
-    `_fitted`. Learning makes a new one and puts it in the place of the old as its last act, so a
-    call that fails changes nothing, and a prediction in another thread is made by the old model
-    or by the new one.
+    A subclass says how a tally is solved (`_settings`). What was learned is one frozen value,
+    `_fitted` (`suffice.estimators.fitted`).
     """
 
     # Parameters that models may differ in and be added, since no prediction depends on them.
@@ -106,7 +72,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
 
     @abstractmethod
     def _settings(self) -> RegressionSettings:
-        """Return the parameters that a tally is read with."""
+        """Return the parameters that a tally is solved with."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -128,10 +94,9 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         """
         with one_blas_thread:
             self._validate_params()
-            name = type(self).__name__
-            learned = PairTally.count(*read_pairs(X, y, sample_weight, None, name))
-            fitted = FittedRegression.solve(self._settings(), learned, name, wait=False)
-        return self._keep(fitted)
+            pairs = read_pairs(X, y, sample_weight, None, type(self).__name__)
+            fitted = self._solve(PairTally.count(*pairs), wait=False)
+        return keep_fitted(self, fitted)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
@@ -140,14 +105,13 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         """
         with one_blas_thread:
             self._validate_params()
-            before = vars(self).get("_fitted")
-            known = None if before is None else before.learned
+            known = self._fitted.learned if self.__sklearn_is_fitted__() else None
             try:
                 pairs = read_pairs(X, y, sample_weight, known, type(self).__name__)
             except NoRowsError:
                 return self
             fitted = self._solve(PairTally.count(*pairs) if known is None else known.add(pairs[0]))
-        return self._keep(fitted)
+        return keep_fitted(self, fitted)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows that were learned: the same as `fit` on the others.
@@ -156,20 +120,20 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         plausible row that was never learned cannot be noticed.
         """
         with one_blas_thread:
-            known = self._known().learned
+            known = check_fitted(self).learned
             try:
                 rows, _, _ = read_pairs(X, y, sample_weight, known, type(self).__name__)
             except NoRowsError:
                 return self
             fitted = self._solve(known.subtract(rows))
-        return self._keep(fitted)
+        return keep_fitted(self, fitted)
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned; it is left as it was."""
         with one_blas_thread:
             mine, theirs = self._mergeable(other)
             fitted = self._solve(mine.merge(theirs))
-        return self._keep(fitted)
+        return keep_fitted(self, fitted)
 
     def __add__(self, other: Self) -> Self:
         """Return a new model that has learned what both have learned.
@@ -187,88 +151,88 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         """Return a copy of this model for `0 + model`, with which `sum` begins."""
         if not is_start_of_sum(other):
             return NotImplemented
-        fitted = self._known()
+        fitted = check_fitted(self)
         copy: Self = clone(self)
-        return copy._keep(fitted)
+        return keep_fitted(copy, fitted)
 
     def _mergeable(self, other: Any) -> tuple[PairTally, PairTally]:
         """Return what this model and another have learned, if the one may be added to the other."""
-        mine = self._known().learned
+        mine = check_fitted(self).learned
         check_same_class(type(self), type(other))
-        theirs = other._known().learned
+        theirs = check_fitted(other).learned
         mine.check_mergeable(theirs)
         return mine, theirs
 
-    def _solve(self, learned: PairTally) -> FittedRegression:
-        return FittedRegression.solve(self._settings(), learned, type(self).__name__, wait=True)
+    def _solve(self, learned: PairTally, *, wait: bool = True) -> FittedRegression:
+        """Return the regression of what was learned.
 
-    def _keep(self, fitted: FittedRegression) -> Self:
-        # One line, so that an interruption comes before all of it or after: nothing is half done.
-        return self.__dict__.update(_fitted=fitted) or self
+        A stream may be too short for one at first: with `wait` its rows are kept, with a warning.
+        """
+        try:
+            solution = self._settings().solve(learned.moments, learned.columns)
+            return FittedRegression(learned, solution)
+        except (ValueError, np.linalg.LinAlgError) as reason:
+            if not wait:
+                raise
+            warn_caller(
+                f"What was learned does not suffice for a {type(self).__name__} yet: {reason} The "
+                "rows are kept; learn more of them before asking.",
+                SufficeWarning,
+            )
+            return FittedRegression(learned, None, str(reason))
 
     # What was learned.
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_fitted" in vars(self)
 
-    # Each of these three reads `_fitted`, and whoever asks calls one of them once.
-
-    def _known(self) -> FittedRegression:
-        """Return what was learned, or raise NotFittedError."""
-        if "_fitted" not in vars(self):
-            check_is_fitted(self)
-        return self._fitted
-
-    def _solved(self) -> tuple[PairTally, Solution]:
+    def _check_solved(self) -> tuple[PairTally, Solution]:
         """Return what was learned and the regression of it, or say why there is none."""
-        fitted = self._known()
+        fitted = check_fitted(self)
         if fitted.solution is None:
             raise InputError(f"This {type(self).__name__} cannot answer yet: {fitted.not_yet}")
         return fitted.learned, fitted.solution
 
-    def _shown(self, name: str, *, solved: bool = False) -> Any:
-        """Return what was learned for an attribute, or raise AttributeError as if it was none."""
-        fitted: FittedRegression | None = vars(self).get("_fitted")
-        if fitted is None or (solved and fitted.solution is None):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r} yet")
-        return fitted
+    def _solution_for(self, attribute: str) -> tuple[TargetColumns, Any]:
+        """Return targets and regression for an attribute; AttributeError if there is none yet."""
+        fitted = fitted_for(self, attribute)
+        if fitted.solution is None:
+            raise no_attribute(self, attribute)
+        return fitted.learned.targets, fitted.solution
 
     @property
     def tally_(self) -> Moments:
         """Joint moments of columns and targets."""
-        moments: Moments = self._shown("tally_").learned.moments
-        return moments
+        return fitted_for(self, "tally_").learned.moments
 
     @property
     def n_features_in_(self) -> int:
         """How many columns were learned."""
-        return int(self._shown("n_features_in_").learned.columns.count)
+        return fitted_for(self, "n_features_in_").learned.columns.count
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:
         """The names of the columns, if they had any."""
-        columns: Columns = self._shown("feature_names_in_").learned.columns
-        return columns.feature_names_in()
+        return fitted_for(self, "feature_names_in_").learned.columns.feature_names_in()
 
     @property
     def n_rows_left_out_(self) -> int:
         """Rows with missing values, which were not learned."""
-        return int(self._shown("n_rows_left_out_").learned.n_rows_left_out)
+        return fitted_for(self, "n_rows_left_out_").learned.n_rows_left_out
 
     @property
     def coef_(self) -> Floats:
         """(n_features,) or (n_targets, n_features)."""
-        fitted = self._shown("coef_", solved=True)
-        return np.asarray(fitted.learned.targets.shape_by_target(fitted.solution.coefficients))
+        targets, solution = self._solution_for("coef_")
+        return np.asarray(targets.shape_by_target(solution.coefficients))
 
     @property
     def intercept_(self) -> Any:
         """Float or (n_targets,)."""
-        fitted = self._shown("intercept_", solved=True)
-        if not isinstance(fitted.solution.intercepts, np.ndarray):
-            return fitted.solution.intercepts
-        intercept = fitted.learned.targets.shape_by_target(fitted.solution.intercepts)
-        return float(intercept) if fitted.learned.targets.single else intercept
+        targets, solution = self._solution_for("intercept_")
+        if not isinstance(solution.intercepts, np.ndarray):
+            return solution.intercepts
+        return float(solution.intercepts[0]) if targets.single else solution.intercepts
 
     @property
     @one_blas_thread
@@ -277,8 +241,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
 
         A multivariate normal if the noise is known, else a multivariate t.
         """
-        learned, solution = self._solved()
-        return coefficient_posterior(solution, learned.columns, learned.targets)
+        return coefficient_posterior(*self._check_solved())
 
     # Predictions.
 
@@ -290,24 +253,24 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         coefficients. A row with missing values is predicted by the regression on the columns it
         has, which the same tally gives.
         """
-        learned, solution = self._solved()
+        learned, solution = self._check_solved()
         rows = self._read_rows(X, learned.columns)
+        shape = learned.targets.shape
         if not return_std:
-            return learned.targets.shape(predict_targets(solution, rows))
+            return shape(predict_targets(solution, rows))
         found = predict_distribution(solution, rows)
-        deviation = found.standard_deviation()
-        return learned.targets.shape(found.location), learned.targets.shape(deviation)
+        return shape(found.location), shape(found.standard_deviation())
 
     @one_blas_thread
     def predictive(self, X: Any) -> StudentT | Normal:
         """Return the distribution of a new target (n, t) at each row: Student's t, or normal."""
-        learned, solution = self._solved()
+        learned, solution = self._check_solved()
         return predict_distribution(solution, self._read_rows(X, learned.columns))
 
     @one_blas_thread
     def interval(self, X: Any, level: float = 0.9) -> Interval:
         """Return the ends between which a new target lies with probability `level`."""
-        learned, solution = self._solved()
+        learned, solution = self._check_solved()
         found = predict_distribution(solution, self._read_rows(X, learned.columns))
         return Interval(*(learned.targets.shape(end) for end in found.interval(level)))
 
@@ -318,18 +281,18 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
             array, np.zeros(array.shape[0], np.int32), 1, names=columns.names, estimator_name=name
         )
 
-    # Judging what was learned.
+    # Validation.
 
     @one_blas_thread
     def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> TargetsLeftOut:
-        """Return what the other rows predict of each row that this model learned.
+        """Return the leave-one-out predictions of the rows that this model learned.
 
         Parameters
         ----------
         X, y, sample_weight : the rows that were learned, all of them
         """
-        learned, solution = self._solved()
-        posterior = solution.posterior
+        learned, solution = self._check_solved()
+        posterior = solution.posterior  # refuses what has none, before rows are read
         rows, _, _ = read_pairs(X, y, sample_weight, learned, type(self).__name__)
         return leave_targets_out(posterior, learned, rows)
 
@@ -346,9 +309,9 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         sample_weight: Any = None,
         **settings_to_try: Any,
     ) -> TargetsValidation:
-        """Return how well models that learned the other folds predict each fold.
+        """Return how well models fitted to the other folds predict each fold.
 
-        The rows are counted once, fold by fold; every further setting costs reading a tally and
+        The rows are counted once, fold by fold; every further setting costs solving a tally and
         predicting a fold. The model itself stays as it is. Rows without a target are not scored,
         and a fold weighs as much as its rows that are: one without any target has weight 0, NaN
         for its scores, and no part in the means.
@@ -361,23 +324,20 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         groups : array-like of shape (n_samples,), optional
             Rows of one group stay in one fold.
         shuffle : bool, default=True
-            Whether rows are dealt to that many folds at random. Folds that were given, and those of
-            a splitter, stay as they are.
+            Whether rows are assigned to that many folds at random. Folds that were given, and those
+            of a splitter, stay as they are.
         random_state : int, Generator, RandomState or None, default=0
             Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
         """
         rows, _, _ = read_pairs(X, y, sample_weight, None, type(self).__name__)
-        dealt = {"shuffle": shuffle, "random_state": random_state}
-        numbers = fold_numbers(folds, rows.codes, groups, **dealt)
+        options = {"shuffle": shuffle, "random_state": random_state}
+        numbers = fold_numbers(folds, rows.codes, groups, **options)
         grid = parameter_grid(settings_to_try)
-        return cross_validate_targets(rows, numbers, grid, [self._settings_of(one) for one in grid])
-
-    def _settings_of(self, params: Any) -> RegressionSettings:
-        """Return the settings of a model with other parameters."""
-        model: Self = clone(self).set_params(**params)
-        model._validate_params()
-        return model._settings()
+        models = [clone(self).set_params(**params) for params in grid]
+        for model in models:
+            model._validate_params()
+        return cross_validate_targets(rows, numbers, grid, [model._settings() for model in models])
 
     @one_blas_thread
     def summary(self, level: float = 0.95) -> Summary:
@@ -386,24 +346,25 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         The standard deviation is the scale of the coefficient's Student t (or normal): the
         standard error that other packages print.
         """
-        learned, solution = self._solved()
+        learned, solution = self._check_solved()
         return summarize_targets(type(self).__name__, learned, solution, level)
 
-    # Saving: the tally and what stands beside it; the rest is read off them again.
+    # Saving: the tally and the names of the targets; the rest is solved from them again.
 
     def _saved_state(self) -> dict[str, Any]:
-        fitted = vars(self).get("_fitted")
-        if fitted is None:
+        if not self.__sklearn_is_fitted__():
             return {}
+        fitted = self._fitted
         learned = fitted.learned
-        state: dict[str, Any] = {"tally_": learned.moments, **learned.columns.saved()}
-        if fitted.not_yet is not None:
-            state["_not_yet"] = fitted.not_yet
-        if learned.gross is not None:
-            state["_gross"] = learned.gross
-        state["n_rows_left_out_"] = learned.n_rows_left_out
-        state["_single_target"] = learned.targets.single
-        return {**state, "_target_names": learned.targets.names}
+        state: dict[str, Any] = {
+            "tally_": learned.moments,
+            **learned.columns.saved(),
+            "n_rows_left_out_": learned.n_rows_left_out,
+            "_single_target": learned.targets.single,
+            "_target_names": learned.targets.names,
+        }
+        optional = {"_not_yet": fitted.not_yet, "_gross": learned.gross}
+        return state | {name: value for name, value in optional.items() if value is not None}
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         check_columns(state)
@@ -411,8 +372,8 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         if "_gross" in state:
             check_gross_scale(state["_gross"], state["tally_"])
         targets = check_joint_moments(state["tally_"], state["n_features_in_"])
-        beside = {"n_rows_left_out_": None, "_target_names": 0, **state}
-        check_kinds(beside, n_rows_left_out_=int, _target_names=(tuple, type(None)))
+        with_all = {"n_rows_left_out_": None, "_target_names": 0, **state}
+        check_kinds(with_all, n_rows_left_out_=int, _target_names=(tuple, type(None)))
         single, names = state.get("_single_target"), state.get("_target_names")
         if type(single) is not bool or (single and targets > 1):
             refuse(f"Its {targets} targets have _single_target {single!r:.80}.")
@@ -430,8 +391,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
             columns, targets, moments, state["n_rows_left_out_"], state.get("_gross")
         )
         # A model that could not be solved when it was saved cannot be solved now.
-        wait, name = "_not_yet" in state, type(self).__name__
-        self._keep(FittedRegression.solve(self._settings(), learned, name, wait=wait))
+        keep_fitted(self, self._solve(learned, wait="_not_yet" in state))
 
     def _rows_learned(self) -> float:
         return float(self.tally_.weight)

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from suffice.display.tables import PrintedTable, Section, Tabular
+from suffice.estimators.features import Columns
 from suffice.gaussian import MultivariateNormal
-from suffice.linear_model.pair_tally import PairTally
-from suffice.linear_model.solution import Solution, coefficient_names, coefficient_posterior
-from suffice.prior.student_t import Normal, StudentT
+from suffice.linear_model.fitted import PairTally, Solution
+from suffice.prior.coefficients import CoefficientsKnownNoise
+from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
 from suffice.tally.tally import Floats
 
 
@@ -91,7 +92,7 @@ def summarize_targets(
 ) -> Summary:
     """Return the table of the coefficients of a linear regression."""
     columns, targets = learned.columns, learned.targets
-    posterior = coefficient_posterior(solution, columns, targets)
+    posterior = coefficient_posterior(learned, solution)
     marginal: StudentT | Normal
     if isinstance(posterior, MultivariateNormal):
         location = np.atleast_2d(posterior.mean)
@@ -121,3 +122,38 @@ def summarize_targets(
 def count_columns(columns: int) -> str:
     """Return "1 column", "2 columns"."""
     return f"{columns} column{'s' if columns != 1 else ''}"
+
+
+def coefficient_posterior(
+    learned: PairTally, solution: Solution
+) -> MultivariateNormal | MultivariateStudentT:
+    """Return the posterior of (intercept, coefficients) of each target.
+
+    A multivariate normal if the noise is known, else a multivariate t.
+    """
+    posterior, targets = solution.posterior, learned.targets
+    location, covariance = posterior.coefficients, posterior.joint_covariance()
+    if solution.fit_intercept:
+        location = np.column_stack([posterior.intercepts, location])
+    else:
+        covariance = covariance[1:, 1:]
+    coefficients = posterior.posterior
+    mean = targets.shape_by_target(location)
+    if isinstance(coefficients, CoefficientsKnownNoise):
+        terms = coefficient_names(learned.columns, intercept=solution.fit_intercept)
+        return MultivariateNormal(mean, coefficients.noise_variance * covariance, terms)
+    unit = coefficients.noise_scale / coefficients.noise_shape
+    scale = unit[0] * covariance if targets.single else unit[:, None, None] * covariance
+    return MultivariateStudentT(2 * coefficients.noise_shape, mean, scale)
+
+
+def coefficient_names(columns: Columns, *, intercept: bool) -> tuple[str, ...]:
+    """Return the names of the coefficients, that of the intercept first.
+
+    >>> coefficient_names(Columns(2, ("age", "height")), intercept=True)
+    ('intercept', 'age', 'height')
+    """
+    names = columns.terms()
+    if not intercept:
+        return names
+    return ("(intercept)" if "intercept" in names else "intercept", *names)

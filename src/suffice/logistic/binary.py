@@ -15,7 +15,7 @@ from suffice.kernels.logistic.binary_sparse import (
     write_sparse_margins,
 )
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.logistic.likelihood import Derivatives
+from suffice.logistic.likelihood import Derivatives, add_ranges
 from suffice.tally.tally import Floats
 
 
@@ -112,16 +112,6 @@ class BinaryLogLikelihood:
         return row_ranges(len(self.class_index), 1 + self.log_ratios.shape[1])
 
 
-def add_ranges(parts: list[tuple[Floats, Floats, Floats]]) -> Derivatives:
-    """Return the sum over ranges of rows, given the loss (1,), gradient and Hessian of each."""
-    (loss, gradient, hessian), *others = parts
-    for more in others:
-        loss += more[0]
-        gradient += more[1]
-        hessian += more[2]
-    return Derivatives(-float(loss[0]), gradient, hessian)
-
-
 def left_out_margins(
     margins: Floats, leverage: Floats, class_index: NDArray[np.int32], row_weights: Floats
 ) -> Floats:
@@ -207,7 +197,7 @@ class SparseBinaryLogLikelihood:
 
     @classmethod
     def with_features(cls, rows: BinaryLogLikelihood, features: FeatureRows) -> Self:
-        """Return the rows of K blocks with features beside them."""
+        """Return the rows of K blocks, with further features."""
         size, blocks = rows.log_ratios.shape
         at = np.arange(1 + blocks, dtype=np.uint32)
         every = np.concatenate(
@@ -219,7 +209,7 @@ class SparseBinaryLogLikelihood:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Classes, and parameters beside the offsets."""
+        """Classes, and parameters other than the offsets."""
         return OFFSETS, self.features.width - 1
 
     def margins(self, params: Floats) -> Floats:

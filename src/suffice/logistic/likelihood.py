@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.logistic.newton import EXACT, Point, StoppingRule, maximize, newton_step
+from suffice.logistic.newton import EXACT, Objective, Point, StoppingRule, maximize, newton_step
 from suffice.tally.tally import Floats
 
-# The precision of parameters that stay as they are: beside it all others are nothing.
+# The precision of parameters that are held: all others are negligible beside it.
 HELD = 1e200
 
 
@@ -34,7 +34,7 @@ class LogLikelihood(Protocol):
 
 
 class RowLogLikelihood(LogLikelihood, Protocol):
-    """A log-likelihood that tells the scores of its rows: a dataclass with weights of the rows."""
+    """A log-likelihood that gives the scores of its rows: a dataclass with weights of the rows."""
 
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
@@ -108,7 +108,7 @@ class NormalPrior:
         return np.where(self.nonnegative, np.maximum(params, 0.0), params)
 
     def hold(self, point: Point) -> Point:
-        """Return a point that stays at 0 in the parameters that would go below it."""
+        """Return a point whose next step leaves parameters at 0 that would go below it."""
         if self.nonnegative is None:
             return point
         stuck = self.nonnegative & (point.params <= 0) & (point.gradient <= 0)
@@ -120,8 +120,8 @@ class NormalPrior:
 
 
 @dataclass(frozen=True, eq=False)
-class LogPosterior:
-    """A log-likelihood and a prior: what is maximised.
+class LogPosterior(Objective):
+    """A log-likelihood and a proper prior, which makes every Hessian positive definite.
 
     Parameters
     ----------
@@ -140,14 +140,6 @@ class LogPosterior:
         """Return the log posterior, up to a constant, and its derivatives."""
         return self.prior.hold(penalize(self.likelihood, self.prior, self.prior.project(params)))
 
-    def newton_step(self, gradient: Floats, hessian: Floats) -> Floats:
-        """Return hessian^-1 gradient: a proper prior makes every Hessian positive definite."""
-        return newton_step(gradient, hessian)
-
-    def diverges(self, point: Point) -> bool:
-        """Say that there is a maximum."""
-        return False
-
     def maximize(self, start: Floats, stop: StoppingRule = EXACT) -> Point:
         """Return the maximum, from `start` on."""
         return maximize(self, self.at(start), stop).point
@@ -163,6 +155,16 @@ class LogPosterior:
         assert point.hessian is not None
         lower = np.ascontiguousarray(np.linalg.cholesky(point.hessian), np.float64)
         return self.likelihood.left_out_scores(point.params, lower)
+
+
+def add_ranges(parts: list[tuple[Floats, Floats, Floats]]) -> Derivatives:
+    """Return the sum over ranges of rows, given the loss (1,), gradient and Hessian of each."""
+    (loss, gradient, hessian), *others = parts
+    for more in others:
+        loss += more[0]
+        gradient += more[1]
+        hessian += more[2]
+    return Derivatives(-float(loss[0]), gradient, hessian)
 
 
 def penalize(likelihood: LogLikelihood, prior: Prior, params: Floats, sample: int = 1) -> Point:

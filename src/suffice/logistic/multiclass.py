@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.kernels.logistic.combination import add_combination, write_left_out, write_scores
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.logistic.likelihood import Derivatives
+from suffice.logistic.likelihood import Derivatives, add_ranges
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 
@@ -93,10 +93,10 @@ class MulticlassLogLikelihood:
             add_combination(*rows, *own, params[:classes], params[classes:], *sums)
             return sums
 
-        found = zip(*on_all_cores(work, self._ranges()), strict=True)
-        loss, gradient, hessian = (np.sum(part, axis=0) for part in found)
-        hessian[:classes, classes:] = hessian[classes:, :classes].T
-        return Derivatives(-float(loss[0]), gradient, hessian)
+        found = add_ranges(on_all_cores(work, self._ranges()))
+        assert found.hessian is not None
+        found.hessian[:classes, classes:] = found.hessian[classes:, :classes].T
+        return found
 
     def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
         """Return the scores (n, C) under parameters that were fitted without the row.
@@ -151,9 +151,9 @@ class MulticlassFeatureLogLikelihood:
 
     Examples
     --------
-    >>> said = np.array([[[1.0], [0.0], [0.0]]])
+    >>> L = np.array([[[1.0], [0.0], [0.0]]])
     >>> features, own, prior = np.array([[1.0, 2.0]]), np.array([1]), np.zeros((1, 3))
-    >>> rows = MulticlassFeatureLogLikelihood(features, said, prior, own, np.ones(1))
+    >>> rows = MulticlassFeatureLogLikelihood(features, L, prior, own, np.ones(1))
     >>> rows.scores(np.array([0.0, 0.0, 0.5, 10.0, 1.0, -1.0, 0.5]))
     array([[12. , -2. ,  1.5]])
     """
@@ -166,12 +166,12 @@ class MulticlassFeatureLogLikelihood:
 
     @property
     def size(self) -> tuple[int, int]:
-        """Classes, and parameters beside the offsets."""
+        """Classes, and parameters other than the offsets."""
         _, classes, blocks = self.log_likelihoods.shape
         return classes, blocks + classes * (self.features.shape[1] - 1)
 
     @cached_property
-    def _own(self) -> Floats:
+    def _one_hot(self) -> Floats:
         own = np.zeros(self.log_prior.shape)
         own[np.arange(len(own)), self.class_index] = 1.0
         return own
@@ -198,21 +198,21 @@ class MulticlassFeatureLogLikelihood:
 
     def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
         """Return value, gradient and Hessian, always of all rows."""
-        said, w = self.log_likelihoods, self.row_weights[:, None]
-        blocks = said.shape[2]
+        L, w = self.log_likelihoods, self.row_weights[:, None]
+        blocks = L.shape[2]
         log_proba = log_softmax(self.scores(params))
         value = float(self.row_weights @ log_proba[np.arange(len(log_proba)), self.class_index])
         proba = np.exp(log_proba)
-        residuals = w * (self._own - proba)
+        residuals = w * (self._one_hot - proba)
         size = sum(self.size)
         gradient, hessian = np.empty(size), np.empty((size, size))
         gradient[:blocks] = residuals.ravel() @ self._lines
         gradient[blocks:] = (self.features.T @ residuals).ravel()
         weighted = w * proba
-        away = (said - np.einsum("nc,nck->nk", proba, said)[:, None, :]).reshape(-1, blocks)
+        away = (L - np.einsum("nc,nck->nk", proba, L)[:, None, :]).reshape(-1, blocks)
         heavy = weighted.reshape(-1, 1) * away
         hessian[:blocks, :blocks] = away.T @ heavy
-        crossed = self.features.T @ heavy.reshape(len(said), -1)
+        crossed = self.features.T @ heavy.reshape(len(L), -1)
         hessian[:blocks, blocks:] = crossed.reshape(-1, blocks).T
         hessian[blocks:, :blocks] = hessian[:blocks, blocks:].T
         hessian[blocks:, blocks:] = self._feature_hessian(proba)
@@ -242,7 +242,7 @@ class MulticlassFeatureLogLikelihood:
         proba = np.exp(log_softmax(scores))
         leverage = self._leverages(lower)
         w = self.row_weights[:, None]
-        residuals = w * (self._own - proba)
+        residuals = w * (self._one_hot - proba)
         mean = np.einsum("nc,ncd->nd", proba, leverage)
         # I - W A, with W = w (diag p - p p^T)
         hold = np.eye(classes) - (w * proba)[:, :, None] * (leverage - mean[:, None, :])
@@ -251,15 +251,15 @@ class MulticlassFeatureLogLikelihood:
 
     def _leverages(self, lower: Floats) -> Floats:
         """Return x_c^T H^-1 x_d of each row, (n, C, C), with x_c = (L_c, f e_c)."""
-        said = self.log_likelihoods
-        _, classes, blocks = said.shape
+        L = self.log_likelihoods
+        _, classes, blocks = L.shape
         width = self.features.shape[1]
         inverse = invert(lower)[np.ix_(self._order, self._order)]
         one, other = np.triu_indices(classes)
         corner = inverse[blocks:, blocks:].reshape(width, classes, width, classes)
         by_pair = corner[:, one, :, other].transpose(1, 0, 2).reshape(width, -1)
-        out = np.empty((len(said), classes, classes))
-        for start, stop in row_ranges(len(said), len(one) * width):
+        out = np.empty((len(L), classes, classes))
+        for start, stop in row_ranges(len(L), len(one) * width):
             f = self.features[start:stop]
             reached = (f @ by_pair).reshape(len(f), len(one), width)
             out[start:stop, one, other] = (reached @ f[:, :, None])[:, :, 0]
@@ -268,6 +268,6 @@ class MulticlassFeatureLogLikelihood:
             return out
         mixed = inverse[:blocks, blocks:].reshape(blocks, width, classes)
         through = np.einsum("nf,kfd->nkd", self.features, mixed, optimize=True)
-        crossed = said @ through  # L_c^T (H^-1)_{w, d} f
-        own = said @ inverse[:blocks, :blocks] @ np.swapaxes(said, 1, 2)
+        crossed = L @ through  # L_c^T (H^-1)_{w, d} f
+        own = L @ inverse[:blocks, :blocks] @ np.swapaxes(L, 1, 2)
         return np.asarray(out + crossed + np.swapaxes(crossed, 1, 2) + own)

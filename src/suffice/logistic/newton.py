@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dposv
@@ -16,12 +17,12 @@ LOOSE_TOL = 0.1
 # Relative error of a sum of losses, in units of the rounding of its last digit: a line search
 # cannot see less.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
-# Steps after which a search is given up. A few suffice: the problems are concave.
+# Steps after which a search is given up. A few are enough: the problems are concave.
 MAX_STEPS = 100
 # A step must give this share of what the gradient predicts; with less it is halved.
 SUFFICIENT = 1e-4
 MAX_HALVINGS = 60
-# Unknowns up to which their equations are solved by LAPACK itself.
+# Parameters up to which Newton's equations are solved by LAPACK itself.
 SMALL = 64
 # How near, in standard deviations, the Hessian of a sample of the rows is good enough to be kept.
 NEAR = 0.01
@@ -37,29 +38,29 @@ class Point(NamedTuple):
     gradient: Floats
     """As the parameters."""
     hessian: Floats | None
-    """(size, size): that of minus the objective, or None if it was not asked for."""
+    """(size, size): that of minus the objective, or None if it was not computed."""
     worst: float = np.inf
     """The greatest -log p of a row's own class, where that is known."""
 
 
-class Objective(Protocol):
+class Objective(ABC):
     """A concave function, such as a log posterior."""
 
+    @abstractmethod
     def at(self, params: Floats, sample: int = 1) -> Point:
         """Return the function and its derivatives.
 
-        The Hessian may be of every `sample`-th chunk of the rows, scaled up; 0 is none. What is
-        not allowed is replaced by the nearest that is.
+        The Hessian may be of every `sample`-th chunk of the rows, scaled up; 0 is none. Parameters
+        that are not allowed are replaced by the nearest that are.
         """
-        ...
 
     def newton_step(self, gradient: Floats, hessian: Floats) -> Floats:
         """Return hessian^-1 gradient, in the shape of the gradient."""
-        ...
+        return newton_step(gradient, hessian)
 
     def diverges(self, point: Point) -> bool:
         """Say whether there is no maximum, and further steps lead on to infinity."""
-        ...
+        return False
 
 
 class StoppingRule(NamedTuple):
@@ -72,7 +73,7 @@ class StoppingRule(NamedTuple):
     relative_tol : float
         The gain, as a part of the objective itself, that is taken for rounding.
     look_ahead : bool
-        Whether the step at hand is taken, and the rule asks for the one after it, whose gain is
+        Whether the current step is taken, and the rule judges the one after it, whose gain is
         predicted by how steps shrink: that saves a last pass over many rows.
     """
 
@@ -129,8 +130,8 @@ def maximize(
 ) -> Maximum:
     """Return the maximum of a concave function, from a point on; its value never falls.
 
-    The length of a step l, with l^2 = g^T H^-1 g its predicted gain, is in standard deviations of
-    what the rows leave open, whatever the units of the parameters.
+    The length of a step l, with l^2 = g^T H^-1 g its predicted gain, is in posterior standard
+    deviations, whatever the units of the parameters.
 
     Parameters
     ----------
@@ -143,13 +144,9 @@ def maximize(
 
     Examples
     --------
-    >>> class Parabola:
+    >>> class Parabola(Objective):
     ...     def at(self, params, sample=1):
     ...         return Point(params, -float(params @ params), -2 * params, 2 * np.eye(2))
-    ...     def newton_step(self, gradient, hessian):
-    ...         return newton_step(gradient, hessian)
-    ...     def diverges(self, point):
-    ...         return False
     >>> maximize(Parabola(), Parabola().at(np.array([3.0, 4.0]))).point.params.round(9)
     array([0., 0.])
     """
@@ -202,8 +199,7 @@ def newton_step(gradient: Floats, hessian: Floats) -> Floats:
     array([0.5, 1. ])
     """
     if len(gradient) > SMALL:
-        # numpy's library, as all else with large matrices: threads of two would be in each
-        # other's way.
+        # numpy's BLAS, as for all large matrices: threads of two libraries would compete.
         return np.asarray(np.linalg.solve(hessian, gradient))
     # LAPACK itself: around systems as small as these, checks take longer than solving.
     _, step, failed = dposv(hessian, gradient)
@@ -213,9 +209,9 @@ def newton_step(gradient: Floats, hessian: Floats) -> Floats:
 
 
 def _shrinking(length: float, last_length: float, noise: float, *, exact: bool) -> float:
-    """Return how much shorter than this step the next is going to be.
+    """Return the predicted ratio of the next step's length to this one's.
 
-    By the rows' own Hessian steps shrink quadratically, else as much each time.
+    With the Hessian of all rows steps shrink quadratically, else linearly.
     """
     if exact:
         return (length / last_length) ** 2 if last_length < np.inf else length
@@ -225,9 +221,9 @@ def _shrinking(length: float, last_length: float, noise: float, *, exact: bool) 
 def _search_line(
     objective: Objective, point: Point, step: Floats, sample: int
 ) -> tuple[Point, bool] | None:
-    """Return a point along the step that lies higher, and whether the whole step led there.
+    """Return a point along the step of a higher value, and whether it is the whole step.
 
-    Armijo's rule, along the way that is allowed.
+    Armijo's rule, along the parameters that are allowed.
     """
     share = 1.0
     for _ in range(MAX_HALVINGS):

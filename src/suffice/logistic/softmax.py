@@ -1,26 +1,29 @@
-"""Softmax regression: the log-likelihood of rows of columns, on all cores, and its penalty."""
+"""Softmax regression: the penalised log-likelihood of rows, their units, and where to start."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from suffice.count.full_moments import count_complete_rows
+from suffice.count.moments import count_moments
 from suffice.count.runs import pieces, ranges_with_sums
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import solve
+from suffice.gaussian.covariance import mle, solve
 from suffice.kernels.logistic.softmax import add_dense_softmax, tiles_of
 from suffice.kernels.logistic.softmax_sparse import add_chunked_softmax, add_sparse_softmax
 from suffice.kernels.ranges import on_all_cores
 from suffice.logistic.likelihood import Derivatives, penalize
-from suffice.logistic.newton import Point
-from suffice.tally.tally import Floats
+from suffice.logistic.newton import Objective, Point
+from suffice.tally import Moments
+from suffice.tally.tally import ROUNDING, Floats
 
-# Above this share of stored cells CSR rows are quicker made dense, a chunk at a time.
+# Above this share of stored cells it is quicker to make CSR rows dense, a chunk at a time.
 CROWDED = 0.25
 
 
@@ -33,7 +36,7 @@ class SoftmaxLogLikelihood:
 
     Parameters
     ----------
-    rows : Rows of C classes, without gaps
+    rows : Rows of C classes, without missing values
     centre, inverse : (d,)
         An inverse of 0 leaves a column out.
     intercept : bool
@@ -62,10 +65,22 @@ class SoftmaxLogLikelihood:
     def __len__(self) -> int:
         return self.rows.shape[0]
 
+    def to_column_units(self, V: Floats) -> tuple[Floats, Floats]:
+        """Return weights (K, d) of the columns in their own units, and intercepts (K,)."""
+        d = len(self.inverse)
+        W = V[:, :d] * self.inverse
+        return W, V[:, d] - W @ self.centre if self.intercept else np.zeros(len(V))
+
+    def from_column_units(self, W: Floats, b: Floats) -> Floats:
+        """Return the V that `to_column_units` turns into weights W (K, d) and intercepts b (K,)."""
+        varies = self.inverse > 0
+        V = np.where(varies, W, 0.0) / np.where(varies, self.inverse, 1.0)
+        return np.column_stack([V, b + W @ self.centre]) if self.intercept else V
+
     def derivatives(self, V: Floats, sample: int = 1) -> Derivatives:
         """Add up the rows at V; the Hessian only of every `sample`-th chunk of them, 0 for none.
 
-        What a part of the rows says of the Hessian is scaled up to all of them.
+        The Hessian of a sample is scaled up to all rows.
         """
         if sample == 0 and self.rows.sparse and not self._crowded() and not self.centre.any():
             return self._by_stored_cells(V)
@@ -98,7 +113,7 @@ class SoftmaxLogLikelihood:
         hessian = None
         if sample:
             blocks *= self.total / facts[2]
-            hessian = _assemble(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
+            hessian = _assemble_hessian(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
             hessian = hessian.reshape(V.size, V.size)
         return Derivatives(-float(facts[0]), -np.ascontiguousarray(whole), hessian, float(facts[1]))
 
@@ -134,7 +149,7 @@ class SoftmaxLogLikelihood:
 
 
 def _add_ranges(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
-    """Add up what the ranges say; the greatest loss of a row is the greatest of theirs."""
+    """Return the sums over ranges of rows; of the greatest loss of a row it is the maximum."""
     first, *others = on_all_cores(work, tasks)
     facts, gradient, rest = first
     for part in others:
@@ -146,7 +161,7 @@ def _add_ranges(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats
     return facts, gradient, rest
 
 
-def _assemble(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
+def _assemble_hessian(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
     """Return the whole matrix, (K, filled, K, filled), of which the blocks are a part."""
     whole = np.zeros((free, tiles, tile, free, tiles, tile))
     block = 0
@@ -173,9 +188,9 @@ class RidgePrior:
     between : (K, K)
         How the penalty couples the vectors.
     along : (width,)
-        How much it weighs each column, in the units of the rows.
+        The penalty of each column, in the units of the rows.
     left_out : (width,)
-        Columns that have no gradient: a precision of 1 keeps the Hessian regular.
+        Columns that have no gradient: a precision of 1 keeps the Hessian invertible.
     """
 
     between: Floats
@@ -204,7 +219,7 @@ LOG_2 = float(np.log(2.0))
 
 
 @dataclass(frozen=True)
-class SoftmaxPosterior:
+class SoftmaxPosterior(Objective):
     """sum_i w_i log p(y_i | x_i) - (penalty / 2) |W|^2 (docs: mathematics, section 5).
 
     V holds the C - 1 differences from the last class's weights. Over all C vectors that have these
@@ -267,7 +282,7 @@ class SoftmaxPosterior:
         return np.asarray(solve_triangular(root, identity, lower=True, trans="T"))
 
     def intercepts_only(self, class_weights: Floats) -> tuple[Floats, float]:
-        """Return the V that tells the classes' proportions (C,) alone, and its value.
+        """Return the V that predicts the classes' proportions in every row, and its value.
 
         Without an intercept V is 0.
         """
@@ -287,3 +302,77 @@ def class_proportions(class_weights: Floats, rows: int) -> Floats:
     """
     filled = np.where(class_weights > 0, class_weights, class_weights.sum() / rows)
     return np.asarray(filled / filled.sum())
+
+
+class StandardizedRows(NamedTuple):
+    """Rows whose columns are measured from their means, in units of about equal curvature."""
+
+    rows: SoftmaxLogLikelihood
+    moments: Moments
+    class_weights: Floats
+
+
+def standardize_columns(
+    rows: Rows, penalty: float, *, intercept: bool, full: bool
+) -> StandardizedRows:
+    """Return the rows measured by their own columns, and the moments that this takes.
+
+    The unit of a column is its standard deviation, more where the penalty outweighs the rows: in
+    these units the Hessian has a similar diagonal in all columns, as L-BFGS needs it.
+
+    Without an intercept rows are measured from 0; so are CSR rows, if only their stored cells are
+    to be read. A column that does not vary beyond rounding is left to the intercept.
+
+    Parameters
+    ----------
+    rows : Rows, without missing values
+    penalty : float
+    intercept : bool
+    full : bool
+        Whether dense rows are to be read for products of columns too, and CSR rows centred.
+    """
+    if full and not rows.sparse:
+        weights, moments, _ = count_complete_rows(rows)
+        pooled = moments.pooled().diagonal()
+    else:
+        weights, moments = count_moments(rows)
+        pooled = moments.pooled()
+    mean, variance = pooled.mean(), pooled.variance()
+    if intercept:
+        varies = variance > np.square(ROUNDING * mean)
+        centre = mean if full or not rows.sparse else np.zeros_like(mean)
+    else:
+        variance = variance + np.square(mean)
+        varies, centre = variance > 0, np.zeros_like(mean)
+    shares = class_proportions(weights, rows.shape[0])
+    square = np.where(varies, variance, 1.0) + penalty / _mean_variance(weights, shares)
+    inverse = np.where(varies, 1 / np.sqrt(square), 0.0)
+    return StandardizedRows(
+        SoftmaxLogLikelihood(rows, centre, inverse, intercept), moments, weights
+    )
+
+
+def generative_start(start: StandardizedRows, penalty: float) -> Floats:
+    """Return the weights V of Gaussian classes that share a covariance, from full moments.
+
+    W_c = S^-1 mu_c and b_c = ln pi_c - mu_c . W_c / 2 (docs: mathematics, section 4). The penalty
+    is added to S as it would be to the curvature of these classes.
+    """
+    rows, moments, weights = start
+    mean, covariance = mle(moments, tied=True)
+    unit = rows.inverse
+    mean = (mean - rows.centre) * unit
+    within = covariance[0] * unit[:, None] * unit
+    shares = class_proportions(weights, len(rows))
+    ridge = penalty * np.square(unit) / _mean_variance(weights, shares)
+    at = np.arange(len(unit))
+    within[at, at] += np.where(unit > 0, ridge, 1.0)
+    W = solve(within, mean.T).T
+    b = np.log(shares) - 0.5 * (W * mean).sum(axis=1)
+    V = W[:-1] - W[-1]
+    return np.column_stack([V, b[:-1] - b[-1]]) if rows.intercept else V
+
+
+def _mean_variance(weights: Floats, shares: Floats) -> float:
+    """Return sum_i p (1 - p), mean over classes, where p is the classes' shares of the rows."""
+    return float(weights.sum() * (shares * (1 - shares)).mean())

@@ -109,7 +109,7 @@ def show_cell(column: Column) -> str:
 def dependence(fitted: TableFitted) -> Dependence:
     """Return how each column depends on the label, in the order of the blocks' columns."""
     # What a first fit does without is loaded when it is asked for.
-    from suffice.lab.column_dependence import column_dependences
+    from suffice.lab.dependence import column_dependences
 
     parts = fitted.tally.parts.parts
     blocks = zip(fitted.counter.blocks, parts, strict=True)

@@ -1,4 +1,4 @@
-"""Softmax regression from rows to weights: which solver, from where, and what came of it."""
+"""Fitting a softmax regression: Newton, L-BFGS or gradient ascent, and Laplace's deviations."""
 
 from __future__ import annotations
 
@@ -6,33 +6,33 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.optimize import minimize
 
 from suffice.data.rows import Rows
-from suffice.gaussian.covariance import SINGULAR, standardize
-from suffice.logistic.first_order import maximize_by_gradient, maximize_by_lbfgs
+from suffice.errors import InputError
+from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
 from suffice.logistic.newton import (
     SHRINKING,
     HessianSample,
     Maximum,
+    Point,
     StoppingRule,
     maximize,
     predicted_gain,
 )
-from suffice.logistic.softmax import SoftmaxPosterior
-from suffice.logistic.start import (
+from suffice.logistic.softmax import (
+    SoftmaxLogLikelihood,
+    SoftmaxPosterior,
     generative_start,
-    keep_units,
     standardize_columns,
-    to_own_units,
-    to_units_of,
 )
 from suffice.tally.tally import Floats
 
-# Unknowns up to which second derivatives are taken: a matrix of 8 MB, and no more work a row than
+# Parameters up to which second derivatives are taken: a matrix of 8 MB, and no more work a row than
 # some dozens of gradients. CSR rows are made dense for it, which pays for fewer.
-MAX_UNKNOWNS = 1000
-MAX_SPARSE_UNKNOWNS = 200
-# Rows a parameter from which a sample of the rows tells the way as well as all of them, and
+MAX_PARAMETERS = 1000
+MAX_SPARSE_PARAMETERS = 200
+# Rows a parameter from which the Hessian of a sample is as good as that of all rows, and
 # parameters whose Hessian costs about as much as all else in a pass.
 ROWS_A_PARAMETER = 50
 CHEAP_PARAMETERS = 8
@@ -61,19 +61,19 @@ class SoftmaxSettings:
 
 @dataclass(frozen=True)
 class SoftmaxFit:
-    """Weights as they are shown, and how they were found.
+    """Weights, for one or all classes, and how they were found.
 
     Parameters
     ----------
     coefficients : (R, d)
     intercepts : (R,)
-    sds : standard deviations of both, or None if there are too many unknowns for them
+    sds : standard deviations of both, or None if there are too many parameters for them
     found : Maximum
     solver : str
     unbounded : bool
         Whether the loss has no minimum: better weights are larger without end.
     undetermined : bool
-        Whether the rows, without a penalty, leave some weights open.
+        Whether the rows, without a penalty, do not determine some weights.
     """
 
     coefficients: Floats
@@ -88,20 +88,20 @@ class SoftmaxFit:
 def fit_softmax(
     rows: Rows, settings: SoftmaxSettings, start: tuple[Floats, Floats] | None = None
 ) -> SoftmaxFit:
-    """Fit weights to rows without gaps of two or more classes.
+    """Fit weights to rows without missing values, of two or more classes.
 
     Parameters
     ----------
     rows : Rows
     settings : SoftmaxSettings
-    start : weights (R, d) and intercepts (R,) to start from, as they were shown
+    start : weights (R, d) and intercepts (R,) to start from, as in a SoftmaxFit
     """
     classes = rows.classes
     if classes == 2:
         # One vector, of the second class against the first.
         rows = replace(rows, codes=1 - rows.codes)
         settings = replace(settings, symmetric=False)
-    few = _few_unknowns(rows, settings)
+    few = _has_few_parameters(rows, settings)
     solver = settings.solver
     if solver == "newton" and not few:
         solver = "lbfgs"
@@ -115,19 +115,18 @@ def fit_softmax(
         found = maximize_by_gradient(objective, V, *limits)
     if few and found.converged and not objective.is_separated(found.point):
         found = _refine(objective, found, move=solver == "newton")
-    W, b = to_own_units(objective.likelihood, found.point.params)
+    W, b = objective.likelihood.to_column_units(found.point.params)
     shown = contrasts(objective, classes)
     sds = _deviations(objective, found, shown) if few else None
     unbounded = objective.is_separated(found.point)
     undetermined = False
     if settings.penalty == 0 and not unbounded and sds is not None:
         unknown = np.isinf(sds[0])
-        # Rows that had something to say at weights of 0 and have no more are fitted perfectly.
-        ended = (
-            unknown.any() and (unknown & ~np.isinf(_deviations(objective, None, shown)[0])).any()
-        )
+        undetermined = bool(unknown.any())
+        # Rows that determine a weight at 0 but not at the end are fitted perfectly.
+        at_zero = np.isinf(_deviations(objective, None, shown)[0]) if undetermined else unknown
         endless = found.converged and np.abs(found.last_step).max(initial=0.0) > ENDLESS
-        unbounded, undetermined = bool(ended or endless), bool(unknown.any())
+        unbounded = bool((unknown & ~at_zero).any() or endless)
     return SoftmaxFit(shown @ W, shown @ b, sds, found, solver, unbounded, undetermined)
 
 
@@ -137,11 +136,11 @@ def _maximize_by_newton(
     known: tuple[Floats, float] | None,
     settings: SoftmaxSettings,
 ) -> Maximum:
-    """Return the optimum, from V on, or from a point of `known` value if that lies higher.
+    """Return the optimum, from V on, or from a point of `known` value if that is higher.
 
     With n rows a step of length l changes scores by about l / sqrt(n). The search stops when the
-    step after the one it takes would change them by less than tol^2. Many rows tell the way by a
-    sample of them.
+    step after the current one would change them by less than tol^2. Of many rows the Hessian is
+    that of a sample.
     """
     rows = objective.likelihood
     parameters = rows.free * rows.width
@@ -158,7 +157,7 @@ def _maximize_by_newton(
 def _refine(objective: SoftmaxPosterior, found: Maximum, *, move: bool) -> Maximum:
     """Return what was found, with the Hessian at the optimum itself; `move` goes there too.
 
-    Gradients are cheap, so the way is gone by the Hessian that is known, as far as that leads.
+    Gradients are cheap, so a Hessian is kept for as long as steps with it shrink.
     """
     V, hessian, before = found.point.params, found.hessian, np.inf
     fresh = hessian is None
@@ -177,15 +176,15 @@ def _refine(objective: SoftmaxPosterior, found: Maximum, *, move: bool) -> Maxim
     return found._replace(point=moved, hessian=hessian)
 
 
-# A weight with more than this share of itself in directions that the rows say nothing of.
+# A weight with more than this share of itself in directions that the rows do not determine.
 UNDETERMINED = 1e-6
 
 
 def contrasts(objective: SoftmaxPosterior, classes: int) -> Floats:
-    """Return A (R, K): the weight vectors that are shown are A V.
+    """Return A (R, K): the weight vectors that users see are A V.
 
-    Two classes show one vector, their difference. More show all C: with sum 0 if the penalty is of
-    all C, else with 0 for the last.
+    Of two classes that is one vector, their difference; of more all C, with sum 0 if the penalty
+    is of all C, else with 0 for the last.
     """
     if classes == 2:
         return np.ones((1, 1))
@@ -215,8 +214,8 @@ def laplace_deviations(
     units[:d, :d] = np.diag(rows.inverse)
     if rows.intercept:
         units[:d, d], units[d, d] = -rows.inverse * rows.centre, 1.0
-    asked = np.einsum("rk,jm->kjrm", shown, units).reshape(len(hessian), -1)
-    variance = _variances(hessian, asked).reshape(len(shown), width)
+    directions = np.einsum("rk,jm->kjrm", shown, units).reshape(len(hessian), -1)
+    variance = _variances(hessian, directions).reshape(len(shown), width)
     # What does not vary in the rows is known from the penalty alone.
     left_out = rows.inverse == 0
     if left_out.any():
@@ -228,21 +227,18 @@ def laplace_deviations(
             pull = np.square(rows.centre[left_out & (rows.centre != 0)])
             if pull.size:
                 variance[:, d] += alone * pull.sum()
-    spread = np.sqrt(variance)
-    return spread[:, :d], spread[:, d] if rows.intercept else np.zeros(len(shown))
+    sd = np.sqrt(variance)
+    return sd[:, :d], sd[:, d] if rows.intercept else np.zeros(len(shown))
 
 
-def _variances(precision: Floats, asked: Floats) -> Floats:
-    """Return q^T precision^-1 q for every column q of `asked`; infinite where that is singular."""
-    spread, correlation = standardize(precision)
-    scaled = asked / spread[:, None]
-    try:
-        root = np.linalg.cholesky(correlation)
-        if np.diagonal(root).min(initial=1.0) ** 2 > SINGULAR * len(root):
-            half = np.asarray(solve_triangular(root, scaled, lower=True))
-            return np.asarray(np.square(half).sum(axis=0))
-    except np.linalg.LinAlgError:
-        pass
+def _variances(precision: Floats, directions: Floats) -> Floats:
+    """Return q^T precision^-1 q for every column q of directions; infinite if undetermined."""
+    scale, correlation = standardize(precision)
+    scaled = directions / scale[:, None]
+    root = cholesky_or_none(correlation)
+    if root is not None:
+        half = np.asarray(solve_triangular(root, scaled, lower=True))
+        return np.asarray(np.square(half).sum(axis=0))
     values, vectors = np.linalg.eigh(correlation)
     kept = values > SINGULAR * len(values)
     along = vectors.T @ scaled
@@ -255,7 +251,7 @@ def _variances(precision: Floats, asked: Floats) -> Floats:
 def _deviations(
     objective: SoftmaxPosterior, found: Maximum | None, shown: Floats
 ) -> tuple[Floats, Floats]:
-    """Return what the rows leave open at the optimum, or at weights of 0."""
+    """Return the standard deviations at the optimum, or at weights of 0."""
     rows = objective.likelihood
     hessian = None if found is None else found.hessian
     if hessian is None:
@@ -265,9 +261,9 @@ def _deviations(
     return laplace_deviations(objective, hessian, shown)
 
 
-def _few_unknowns(rows: Rows, settings: SoftmaxSettings) -> bool:
-    unknowns = (rows.classes - 1) * (rows.shape[1] + settings.intercept)
-    return unknowns <= (MAX_SPARSE_UNKNOWNS if rows.sparse else MAX_UNKNOWNS)
+def _has_few_parameters(rows: Rows, settings: SoftmaxSettings) -> bool:
+    parameters = (rows.classes - 1) * (rows.shape[1] + settings.intercept)
+    return parameters <= (MAX_SPARSE_PARAMETERS if rows.sparse else MAX_PARAMETERS)
 
 
 def _start(
@@ -275,22 +271,23 @@ def _start(
 ) -> tuple[SoftmaxPosterior, Floats, tuple[Floats, float] | None]:
     """Return the objective, the weights to start from, and others of which the value is known.
 
-    Newton starts from the generative solution where there is one, unless the shares of the classes
-    alone are better; the plain gradient starts from 0, in the columns' own units, and so does what
-    is to take no step.
+    Newton starts from the generative solution where there is one, unless the class proportions
+    alone are better. Gradient ascent starts from 0, in the columns' own units; so does a fit of no
+    steps.
     """
     terms = settings.penalty, settings.symmetric, settings.tol
     known = None
-    untouched = settings.max_iter == 0
     if solver == "gradient":
-        objective = SoftmaxPosterior(keep_units(rows, intercept=settings.intercept), *terms)
-        V = np.zeros((objective.likelihood.free, objective.likelihood.width))
+        d = rows.shape[1]
+        own_units = SoftmaxLogLikelihood(rows, np.zeros(d), np.ones(d), settings.intercept)
+        objective = SoftmaxPosterior(own_units, *terms)
+        V = np.zeros((own_units.free, own_units.width))
     else:
         full = solver == "newton"
         ready = standardize_columns(rows, settings.penalty, intercept=settings.intercept, full=full)
         objective = SoftmaxPosterior(ready.rows, *terms)
         V, value = objective.intercepts_only(ready.class_weights)
-        if untouched:
+        if settings.max_iter == 0:
             V = np.zeros_like(V)
         elif ready.moments.full and start is None:
             known = V, value
@@ -299,5 +296,100 @@ def _start(
         W, b = start
         if len(W) == rows.classes:
             W, b = W[:-1] - W[-1], b[:-1] - b[-1]
-        V = to_units_of(objective.likelihood, W, b if settings.intercept else np.zeros_like(b))
+        b = b if settings.intercept else np.zeros_like(b)
+        V = objective.likelihood.from_column_units(W, b)
     return objective, V, known
+
+
+# Steps that L-BFGS remembers, and trials in one of its line searches.
+LBFGS_MEMORY = 10
+MAX_TRIALS = 50
+# L-BFGS aims at this share of `tol`: its last steps are few, and weights then have their digits.
+TOL_SHARE = 0.1
+
+
+def maximize_by_lbfgs(
+    objective: SoftmaxPosterior, start: Floats, tol: float, max_iter: int
+) -> Maximum:
+    """Return where the mean gradient is `tol` or less in every entry, by L-BFGS from `start`.
+
+    The search is in all C vectors if the penalty is of all C (see `SoftmaxPosterior.isometry`).
+    """
+    M = objective.isometry()
+    total = objective.likelihood.total
+    seen: dict[bytes, Point] = {}  # the last one
+
+    def point_at(theta: Floats) -> Point:
+        key = theta.tobytes()
+        if key not in seen:
+            seen.clear()
+            seen[key] = objective.at(M @ theta.reshape(start.shape), sample=0)
+        return seen[key]
+
+    def mean_loss(theta: Floats) -> tuple[float, Floats]:
+        point = point_at(theta)
+        return -point.value / total, -(M.T @ point.gradient).ravel() / total
+
+    theta = np.asarray(np.linalg.solve(M, start).ravel(), dtype=np.float64)
+    values = [-mean_loss(theta)[0] * total]
+    if max_iter == 0:
+        return _maximum_at(objective, M, point_at(theta), values, 0, tol)
+
+    def record(theta: Floats) -> None:
+        values.append(point_at(theta).value)
+
+    # The gradient decides, unless the loss falls no more than it rounds.
+    options = {
+        "maxiter": max_iter,
+        "maxls": MAX_TRIALS,
+        "maxcor": LBFGS_MEMORY,
+        "gtol": TOL_SHARE * tol,
+        "ftol": 2 * np.finfo(np.float64).eps,
+        "maxfun": np.inf,
+    }
+    result = minimize(
+        mean_loss, theta, method="L-BFGS-B", jac=True, callback=record, options=options
+    )
+    found = _maximum_at(objective, M, point_at(result.x), values, int(result.nit), tol)
+    # Where rounding hides any further fall of the loss the optimum is reached as well.
+    return found._replace(converged=found.converged or bool(result.status == 0))
+
+
+def maximize_by_gradient(
+    objective: SoftmaxPosterior, start: Floats, tol: float, max_iter: int, step_size: float
+) -> Maximum:
+    """Return where gradient ascent on the mean log-likelihood ends, in steps of one size.
+
+    w_c += step_size * mean_i x_i (1{y_i=c} - p_ic), less the penalty's share of it
+    (docs: mathematics, section 5).
+    """
+    M = objective.isometry()
+    ascent = step_size / objective.likelihood.total * (M @ M.T)
+    point = objective.at(start, sample=0)
+    values = [point.value]
+    steps = 0
+    while steps < max_iter and not _maximum_at(objective, M, point, values, 0, tol).converged:
+        with np.errstate(over="ignore", invalid="ignore"):
+            point = objective.at(point.params + ascent @ point.gradient, sample=0)
+        steps += 1
+        if not np.isfinite(point.value):
+            raise InputError(
+                f"With step_size={step_size:g} the weights grew beyond all numbers in {steps} "
+                "steps. Take a smaller step, scale the columns, or use solver='newton'."
+            )
+        values.append(point.value)
+    return _maximum_at(objective, M, point, values, steps, tol)
+
+
+def _maximum_at(
+    objective: SoftmaxPosterior,
+    M: Floats,
+    point: Point,
+    values: list[float],
+    steps: int,
+    tol: float,
+) -> Maximum:
+    gradient = M.T @ point.gradient / objective.likelihood.total
+    distance = float(np.abs(gradient).max(initial=0.0))
+    nothing = np.zeros_like(point.params)
+    return Maximum(point, None, values, steps, distance <= tol, distance, nothing)

@@ -1,4 +1,4 @@
-"""The bridge: a generative classifier and its logistic regression say the same."""
+"""A generative classifier and its `to_logistic` have the same probabilities."""
 
 import numpy as np
 import pandas as pd

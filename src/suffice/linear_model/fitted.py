@@ -1,15 +1,25 @@
-"""What a linear regression counts: the joint moments of columns and targets, and no row."""
+"""What a linear regression learns: the joint moments of columns and targets, and a solution."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from suffice.count import count_pairs
 from suffice.count.pairs import PairedRows
-from suffice.errors import DebtError, InputError, MergeError, MissingRowsWarning, warn_caller
+from suffice.count.refusal import refusal_of
+from suffice.data.rows import Rows
+from suffice.errors import (
+    DebtError,
+    InputError,
+    MergeError,
+    MissingRowsWarning,
+    warn_caller,
+)
 from suffice.estimators.features import Columns, check_same_columns, read_features
 from suffice.estimators.labels import TargetColumns, check_rows, read_targets, take_weights
 from suffice.estimators.merging import (
@@ -17,8 +27,12 @@ from suffice.estimators.merging import (
     merge_tallies,
     subtract_counts,
 )
+from suffice.prior.coefficients import CoefficientsKnownNoise, Products
+from suffice.prior.student_t import Normal, StudentT
+from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.debt import describe_shortfall, largest_shortfall
+from suffice.tally.tally import Floats, Index
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +67,12 @@ class PairTally:
     @classmethod
     def count(cls, rows: PairedRows, columns: Columns, targets: TargetColumns) -> Self:
         """Return the tally of these rows and no others."""
-        moments, left_out = _count_whole_rows(rows)
+        moments, left_out = _count_complete_rows(rows)
         return cls(columns, targets, moments, left_out)
 
     def add(self, rows: PairedRows) -> Self:
         """Return the tally of further rows and all before."""
-        counted, left_out = _count_whole_rows(rows)
+        counted, left_out = _count_complete_rows(rows)
         moments, gross = add_counts(self.moments, self.gross, counted)
         left_out += self.n_rows_left_out
         return replace(self, moments=moments, gross=gross, n_rows_left_out=left_out)
@@ -115,7 +129,7 @@ class PairTally:
 def read_pairs(
     X: Any, y: Any, sample_weight: Any, learned: PairTally | None, estimator_name: str
 ) -> tuple[PairedRows, Columns, TargetColumns]:
-    """Return rows beside their targets, ready to count, and what both are called.
+    """Return rows with their targets, ready to count, and the names of both.
 
     Parameters
     ----------
@@ -137,7 +151,7 @@ def read_pairs(
     return rows, columns, targets if learned is None else learned.targets
 
 
-def _count_whole_rows(rows: PairedRows) -> tuple[Moments, int]:
+def _count_complete_rows(rows: PairedRows) -> tuple[Moments, int]:
     """Return the moments of rows without missing values, and how many others there are."""
     counted = count_pairs(rows)
     nothing = counted.tally.weight == 0
@@ -157,3 +171,127 @@ def _count_whole_rows(rows: PairedRows) -> tuple[Moments, int]:
             MissingRowsWarning,
         )
     return counted.tally, counted.n_skipped
+
+
+class RegressionSettings(Protocol):
+    """The parameters of a regression that a tally is solved with."""
+
+    def solve(self, moments: Moments, columns: Columns) -> Solution:
+        """Return the regression of the targets, or say why the tally is not enough for one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Solution(ABC):
+    """Coefficients of d columns for t targets.
+
+    Parameters
+    ----------
+    moments : joint moments of columns and targets, which it was solved from
+    products : their sums of products, about the means if there is an intercept
+    fit_intercept : whether there is one
+    coefficients : (t, d)
+    intercepts : (t,), or 0 if there are none
+    """
+
+    moments: Moments
+    products: Products
+    fit_intercept: bool
+    coefficients: Floats
+    intercepts: Floats | float
+
+    @property
+    @abstractmethod
+    def posterior(self) -> RegressionPosterior:
+        """The posterior of the coefficients, or an error if there is none."""
+
+    @abstractmethod
+    def restrict(self, columns: Index) -> Solution:
+        """Return the regression on some columns only, from the same tally."""
+
+    def restrict_moments(self, columns: Index) -> Moments:
+        """Return the joint moments of some columns and all targets."""
+        moments, d = self.moments, len(self.products.xx)
+        kept = np.concatenate([columns, np.arange(d, moments.origin.size)])
+        sum_xx = moments.sum_xx[np.ix_(kept, kept)]
+        return Moments(moments.weight, moments.origin[kept], moments.sum_x[kept], sum_xx)
+
+    @property
+    def facts(self) -> tuple[tuple[str, str], ...]:
+        """The lines of a summary above its table: names and values."""
+        posterior = self.posterior
+        left = posterior.products.about(posterior.coefficients).yy
+        with np.errstate(invalid="ignore", divide="ignore"):
+            explained = 1 - left / posterior.products.yy
+        shares = (f"{share:.4f}" if np.isfinite(share) else "-" for share in explained)
+        fit = ("R^2", " ".join(shares))
+        coefficients = posterior.posterior
+        if isinstance(coefficients, CoefficientsKnownNoise):
+            return fit, ("known noise sd", f"{float(np.sqrt(coefficients.noise_variance)):.4g}")
+        noise = np.sqrt(coefficients.noise_scale / coefficients.noise_shape)
+        return fit, ("noise sd", " ".join(f"{sd:.4g}" for sd in noise))
+
+
+def predict_targets(solution: Solution, rows: Rows) -> Floats:
+    """Return the expected targets (n, t) of rows.
+
+    A row with missing values is predicted by the regression on the columns it has.
+    """
+    out = np.empty((rows.shape[0], len(solution.coefficients)))
+    for part, some, at in _split_by_missing(solution, rows):
+        out[at] = np.asarray(some.X @ part.coefficients.T) + part.intercepts
+    return out
+
+
+def predict_distribution(solution: Solution, rows: Rows) -> StudentT | Normal:
+    """Return the distribution of new targets (n, t) at rows: Student's t, or normal."""
+    parts = [
+        (part.posterior.predictive(some), at)
+        for part, some, at in _split_by_missing(solution, rows)
+    ]
+    first = parts[0][0]
+    if len(parts) == 1:
+        return first
+    shape = (rows.shape[0], int(first.location.shape[1]))
+    fields = {name: np.empty(shape) for name in vars(first)}
+    for part, at in parts:
+        for name, values in fields.items():
+            values[at] = getattr(part, name)
+    return type(first)(**fields)
+
+
+def _split_by_missing(solution: Solution, rows: Rows) -> Iterator[tuple[Solution, Rows, Index]]:
+    """Yield the regression on the columns that some rows have, those rows, and their numbers."""
+    cells = rows.X.data if rows.sparse else rows.X
+    all_rows = np.arange(rows.shape[0])
+    if cells.dtype.kind != "f" or np.isfinite(cells.sum()):
+        yield solution, rows, all_rows
+        return
+    dense = rows.sample(all_rows)
+    infinite = np.isinf(dense).any(axis=1)
+    if infinite.any():
+        raise refusal_of(rows, int(np.argmax(infinite)))
+    patterns, which = np.unique(np.isnan(dense), axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        at = np.flatnonzero(which == number)
+        if not pattern.any():
+            yield solution, rows.take(at), at
+            continue
+        columns = np.flatnonzero(~pattern)
+        seen = replace(rows, X=dense[np.ix_(at, columns)], names=None)
+        yield solution.restrict(columns), seen, at
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRegression:
+    """All that a regression has learned: a tally, and the regression solved from it.
+
+    Parameters
+    ----------
+    learned : PairTally
+    solution : Solution, or None if there are too few rows for one yet
+    not_yet : why there is none, or None
+    """
+
+    learned: PairTally
+    solution: Solution | None
+    not_yet: str | None = None
