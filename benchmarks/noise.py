@@ -2,7 +2,7 @@
 
 `python -m benchmarks.noise` prints, for each number of rows, the excess of the log-loss on new rows
 over that of the shares (n_c + 1) / (n + C) of the training rows. Whatever is fitted on top of the
-blocks (weights, corrections, offsets, noise rate) must leave noise noise.
+blocks (weights, residual coefficients, offsets, noise rate) must leave noise noise.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def test_auto_takes_the_least_held_out_log_loss():
         how: GenerativeClassifier(combine=how, budget=0)
         .fit(FRAME, LABELS)
         .combination_.held_out_log_loss
-        for how in ("naive", "temperature", "blocks", "corrected", "auto")
+        for how in ("naive", "temperature", "blocks", "residual", "auto")
     }
     assert losses["auto"] < losses["naive"]
     # A mean of ways by how credible they make n rows is behind the best by at most log(ways) / n.

@@ -97,7 +97,7 @@ def test_who_asks_while_another_thread_learns_is_answered_by_a_whole_model():
         while not learning.is_set():
             try:
                 found.append(model.predict_proba(FRAME[:5]))
-                model.weights_, model.choices_, model.corrections_  # noqa: B018
+                model.weights_, model.choices_, model.residual_coefficients_  # noqa: B018
             except BaseException as error:  # what a thread raises is seen nowhere else
                 wrong.append(error)
                 return
@@ -143,7 +143,7 @@ def test_what_was_fitted_is_frozen():
             "choices_",
         ),
         *("combination_", "features_", "weights_stale_", "frame_kind_", "families_", "weights_"),
-        *("corrections_", "new_classes_", "n_features_in_", "log_evidence_"),
+        *("residual_coefficients_", "new_classes_", "n_features_in_", "log_evidence_"),
     ],
 )
 def test_before_a_fit_there_is_no_attribute(name):

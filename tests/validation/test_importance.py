@@ -49,8 +49,8 @@ def emptied(frame, name):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"combine": "naive"}, {"combine": "corrected"}, {"families": FAMILIES}],
-    ids=["auto", "naive", "corrected", "blocks"],
+    [{}, {"combine": "naive"}, {"combine": "residual"}, {"families": FAMILIES}],
+    ids=["auto", "naive", "residual", "blocks"],
 )
 def test_the_loss_on_given_rows_is_that_of_predictions_with_the_cells_missing(settings):
     model = GenerativeClassifier(**settings).fit(*table(600, 0))
@@ -146,13 +146,13 @@ def test_what_was_measured_at_fit_is_what_models_of_other_rows_lose():
         assert abs(found[name]["log_loss_increase"] - wanted) <= error + 2e-3
 
 
-def test_corrections_go_with_their_column():
+def test_residual_coefficients_go_with_their_column():
     cells, y = misleading(2000)
-    model = GenerativeClassifier(combine="corrected").fit(cells, y)
+    model = GenerativeClassifier(combine="residual").fit(cells, y)
     fresh, own = misleading(3000, 1)
     fitted, new = model.importance(), model.importance(fresh, own)
     apart = np.hypot(fitted.standard_error, new.standard_error)
-    assert len(model.corrections_) == 8
+    assert len(model.residual_coefficients_) == 8
     assert np.all(np.abs(fitted.log_loss_increase - new.log_loss_increase) <= 4 * apart)
     assert np.all(fitted.log_loss_increase > 5 * fitted.standard_error)
 
@@ -349,7 +349,7 @@ def test_the_loss_at_fit_does_not_flatter_weights_that_were_fitted_to_the_same_r
     for _ in range(60):
         y = rng.integers(0, 2, 2100)
         X = rng.normal(size=(2100, 12)) + 0.6 * np.outer(y, np.arange(12) < 3)
-        model = GenerativeClassifier(families, combine="corrected", budget=0).fit(X[:100], y[:100])
+        model = GenerativeClassifier(families, combine="residual", budget=0).fit(X[:100], y[:100])
         too_large.append(model.importance().log_loss - losses(model, X[100:], y[100:]).mean())
     error = np.std(too_large) / np.sqrt(len(too_large))
     assert np.mean(too_large) > -3 * error

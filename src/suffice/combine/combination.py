@@ -21,7 +21,7 @@ class Combination:
 
     Parameters
     ----------
-    method : {"shares", "naive", "temperature", "blocks", "corrected", "auto"}
+    method : {"shares", "naive", "temperature", "blocks", "residual", "auto"}
         "shares" are those of the classes, whatever the blocks say; "auto" is an average of the
         others, weighted by leave-one-out likelihood.
     weights : (K,)

@@ -25,7 +25,7 @@ from suffice.logistic.newton import LOOSE_TOL, TOL
 from suffice.tally.tally import Floats
 
 # What a user may ask for, and combinations without anything that was fitted.
-COMBINE_METHODS = ("auto", "naive", "temperature", "blocks", "corrected")
+COMBINE_METHODS = ("auto", "naive", "temperature", "blocks", "residual")
 UNFITTED = ("naive", "shares")
 # Prior scales of the weights around their common temperature that are tried, and the first of them.
 WEIGHT_SCALES = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -51,7 +51,7 @@ PRIOR_ODDS = {
     "temperature": 1.0,
     "auto": 1.0,
     "blocks": 0.5,
-    "corrected": 0.2,
+    "residual": 0.2,
 }
 
 
@@ -70,12 +70,12 @@ def select_combination(
     Parameters
     ----------
     rows : HeldOutRows
-    method : {"auto", "naive", "temperature", "blocks", "corrected"}
+    method : {"auto", "naive", "temperature", "blocks", "residual"}
     features : FeatureRows, optional
-        What residual coefficients are of; without them, "corrected" is "blocks".
+        What residual coefficients are of; without them, "residual" is "blocks".
     """
     classes, blocks = rows.size
-    features = features if method in ("auto", "corrected") else None
+    features = features if method in ("auto", "residual") else None
     if blocks == 0 or not len(rows.class_index):
         naive = Combination.naive(blocks, classes)
         scores = rows.scores_without_row(naive.params)
@@ -114,7 +114,7 @@ def fit_candidates(
 ) -> list[WeightFit]:
     """Return the fits without residual coefficients that a method allows."""
     blocks = rows.size[1]
-    asked = method in ("blocks", "corrected")
+    asked = method in ("blocks", "residual")
     each = blocks > 1 and (asked or (method == "auto" and blocks <= MAX_WEIGHTS))
     fits = [fit_class_shares(rows)] if method == "auto" else []
     if method in ("auto", "naive"):

@@ -117,7 +117,7 @@ def fit_residual(
     prior = weights_prior(classes, weighted.size[1], weight_scale)
     posterior = LogPosterior(likelihood, _add_coefficients(prior, added, residual_scale))
     plain = Combination(
-        "corrected",
+        "residual",
         np.ones(blocks),
         np.zeros(classes),
         weight_scale=weight_scale,

@@ -89,7 +89,7 @@ class GenerativeClassifier(TallyClassifier):
         Strings that are numbers, dates or times are read as such, unless "categorical" or "text" is
         named. The `families_` of another model count exactly what that model counts, bins included,
         so that the two can be merged.
-    combine : {"auto", "naive", "temperature", "blocks", "corrected"}, default="auto"
+    combine : {"auto", "naive", "temperature", "blocks", "residual"}, default="auto"
         How the blocks' log-likelihoods are combined: added up, times one temperature, each times a
         weight of its own, or with residual coefficients for levels and numbers beside. "auto" takes
         the method with the lowest held-out log-loss.
@@ -115,7 +115,7 @@ class GenerativeClassifier(TallyClassifier):
         What the tally says of each block.
     weights_ : dict
         How much each block counts.
-    corrections_ : dict
+    residual_coefficients_ : dict
         Residual coefficients: what levels and numbers add beyond their blocks.
     combination_ : Combination
     weights_stale_ : bool
@@ -445,13 +445,13 @@ class GenerativeClassifier(TallyClassifier):
         return dict(zip(names, fitted.combination.weights.tolist(), strict=True))
 
     @property
-    def corrections_(self) -> dict[str, Floats]:
+    def residual_coefficients_(self) -> dict[str, Floats]:
         """Residual coefficients: what a level, or a standard deviation of a number, adds.
 
         Arrays of shape (levels or 1, n_classes), by column; beside what its block says. Columns
         without coefficients are not there.
         """
-        fitted = self._learned_table("corrections_")
+        fitted = self._learned_table("residual_coefficients_")
         return fitted.features.by_column(fitted.combination.residual_coefficients)
 
     # How it is done.

@@ -206,7 +206,7 @@ def may_have_residuals(
 ) -> bool:
     """Say whether residual coefficients are tried at all, given the weight of each class's rows."""
     few = float(totals.sum()) <= settings.max_residual_rows
-    return len(totals) > 1 and (combine == "corrected" or (combine == "auto" and few))
+    return len(totals) > 1 and (combine == "residual" or (combine == "auto" and few))
 
 
 def choose_features(
@@ -234,7 +234,7 @@ def choose_features(
     """
     if not may_have_residuals(combine, totals, settings):
         return ResidualFeatures()
-    classes, asked = len(totals), combine == "corrected"
+    classes, asked = len(totals), combine == "residual"
     found = ResidualFeatures.fit(
         tuple(blocks), rows.X.table, rows.weights, settings.max_residual_levels
     )

@@ -29,7 +29,7 @@ from suffice.tally import Blocks
 KINDS = get_args(Kind)
 # What is fitted to scores of rows.
 FITTED = ("weights", "offsets", "residual_coefficients")
-# What fields of a combination were named in older files.
+# What fields of a combination, and its methods, were named in older files.
 OLD_NAMES = {
     "how": "method",
     "lapse": "noise_rate",
@@ -37,6 +37,7 @@ OLD_NAMES = {
     "corrections": "residual_coefficients",
     "correction_spread": "residual_scale",
 }
+OLD_METHODS = {"corrected": "residual"}
 # A level is one of these.
 LEVELS = (str, bool, int, float)
 
@@ -237,7 +238,10 @@ def combination_of(saved: dict[str, Any]) -> Combination:
 
 
 def _today(saved: dict[str, Any]) -> dict[str, Any]:
-    return {OLD_NAMES.get(name, name): value for name, value in saved.items()}
+    """Return the fields of a combination under the names of today."""
+    found = {OLD_NAMES.get(name, name): value for name, value in saved.items()}
+    method = found.get("method")
+    return found | {"method": OLD_METHODS.get(method, method)} if type(method) is str else found
 
 
 def check_combination(saved: dict[str, Any], blocks: int, classes: int, features: int) -> None:

@@ -39,7 +39,7 @@ def drawn(n, classes, features=3, seed=0, blocks=2):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_corrections_are_the_most_probable_ones(classes):
+def test_residual_coefficients_are_the_most_probable_ones(classes):
     rows, features = drawn(80, classes)
     found = fit_residual(rows, features, 0.5, 0.7).combination
     first, known = 1 if classes == 2 else 0, classes + 2
@@ -65,7 +65,7 @@ def test_corrections_are_the_most_probable_ones(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_left_out_scores_are_those_of_corrections_without_the_row(classes):
+def test_left_out_scores_are_those_of_residual_coefficients_without_the_row(classes):
     rows, features = drawn(120, classes, seed=1)
     rows = replace(rows, row_weights=np.ones(120))
     found = fit_residual(rows, features, 0.5, 0.5)
@@ -148,9 +148,9 @@ def test_few_features_of_many_are_kept_sparse():
     assert add_features(three, levels)[0].size == (3, 2 + 18)
 
 
-def test_without_features_corrected_is_weights():
+def test_without_features_residual_is_weights():
     rows, features = drawn(100, 3)
-    found = select_combination(rows, "corrected").combination
+    found = select_combination(rows, "residual").combination
     assert found.method == "blocks"
     assert found.residual_coefficients.shape == (0, 3)
     assert select_combination(rows, "blocks", features).combination.residual_coefficients.shape == (
@@ -160,9 +160,9 @@ def test_without_features_corrected_is_weights():
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_many_rows_are_chosen_from_few_and_corrected_all(classes):
+def test_many_rows_are_chosen_from_few_and_fitted_to_all(classes):
     rows, features = drawn(4000, classes, seed=2)
-    found = select_combination(rows, "corrected", features)
+    found = select_combination(rows, "residual", features)
     spread = found.combination.residual_scale
     assert spread in RESIDUAL_SCALES
     assert len(found.losses) == 4000
@@ -190,15 +190,15 @@ def test_rows_without_weight_have_no_part():
 def test_levels_that_their_likelihoods_weigh_wrongly_are_put_right():
     X, y = misleading(900)
     losses = {}
-    for combine in ("blocks", "corrected", "auto"):
+    for combine in ("blocks", "residual", "auto"):
         model = GenerativeClassifier(combine=combine, budget=0).fit(X[:600], y[:600])
         losses[combine] = -model.predict_log_proba(X[600:])[np.arange(300), y[600:]].mean()
-    assert losses["corrected"] < 0.8 * losses["blocks"]
+    assert losses["residual"] < 0.8 * losses["blocks"]
     assert losses["auto"] < 0.8 * losses["blocks"]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_where_blocks_say_all_there_is_corrections_change_little(seed):
+def test_where_blocks_say_all_there_is_residual_coefficients_change_little(seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, 1000)
     X = rng.normal(size=(1000, 5)) + y[:, None] * 0.5
@@ -215,6 +215,6 @@ def test_rare_levels_betray_no_labels(seed):
     """Labels that depend on nothing are foretold no better than by chance, and it is known."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 30, (300, 6)).astype(str).astype(object), rng.integers(0, 2, 300)
-    model = GenerativeClassifier(combine="corrected", budget=0).fit(X, y)
+    model = GenerativeClassifier(combine="residual", budget=0).fit(X, y)
     assert model.combination_.held_out_log_loss > np.log(2) - 0.01
     assert model.leave_one_out(X, y).log_loss > np.log(2) - 0.01
