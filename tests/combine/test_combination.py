@@ -7,9 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
+from suffice.combine.calibration import fit_noise_rate
 from suffice.combine.combination import Combination
-from suffice.combine.held_out import held_out_rows, log_ratio
-from suffice.combine.noise import fit_noise_rate
 from suffice.combine.select import (
     PRIOR_ODDS,
     WEIGHT_SCALES,
@@ -23,6 +22,8 @@ from suffice.combine.weights import (
     fit_block_weights,
     fit_naive,
     fit_temperature,
+    held_out_rows,
+    log_ratio,
     row_losses,
     weights_prior,
 )

@@ -9,9 +9,14 @@ from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
 from classifier_cases import misleading
-from suffice.combine.held_out import add_features, held_out_rows, log_ratio
 from suffice.combine.select import RESIDUAL_SCALES, select_combination
-from suffice.combine.weights import fit_residual, weights_prior
+from suffice.combine.weights import (
+    add_features,
+    fit_residual,
+    held_out_rows,
+    log_ratio,
+    weights_prior,
+)
 from suffice.logistic.binary import BinaryLogLikelihood, FeatureRows, SparseBinaryLogLikelihood
 from suffice.logistic.multiclass import MulticlassFeatureLogLikelihood, MulticlassLogLikelihood
 from suffice.table import GenerativeClassifier

@@ -1,4 +1,4 @@
-"""Which way of combining blocks predicts rows that are left out best."""
+"""Which method of combining blocks has the lowest leave-one-out log-loss."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections import Counter
 
 import numpy as np
 
+from suffice.combine.calibration import fit_noise_rate
 from suffice.combine.combination import Combination
-from suffice.combine.held_out import HeldOutRows
-from suffice.combine.noise import fit_noise_rate
 from suffice.combine.weights import (
+    HeldOutRows,
     WeightFit,
     evaluate,
     fit_block_weights,

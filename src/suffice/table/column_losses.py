@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Combination
-from suffice.combine.held_out import HeldOutRows, remove_common
-from suffice.combine.weights import WeightFit
+from suffice.combine.weights import HeldOutRows, WeightFit, remove_common
 from suffice.data.table import Table
 from suffice.families import Posterior
 from suffice.table.held_out import HeldOut

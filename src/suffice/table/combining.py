@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.held_out import HeldOutRows, remove_common
 from suffice.combine.select import UNFITTED, select_combination
-from suffice.combine.weights import WeightFit
+from suffice.combine.weights import HeldOutRows, WeightFit, remove_common
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table

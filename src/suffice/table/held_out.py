@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Combination
-from suffice.combine.held_out import HeldOutRows, held_out_rows, log_ratio
+from suffice.combine.weights import HeldOutRows, held_out_rows, log_ratio
 from suffice.data.hashes import Hashes, table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table

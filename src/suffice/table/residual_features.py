@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.combination import TWO
 from suffice.combine.select import SELECTION_ROWS
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
@@ -242,7 +241,7 @@ def choose_features(
     unknown = classes * found.width
     work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
     most = settings.max_residual_work_in_trials if trial else settings.max_residual_work
-    if classes == TWO:
+    if classes == 2:
         unknown = found.width
         work, most = few * len(found.columns) ** 2 + unknown**3, settings.max_residual_work
     # With fewer rows than coefficients, too much of a row is left in the weights without it.

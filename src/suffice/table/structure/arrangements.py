@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.combine.held_out import HeldOutRows
-from suffice.combine.noise import fit_noise_rate
+from suffice.combine.calibration import fit_noise_rate
 from suffice.combine.select import MAX_WEIGHTS, fit_candidates, lowest_loss, select_combination
-from suffice.combine.weights import WeightFit, weights_prior
+from suffice.combine.weights import HeldOutRows, WeightFit, weights_prior
 from suffice.data.rows import Rows
 from suffice.families import Family
 from suffice.logistic.likelihood import LogPosterior

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.combine.calibration import parameter_price
 from suffice.combine.combination import Calibration
-from suffice.combine.noise import parameter_price
 from suffice.data.rows import Rows
 from suffice.generative.held_out import deal_rows, fit_folds, sample_answers
 from suffice.generative.leave_one_out import left_out_joint
