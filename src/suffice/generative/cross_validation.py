@@ -14,7 +14,7 @@ from suffice.generative.fitted import Batch, Fitted, Labels
 from suffice.kernels.ranges import on_all_cores
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
-from suffice.validation.leave_one_out import binned_error
+from suffice.validation.cross_validation import binned_error
 
 Scores = tuple[Floats, Floats, Floats]
 

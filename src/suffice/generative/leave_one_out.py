@@ -14,7 +14,7 @@ from suffice.families.class_conditional import ClassConditional, LearnedRows
 from suffice.generative.fitted import Fitted
 from suffice.scoring.discrete import is_finite
 from suffice.tally.tally import Floats, Index
-from suffice.validation.leave_one_out import LeaveOneOutResult
+from suffice.validation.cross_validation import LeaveOneOutResult
 
 
 def leave_one_out(fitted: Fitted, rows: Rows, name: str) -> LeaveOneOutResult:

@@ -17,8 +17,8 @@ from suffice.tally.tally import Floats
 from suffice.validation.information import (
     Dependence,
     counts_dependence,
-    describe_feature,
     normal_information,
+    one_per_feature,
     poisson_information,
     table_information,
 )
@@ -51,7 +51,7 @@ def _counts(tally: Counts, model: Any) -> Dependence:
 def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
-    alpha = describe_feature(model.alpha_, classes, features)
+    alpha = one_per_feature(model.alpha_, classes, features)
     information, factor = np.empty(features), np.empty(features)
     for j, table in enumerate(tables):
         prior = Dirichlet.symmetric(alpha[j], table.counts.shape[1])
@@ -64,7 +64,7 @@ def _levels(tally: Blocks[Counts], model: Any) -> Dependence:
 def _events(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
     pair = (model.alpha_, model.prior_rows_)
-    gamma = Gamma(*(describe_feature(part, classes, features) for part in pair))
+    gamma = Gamma(*(one_per_feature(part, classes, features) for part in pair))
     rate = tally.sum_x / np.where(tally.weight > 0, tally.weight, 1.0)
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(poisson_information(tally.weight, rate), apart.sum(axis=0) - together)
@@ -125,7 +125,7 @@ def _prior(tally: Moments, given: NormalInverseGamma | None) -> NormalInverseGam
     classes, features = tally.weight.shape
     if given is not None:
         fields = (given.location, given.pseudo_rows, given.shape, given.scale)
-        return NormalInverseGamma(*(describe_feature(field, classes, features) for field in fields))
+        return NormalInverseGamma(*(one_per_feature(field, classes, features) for field in fields))
     pooled = tally.pooled()
     variance = pooled.scatter() / np.where(pooled.weight > 0, pooled.weight, 1.0)
     scale = ONE_ROW / 2 * floor_variance(variance, pooled.mean())

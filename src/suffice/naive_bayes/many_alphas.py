@@ -12,7 +12,7 @@ from suffice.naive_bayes.discrete import MIN_ALPHA
 from suffice.prior import Dirichlet
 from suffice.scoring.alphas import alpha_scores, whole_numbers
 from suffice.tally.tally import Floats
-from suffice.validation.leave_one_out import binned_error
+from suffice.validation.cross_validation import binned_error
 
 
 def score_many_alphas(

@@ -63,8 +63,8 @@ from suffice.table.structure.search import choose_structure
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
+from suffice.validation.cross_validation import LeaveOneOutResult
 from suffice.validation.importance import Importance
-from suffice.validation.leave_one_out import LeaveOneOutResult
 from suffice.validation.row_sample import RowSample
 
 # What helps where nothing was measured.

@@ -20,8 +20,8 @@ from suffice.table.held_out import HeldOut, add_group_hashes, cell_hashes, row_h
 from suffice.table.residual_features import choose_features
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import ROUNDING, Floats
+from suffice.validation.cross_validation import LeaveOneOutResult
 from suffice.validation.folds import DistinctRows, assign_folds
-from suffice.validation.leave_one_out import LeaveOneOutResult
 from suffice.validation.row_sample import MAX_ROWS
 
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.

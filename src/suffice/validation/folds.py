@@ -149,19 +149,32 @@ class Folds:
 
     def find(self, hashes: Hashes, codes: Codes) -> Index:
         """Return the number of a row of each content and class, (m,), or -1 if there is none."""
-        at, end = (np.searchsorted(self.hashes, hashes, side) for side in ("left", "right"))
-        found = np.full(len(hashes), -1, np.intp)
-        for step in range(int((end - at).max(initial=0))):
-            near = np.flatnonzero((at + step < end) & (found < 0))
-            place = at[near] + step
-            same = self.rows.codes[place] == codes[near]
-            found[near[same]] = place[same]
-        return found
+        return find_rows(self.hashes, self.rows.codes, hashes, codes)
 
     @cached_property
     def scored(self) -> NDArray[np.bool_]:
         """The classes with rows in several folds, (C,): those of one fold are never held out."""
         return np.asarray((self.weights > 0).sum(axis=0) > 1)
+
+
+def find_rows(known: Hashes, known_codes: Codes, hashes: Hashes, codes: Codes) -> Index:
+    """Return where rows of some hashes and classes, (m,), are among known ones; -1 if nowhere.
+
+    The hashes of the known rows are increasing.
+
+    >>> known = np.array([3, 5, 5], np.uint64), np.array([0, 0, 1])
+    >>> find_rows(*known, np.array([5, 5, 4], np.uint64), np.array([1, 2, 0]))
+    array([ 2, -1, -1])
+    """
+    start = np.searchsorted(known, hashes, "left")
+    stop = np.searchsorted(known, hashes, "right")
+    found = np.full(len(hashes), -1, np.intp)
+    for step in range(int((stop - start).max(initial=0))):
+        near = np.flatnonzero((start + step < stop) & (found < 0))
+        place = start[near] + step
+        same = known_codes[place] == codes[near]
+        found[near[same]] = place[same]
+    return found
 
 
 def assign_folds(distinct: DistinctRows) -> Folds:

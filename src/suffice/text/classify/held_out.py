@@ -27,9 +27,9 @@ from suffice.text.classify.word_losses import (
     WordPositions,
     held_out_increase,
 )
+from suffice.validation.cross_validation import LeaveOneOutResult
 from suffice.validation.folds import Folds
 from suffice.validation.importance import LossIncrease
-from suffice.validation.leave_one_out import LeaveOneOutResult
 from suffice.validation.row_sample import MAX_ROWS
 
 # What evidence's pseudocount is multiplied by, if held-out documents then have a lower log-loss.
