@@ -13,7 +13,7 @@ from classifier_cases import mixed
 from suffice import GenerativeClassifier
 from suffice.errors import StaleCalibrationWarning
 from suffice.generative.fitted import Generative
-from suffice.table.blocks import IndependentBlocks
+from suffice.table.fitted import IndependentBlocks
 
 FEW = {"weight": "normal", "children": "poisson", "city": "categorical"}
 

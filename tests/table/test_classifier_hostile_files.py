@@ -292,7 +292,7 @@ def test_a_name_that_its_settings_contradict_is_refused(whole, tmp_path):
 def test_fading_out_of_range_is_refused(whole, tmp_path, fading):
     file = File(whole)
     file.put("text", "fading", fading)
-    with pytest.raises(ModelFileError, match="Its words fade by"):
+    with pytest.raises(ModelFileError, match="a length discount of"):
         file.loaded(tmp_path)
 
 

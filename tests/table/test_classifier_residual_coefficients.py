@@ -13,8 +13,8 @@ from saved_cases import put_together, taken_apart
 from suffice.data.table import Table
 from suffice.errors import ModelFileError, StaleCalibrationWarning
 from suffice.table import GenerativeClassifier
-from suffice.table.families import family_of
 from suffice.table.residual_features import MAX_DEVIATIONS, ResidualFeature, ResidualFeatures
+from suffice.table.structure.families import family_of
 
 FRAME, LABELS = mixed()
 TWO = np.where(LABELS == "a", "a", "z")

@@ -11,7 +11,7 @@ from suffice import GenerativeClassifier
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.kernels.logistic.combination import write_left_out
-from suffice.table.structure.dependence import promising_pairs
+from suffice.table.structure.join_search import promising_pairs
 
 
 def unlike_covariances(seed, n):

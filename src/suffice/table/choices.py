@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Columns = tuple[str, ...]
-# The family of a column that is left out, and reasons to leave one out or not to choose.
-IGNORE = "ignore"
+# Reasons to leave a column out, or not to choose.
 EMPTY, CONSTANT, AS_GIVEN = "no value at all", "one value only", "as given"
 # Columns up to which a block is described by their names.
 MAX_NAMED = 4
