@@ -32,15 +32,15 @@ def drawn(n, classes, features=3, seed=0, blocks=2):
     """Return rows of normal columns, and features that decide beside them."""
     rng = np.random.default_rng(seed)
     f = rng.normal(size=(n, features))
-    slopes = rng.normal(size=(features, classes))
-    y = np.array([rng.choice(classes, p=p) for p in np.exp(log_softmax(f @ slopes, axis=1))])
+    coefficients = rng.normal(size=(features, classes))
+    y = np.array([rng.choice(classes, p=p) for p in np.exp(log_softmax(f @ coefficients, axis=1))])
     means = rng.normal(size=(classes, blocks))
     x = means[y] + rng.normal(size=(n, blocks))
     parts = -((x[:, None, :] - means) ** 2) / 2
-    mass = rng.uniform(0.5, 2.0, n)
+    row_weights = rng.uniform(0.5, 2.0, n)
     base = np.full((n, classes), -np.log(classes))
-    told = [log_ratio(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
-    return held_out_rows(base, base, told, y.astype(np.int32), mass), all_of(f)
+    ratios = [log_ratio(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
+    return held_out_rows(base, base, ratios, y.astype(np.int32), row_weights), all_of(f)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -51,12 +51,12 @@ def test_residual_coefficients_are_the_most_probable_ones(classes):
     prior = weights_prior(classes, 2, 0.5)
     centre, precision = prior.mean, prior.precision
 
-    def loss(unknowns):
-        slopes = np.zeros((3, classes))
-        slopes[:, first:] = unknowns[known:].reshape(3, -1)
-        scores = rows.scores(unknowns[:known]) + features.dense() @ slopes
+    def loss(params):
+        coefficients = np.zeros((3, classes))
+        coefficients[:, first:] = params[known:].reshape(3, -1)
+        scores = rows.scores(params[:known]) + features.dense() @ coefficients
         own = log_softmax(scores, axis=1)[np.arange(80), rows.class_index]
-        away, rest = unknowns[:known] - centre, unknowns[known:]
+        away, rest = params[:known] - centre, params[known:]
         return -(rows.row_weights @ own) + (away @ precision @ away + rest @ rest / 0.7**2) / 2
 
     start = np.concatenate([centre, np.zeros(3 * (classes - first))])
@@ -92,23 +92,21 @@ def test_sparse_rows_of_two_classes_are_as_dense_ones(columns, weighted):
     at += np.arange(columns, dtype=np.uint32) * levels
     values = np.where(rng.random((n, columns)) < 0.2, 0.0, rng.normal(size=(n, columns)))
     features = FeatureRows(at, values, columns * levels)
-    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    row_weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
     base, lines = rng.normal(size=n), rng.normal(size=(n, 3))
-    given = rng.integers(0, 2, n).astype(np.int32), mass
+    given = rng.integers(0, 2, n).astype(np.int32), row_weights
     sparse = SparseBinaryLogLikelihood.with_features(
         BinaryLogLikelihood(lines, base, base, *given), features
     )
     dense = BinaryLogLikelihood(np.hstack([lines, features.dense()]), base, base, *given)
-    unknowns = rng.normal(size=5 + features.width)
+    params = rng.normal(size=5 + features.width)
     assert sparse.size == dense.size
-    np.testing.assert_allclose(sparse.scores(unknowns), dense.scores(unknowns))
-    for found, wanted in zip(
-        sparse.derivatives(unknowns), dense.derivatives(unknowns), strict=True
-    ):
+    np.testing.assert_allclose(sparse.scores(params), dense.scores(params))
+    for found, wanted in zip(sparse.derivatives(params), dense.derivatives(params), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(dense.derivatives(unknowns).hessian + np.eye(len(unknowns)))
+    lower = np.linalg.cholesky(dense.derivatives(params).hessian + np.eye(len(params)))
     np.testing.assert_allclose(
-        sparse.left_out_scores(unknowns, lower), dense.left_out_scores(unknowns, lower), atol=1e-9
+        sparse.left_out_scores(params, lower), dense.left_out_scores(params, lower), atol=1e-9
     )
 
 
@@ -120,26 +118,24 @@ def test_features_of_classes_are_parts_of_left_out_rows(classes, weighted):
     n, width = 150, 4
     features = rng.normal(size=(n, width))
     codes, base = rng.integers(0, classes, n).astype(np.int32), rng.normal(size=(n, classes))
-    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    row_weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
     blocks = rng.normal(size=(n, classes, 2))
     parts = np.zeros((n, classes, width, classes))
     for c in range(classes):
         parts[:, c, :, c] = features
     together = np.concatenate([blocks, parts.reshape(n, classes, -1)], axis=2)
-    general = MulticlassLogLikelihood(base, base, together, codes, mass)
+    general = MulticlassLogLikelihood(base, base, together, codes, row_weights)
     quick = MulticlassFeatureLogLikelihood(
-        np.hstack([np.ones((n, 1)), features]), blocks, base, codes, mass
+        np.hstack([np.ones((n, 1)), features]), blocks, base, codes, row_weights
     )
     assert quick.size == general.size
-    unknowns = rng.normal(size=classes + 2 + width * classes) / 2
-    np.testing.assert_allclose(quick.scores(unknowns), general.scores(unknowns))
-    for found, wanted in zip(
-        quick.derivatives(unknowns), general.derivatives(unknowns), strict=True
-    ):
+    params = rng.normal(size=classes + 2 + width * classes) / 2
+    np.testing.assert_allclose(quick.scores(params), general.scores(params))
+    for found, wanted in zip(quick.derivatives(params), general.derivatives(params), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(general.derivatives(unknowns).hessian + np.eye(len(unknowns)))
+    lower = np.linalg.cholesky(general.derivatives(params).hessian + np.eye(len(params)))
     np.testing.assert_allclose(
-        quick.left_out_scores(unknowns, lower), general.left_out_scores(unknowns, lower), atol=1e-8
+        quick.left_out_scores(params, lower), general.left_out_scores(params, lower), atol=1e-8
     )
 
 
@@ -168,22 +164,22 @@ def test_without_features_residual_is_weights():
 def test_many_rows_are_chosen_from_few_and_fitted_to_all(classes):
     rows, features = drawn(4000, classes, seed=2)
     found = select_combination(rows, "residual", features)
-    spread = found.combination.residual_scale
-    assert spread in RESIDUAL_SCALES
+    scale = found.combination.residual_scale
+    assert scale in RESIDUAL_SCALES
     assert len(found.losses) == 4000
-    again = fit_residual(rows, features, found.combination.weight_scale, spread)
+    refit = fit_residual(rows, features, found.combination.weight_scale, scale)
     np.testing.assert_allclose(
-        found.combination.residual_coefficients, again.combination.residual_coefficients, atol=1e-5
+        found.combination.residual_coefficients, refit.combination.residual_coefficients, atol=1e-5
     )
 
 
 def test_rows_without_weight_have_no_part():
     rows, features = drawn(90, 3, seed=3)
     assert isinstance(rows, MulticlassLogLikelihood)
-    mass = rows.row_weights.copy()
-    mass[::3] = 0.0
-    kept = np.flatnonzero(mass)
-    with_them = fit_residual(replace(rows, row_weights=mass), features, 0.5, 0.4)
+    row_weights = rows.row_weights.copy()
+    row_weights[::3] = 0.0
+    kept = np.flatnonzero(row_weights)
+    with_them = fit_residual(replace(rows, row_weights=row_weights), features, 0.5, 0.4)
     without = fit_residual(rows.take(kept), features.take(kept), 0.5, 0.4)
     np.testing.assert_allclose(
         with_them.combination.residual_coefficients,
@@ -192,7 +188,7 @@ def test_rows_without_weight_have_no_part():
     )
 
 
-def test_levels_that_their_likelihoods_weigh_wrongly_are_put_right():
+def test_residual_coefficients_correct_likelihoods_of_levels():
     X, y = misleading(900)
     losses = {}
     for combine in ("blocks", "residual", "auto"):
@@ -212,11 +208,11 @@ def test_where_blocks_say_all_there_is_residual_coefficients_change_little(seed)
     for combine in ("naive", "auto"):
         model = GenerativeClassifier(budget=0, combine=combine).fit(X[:500], y[:500])
         losses[combine] = log_loss(labels, model.predict_proba(new))
-    assert losses["auto"] < losses["naive"] + 5 / 500  # half a nat for each of ten unknowns
+    assert losses["auto"] < losses["naive"] + 5 / 500  # half a nat for each of ten params
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_rare_levels_betray_no_labels(seed):
+def test_rare_levels_reveal_no_labels(seed):
     """Labels that depend on nothing are foretold no better than by chance, and it is known."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 30, (300, 6)).astype(str).astype(object), rng.integers(0, 2, 300)

@@ -53,12 +53,12 @@ def test_probabilities_are_those_of_blocks_and_residual_coefficients(model):
     levels = list(model.schema_["city"].levels)
     feature = next(one for one in model.features_.columns if one.column == "weight")
     for row in range(20):
-        told = sum(part[row] for part in others)
+        added = sum(part[row] for part in others)
         if isinstance(FRAME["city"][row], str):
-            told = told + city[levels.index(FRAME["city"][row])]
+            added = added + city[levels.index(FRAME["city"][row])]
         if not np.isnan(FRAME["weight"][row]):
-            told = told + (FRAME["weight"][row] - feature.centre) / feature.scale * weight[0]
-        left = plain[row] - told
+            added = added + (FRAME["weight"][row] - feature.centre) / feature.scale * weight[0]
+        left = plain[row] - added
         np.testing.assert_allclose(left - left[0], 0.0, atol=1e-9)
 
 
@@ -90,12 +90,12 @@ def test_reasons_add_up_to_the_odds_with_residual_coefficients(model):
 
 def test_missing_values_and_new_levels_have_no_residual_coefficient(model):
     row = dict.fromkeys(FRAME.columns)
-    told = model.features_.split(Table.of(FRAME[:1]), model.combination_.residual_coefficients)
+    parts = model.features_.split(Table.of(FRAME[:1]), model.combination_.residual_coefficients)
     none = model.features_.of(model._read(model._fitted, [row]).table)
     assert not none.values.any()
     new = model._read(model._fitted, [row | {"city": "Cairo"}]).table
     assert not model.features_.of(new).values.any()
-    assert set(told) == set(model.residual_coefficients_)
+    assert set(parts) == set(model.residual_coefficients_)
 
 
 def test_the_residual_of_a_number_far_away_is_bounded():
@@ -151,7 +151,7 @@ def test_a_new_class_has_no_residual_coefficients_and_old_ones_keep_theirs():
     np.testing.assert_array_equal(model.combination_.residual_coefficients, before)
 
 
-def test_residual_coefficients_are_fitted_anew_with_the_weights():
+def test_residual_coefficients_are_refitted_with_the_weights():
     half = len(FRAME) // 2
     model = GenerativeClassifier(MODELS["two"].families_, combine="residual")
     model.fit(FRAME[:half], TWO[:half])
@@ -165,18 +165,18 @@ def test_residual_coefficients_are_fitted_anew_with_the_weights():
 
 def test_weights_are_repeats_of_rows():
     times = np.random.default_rng(1).integers(0, 3, len(FRAME))
-    again = np.repeat(np.arange(len(FRAME)), times)
+    copies = np.repeat(np.arange(len(FRAME)), times)
     families = MODELS["three"].families_
     heavy = GenerativeClassifier(families, combine="residual").fit(FRAME, LABELS, times)
     many = GenerativeClassifier(families, combine="residual")
-    many.fit(FRAME.iloc[again], LABELS[again])
+    many.fit(FRAME.iloc[copies], LABELS[copies])
     np.testing.assert_allclose(heavy.predict_proba(FRAME), many.predict_proba(FRAME), atol=1e-6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two", "three"])
 def test_leaving_a_row_out_takes_it_out_of_the_residual_coefficients(kind):
-    """Against fits without the row, whose blocks and spreads may differ a little."""
+    """Against fits without the row, whose blocks and prior scales may differ a little."""
     y = TWO if kind == "two" else LABELS
     model = MODELS[kind]
     left_out = model.leave_one_out(FRAME, y)
@@ -192,7 +192,7 @@ def test_leaving_a_row_out_takes_it_out_of_the_residual_coefficients(kind):
         own = np.searchsorted(one.classes_, y[row])
         refits.append(float(one.predict_log_proba(FRAME[row : row + 1])[0, own]))
     away = left_out.log_proba[np.arange(len(y)), codes][::12] - np.array(refits)
-    # Refits deal other folds and may choose other spreads, which is as good as chance.
+    # Refits have other folds and may choose other prior scales, which is as good as chance.
     assert abs(away.mean()) < 0.02 + 3 * away.std() / np.sqrt(len(away))
 
 
@@ -212,7 +212,7 @@ def test_large_residual_coefficients_are_left_out_as_well():
         refits.append(one.predict_log_proba(X[row : row + 1])[0, y[row]])
     # A fit without the row would also adjust what its level lacks without it.
     assert -0.04 < np.mean(found[::5]) - np.mean(refits) < 0.01
-    # Held, the rows would have told on themselves.
+    # Held, the coefficients would reveal the labels of the rows.
     assert np.mean(held[::5]) - np.mean(refits) > 0.04
 
 
@@ -262,7 +262,7 @@ def test_a_file_with_residuals_of_a_column_twice_is_refused(tmp_path):
         suffice.load(path)
 
 
-def test_too_many_features_have_residual_coefficients_only_if_asked():
+def test_too_many_features_have_residual_coefficients_only_with_residual():
     rng = np.random.default_rng(0)
     X = np.strings.add("level ", rng.integers(0, 30, (400, 12)).astype(str)).astype(object)
     y = rng.integers(0, 3, 400)

@@ -76,7 +76,7 @@ def test_a_classifier_that_is_interrupted_is_as_it_was(settings, change):
 
 
 @pytest.mark.parametrize("way", ["calibrated", "smooth", "by Python"])
-def test_who_asks_while_another_thread_learns_is_answered_by_a_whole_model(way):
+def test_predictions_beside_a_thread_that_learns_are_those_of_a_whole_model(way):
     model = fitted(**SETTINGS[way])
     documents = [f"word{at} cheap {'pills' * (at % 3)} lunch own{at}" for at in range(60)]
     labels = ["spam" if at % 2 else "ham" for at in range(60)]

@@ -162,8 +162,8 @@ def fit_calibration(
     The inverse temperature is N(1, 1) and offsets are N(0, 1) a priori: rows soon outweigh that,
     and few rows that are all right do not make probabilities certain. A noise rate is taken only
     if it makes the classes more probable by the price of a further parameter: some rows far off
-    must not flatten the probabilities of all others. Rows whose own class had no other row say
-    nothing.
+    must not flatten the probabilities of all others. Rows whose own class had no other row are
+    left out.
 
     Parameters
     ----------
@@ -172,7 +172,7 @@ def fit_calibration(
     class_index : (n,)
     weights : (n,)
     log_prior : (n, C), optional
-        What is added to the scores of rows as it is.
+        Added to the scores of rows without a weight.
     offset_share : (n,), optional
         How much of the offsets is added to the scores of each row.
     start : float

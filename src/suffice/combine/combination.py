@@ -20,8 +20,8 @@ class Combination:
     Parameters
     ----------
     method : {"shares", "naive", "temperature", "blocks", "residual", "auto"}
-        "shares" are those of the classes, whatever the blocks say; "auto" is an average of the
-        others, weighted by leave-one-out likelihood.
+        "shares" are those of the classes, without the blocks; "auto" is an average of the others,
+        weighted by leave-one-out likelihood.
     weights : (K,)
         How much each block's log-likelihood counts, 0 or more; 1 is naive Bayes, one number
         for all is an inverse temperature.

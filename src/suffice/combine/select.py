@@ -41,7 +41,7 @@ MUCH_WORK = 1 << 28
 # Rows that methods are compared on: of more, so many at equal distances are taken, and the best
 # method is then fitted to all.
 SELECTION_ROWS = 3000
-# A method of so much leave-one-out likelihood needs no others beside it.
+# A method with this share of the leave-one-out likelihood is taken alone.
 CERTAIN = 0.99
 # Prior odds of the methods, all scales of one together: on tables of a few dozen rows chance looks
 # like knowledge, and what has more parameters finds more of it.
@@ -61,8 +61,8 @@ def select_combination(
     """Return the fit that makes the rows' own classes most probable.
 
     "auto" takes the method with the lowest leave-one-out log-loss: the blocks' log-likelihoods are
-    those of other folds, and a row leaves the weights by one step of Newton's method. Few rows may
-    not tell which is best: methods are then averaged (`average_by_likelihood`). The same loss
+    those of other folds, and a row leaves the weights by one step of Newton's method. Where few
+    rows cannot decide, methods are averaged (`average_by_likelihood`). The same loss
     selects the prior scales of weights and of residual coefficients. A noise rate is taken only if
     it makes the classes more probable by the price of a further parameter: some mislabelled rows
     must not flatten the probabilities of all others.
@@ -114,12 +114,12 @@ def fit_candidates(
 ) -> list[WeightFit]:
     """Return the fits without residual coefficients that a method allows."""
     blocks = rows.size[1]
-    asked = method in ("blocks", "residual")
-    each = blocks > 1 and (asked or (method == "auto" and blocks <= MAX_WEIGHTS))
+    wanted = method in ("blocks", "residual")
+    each = blocks > 1 and (wanted or (method == "auto" and blocks <= MAX_WEIGHTS))
     fits = [fit_class_shares(rows)] if method == "auto" else []
     if method in ("auto", "naive"):
         fits.append(fit_naive(rows))
-    if method in ("auto", "temperature") or (asked and not each):
+    if method in ("auto", "temperature") or (wanted and not each):
         fits.append(fit_temperature(rows, tol=tol))
     if not each:
         return fits
@@ -185,7 +185,7 @@ def average_by_likelihood(rows: HeldOutRows, fits: list[WeightFit]) -> WeightFit
     """Return an average of several fits, weighted by leave-one-out likelihood (pseudo-BMA).
 
     Where few rows favour one method by a nat or two, the lowest loss is a matter of luck. A method
-    that is certain is taken as it is.
+    with nearly all of the weight is taken alone.
 
     Examples
     --------

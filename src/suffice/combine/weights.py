@@ -39,8 +39,8 @@ RELATIVE_TOL = 1e-12
 def remove_common(log_likelihoods: Floats) -> Floats:
     """Return log-likelihoods (n, C), less what all classes have in common where they are large.
 
-    Beside a common part of 1e20 no difference of the classes is left, and what is infinite
-    has no information; a class that is impossible by then is as good as impossible.
+    Beside a common part of 1e20 no difference of the classes is left, and infinite values carry no
+    information. An impossible class gets a finite score that is low enough.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def fit_naive(rows: HeldOutRows) -> WeightFit:
 
 
 def fit_class_shares(rows: HeldOutRows) -> WeightFit:
-    """Return the shares of the classes, whatever the blocks say."""
+    """Return the shares of the classes, without the blocks."""
     classes, blocks = rows.size
     shares = Combination("shares", np.zeros(blocks), np.zeros(classes))
     return evaluate(shares, rows, rows.scores_without_row(shares.params))
@@ -262,9 +262,9 @@ def weights_prior(classes: int, blocks: int, weight_scale: float) -> NormalPrior
     integrated out their covariance is weight_scale^2 I + TEMPERATURE_SCALE^2 1 1^T. One weight is
     the temperature itself if its scale is 0.
 
-    Weights are 0 or more. A block that speaks against itself in held-out rows does so because a
-    fold lacks just these rows: of a class's rows with some level, those of the fold are missing in
-    what is said of them.
+    Weights are 0 or more. A block that predicts held-out rows worse than chance does so because the
+    training rows lack just the rows of the fold: of a class's rows with some level, the more are in
+    the fold, the fewer are left to count.
     """
     mean = np.concatenate([np.zeros(classes), np.ones(blocks)])
     precision = np.diag(np.full(classes + blocks, OFFSET_SCALE**-2.0))

@@ -1,4 +1,4 @@
-"""What a classifier of tables says of rows: draws, imputed cells, reasons."""
+"""Answers of a classifier of tables: sampled rows, imputed cells, explanations."""
 
 from __future__ import annotations
 

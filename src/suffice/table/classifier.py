@@ -72,7 +72,7 @@ from suffice.validation.cross_validation import LeaveOneOutResult
 from suffice.validation.importance import Importance
 from suffice.validation.row_sample import RowSample
 
-# What helps where nothing was measured.
+# What to do where no importance was measured.
 CURE = "learn several rows of two classes, or call importance(X, y)"
 
 
@@ -90,23 +90,23 @@ class GenerativeClassifier(TallyClassifier):
         columns: "normal", "normal:tied", "lognormal", "lognormal:tied", "student", "binned",
         "poisson", "bernoulli", "categorical", "joint", "mvn", "mvn:tied", "text",
         "text:bernoulli", "text:complement" or "ignore"; the others are chosen. "student", which
-        far-off numbers hardly move, is never chosen: it takes its time, and is there by name.
+        outliers hardly affect, is slow to fit and used only where it is named.
         Strings that are numbers, dates or times are read as such, unless "categorical" or "text" is
         named. The `families_` of another model count exactly what that model counts, bins included,
         so that the two can be merged.
     combine : {"auto", "naive", "temperature", "blocks", "residual"}, default="auto"
-        How the blocks' log-likelihoods are combined: added up, times one temperature, each times a
-        weight of its own, or with residual coefficients for levels and numbers beside. "auto" takes
-        the method with the lowest held-out log-loss.
+        How the blocks' log-likelihoods are combined: added up, times one inverse temperature,
+        each times a weight of its own, or with residual coefficients for levels and numbers beside.
+        "auto" takes the method with the lowest held-out log-loss.
     missing : {"ignore", "informative"}, default="ignore"
-        Missing values are left out when learning and marginalised when scoring; "informative" makes
-        it a feature of its own whether a cell is missing, where that depends on the class.
+        Missing values are left out when learning and marginalised when scoring. "informative" adds
+        a feature for each column, whether its cell is missing, where that depends on the class.
     budget : int, default=60
         How many arrangements of columns into blocks are tried.
     estimate : {"predictive", "mean"}, default="predictive"
-        "predictive" integrates the parameters of every block out; "mean" plugs their posterior
-        expectations in, which is surer of itself where rows are few. Families and blocks are
-        chosen by predictives in either case.
+        "predictive" integrates out the parameters of every block. "mean" plugs in their posterior
+        expectations, which makes probabilities overconfident where rows are few. Families and
+        blocks are chosen by predictive distributions in either case.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class GenerativeClassifier(TallyClassifier):
         The blocks as `families` takes them: by columns, the family with its settings.
     blocks_ : tuple of Family
     posteriors_ : tuple of Posterior
-        What the tally says of each block.
+        The posterior predictive distribution of each block.
     weights_ : dict
         How much each block counts.
     residual_coefficients_ : dict
@@ -160,7 +160,7 @@ class GenerativeClassifier(TallyClassifier):
     # The blocks that were chosen are compared, not how they were.
     _free_settings: ClassVar[tuple[str, ...]] = ("families", "budget")
     _saved: ClassVar[tuple[str, ...]] = saving.FIELDS
-    # How many rows the window has that was asked for before the first rows came.
+    # The size of a window that was set before the first rows were learned.
     _window: int | None = None
 
     def __init__(
@@ -207,7 +207,7 @@ class GenerativeClassifier(TallyClassifier):
     def decay(self, factor: float) -> Self:
         """Let everything learned so far count `factor` times as much: a step towards the prior.
 
-        Rows that were learned before are to be forgotten with the weights that they have now.
+        To forget rows that were learned before, give the weights that they have now.
 
         Parameters
         ----------
@@ -226,14 +226,14 @@ class GenerativeClassifier(TallyClassifier):
         """Learn only from the last `n` rows from now on: older ones are forgotten exactly.
 
         Must be called before the first rows are learned. The rows in the window are kept in
-        memory, to be subtracted when they leave it; they are not saved, so that a loaded model
-        asks to be fitted to them again, or to go on without a window.
+        memory, to be subtracted when they leave it. They are not saved: a loaded model must be
+        fitted to them again, or go on without a window.
 
         Parameters
         ----------
         n : int or None
-            Rows, whatever their weights. None, at any time, is no window any more: what was
-            learned stays, and nothing leaves by itself.
+            Rows, whatever their weights. None, at any time, removes the window: what was learned
+            stays, and nothing is forgotten by itself.
         """
         before = self._before()
         if n is None:
@@ -252,7 +252,7 @@ class GenerativeClassifier(TallyClassifier):
     def refresh_weights(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Fit the weights of the blocks anew, to all rows that were learned or to those kept.
+        """Refit the weights of the blocks, to all rows that were learned or to those kept.
 
         What was chosen for the columns (`choices_`) stays.
 
@@ -267,7 +267,7 @@ class GenerativeClassifier(TallyClassifier):
     def refresh_calibration(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Do what `refresh_weights` does, under the name that other classifiers have for it."""
+        """Refit the weights, as `refresh_weights` does; other classifiers have this name for it."""
         return self.refresh_weights(X, y, sample_weight, groups)
 
     # Answering.
@@ -320,7 +320,7 @@ class GenerativeClassifier(TallyClassifier):
         return explain_row(fitted, self._read(fitted, row).table, target, against)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
-        """Return how much each column matters: what is lost without it, and what it says alone.
+        """Return how much each column matters: log-loss without it, dependence on the label.
 
         The log-loss without a column is that of rows in which its cells are missing; families,
         weights and offsets stay as they are. It was measured when the weights of the blocks were
@@ -329,8 +329,8 @@ class GenerativeClassifier(TallyClassifier):
         Parameters
         ----------
         X, y, sample_weight : rows and labels, optional
-            Measure on these rows instead. They should be new ones: rows that were learned miss a
-            column less than they should.
+            Measure on these rows instead. They should be new: on rows that were learned the
+            increase is too small.
         """
         fitted = self._check_ready()
         if X is None and y is None:
@@ -353,7 +353,7 @@ class GenerativeClassifier(TallyClassifier):
 
     @property
     def missing_columns_(self) -> tuple[str, ...]:
-        """The columns of which it may matter where they are missing."""
+        """The columns of which it is a feature whether their cells are missing."""
         return self._known("missing_columns_").counter.missing_columns
 
     @property
@@ -363,7 +363,7 @@ class GenerativeClassifier(TallyClassifier):
 
     @property
     def posteriors_(self) -> tuple[Posterior[Any], ...]:
-        """What the tally says of each block."""
+        """The posterior predictive distribution of each block."""
         return self._known("posteriors_").posteriors
 
     @property
@@ -531,7 +531,7 @@ class GenerativeClassifier(TallyClassifier):
         return self._decide(before, sample, stream)
 
     def _decide(self, before: TableFitted, sample: RowSample, stream: StreamState) -> TableFitted:
-        """Return what all rows of a stream say, their structure chosen as `fit` does."""
+        """Return what was learned from all rows of a stream, their structure chosen as by `fit`."""
         rows = sample.expand()
         table = streams.reread(rows.X.table, string_formats(self.families), stream.declared)
         weights = None if np.all(rows.weights == 1.0) else rows.weights

@@ -130,9 +130,9 @@ def keep_combination(fitted: TableFitted) -> TableFitted:
 
 
 def warn_stale_weights(fitted: TableFitted) -> TableFitted:
-    """Say once for each model that its weights are not those of all rows.
+    """Warn once for each model that its weights are not those of all rows.
 
-    Of a stream that has only begun nothing is said: weights are fitted anew before long.
+    Not for a stream that has only begun: its weights will be refitted soon.
     """
     if fitted.choices.again_at:
         return fitted
@@ -168,7 +168,7 @@ def _add_residuals(fitted: TableFitted, scores: Floats, table: Table) -> Floats:
 
 
 def leave_one_out(fitted: TableFitted, rows: Rows, combine: str) -> LeaveOneOutResult:
-    """Return what all other rows say of each row that was learned.
+    """Return log p(class | row) of each row that was learned, given all other rows.
 
     Parameters
     ----------

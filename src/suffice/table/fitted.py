@@ -211,7 +211,7 @@ class TableFitted(Fitted):
 
     @property
     def posteriors(self) -> tuple[Posterior[Any], ...]:
-        """What the tally says of each block."""
+        """The posterior predictive distribution of each block."""
         blocks = self.generative.features
         assert isinstance(blocks, IndependentBlocks)
         return blocks.posteriors

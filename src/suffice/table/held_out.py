@@ -54,7 +54,7 @@ class HeldOut:
 
     folds: Folds
     totals: Floats
-    # Scores of blocks that were asked for before, by family and whether parameters are plugged in.
+    # Scores of blocks that are known, by family and whether parameters are plugged in.
     _scores: dict[tuple[Any, bool], Floats] = field(default_factory=dict, repr=False)
 
     @property

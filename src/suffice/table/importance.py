@@ -1,4 +1,4 @@
-"""How much each column of a table matters: the log-loss without it, and what it says alone."""
+"""How much each column of a table matters: log-loss without it, dependence on the label."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def _numbers(column: Column, logarithm: bool) -> Floats:
 def may_have_residuals(
     combine: str, totals: Floats, settings: SearchSettings = DEFAULT_SEARCH
 ) -> bool:
-    """Say whether residual coefficients are tried at all, given the weight of each class's rows."""
+    """Return whether residual coefficients are tried at all, given the weights of the classes."""
     few = float(totals.sum()) <= settings.max_residual_rows
     return len(totals) > 1 and (combine == "residual" or (combine == "auto" and few))
 
@@ -233,7 +233,7 @@ def choose_features(
     """
     if not may_have_residuals(combine, totals, settings):
         return ResidualFeatures()
-    classes, asked = len(totals), combine == "residual"
+    classes, wanted = len(totals), combine == "residual"
     found = ResidualFeatures.fit(
         tuple(blocks), rows.X.table, rows.weights, settings.max_residual_levels
     )
@@ -244,6 +244,6 @@ def choose_features(
     if classes == 2:
         unknown = found.width
         work, most = few * len(found.columns) ** 2 + unknown**3, settings.max_residual_work
-    # With fewer rows than coefficients, too much of a row is left in the weights without it.
+    # With fewer rows than coefficients, a Newton step does not remove enough of a left-out row.
     few_enough = work < most and unknown <= rows.shape[0]
-    return found if asked or few_enough else ResidualFeatures()
+    return found if wanted or few_enough else ResidualFeatures()

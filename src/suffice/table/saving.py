@@ -1,8 +1,8 @@
 """What a file holds of a classifier of tables: saved, checked, and restored.
 
-The tally is saved as it is; beside it stand plain forms of all that it is read by. Of a window
-the size is saved, the rows are not. The names are those of format 1. A file may say anything, so
-all of it is checked before a classifier is made of it.
+The tally is saved with plain forms of all that is needed to make a model of it. Of a window the
+size is saved, the rows are not. Names are those of format 1. A file may hold anything, so all of it
+is checked before a classifier is made of it.
 """
 
 from __future__ import annotations
@@ -344,7 +344,7 @@ def _check_text(settings: Mapping[str, Any]) -> None:
 
 
 def _check_given(families: Any) -> None:
-    """Refuse settings in the parameter `families`, from which a model would be fitted anew."""
+    """Refuse settings in the parameter `families` that a later fit could not use."""
     for columns, name, settings in given_families(families):
         if settings:
             _check_family(_family(name, columns, settings), None)

@@ -82,8 +82,8 @@ def will_decide(families: Any, choices: Choices) -> bool:
         return False
     if isinstance(families, str):
         return True
-    settled = all(isinstance(one, Mapping) or one == IGNORE for one in families.values())
-    return not (settled and all(one.why.endswith(AS_GIVEN) for one in choices.columns))
+    complete = all(isinstance(one, Mapping) or one == IGNORE for one in families.values())
+    return not (complete and all(one.why.endswith(AS_GIVEN) for one in choices.columns))
 
 
 def record_decision(fitted: TableFitted, sample: RowSample, stream: StreamState) -> TableFitted:

@@ -1,4 +1,4 @@
-"""Mutual information of one feature and the label, from what a tally says of each class."""
+"""Mutual information of one feature and the label, from the tally of each class."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _nonnegative(information: Floats) -> Floats:
 
 
 class Dependence(NamedTuple):
-    """What a tally says of each feature and the label, (d,) both."""
+    """How each feature depends on the label, given a tally, (d,) both."""
 
     mutual_information: Floats
     log_bayes_factor: Floats

@@ -72,7 +72,7 @@ class RowSample:
     def of(cls, rows: Rows, labels: Labels, hashes: Hashes, most: int | None = MAX_ROWS) -> Self:
         """Return the sample of some rows, coded by `labels`; all of them if `most` is None.
 
-        Rows that weigh nothing are not there.
+        Rows of weight 0 are left out.
         """
         most = UNLIMITED if most is None else most
         limit = MAX_HASH
