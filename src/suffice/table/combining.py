@@ -233,42 +233,27 @@ class TableCandidate(NamedTuple):
     fit: Callable[[TableBatch, Groups[Any]], TableFitted]
 
 
-class Counted(NamedTuple):
-    """Training rows with their structure, and their tally."""
-
-    settings: tuple[Any, ...]
-    batch: TableBatch
-    tally: Groups[Any]
-
-
 def score_candidates(candidates: list[TableCandidate], experiment: Experiment) -> Scores:
     """Return log-loss, accuracy and calibration error of each candidate on each fold, (S, F).
 
-    What a fold says of families, blocks and missing values must not help to predict it.
+    Families, blocks and missing values of a fold must not help to predict it, so the structure is
+    chosen from training rows alone.
     """
     scores = np.empty((3, len(candidates), experiment.folds))
     for fold in range(experiment.folds):
         classes = experiment.learned_classes(fold)
         training, test = experiment.others(fold, classes), experiment.fold(fold)
-        known: list[Counted] = []
+        counted: list[tuple[tuple[Any, ...], TableBatch, Groups[Any]]] = []
         for at, candidate in enumerate(candidates):
-            counted = _count_once(known, candidate, training, classes)
-            fitted = candidate.fit(counted.batch, counted.tally)
+            settings = candidate.counting_settings
+            known = [one for one in counted if same(one[0], settings)]
+            if not known:
+                batch = candidate.choose(training, classes)
+                tally = Groups(classes, *batch.counter.count(batch.rows))
+                known = [(settings, batch, tally)]
+                counted += known
+            fitted = candidate.fit(*known[0][1:])
             rows = fitted.counter.with_missing_columns(test)
             proba = log_proba(fitted, rows.X.table)
             scores[:, at, fold] = score_fold(proba, fitted.classes, experiment.classes, rows)
     return scores[0], scores[1], scores[2]
-
-
-def _count_once(
-    known: list[Counted], candidate: TableCandidate, rows: Rows, classes: Labels
-) -> Counted:
-    """Return structure and tally of training rows; `known` has those of settings before."""
-    settings = candidate.counting_settings
-    for one in known:
-        if same(one.settings, settings):
-            return one
-    batch = candidate.choose(rows, classes)
-    tally = Groups(classes, *batch.counter.count(batch.rows))
-    known.append(Counted(settings, batch, tally))
-    return known[-1]
