@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 
-def mixed(n=240, seed=0, gaps=True):
+def mixed(n=240, seed=0, missing=True):
     """Return a table of all kinds of columns, and labels that depend on most of them."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
@@ -22,7 +22,7 @@ def mixed(n=240, seed=0, gaps=True):
             "noise": rng.normal(size=n),
         }
     )
-    if gaps:
+    if missing:
         for at, name in enumerate(["weight", "income", "city"]):
             frame.loc[rng.random(n) < 0.1 + 0.05 * at, name] = None
     return frame, np.array(["a", "b", "c"])[y]

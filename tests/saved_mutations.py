@@ -37,7 +37,7 @@ TABLES = {
         {("weight", "noise"): "mvn:tied", "children": "poisson"}, budget=0
     ),
     "gaps": GenerativeClassifier(missing="informative", budget=0),
-    "corrected": GenerativeClassifier(combine="corrected", budget=0),
+    "residual": GenerativeClassifier(combine="residual", budget=0),
     "plain": GenerativeClassifier(combine="naive", estimate="mean", budget=0),
 }
 TEXTS = {
@@ -207,7 +207,13 @@ def asked(model, rows, labels):
     for name in ("get_feature_names_out", "summary", "to_logistic", "get_support"):
         if hasattr(type(model), name):
             yield name, lambda name=name: getattr(model, name)()
-    for name in ("log_evidence_", "n_parameters_", "posterior_", "vocabulary_", "corrections_"):
+    for name in (
+        "log_evidence_",
+        "n_parameters_",
+        "posterior_",
+        "vocabulary_",
+        "residual_coefficients_",
+    ):
         if hasattr(type(model), name):
             yield name, lambda name=name: getattr(model, name)
     yield "str", lambda: [str(model), str(getattr(model, "choices_", ""))]

@@ -1,4 +1,4 @@
-"""Calibration: believed as much as left-out rows say."""
+"""Calibration: a temperature, offsets and a noise rate that suit left-out rows."""
 
 import numpy as np
 import pytest
@@ -21,9 +21,9 @@ def drawn(rng, rows, inverse_temperature, offsets):
     return log_proba, codes
 
 
-def log_posterior(unknowns, log_proba, codes, weights):
-    scores = normalised(unknowns[0] * log_proba + unknowns[1:])
-    away = np.square(unknowns - np.eye(len(unknowns))[0]).sum() / 2
+def log_posterior(params, log_proba, codes, weights):
+    scores = normalised(params[0] * log_proba + params[1:])
+    away = np.square(params - np.eye(len(params))[0]).sum() / 2
     return weights @ scores[np.arange(len(codes)), codes] - away
 
 
@@ -41,7 +41,7 @@ def test_it_is_the_maximum_that_another_optimiser_finds(classes):
     np.testing.assert_allclose(ours, other.x, atol=1e-4)
 
 
-def test_the_slope_at_the_maximum_is_zero():
+def test_the_gradient_at_the_maximum_is_zero():
     rng = np.random.default_rng(1)
     log_proba, codes = drawn(rng, 300, 2.0, np.array([0.3, -0.3, 0.0]))
     weights = np.ones(300)
@@ -65,7 +65,7 @@ def test_many_rows_recover_what_the_probabilities_were_off_by(inverse_temperatur
     assert found.temperature == pytest.approx(1 / inverse_temperature, rel=0.05)
 
 
-def test_some_rows_of_any_class_are_noise_and_do_not_blunt_the_others():
+def test_some_noisy_labels_do_not_flatten_the_probabilities_of_others():
     rng = np.random.default_rng(6)
     log_proba = normalised(60 * rng.normal(size=(4000, 3)))
     truth = np.exp(log_proba)
@@ -121,7 +121,7 @@ def test_probabilities_that_are_always_wrong_are_not_turned_round():
     np.testing.assert_allclose(np.exp(found.apply(log_proba[:1])), [[0.5, 0.5]], atol=1e-6)
 
 
-def test_rows_that_were_alone_in_their_class_say_nothing():
+def test_rows_that_were_alone_in_their_class_are_left_out():
     rng = np.random.default_rng(4)
     log_proba, codes = drawn(rng, 60, 0.5, np.zeros(3))
     alone = np.array([[np.log(0.5), np.log(0.5), -np.inf]])

@@ -7,9 +7,8 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
+from suffice.combine.calibration import fit_noise_rate
 from suffice.combine.combination import Combination
-from suffice.combine.held_out import held_out_rows, log_ratio
-from suffice.combine.noise import fit_noise_rate
 from suffice.combine.select import (
     PRIOR_ODDS,
     WEIGHT_SCALES,
@@ -23,6 +22,8 @@ from suffice.combine.weights import (
     fit_block_weights,
     fit_naive,
     fit_temperature,
+    held_out_rows,
+    log_ratio,
     row_losses,
     weights_prior,
 )
@@ -48,16 +49,16 @@ def drawn(n=200, classes=3, blocks=4, seed=0, copies=1, wrong=0.0):
     return MulticlassLogLikelihood(base, base, parts, codes.astype(np.int32), weights)
 
 
-def combined(rows, how="auto", features=None):
+def combined(rows, method="auto", features=None):
     """Return the combination that is chosen for rows."""
-    return select_combination(rows, how, features).combination
+    return select_combination(rows, method, features).combination
 
 
 def by_difference(rows):
     """Return rows of two classes as differences of the classes."""
-    told = [log_ratio(rows.log_likelihoods[:, :, at]) for at in range(rows.size[1])]
+    ratios = [log_ratio(rows.log_likelihoods[:, :, at]) for at in range(rows.size[1])]
     priors, own = (rows.log_prior, rows.left_out_prior), (rows.class_index, rows.row_weights)
-    return held_out_rows(*priors, told, *own)
+    return held_out_rows(*priors, ratios, *own)
 
 
 def free_prior(*size):
@@ -68,33 +69,33 @@ def free_prior(*size):
 def objective(rows, centre, precision):
     classes = rows.size[0]
 
-    def value(unknowns):
-        scores = rows.log_prior + unknowns[:classes] + rows.log_likelihoods @ unknowns[classes:]
+    def value(params):
+        scores = rows.log_prior + params[:classes] + rows.log_likelihoods @ params[classes:]
         own = log_softmax(scores, axis=1)[np.arange(len(rows.class_index)), rows.class_index]
-        away = unknowns - centre
+        away = params - centre
         return -(rows.row_weights @ own) + away @ precision @ away / 2
 
     return value
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
-def test_gradient_and_curvature_are_those_of_finite_differences(classes):
+def test_gradient_and_hessian_are_those_of_finite_differences(classes):
     rows = drawn(classes=classes, blocks=3)
     fit = LogPosterior(rows, free_prior(classes, 3, 0.5))
     at = np.random.default_rng(1).normal(size=classes + 3) / 3 + fit.prior.mean
     point, h = fit.at(at), 1e-5
     steps = h * np.eye(len(at))
-    slope = [(fit.at(at + e).value - fit.at(at - e).value) / (2 * h) for e in steps]
-    np.testing.assert_allclose(point.gradient, slope, rtol=1e-6, atol=1e-6)
+    gradient = [(fit.at(at + e).value - fit.at(at - e).value) / (2 * h) for e in steps]
+    np.testing.assert_allclose(point.gradient, gradient, rtol=1e-6, atol=1e-6)
     bend = [(fit.at(at - e).gradient - fit.at(at + e).gradient) / (2 * h) for e in steps]
     np.testing.assert_allclose(point.hessian, bend, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("spread", [0.125, 2.0])
-def test_weights_are_those_that_a_general_optimiser_finds(classes, spread):
+@pytest.mark.parametrize("scale", [0.125, 2.0])
+def test_weights_are_those_that_a_general_optimiser_finds(classes, scale):
     rows = drawn(classes=classes, copies=2)
-    fit = LogPosterior(rows, free_prior(classes, 8, spread))
+    fit = LogPosterior(rows, free_prior(classes, 8, scale))
     value = objective(rows, fit.prior.mean, fit.prior.precision)
     found = minimize(value, fit.prior.mean, method="BFGS", options={"gtol": 1e-7})
     point = fit.maximize(fit.prior.mean)
@@ -102,7 +103,7 @@ def test_weights_are_those_that_a_general_optimiser_finds(classes, spread):
     np.testing.assert_allclose(point.params, found.x, atol=1e-4)
 
 
-def test_a_curvature_that_is_not_positive_definite_is_refused():
+def test_a_hessian_that_is_not_positive_definite_is_refused():
     # A precision below zero is that of no prior: the log posterior has no top to climb to.
     rows = drawn()
     prior = weights_prior(3, 4, 0.5)
@@ -149,9 +150,9 @@ def test_left_out_scores_are_nearly_those_of_real_refits():
 def test_a_weight_is_so_many_repeats(fitted):
     rows = drawn(n=60)
     repeats = np.random.default_rng(4).integers(1, 4, 60)
-    again = np.repeat(np.arange(60), repeats)
+    copies = np.repeat(np.arange(60), repeats)
     a = fitted(replace(rows, row_weights=repeats.astype(float))).combination
-    b = fitted(replace(rows.take(again), row_weights=np.ones(len(again)))).combination
+    b = fitted(replace(rows.take(copies), row_weights=np.ones(len(copies)))).combination
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-6)
     np.testing.assert_allclose(a.offsets, b.offsets, atol=1e-6)
 
@@ -159,9 +160,9 @@ def test_a_weight_is_so_many_repeats(fitted):
 def test_a_row_leaves_the_fit_with_all_its_weight():
     """A heavy row may be so many copies, of which one must not vouch for another."""
     rows = drawn(n=80, copies=2)
-    mass = rows.row_weights.copy()
-    mass[7] = 60.0
-    rows = replace(rows, row_weights=mass)
+    row_weights = rows.row_weights.copy()
+    row_weights[7] = 60.0
+    rows = replace(rows, row_weights=row_weights)
     found = fit_block_weights(rows, 0.5)
     real = fit_block_weights(rows.take(np.arange(80) != 7), 0.5).combination
     scores = rows.log_prior[7] + real.offsets + rows.log_likelihoods[7] @ real.weights
@@ -171,7 +172,7 @@ def test_a_row_leaves_the_fit_with_all_its_weight():
     assert np.abs(softmax(found.scores[7]) - softmax(scores)).max() < 0.5 * far
 
 
-def test_no_block_speaks_against_itself():
+def test_no_weight_is_negative():
     """A weight below 0 is what a fold's lack of its own rows looks like: it is 0 instead."""
     rows = drawn(n=300, classes=2, blocks=3, seed=2)
     parts = rows.log_likelihoods.copy()
@@ -183,11 +184,11 @@ def test_no_block_speaks_against_itself():
         assert (found.combination.weights[[0, 2]] > 0.5).all()
         kept = np.ascontiguousarray(parts[:, :, [0, 2]])
 
-        def loss(unknowns, kept=kept):
+        def loss(params, kept=kept):
             """Of offsets and the other two weights; the one in the middle is 0."""
             prior = weights_prior(2, 3, 2.0)
-            away = np.insert(unknowns, 3, 0.0) - prior.mean
-            scores = rows.log_prior + unknowns[:2] + kept @ unknowns[2:]
+            away = np.insert(params, 3, 0.0) - prior.mean
+            scores = rows.log_prior + params[:2] + kept @ params[2:]
             own = log_softmax(scores, axis=1)[np.arange(300), rows.class_index]
             return -(rows.row_weights @ own) + away @ prior.precision @ away / 2
 
@@ -195,7 +196,7 @@ def test_no_block_speaks_against_itself():
         np.testing.assert_allclose(found.combination.weights[[0, 2]], best[2:], atol=1e-4)
 
 
-def test_of_rows_that_blocks_say_nothing_of_the_shares_are_left():
+def test_blocks_without_information_leave_the_class_shares():
     rng = np.random.default_rng(3)
     noise = drawn(n=400, seed=5)
     codes = rng.integers(0, 3, 400).astype(np.int32)
@@ -203,18 +204,18 @@ def test_of_rows_that_blocks_say_nothing_of_the_shares_are_left():
     np.testing.assert_allclose(found.weights, 0.0, atol=0.05)
 
 
-def test_blocks_that_are_independent_are_believed_as_they_are():
+def test_independent_blocks_have_weights_of_one():
     found = combined(drawn(n=3000, seed=5))
     np.testing.assert_allclose(found.weights, 1.0, atol=0.15)
 
 
-def test_what_is_counted_three_times_is_believed_a_third():
+def test_a_block_given_three_times_has_three_weights_of_a_third():
     found = combined(drawn(n=3000, seed=6, copies=3))
     np.testing.assert_allclose(found.weights.reshape(4, 3).sum(axis=1), 1.0, atol=0.4)
     assert found.method != "naive"
 
 
-def test_blocks_that_say_nothing_lose_their_weight():
+def test_blocks_of_noise_have_weights_of_zero():
     rows = drawn(n=2000, seed=7, blocks=3)
     noise = np.random.default_rng(8).normal(scale=2.0, size=(2000, 3, 3))
     parts = np.concatenate([rows.log_likelihoods, noise], axis=2)
@@ -223,7 +224,7 @@ def test_blocks_that_say_nothing_lose_their_weight():
     np.testing.assert_allclose(found.weights, [1, 1, 1, 0, 0, 0], atol=0.3)
 
 
-def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
+def test_auto_is_an_average_weighted_by_leave_one_out_likelihood():
     """Four ways of two blocks, with the shares that Bayes' rule gives them."""
     rows = drawn(n=25, blocks=2, seed=3)
     ways = fit_candidates(rows, "auto", (0.5,), tol=TOL)
@@ -244,17 +245,17 @@ def test_auto_is_the_mean_of_all_ways_by_what_they_say_of_left_out_rows():
     assert mean.combination.held_out_log_loss == pytest.approx(loss)
 
 
-def test_of_many_rows_auto_takes_the_least_held_out_log_loss():
+def test_of_many_rows_auto_takes_the_lowest_held_out_log_loss():
     rows = drawn(n=3200, copies=2)
-    one = {how: combined(rows, how) for how in ("naive", "temperature", "blocks", "auto")}
-    assert [one[how].method for how in ("naive", "temperature", "blocks")] == list(one)[:3]
-    best = min(one[how].held_out_log_loss for how in ("naive", "temperature", "blocks"))
+    one = {method: combined(rows, method) for method in ("naive", "temperature", "blocks", "auto")}
+    assert [one[method].method for method in ("naive", "temperature", "blocks")] == list(one)[:3]
+    best = min(one[method].held_out_log_loss for method in ("naive", "temperature", "blocks"))
     assert one["auto"].held_out_log_loss == pytest.approx(best, abs=1e-9)
     assert set(one["naive"].weights) == {1.0}
     assert len(set(one["temperature"].weights)) == 1
 
 
-def test_among_spreads_the_held_out_log_loss_decides():
+def test_the_prior_scale_is_that_of_the_lowest_held_out_log_loss():
     rows = drawn(n=60, copies=5, seed=9)
     fits = [fit_block_weights(rows, scale) for scale in WEIGHT_SCALES]
     losses = [fit.combination.held_out_log_loss for fit in fits]
@@ -263,19 +264,19 @@ def test_among_spreads_the_held_out_log_loss_decides():
 
 def test_held_out_log_loss_is_honest_for_few_rows():
     """With many weights and few rows it is no smaller than the loss on new rows, on average."""
-    gaps = []
+    differences = []
     for seed in range(12):
         rows = drawn(n=240, seed=seed, copies=4)
         first = replace(rows.take(np.arange(40)), row_weights=np.ones(40))
         found = combined(first)
         fresh = found.apply(rows.log_likelihoods[40:], rows.log_prior[40:])
         loss = -fresh[np.arange(200), rows.class_index[40:]].mean()
-        gaps.append(found.held_out_log_loss - loss)
-    error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
-    assert abs(np.mean(gaps)) < 5 * error + 0.03
+        differences.append(found.held_out_log_loss - loss)
+    error = np.std(differences, ddof=1) / np.sqrt(len(differences))
+    assert abs(np.mean(differences)) < 5 * error + 0.03
 
 
-def test_rows_far_off_blunt_nothing_but_themselves():
+def test_outliers_do_not_flatten_the_weights():
     clean, dirty = drawn(n=2000, seed=10, blocks=8), drawn(n=2000, seed=10, blocks=8, wrong=0.05)
     found = combined(dirty)
     assert found.noise_rate == pytest.approx(0.05, abs=0.02)
@@ -297,15 +298,15 @@ def test_a_noise_rate_mixes_with_the_uniform_distribution():
     assert fit_noise_rate(drawn(), fit_naive(drawn())).combination.noise_rate == 0
 
 
-@pytest.mark.parametrize("how", ["auto", "naive", "temperature", "blocks"])
-def test_without_blocks_or_rows_there_is_nothing_to_weigh(how):
+@pytest.mark.parametrize("method", ["auto", "naive", "temperature", "blocks"])
+def test_without_blocks_or_rows_nothing_is_fitted(method):
     def rows(size, blocks):
         prior, parts = np.zeros((size, 2)), np.zeros((size, 2, blocks))
         return MulticlassLogLikelihood(prior, prior, parts, np.zeros(size, np.int32), np.ones(size))
 
     empty, none = rows(3, 0), rows(0, 4)
-    assert combined(empty, how).weights.shape == (0,)
-    assert combined(none, how).weights.tolist() == [1.0] * 4
+    assert combined(empty, method).weights.shape == (0,)
+    assert combined(none, method).weights.tolist() == [1.0] * 4
 
 
 def test_one_block_has_a_temperature():
@@ -335,31 +336,33 @@ def test_two_classes_by_their_difference_are_two_classes_as_such(blocks):
     n, size = 333, 2 + blocks
     parts = np.ascontiguousarray(rng.normal(size=(n, 2, blocks)))
     base, codes = rng.normal(size=(n, 2)), rng.integers(0, 2, n).astype(np.int32)
-    mass, unknowns = rng.uniform(0.2, 3.0, n), rng.normal(size=size) / size
-    binary = by_difference(MulticlassLogLikelihood(base, base, parts, codes, mass))
-    facts, slope, curvature = np.zeros(1), np.zeros(size), np.zeros((size, size))
-    add_combination(parts, base, codes, mass, unknowns[:2], unknowns[2:], facts, slope, curvature)
-    curvature[:2, 2:] = curvature[2:, :2].T
-    value, rise, bend, _ = binary.derivatives(unknowns)
+    row_weights, params = rng.uniform(0.2, 3.0, n), rng.normal(size=size) / size
+    binary = by_difference(MulticlassLogLikelihood(base, base, parts, codes, row_weights))
+    facts, gradient, hessian = np.zeros(1), np.zeros(size), np.zeros((size, size))
+    add_combination(
+        parts, base, codes, row_weights, params[:2], params[2:], facts, gradient, hessian
+    )
+    hessian[:2, 2:] = hessian[2:, :2].T
+    value, rise, bend, _ = binary.derivatives(params)
     assert value == pytest.approx(-facts[0], rel=1e-12)
-    np.testing.assert_allclose(rise, slope, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(bend, curvature, rtol=1e-10, atol=1e-10)
-    lower = np.linalg.cholesky(curvature + np.eye(size))
-    scores = base + unknowns[:2] + parts @ unknowns[2:]
-    np.testing.assert_allclose(binary.margins(unknowns), scores[:, 1] - scores[:, 0])
+    np.testing.assert_allclose(rise, gradient, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(bend, hessian, rtol=1e-10, atol=1e-10)
+    lower = np.linalg.cholesky(hessian + np.eye(size))
+    scores = base + params[:2] + parts @ params[2:]
+    np.testing.assert_allclose(binary.margins(params), scores[:, 1] - scores[:, 0])
     out = np.empty_like(scores)
-    write_left_out(parts, np.linalg.inv(lower @ lower.T), codes, mass, scores, out)
-    margins = np.diff(binary.left_out_scores(unknowns, lower), axis=1)[:, 0]
+    write_left_out(parts, np.linalg.inv(lower @ lower.T), codes, row_weights, scores, out)
+    margins = np.diff(binary.left_out_scores(params, lower), axis=1)[:, 0]
     np.testing.assert_allclose(margins, out[:, 1] - out[:, 0])
 
 
-@pytest.mark.parametrize("how", ["auto", "naive", "temperature", "blocks"])
+@pytest.mark.parametrize("method", ["auto", "naive", "temperature", "blocks"])
 @pytest.mark.parametrize(("n", "wrong"), [(60, 0.0), (400, 0.1), (4000, 0.0)])
-def test_two_classes_by_their_difference_are_weighed_as_two_classes_as_such(how, n, wrong):
+def test_two_classes_by_their_difference_have_the_same_weights(method, n, wrong):
     rows = drawn(n=n, classes=2, copies=2, wrong=wrong, seed=6)
     without = rows.log_prior + np.array([0.1, -0.1])
     rows = replace(rows, log_prior=rows.log_prior + np.array([0.3, -0.2]), left_out_prior=without)
-    first, second = combined(rows, how), combined(by_difference(rows), how)
+    first, second = combined(rows, method), combined(by_difference(rows), method)
     assert first.method == second.method
     assert first.weight_scale == second.weight_scale
     assert first.noise_rate == pytest.approx(second.noise_rate, rel=1e-6)
@@ -368,8 +371,8 @@ def test_two_classes_by_their_difference_are_weighed_as_two_classes_as_such(how,
     np.testing.assert_allclose(first.offsets, second.offsets, atol=1e-6)
 
 
-@pytest.mark.parametrize("how", ["temperature", "blocks"])
-def test_the_class_prior_loses_a_left_out_row_once(how):
+@pytest.mark.parametrize("method", ["temperature", "blocks"])
+def test_the_class_prior_loses_a_left_out_row_once(method):
     """What is reported against refits of prior, temperature or weights, and offsets without a row.
 
     Priors that lose the row beside offsets that lose it too would report nats too many.
@@ -379,7 +382,7 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
     codes = rng.integers(0, classes, n).astype(np.int32)
     parts = rng.normal(size=(n, classes, 2)) / 4
     parts[np.arange(n), codes] += 0.2
-    everyone = np.ones(n)
+    ones = np.ones(n)
 
     def of(kept):
         totals = np.bincount(codes[kept], minlength=classes).astype(float)
@@ -387,23 +390,23 @@ def test_the_class_prior_loses_a_left_out_row_once(how):
         whole = prior.log_prob
         base = np.repeat(whole[None], len(kept), axis=0)
         without = prior.leave_one_out(codes[kept], np.ones(len(kept)), closed=True)
-        rows = parts[kept], codes[kept], everyone[kept]
+        rows = parts[kept], codes[kept], ones[kept]
         return whole, MulticlassLogLikelihood(base, without, *rows)
 
-    said = combined(of(np.arange(n))[1], how).held_out_log_loss
+    reported = combined(of(np.arange(n))[1], method).held_out_log_loss
     losses = []
     for i in range(n):
         whole, others = of(np.delete(np.arange(n), i))
-        found = combined(others, how)
+        found = combined(others, method)
         losses.append(-found.apply(parts[i : i + 1], whole[None])[0, codes[i]])
-    # Weights of blocks have spreads chosen anew in each refit, of which one step knows nothing.
-    assert abs(said - np.mean(losses)) * n < {"temperature": 0.5, "blocks": 2.5}[how]
+    # Weights of blocks have prior scales selected in each refit, of which one step knows nothing.
+    assert abs(reported - np.mean(losses)) * n < {"temperature": 0.5, "blocks": 2.5}[method]
     naive = combined(of(np.arange(n))[1], "naive").held_out_log_loss
-    assert said < naive
+    assert reported < naive
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_a_first_look_promises_what_the_climb_reaches(classes):
+def test_a_newton_step_predicts_the_maximum(classes):
     rows = drawn(n=400, classes=classes, copies=2, seed=4)
     fit = LogPosterior(rows, free_prior(classes, 8, 0.25))
     top = fit.maximize(fit.prior.mean)

@@ -303,10 +303,11 @@ def tried():
 def cases():
     """Return all cases of the classifier of tables by name."""
     found = {"auto": lambda: whole({}, validate=True)}
-    for combine in ("naive", "temperature", "blocks", "corrected", "auto"):
+    for combine in ("naive", "temperature", "blocks", "residual", "auto"):
+        stored_as = "corrected" if combine == "residual" else combine
         for estimate in ("predictive", "mean"):
             settings = {"combine": combine, "estimate": estimate, "budget": 0}
-            found[f"combine={combine} estimate={estimate}"] = lambda settings=settings: whole(
+            found[f"combine={stored_as} estimate={estimate}"] = lambda settings=settings: whole(
                 settings, names=["weight", "income", "children", "city", "member"]
             )
     for column, families in FAMILIES.items():

@@ -234,7 +234,7 @@ TABLES = {
     "table": mixed("weight", "income", "children", "city", "member"),
     "table_rows": mixed("weight", "income", "children", "city", "member", save=ROWS),
     "table_naive": mixed("weight", "city", combine="naive", budget=0),
-    "table_corrected": mixed("weight", "city", "member", combine="corrected", budget=0),
+    "table_corrected": mixed("weight", "city", "member", combine="residual", budget=0),
     "table_temperature_mean": mixed(
         "weight", "city", combine="temperature", estimate="mean", budget=0
     ),

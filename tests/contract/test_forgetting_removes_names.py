@@ -257,22 +257,24 @@ def test_residual_coefficients_stay_with_their_levels():
     plan = np.where(rng.random(400) < 0.8, np.char.add("near ", city), "gold")
     y = (np.isin(city, ["Rome", "Lima"]) ^ (rng.random(400) < 0.2)).astype(int)
     frame = pd.DataFrame({"city": city, "plan": plan, "age": rng.normal(size=400)})
-    model = GenerativeClassifier(combine="corrected", budget=0).fit(frame, y)
-    levels, before = model.schema_["city"].levels, model.corrections_
+    model = GenerativeClassifier(combine="residual", budget=0).fit(frame, y)
+    levels, before = model.schema_["city"].levels, model.residual_coefficients_
     gone = frame.city == "Oslo"
     quietly(model.forget, frame[gone], y[gone])
     left = [levels.index(level) for level in model.schema_["city"].levels]
     assert len(left) == 3
-    np.testing.assert_array_equal(model.corrections_["city"], before["city"][left])
-    np.testing.assert_array_equal(model.corrections_["age"], before["age"])
+    np.testing.assert_array_equal(model.residual_coefficients_["city"], before["city"][left])
+    np.testing.assert_array_equal(model.residual_coefficients_["age"], before["age"])
     quietly(model.partial_fit, frame[gone], y[gone])
     assert model.schema_["city"].levels[-1] == "Oslo"
-    assert len(model.corrections_["city"]) == 3  # it is a new level
+    assert len(model.residual_coefficients_["city"]) == 3  # it is a new level
     for level in levels:
         quietly(model.forget, frame[frame.city == level], y[frame.city == level])
         if level == levels[2]:
             break
-    assert "city" not in model.corrections_ or len(model.corrections_["city"]) == 1
+    assert (
+        "city" not in model.residual_coefficients_ or len(model.residual_coefficients_["city"]) == 1
+    )
 
 
 # ---- windows

@@ -106,3 +106,10 @@ def test_a_loaded_model_goes_on_learning_and_is_saved_again(name, tmp_path):
     if "stream" not in name:
         wrong += apart(name, found, answered(case.learned_on(case.trained()), case.new), REFITTED)
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_old_name_of_residual_coefficients_means_the_new_one():
+    model = loaded("table_corrected")
+    assert (model.combine, model.combination_.method) == ("residual", "residual")
+    with pytest.raises(ValueError, match="combine"):
+        model.set_params(combine="corrected").fit([[0.0], [1.0]], [0, 1])

@@ -18,7 +18,7 @@ from suffice.data.parsing.format import StringFormat
 from suffice.data.schema import Schema
 from suffice.data.table import Table
 from suffice.errors import InputError, MergeError, ModelFileError, SufficeWarning
-from suffice.table.saving.checks import schema_of
+from suffice.table.saving import schema_of
 
 N = 300
 RNG = np.random.default_rng(0)

@@ -29,7 +29,7 @@ from suffice.linear_model import Summary
 from suffice.prior import Bernoulli, Interval
 from suffice.scoring.explanation import Explanation
 from suffice.testing import check_prior
-from suffice.validation.leave_one_out import LeaveOneOutResult
+from suffice.validation.cross_validation import LeaveOneOutResult
 
 Floats = NDArray[np.float64]
 

@@ -46,10 +46,10 @@ def test_every_kind_of_table_has_the_same_answers(kind):
         MODEL.predict_proba(table), MODEL.predict_proba(FRAME), rtol=1e-9, atol=1e-12
     )
     if kind != "wider":
-        again = GenerativeClassifier(budget=0).fit(table, LABELS)
+        second = GenerativeClassifier(budget=0).fit(table, LABELS)
         one = GenerativeClassifier(budget=0).fit(FRAME, LABELS)
         np.testing.assert_allclose(
-            again.predict_proba(FRAME), one.predict_proba(FRAME), rtol=1e-6, atol=1e-9
+            second.predict_proba(FRAME), one.predict_proba(FRAME), rtol=1e-6, atol=1e-9
         )
 
 
@@ -84,7 +84,7 @@ def test_probabilities_of_all_cells_and_classes_add_up_to_one():
     assert logsumexp(model.score_samples(cells)) == pytest.approx(0.0, abs=1e-12)
 
 
-def test_a_row_of_gaps_has_the_prior_of_the_classes():
+def test_a_row_of_missing_values_has_the_prior_of_the_classes():
     model = GenerativeClassifier(combine="naive", budget=0).fit(FRAME, LABELS)
     empty = [dict.fromkeys(FRAME.columns)]
     counts = np.unique(LABELS, return_counts=True)[1] + 1.0
@@ -109,17 +109,17 @@ def test_temperature_is_one_weight_for_all_blocks():
     assert weighted.combination_.method == "blocks"
 
 
-def test_auto_takes_the_least_held_out_log_loss():
+def test_auto_takes_the_lowest_held_out_log_loss():
     losses = {
-        how: GenerativeClassifier(combine=how, budget=0)
+        method: GenerativeClassifier(combine=method, budget=0)
         .fit(FRAME, LABELS)
         .combination_.held_out_log_loss
-        for how in ("naive", "temperature", "blocks", "corrected", "auto")
+        for method in ("naive", "temperature", "blocks", "residual", "auto")
     }
     assert losses["auto"] < losses["naive"]
-    # A mean of ways by how credible they make n rows is behind the best by at most log(ways) / n.
-    ways = 2 + len(WEIGHT_SCALES) + len(RESIDUAL_SCALES)
-    assert losses["auto"] <= min(losses.values()) + np.log(ways) / len(LABELS)
+    # Averaged by the likelihood of n rows, m methods are behind the best by at most log(m) / n.
+    methods = 2 + len(WEIGHT_SCALES) + len(RESIDUAL_SCALES)
+    assert losses["auto"] <= min(losses.values()) + np.log(methods) / len(LABELS)
 
 
 def test_choices_say_for_every_column_what_was_chosen_and_why():
@@ -152,8 +152,8 @@ def test_names_and_numbers_of_rows_are_left_out_and_named():
         model.predict_proba(frame.assign(id=7, name="x")),
         GenerativeClassifier(budget=0).fit(FRAME, LABELS).predict_proba(FRAME),
     )
-    told = {"id": "ignore", "name": "ignore"}
-    GenerativeClassifier(told, budget=0).fit(frame, LABELS)
+    families = {"id": "ignore", "name": "ignore"}
+    GenerativeClassifier(families, budget=0).fit(frame, LABELS)
 
 
 def test_columns_without_values_or_with_one_value_are_left_out_silently():
@@ -164,8 +164,8 @@ def test_columns_without_values_or_with_one_value_are_left_out_silently():
 
 
 def test_a_mapping_gives_the_families_of_some_columns():
-    told = {("weight", "income"): "mvn:tied", "children": "poisson", "noise": "ignore"}
-    model = GenerativeClassifier(told, budget=0).fit(FRAME, LABELS)
+    families = {("weight", "income"): "mvn:tied", "children": "poisson", "noise": "ignore"}
+    model = GenerativeClassifier(families, budget=0).fit(FRAME, LABELS)
     chosen = {family.columns: family.name for family in model.blocks_}
     assert chosen[("weight", "income")] == "mvn:tied"
     assert chosen[("children",)] == "poisson"
@@ -175,7 +175,7 @@ def test_a_mapping_gives_the_families_of_some_columns():
 
 
 @pytest.mark.parametrize(
-    ("families", "told"),
+    ("families", "message"),
     [
         ({"height": "normal"}, "No column 'height'; the columns are 'weight'"),
         ({"weight": "gamma"}, "No family 'gamma'. Use one of"),
@@ -185,8 +185,8 @@ def test_a_mapping_gives_the_families_of_some_columns():
         ({"city": "normal"}, "'city'"),
     ],
 )
-def test_families_that_cannot_be_are_refused(families, told):
-    with pytest.raises(InputError, match=told):
+def test_families_that_cannot_be_are_refused(families, message):
+    with pytest.raises(InputError, match=message):
         GenerativeClassifier(families).fit(FRAME, LABELS)
 
 
@@ -214,7 +214,7 @@ def test_correlated_numbers_are_joined_into_one_normal():
     assert model.blocks_[0].name.startswith("mvn")
 
 
-def test_gaps_that_depend_on_the_class_may_be_learned():
+def test_missing_values_that_depend_on_the_class_may_be_learned():
     rng = np.random.default_rng(6)
     y = rng.integers(0, 2, 300)
     frame = pd.DataFrame({"a": rng.normal(size=300), "b": rng.normal(size=300)})
@@ -259,7 +259,7 @@ def test_infinity_is_refused_and_named():
         MODEL.predict(TEST.assign(weight=np.inf))
 
 
-def test_labels_with_gaps_are_refused():
+def test_missing_labels_are_refused():
     with pytest.raises(InputError, match="Input y contains NaN or None"):
         GenerativeClassifier().fit(FRAME, pd.Series(LABELS).where(np.arange(len(LABELS)) > 0, None))
 
@@ -277,7 +277,7 @@ def test_a_family_suits_all_rows_also_where_few_are_looked_at_to_choose():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_first_look_leaves_out_no_block_that_a_whole_trial_would_take(seed, monkeypatch):
+def test_a_newton_step_rejects_no_block_that_a_whole_trial_would_take(seed, monkeypatch):
     """Columns of levels, two of which decide together, two of which repeat each other."""
     rng = np.random.default_rng(seed)
     levels = rng.integers(0, 3, (400, 6))

@@ -1,4 +1,4 @@
-"""What GenerativeClassifier says of rows: reasons, draws, filled gaps, decisions."""
+"""Answers of GenerativeClassifier: explanations, samples, imputed cells, decisions."""
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from suffice.table import GenerativeClassifier
 FRAME, LABELS = mixed()
 TOLD = {("weight", "noise"): "mvn", ("city", "member"): "joint"}
 MODEL = GenerativeClassifier(TOLD, budget=0).fit(FRAME, LABELS)
-# Rows with and without gaps.
+# Rows with and without missing values.
 ROWS = [
     *np.flatnonzero(FRAME.isna().any(axis=1))[:3],
     *np.flatnonzero(FRAME.notna().all(axis=1))[:3],
@@ -57,7 +57,7 @@ def test_reasons_name_columns_with_their_values():
     assert shown["since:month"] == "since:month = 3"
 
 
-def test_a_gap_and_an_ignored_column_contribute_nothing():
+def test_missing_values_and_ignored_columns_contribute_nothing():
     model = GenerativeClassifier({"noise": "ignore"}, budget=0).fit(FRAME, LABELS)
     row = FRAME.iloc[[5]].assign(income=np.nan)
     reasons = model.explain(row)
@@ -86,8 +86,8 @@ def test_draws_have_the_means_and_shares_of_what_was_learned():
         share = (theirs.city.dropna() == "Bonn").mean()
         assert abs((mine.city == "Bonn").mean() - share) < 0.15
     assert np.mean(y == "a") == pytest.approx(np.mean(LABELS == "a"), abs=0.03)
-    again, labels = MODEL.sample(20_000, random_state=0)
-    pd.testing.assert_frame_equal(X, again)
+    second, labels = MODEL.sample(20_000, random_state=0)
+    pd.testing.assert_frame_equal(X, second)
     assert (labels == y).all()
 
 
@@ -98,7 +98,7 @@ def test_a_model_learns_its_own_draws():
 
 
 @pytest.mark.parametrize("kind", ["polars", "pyarrow", "numpy", "rows"])
-def test_draws_and_filled_gaps_are_tables_of_the_kind_that_was_given(kind):
+def test_samples_and_imputed_rows_are_tables_of_the_kind_that_was_given(kind):
     numbers = FRAME[["weight", "income", "noise"]]
     given = {
         "polars": pl.from_pandas(FRAME),
@@ -122,7 +122,7 @@ def test_draws_and_filled_gaps_are_tables_of_the_kind_that_was_given(kind):
     np.testing.assert_allclose(mine.astype(float), expected, rtol=1e-3)
 
 
-def test_gaps_are_filled_with_what_the_rest_of_the_row_suggests():
+def test_missing_values_are_imputed_given_the_rest_of_the_row():
     filled = MODEL.impute(FRAME)
     assert not filled.isna().any().any()
     seen = FRAME.notna()
@@ -137,7 +137,7 @@ def test_gaps_are_filled_with_what_the_rest_of_the_row_suggests():
     assert np.mean((guess - own) ** 2) < np.mean((FRAME.weight.mean() - own) ** 2)
 
 
-def test_a_filled_number_is_its_expectation_over_the_classes():
+def test_an_imputed_number_is_its_expectation_over_the_classes():
     model = GenerativeClassifier(
         {"weight": "normal", "noise": "ignore"}, combine="naive", budget=0
     ).fit(FRAME[["weight", "noise", "city"]], LABELS)

@@ -48,7 +48,7 @@ def test_a_mistyped_label_is_a_new_class_and_is_shown():
     np.testing.assert_array_equal(model.tally_.weights, [1, 2, 2])
 
 
-def test_an_unseen_category_has_its_prior_mass():
+def test_an_unseen_category_has_its_prior_probability():
     """scikit-learn's CategoricalNB raises IndexError, wnb answers NaN."""
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 200)
@@ -59,13 +59,13 @@ def test_an_unseen_category_has_its_prior_mass():
     proba = model.predict_proba(pd.DataFrame({"colour": ["violet", "red", None]}))
     assert np.isfinite(proba).all()
     assert proba[1, 0] > 0.9
-    # Prior mass is the same in both classes up to their numbers of rows.
+    # The prior probability is the same in both classes up to their numbers of rows.
     assert abs(proba[0, 0] - proba[2, 0]) < 0.05
     seen = model.explain(pd.DataFrame({"colour": ["violet"]}))
     assert seen.values == ("colour = (other)",)
 
 
-def test_far_points_are_told_by_the_nearer_class():
+def test_far_points_belong_to_the_nearer_class():
     """river adds 1e-9 to each density: x = 10 gives 0.496 and x >= 20 gives 0.5."""
     rng = np.random.default_rng(3)
     X = np.concatenate([rng.normal(0, 1, 500), rng.normal(3, 1, 500)])[:, None]
@@ -119,8 +119,8 @@ def test_three_hundred_features_do_not_underflow():
     rng = np.random.default_rng(7)
     y = rng.integers(0, 2, 100)
     X = 1e3 * (rng.normal(size=(100, 300)) + 0.5 * y[:, None])
-    told = dict.fromkeys(range(300), "normal")
-    proba = GenerativeClassifier(told, combine="naive").fit(X, y).predict_proba(X)
+    families = dict.fromkeys(range(300), "normal")
+    proba = GenerativeClassifier(families, combine="naive").fit(X, y).predict_proba(X)
     assert np.isfinite(proba).all()
     assert np.mean(proba.argmax(axis=1) == y) > 0.95
 

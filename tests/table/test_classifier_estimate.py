@@ -13,23 +13,23 @@ from classifier_cases import mixed
 from suffice import GenerativeClassifier
 from suffice.errors import StaleCalibrationWarning
 from suffice.generative.fitted import Generative
-from suffice.table.blocks import IndependentBlocks
+from suffice.table.fitted import IndependentBlocks
 
 FEW = {"weight": "normal", "children": "poisson", "city": "categorical"}
 
 
 def of_columns(n=40, seed=0):
     """Return the columns of `FEW`, and labels."""
-    X, y = mixed(n, seed, gaps=False)
+    X, y = mixed(n, seed, missing=False)
     return X[list(FEW)], y
 
 
-def test_parameters_are_integrated_out_unless_told_otherwise():
+def test_parameters_are_integrated_out_by_default():
     X, y = of_columns()
-    default, told = (
+    default, named = (
         GenerativeClassifier(**kind).fit(X, y) for kind in ({}, {"estimate": "predictive"})
     )
-    np.testing.assert_array_equal(default.predict_proba(X), told.predict_proba(X))
+    np.testing.assert_array_equal(default.predict_proba(X), named.predict_proba(X))
 
 
 def test_mean_scores_by_normals_and_poissons_of_expected_parameters():
@@ -39,9 +39,9 @@ def test_mean_scores_by_normals_and_poissons_of_expected_parameters():
     found = model.predict_joint_log_proba(X)
     normal, events = (reading.prior.posterior(reading.tally) for reading in model.posteriors_)
     for c, label in enumerate(model.classes_):
-        spread = np.sqrt(normal.scale[c, 0] / normal.shape[c, 0])
+        deviation = np.sqrt(normal.scale[c, 0] / normal.shape[c, 0])
         expected = np.log((np.sum(y == label) + 1) / (len(y) + 3))
-        expected = expected + stats.norm.logpdf(X["weight"], normal.location[c, 0], spread)
+        expected = expected + stats.norm.logpdf(X["weight"], normal.location[c, 0], deviation)
         rate = events.shape[c, 0] / events.rate[c, 0]
         expected = expected + stats.poisson.logpmf(X["children"], rate)
         np.testing.assert_allclose(found[:, c], expected, rtol=1e-9)
@@ -50,19 +50,21 @@ def test_mean_scores_by_normals_and_poissons_of_expected_parameters():
 def test_families_and_blocks_are_chosen_alike():
     X, y = mixed(150)
     predictive, mean = (
-        GenerativeClassifier(estimate=how).fit(X, y) for how in ("predictive", "mean")
+        GenerativeClassifier(estimate=estimate).fit(X, y) for estimate in ("predictive", "mean")
     )
     assert str(predictive.choices_) == str(mean.choices_)
     assert list(predictive.weights_) == list(mean.weights_)
 
 
-def test_mean_is_surer_where_rows_are_few_and_alike_where_they_are_many():
+def test_mean_is_overconfident_where_rows_are_few_and_alike_where_they_are_many():
     def apart(n):
         X, y = of_columns(n)
         new, _ = of_columns(200, seed=1)
         both = [
-            GenerativeClassifier(FEW, combine="naive", estimate=how).fit(X, y).predict_proba(new)
-            for how in ("predictive", "mean")
+            GenerativeClassifier(FEW, combine="naive", estimate=estimate)
+            .fit(X, y)
+            .predict_proba(new)
+            for estimate in ("predictive", "mean")
         ]
         return both[0].max(axis=1).mean(), both[1].max(axis=1).mean()
 
@@ -119,12 +121,12 @@ def test_a_saved_model_answers_as_before(tmp_path, estimate):
     families = {"weight": "student", "children": "poisson"}
     model = GenerativeClassifier(families, estimate=estimate).fit(X, y)
     model.save(tmp_path / "model.suffice")
-    again = suffice.load(tmp_path / "model.suffice")
-    assert again.estimate == estimate
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    loaded = suffice.load(tmp_path / "model.suffice")
+    assert loaded.estimate == estimate
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
-def test_a_student_is_there_by_name_only():
+def test_a_student_is_used_only_where_it_is_named():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 300)
     X = pd.DataFrame({"x": stats.t.rvs(2, size=300, random_state=rng) + 2 * y})
@@ -135,7 +137,7 @@ def test_a_student_is_there_by_name_only():
     assert named.choices_["x"].family == "student"
 
 
-def test_rows_with_far_numbers_are_told_apart_by_a_student():
+def test_rows_with_outliers_are_classified_by_a_student():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 400)
     x = rng.normal(3.0 * y)
@@ -153,7 +155,7 @@ def test_rows_with_far_numbers_are_told_apart_by_a_student():
     assert right["normal"] < 0.7
 
 
-def test_gaps_of_a_student_are_filled_and_drawn():
+def test_missing_values_of_a_student_are_imputed_and_sampled():
     X, y = mixed(120)
     model = GenerativeClassifier({"weight": "student"}).fit(X, y)
     assert not model.impute(X)["weight"].isna().any()

@@ -156,7 +156,7 @@ def test_tails_that_are_no_lengths_are_refused(whole, tmp_path, tails):
 
 
 @pytest.mark.parametrize("spread", [0.0, -1.0, NAN, INF, "a", None, [1.0], True])
-def test_a_spread_that_is_none_is_refused(whole, tmp_path, spread):
+def test_a_scale_that_is_none_is_refused(whole, tmp_path, spread):
     file = File(whole)
     file.put("student", "spread", spread)
     with pytest.raises(ModelFileError, match="spread of 'student' of noise is"):
@@ -168,7 +168,7 @@ LEVELS = {
     "a NaN": lambda items: [*items[:-1], NAN],
     "an endless one": lambda items: [*items[:-1], INF],
     "a word": lambda items: [*items[:-1], "many"],
-    "a gap": lambda items: [*items[:-1], None],
+    "a missing value": lambda items: [*items[:-1], None],
     "one fewer": lambda items: items[:-1],
     "one more": lambda items: [*items, 1e9],
     "a tuple among them": lambda items: [*items[:-1], tuple_of(1.0)],
@@ -211,7 +211,7 @@ def test_levels_of_its_own_are_refused_where_the_column_is_a_category(whole, tmp
 SEEN = {
     "beyond the levels": (lambda s: changed(s, (0, 0), 99), "out of range"),
     "just beyond the levels": (lambda s: changed(s, (0, 1), 2), "out of range"),
-    "gaps": (lambda s: changed(s, (0, 0), -1), "out of range"),
+    "missing values": (lambda s: changed(s, (0, 0), -1), "out of range"),
     "one twice": (lambda s: changed(s, 1, s[0]), "there twice"),
     "one fewer": (lambda s: s[:-1].copy(), "counts of shape"),
     "of one column": (lambda s: s[:, :1].copy(), "no array of codes"),
@@ -223,11 +223,11 @@ SEEN = {
 }
 
 
-@pytest.mark.parametrize(("spoil", "told"), SEEN.values(), ids=SEEN.keys())
-def test_combinations_that_cannot_have_been_seen_are_refused(whole, tmp_path, spoil, told):
+@pytest.mark.parametrize(("spoil", "message"), SEEN.values(), ids=SEEN.keys())
+def test_combinations_that_cannot_have_been_seen_are_refused(whole, tmp_path, spoil, message):
     file = File(whole)
     file.put("joint", "seen", spoil(file.array("joint", "seen")))
-    with pytest.raises(ModelFileError, match=told):
+    with pytest.raises(ModelFileError, match=message):
         file.loaded(tmp_path)
 
 
@@ -289,10 +289,10 @@ def test_a_name_that_its_settings_contradict_is_refused(whole, tmp_path):
 
 
 @pytest.mark.parametrize("fading", [-0.5, 1.5, NAN, INF, "x", None, True, [0.5]])
-def test_fading_out_of_range_is_refused(whole, tmp_path, fading):
+def test_a_length_discount_out_of_range_is_refused(whole, tmp_path, fading):
     file = File(whole)
     file.put("text", "fading", fading)
-    with pytest.raises(ModelFileError, match="Its words fade by"):
+    with pytest.raises(ModelFileError, match="a length discount of"):
         file.loaded(tmp_path)
 
 
@@ -323,8 +323,8 @@ COMBINATIONS = {
     "a noise rate of words": ("noise_rate", lambda k, c: "a"),
     "all noise": ("noise_rate", lambda k, c: 1.0),
     "another way": ("method", lambda k, c: "loudest"),
-    "a NaN spread": ("weight_scale", lambda k, c: NAN),
-    "a spread below 0": ("weight_scale", lambda k, c: -1.0),
+    "a NaN prior scale": ("weight_scale", lambda k, c: NAN),
+    "a prior scale below 0": ("weight_scale", lambda k, c: -1.0),
     "a loss of words": ("held_out_log_loss", lambda k, c: "little"),
 }
 

@@ -43,9 +43,9 @@ def same_answers(mine, other, rtol=1e-8):
 
 
 def test_families_of_a_model_count_exactly_what_it_counts():
-    again = like(MODEL).fit(FRAME, LABELS)
-    assert again.tally_.allclose(MODEL.tally_)
-    same_answers(again, MODEL)
+    second = like(MODEL).fit(FRAME, LABELS)
+    assert second.tally_.allclose(MODEL.tally_)
+    same_answers(second, MODEL)
 
 
 def test_learning_in_parts_is_learning_at_once():
@@ -59,13 +59,13 @@ def test_learning_in_parts_is_learning_at_once():
     same_answers(model, MODEL)
 
 
-def test_staleness_is_told_once():
+def test_one_warning_says_that_weights_are_stale():
     model = like(MODEL).partial_fit(FRAME[:HALF], LABELS[:HALF])
     quietly(model.partial_fit, FRAME[HALF:180], LABELS[HALF:180])
     model.partial_fit(FRAME[180:], LABELS[180:])
 
 
-def test_forgetting_is_not_having_learned():
+def test_forgetting_rows_is_fitting_without_them():
     model = like(MODEL).fit(FRAME, LABELS)
     quietly(model.forget, FRAME[HALF:], LABELS[HALF:])
     rest = like(MODEL).fit(FRAME[:HALF], LABELS[:HALF])
@@ -97,12 +97,12 @@ def test_merging_is_learning_both():
 def test_merging_aligns_levels_and_classes_by_name():
     one = pd.DataFrame({"city": ["Rome", "Oslo", "Rome", "Oslo"], "n": [1.0, 2.0, 4.0, 8.0]})
     two = pd.DataFrame({"city": ["Lima", "Rome", "Lima", "Lima"], "n": [3.0, 5.0, 2.0, 9.0]})
-    told = {"city": "categorical", "n": "normal"}
-    first = GenerativeClassifier(told).fit(one, ["x", "y", "x", "y"])
-    second = GenerativeClassifier(told).fit(two, ["y", "z", "z", "y"])
+    families = {"city": "categorical", "n": "normal"}
+    first = GenerativeClassifier(families).fit(one, ["x", "y", "x", "y"])
+    second = GenerativeClassifier(families).fit(two, ["y", "z", "z", "y"])
     quietly(first.merge, second)
     all_rows = pd.concat([one, two], ignore_index=True), ["x", "y", "x", "y", "y", "z", "z", "y"]
-    whole = GenerativeClassifier(told).fit(*all_rows)
+    whole = GenerativeClassifier(families).fit(*all_rows)
     assert first.new_classes_.tolist() == ["z"]
     first.refresh_weights(*all_rows)
     np.testing.assert_allclose(
@@ -161,7 +161,7 @@ def test_leaving_a_row_out_is_learning_the_others():
         )
 
 
-def test_left_out_rows_are_foretold_as_well_as_new_ones():
+def test_left_out_rows_are_predicted_as_well_as_new_ones():
     more, answers = mixed(2000, seed=9)
     own = -np.log(MODEL.predict_proba(more)[np.arange(2000), np.searchsorted(list("abc"), answers)])
     fresh = own.mean()
@@ -188,15 +188,15 @@ def test_rows_that_were_not_learned_cannot_be_left_out():
 def test_weights_are_repeats():
     weights = np.random.default_rng(77).integers(0, 3, len(LABELS))
     model = like(MODEL).fit(FRAME, LABELS, sample_weight=weights)
-    again = np.repeat(np.arange(len(LABELS)), weights)
-    repeated = like(MODEL).fit(FRAME.iloc[again], LABELS[again])
+    copies = np.repeat(np.arange(len(LABELS)), weights)
+    repeated = like(MODEL).fit(FRAME.iloc[copies], LABELS[copies])
     same_densities(model, repeated)
     same_answers(model, repeated, rtol=1e-5)
 
 
 @pytest.mark.slow
-def test_families_are_chosen_for_every_training_set_anew():
-    """What a fold tells of families, joins and gaps must not help to foretell it."""
+def test_families_are_chosen_for_each_training_set():
+    """What a fold holds of families, blocks and missing values must not help to predict it."""
     frame = FRAME.copy()
     frame.iloc[::5, 0] = None
     settings = {"missing": ["ignore", "informative"], "budget": [0, 10]}
@@ -221,8 +221,8 @@ def test_folds_are_validated_like_separate_fits():
 
     splits = StratifiedKFold(4, shuffle=True, random_state=0).split(FRAME, LABELS)
     for number, (train, test) in enumerate(splits):
-        for at, how in enumerate(["naive", "blocks"]):
-            fitted = like(MODEL, combine=how).fit(FRAME.iloc[train], LABELS[train])
+        for at, combine in enumerate(["naive", "blocks"]):
+            fitted = like(MODEL, combine=combine).fit(FRAME.iloc[train], LABELS[train])
             proba = fitted.predict_proba(FRAME.iloc[test])
             own = proba[np.arange(len(test)), np.searchsorted(list("abc"), LABELS[test])]
             assert found.log_loss[at, number] == pytest.approx(-np.log(own).mean(), rel=1e-5)

@@ -60,7 +60,7 @@ def test_what_has_learned_nothing_is_not_saved(path):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lambda s: s.update(frame_kind_="excel"), "a kind of table, that there are none of"),
         (lambda s: s["blocks"].pop(), "Its tally is not one of"),
@@ -77,12 +77,12 @@ def test_what_has_learned_nothing_is_not_saved(path):
         (lambda s: s["schema"][1][3].__setitem__(2, ("Rome", "Rome")), "levels twice"),
     ],
 )
-def test_what_does_not_go_together_is_refused(spoil, told):
+def test_what_does_not_go_together_is_refused(spoil, message):
     model = GenerativeClassifier(budget=0).fit(FRAME, LABELS)
     state = model._saved_state()
     model._check_saved(state)
     spoil(state)
-    with pytest.raises(ModelFileError, match=told):
+    with pytest.raises(ModelFileError, match=message):
         model._check_saved(state)
 
 
@@ -137,7 +137,7 @@ def test_a_loaded_model_goes_on_with_its_window_when_fitted_to_its_rows(loaded):
     )
 
 
-def test_a_loaded_model_goes_on_without_its_window_when_told_so(loaded):
+def test_a_loaded_model_goes_on_without_its_window_after_window_none(loaded):
     with pytest.warns(StaleCalibrationWarning):
         loaded.window(None).refresh_weights(FRAME[140:], LABELS[140:]).partial_fit(FRAME, LABELS)
     assert loaded.tally_.weights.sum() == 340

@@ -24,8 +24,8 @@ def test_a_clone_has_the_parameters_and_has_learned_nothing():
     other = clone(model)
     assert other.get_params() == model.get_params()
     assert not hasattr(other, "tally_")
-    again = clone(GenerativeClassifier(model.families_)).fit(X, y)
-    assert [f.name for f in again.blocks_] == [f.name for f in model.blocks_]
+    second = clone(GenerativeClassifier(model.families_)).fit(X, y)
+    assert [f.name for f in second.blocks_] == [f.name for f in model.blocks_]
 
 
 def test_it_takes_part_in_pipelines_and_searches():
@@ -37,7 +37,7 @@ def test_it_takes_part_in_pipelines_and_searches():
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"combine": "sum"}, "'combine' parameter of GenerativeClassifier must be a str among"),
         ({"missing": "impute"}, "'missing' parameter of GenerativeClassifier must be a str among"),
@@ -45,6 +45,6 @@ def test_it_takes_part_in_pipelines_and_searches():
         ({"families": "normal"}, "'families' parameter of GenerativeClassifier must be"),
     ],
 )
-def test_settings_that_are_none_are_refused(settings, told):
-    with pytest.raises(ValueError, match=told):
+def test_settings_that_are_none_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
         GenerativeClassifier(**settings).fit(np.eye(2), [0, 1])

@@ -93,8 +93,8 @@ def test_new_words_are_learned_and_forgotten(model):
 
 def test_a_saved_model_answers_alike(model, tmp_path):
     model.save(tmp_path / "reviews")
-    again = load(tmp_path / "reviews")
-    np.testing.assert_array_equal(again.predict_proba(LATER), model.predict_proba(LATER))
+    second = load(tmp_path / "reviews")
+    np.testing.assert_array_equal(second.predict_proba(LATER), model.predict_proba(LATER))
 
 
 def test_short_strings_are_text_if_they_are_named_so():
@@ -142,9 +142,9 @@ def test_merging_tables_with_texts_is_learning_the_documents_of_both(family):
     whole = pd.concat([first, then])
     assert learned_words(model) == counted_words(whole, LABELS)
     assert learned_words(other) == before
-    again = GenerativeClassifier(families, combine="naive").fit(first, LABELS[:100])
-    again.partial_fit(then, LABELS[100:])
-    np.testing.assert_allclose(model.predict_proba(LATER), again.predict_proba(LATER), rtol=1e-9)
+    second = GenerativeClassifier(families, combine="naive").fit(first, LABELS[:100])
+    second.partial_fit(then, LABELS[100:])
+    np.testing.assert_allclose(model.predict_proba(LATER), second.predict_proba(LATER), rtol=1e-9)
 
 
 def test_texts_of_other_event_models_do_not_merge():

@@ -24,10 +24,10 @@ def test_noise_costs_no_more_than_one_nat_in_all(excess, rows):
     assert excess[rows].mean() <= 1 / rows + 0.002
 
 
-def test_no_table_of_200_rows_or_more_is_believed(excess):
+def test_no_table_of_200_rows_or_more_looks_informative(excess):
     assert max(excess[200].max(), excess[500].max()) <= 0.05
 
 
-def test_of_tables_below_100_rows_one_in_twenty_may_look_like_knowledge(excess):
+def test_of_tables_below_100_rows_one_in_twenty_may_look_informative(excess):
     small = np.concatenate([excess[30], excess[50]])
     assert np.mean(small > 0.1) <= 1 / 20

@@ -11,7 +11,7 @@ from suffice import GenerativeClassifier
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.kernels.logistic.combination import write_left_out
-from suffice.table.structure.dependence import promising_pairs
+from suffice.table.structure.join_search import promising_pairs
 
 
 def unlike_covariances(seed, n):
@@ -63,7 +63,7 @@ def test_the_block_that_is_there_is_found(draw, right, seed):
     assert losses[0] < losses[1] + 0.01
 
 
-def test_pairs_that_tell_nothing_together_are_not_worth_joining():
+def test_pairs_without_information_are_not_worth_joining():
     rng = np.random.default_rng(2)
     y = rng.integers(0, 3, 3000).astype(np.int32)
     # The first two depend on each other, whatever the class; the third tells it.
@@ -78,19 +78,19 @@ def test_pairs_that_tell_nothing_together_are_not_worth_joining():
     assert promising_pairs(columns, rows) == []
 
 
-def left_out_by_hand(parts, curvature, codes, mass, scores):
+def left_out_by_hand(parts, hessian, codes, weights, scores):
     """Newton's step from all rows to all but one, row by row, with numpy."""
     rows, classes, _ = parts.shape
     out = np.empty((rows, classes))
-    inverse = np.linalg.inv(curvature)
+    inverse = np.linalg.inv(hessian)
     for i in range(rows):
         lines = np.hstack([np.eye(classes), parts[i]])
         p = softmax(scores[i])
-        bend = mass[i] * (np.diag(p) - np.outer(p, p))
-        pull = mass[i] * (np.eye(classes)[codes[i]] - p)
-        without = curvature - lines.T @ bend @ lines
+        information = weights[i] * (np.diag(p) - np.outer(p, p))
+        pull = weights[i] * (np.eye(classes)[codes[i]] - p)
+        without = hessian - lines.T @ information @ lines
         out[i] = scores[i] - lines @ np.linalg.solve(without, lines.T @ pull)
-    assert inverse.shape == curvature.shape
+    assert inverse.shape == hessian.shape
     return out
 
 
@@ -100,22 +100,22 @@ def test_rows_leave_the_weights_of_many_classes_as_by_hand(classes, sharpness):
     rng = np.random.default_rng(classes)
     rows, blocks = 120, 2
     parts = rng.normal(size=(rows, classes, blocks))
-    codes, mass = rng.integers(0, classes, rows).astype(np.int32), rng.uniform(0.5, 2.0, rows)
+    codes, weights = rng.integers(0, classes, rows).astype(np.int32), rng.uniform(0.5, 2.0, rows)
     scores = sharpness * rng.normal(size=(rows, classes))
-    curvature = np.eye(classes + blocks)
+    hessian = np.eye(classes + blocks)
     for i in range(rows):
         lines, p = np.hstack([np.eye(classes), parts[i]]), softmax(scores[i])
-        curvature += mass[i] * lines.T @ (np.diag(p) - np.outer(p, p)) @ lines
+        hessian += weights[i] * lines.T @ (np.diag(p) - np.outer(p, p)) @ lines
     found = np.empty((rows, classes))
-    write_left_out(parts, np.linalg.inv(curvature), codes, mass, scores, found)
-    expected = left_out_by_hand(parts, curvature, codes, mass, scores)
+    write_left_out(parts, np.linalg.inv(hessian), codes, weights, scores, found)
+    expected = left_out_by_hand(parts, hessian, codes, weights, scores)
     np.testing.assert_allclose(
         log_softmax(found, axis=1), log_softmax(expected, axis=1), rtol=1e-5, atol=1e-5
     )
 
 
 @pytest.mark.slow
-def test_many_classes_are_told_as_well_as_few():
+def test_many_classes_are_predicted_as_well_as_few():
     rng = np.random.default_rng(3)
     y = np.arange(3000) % 60
     X = np.column_stack([rng.normal(size=3000) + y, rng.integers(0, 3, 3000)])

@@ -80,7 +80,7 @@ def test_an_interruption_at_any_line_leaves_the_model_as_it_was(case):
         assert all(vars(one)[name] is value for name, value in before.items()), line
 
 
-def test_who_asks_while_another_thread_learns_is_answered_by_a_whole_model():
+def test_predictions_beside_a_thread_that_learns_are_those_of_a_whole_model():
     """Every answer is that of one of the models there were, and none of half of one."""
     steps = [(FRAME[at : at + 4], LABELS[at : at + 4]) for at in range(40, 60, 4)]
     model, known = fitted(), []
@@ -97,7 +97,7 @@ def test_who_asks_while_another_thread_learns_is_answered_by_a_whole_model():
         while not learning.is_set():
             try:
                 found.append(model.predict_proba(FRAME[:5]))
-                model.weights_, model.choices_, model.corrections_  # noqa: B018
+                model.weights_, model.choices_, model.residual_coefficients_  # noqa: B018
             except BaseException as error:  # what a thread raises is seen nowhere else
                 wrong.append(error)
                 return
@@ -143,7 +143,7 @@ def test_what_was_fitted_is_frozen():
             "choices_",
         ),
         *("combination_", "features_", "weights_stale_", "frame_kind_", "families_", "weights_"),
-        *("corrections_", "new_classes_", "n_features_in_", "log_evidence_"),
+        *("residual_coefficients_", "new_classes_", "n_features_in_", "log_evidence_"),
     ],
 )
 def test_before_a_fit_there_is_no_attribute(name):
@@ -155,9 +155,9 @@ def test_before_a_fit_there_is_no_attribute(name):
 def test_counters_are_compared_by_what_they_count():
     model = fitted()
     counter = model._fitted.counter
-    again = GenerativeClassifier(model.families_).fit(FRAME[:40], LABELS[:40])._fitted.counter
-    assert counter == again
-    assert hash(counter) == hash(again)
+    second = GenerativeClassifier(model.families_).fit(FRAME[:40], LABELS[:40])._fitted.counter
+    assert counter == second
+    assert hash(counter) == hash(second)
     assert counter != replace(counter, blocks=counter.blocks[:1])
     wider, rows = counter.grow(FRAME[:1].assign(city="Cairo"))
     assert wider != counter

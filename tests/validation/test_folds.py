@@ -72,7 +72,7 @@ def test_equal_rows_share_a_fold_where_repeats_are_copies():
     assert folds.rows.row_weights.sum() == 250
 
 
-def test_rows_that_occur_with_several_labels_are_dealt_one_by_one():
+def test_rows_that_occur_with_several_labels_are_assigned_one_by_one():
     """A table of two levels could not be held out otherwise."""
     rng = np.random.default_rng(4)
     X, y = rng.integers(0, 2, (300, 1)).astype(float), rng.integers(0, 2, 300)
@@ -82,7 +82,7 @@ def test_rows_that_occur_with_several_labels_are_dealt_one_by_one():
     assert (folds.weights > 10).all()  # of 15 a class and fold
 
 
-def test_each_class_is_dealt_evenly():
+def test_each_class_is_spread_evenly_over_folds():
     X, y = drawn(5, 1000)
     counts = folds_of(X, y).weights
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
@@ -196,8 +196,8 @@ def test_a_model_that_ends_at_the_shares_of_the_classes_is_saved(tmp_path):
     shares = Combination("shares", np.zeros(3), np.zeros(2))
     model._fitted = model._fitted.replace(combination=shares)
     model.save(tmp_path / "model")
-    again = load(tmp_path / "model")
-    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
 
 
 def test_fits_do_not_depend_on_order_or_on_how_repeats_are_given():
@@ -249,8 +249,8 @@ def test_a_useless_column_does_no_harm(kind, weights, share):
     number = rng.normal(size=n) + y
     frame = pd.DataFrame({"number": number, "useless": USELESS[kind](rng, n)})
     family = "categorical" if kind == "levels" else "text"
-    spread = {"none": 0.0, "log-normal": 1.0, "six decades": 3.0}[weights]
-    w = rng.lognormal(0, spread, 400) if spread < 3 else 10.0 ** rng.uniform(-3, 3, 400)
+    scale = {"none": 0.0, "log-normal": 1.0, "six decades": 3.0}[weights]
+    w = rng.lognormal(0, scale, 400) if scale < 3 else 10.0 ** rng.uniform(-3, 3, 400)
     learned = np.argsort(y[:400], kind="stable")  # sorted rows
     families = {"number": "normal", "useless": family}
     losses = []
@@ -262,7 +262,7 @@ def test_a_useless_column_does_no_harm(kind, weights, share):
 
 
 @pytest.mark.parametrize("rare", [2, 3, 9])
-def test_rare_classes_are_not_told_by_columns_that_say_nothing(rare):
+def test_rare_classes_are_not_predicted_by_columns_of_noise(rare):
     rng = np.random.default_rng(13)
     y = np.repeat([0, 1, 2], [rare, 60, 140])
     n = len(y) + 1000
@@ -274,13 +274,13 @@ def test_rare_classes_are_not_told_by_columns_that_say_nothing(rare):
         }
     )
     model = GenerativeClassifier().fit(frame[: len(y)], y)
-    told = model.predict_proba(frame[len(y) :]).mean(axis=0)
-    np.testing.assert_allclose(told, np.bincount(y) / len(y), atol=0.05)
+    proba = model.predict_proba(frame[len(y) :]).mean(axis=0)
+    np.testing.assert_allclose(proba, np.bincount(y) / len(y), atol=0.05)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["template", "shuffled words"])
-def test_leave_one_out_tells_what_new_rows_will_bring(kind):
+def test_leave_one_out_predicts_the_log_loss_of_new_rows(kind):
     """Accuracies of rows left out and of new ones agree within three standard errors."""
     rng = np.random.default_rng(14)
     y = rng.integers(0, 2, 2400)
@@ -303,8 +303,8 @@ def test_words_that_mean_nothing_leave_text_at_the_shares():
     documents, new = shuffled_words(rng, 400), shuffled_words(rng, 1000)
     model = TextClassifier().fit(documents, y)
     shares = np.bincount(y) / 400
-    told = model.predict_log_proba(new)
-    excess = float((np.log(shares) - told).mean(axis=0) @ shares)
+    log_proba = model.predict_log_proba(new)
+    excess = float((np.log(shares) - log_proba).mean(axis=0) @ shares)
     assert excess < 0.01
 
 

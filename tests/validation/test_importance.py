@@ -37,7 +37,7 @@ def losses(model, frame, y):
 
 
 def emptied(frame, name):
-    """Return the table with a column of gaps."""
+    """Return the table with a column of missing values."""
     kinds = {"bool": "boolean", "int64": "Int64"}
     kind = kinds.get(frame[name].dtype.name, frame[name].dtype)
     return frame.assign(**{name: pd.array([None] * len(frame), dtype=kind)})
@@ -49,8 +49,8 @@ def emptied(frame, name):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
-    [{}, {"combine": "naive"}, {"combine": "corrected"}, {"families": FAMILIES}],
-    ids=["auto", "naive", "corrected", "blocks"],
+    [{}, {"combine": "naive"}, {"combine": "residual"}, {"families": FAMILIES}],
+    ids=["auto", "naive", "residual", "blocks"],
 )
 def test_the_loss_on_given_rows_is_that_of_predictions_with_the_cells_missing(settings):
     model = GenerativeClassifier(**settings).fit(*table(600, 0))
@@ -79,7 +79,7 @@ def test_a_weight_of_two_is_a_row_given_twice():
     assert "measured on 120 rows" in twice.note
 
 
-def test_the_marginals_of_a_normal_block_are_those_of_rows_with_a_gap():
+def test_the_marginals_of_a_normal_block_are_those_of_rows_with_a_missing_value():
     """The closed form without each column, against each column scored as missing."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 3, 400)
@@ -89,9 +89,12 @@ def test_the_marginals_of_a_normal_block_are_those_of_rows_with_a_gap():
         for estimate in ("predictive", "mean"):
             names = tuple(f"x{at}" for at in range(5))
             model = GenerativeClassifier({names: family}, estimate=estimate).fit(X, y)
-            rows, (reading,) = model._read(model._fitted, X).table, model.posteriors_
-            ours, gaps = reading.without_columns(rows), Posterior.without_columns(reading, rows)
-            np.testing.assert_allclose(ours, gaps, rtol=1e-9, atol=1e-9)
+            rows, (posterior,) = model._read(model._fitted, X).table, model.posteriors_
+            ours, marginal = (
+                posterior.without_columns(rows),
+                Posterior.without_columns(posterior, rows),
+            )
+            np.testing.assert_allclose(ours, marginal, rtol=1e-9, atol=1e-9)
 
 
 # ---- measured at fit
@@ -107,7 +110,7 @@ def three_columns(n, seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_useless_column_is_not_missed_and_a_useful_one_is(seed):
+def test_a_useless_column_is_not_important_and_a_useful_one_is(seed):
     found = GenerativeClassifier().fit(*three_columns(1500, seed)).importance()
     for name in ("noise", "level"):
         assert abs(found[name]["log_loss_increase"]) <= 3 * found[name]["standard_error"] + 1e-3
@@ -146,18 +149,18 @@ def test_what_was_measured_at_fit_is_what_models_of_other_rows_lose():
         assert abs(found[name]["log_loss_increase"] - wanted) <= error + 2e-3
 
 
-def test_corrections_go_with_their_column():
+def test_residual_coefficients_go_with_their_column():
     cells, y = misleading(2000)
-    model = GenerativeClassifier(combine="corrected").fit(cells, y)
+    model = GenerativeClassifier(combine="residual").fit(cells, y)
     fresh, own = misleading(3000, 1)
     fitted, new = model.importance(), model.importance(fresh, own)
     apart = np.hypot(fitted.standard_error, new.standard_error)
-    assert len(model.corrections_) == 8
+    assert len(model.residual_coefficients_) == 8
     assert np.all(np.abs(fitted.log_loss_increase - new.log_loss_increase) <= 4 * apart)
     assert np.all(fitted.log_loss_increase > 5 * fitted.standard_error)
 
 
-def test_two_columns_that_say_the_same_hardly_miss_each_other():
+def test_of_two_equal_columns_neither_is_important():
     frame, y = three_columns(2000, 0)
     frame = frame[["size"]].assign(again=frame["size"] + 1e-3 * np.sin(np.arange(2000.0)))
     families = {("size", "again"): "mvn:tied"}
@@ -264,7 +267,7 @@ def test_labels_that_are_missing_or_unknown_are_refused():
 
 
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
-def test_what_was_measured_is_kept_and_said_to_be_of_before():
+def test_what_was_measured_is_kept_and_noted_as_stale():
     frame, y = three_columns(600, 0)
     model = GenerativeClassifier().fit(frame[:400], y[:400])
     before = model.importance()
@@ -287,9 +290,9 @@ def test_what_was_measured_is_kept_and_said_to_be_of_before():
 def test_a_copy_from_a_file_has_measured_the_same(tmp_path):
     model = GenerativeClassifier(FAMILIES).fit(*table(300, 0))
     model.save(tmp_path / "model")
-    again = suffice.load(tmp_path / "model").importance()
-    pd.testing.assert_frame_equal(again.to_frame(), model.importance().to_frame())
-    assert again.note == model.importance().note
+    loaded = suffice.load(tmp_path / "model").importance()
+    pd.testing.assert_frame_equal(loaded.to_frame(), model.importance().to_frame())
+    assert loaded.note == model.importance().note
 
 
 def spoil_array(name, value):
@@ -349,7 +352,7 @@ def test_the_loss_at_fit_does_not_flatter_weights_that_were_fitted_to_the_same_r
     for _ in range(60):
         y = rng.integers(0, 2, 2100)
         X = rng.normal(size=(2100, 12)) + 0.6 * np.outer(y, np.arange(12) < 3)
-        model = GenerativeClassifier(families, combine="corrected", budget=0).fit(X[:100], y[:100])
+        model = GenerativeClassifier(families, combine="residual", budget=0).fit(X[:100], y[:100])
         too_large.append(model.importance().log_loss - losses(model, X[100:], y[100:]).mean())
     error = np.std(too_large) / np.sqrt(len(too_large))
     assert np.mean(too_large) > -3 * error

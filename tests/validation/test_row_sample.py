@@ -140,7 +140,7 @@ MODELS = {
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("name", MODELS)
-def test_calibration_is_made_anew_from_kept_rows(name, sparse):
+def test_calibration_is_refitted_to_kept_rows(name, sparse):
     X = csr_array(COUNTS) if sparse and name != "GaussianNB" else COUNTS
     model = MODELS[name]().fit(X[:60], LABELS[:60])
     quietly(model.partial_fit, X[60:150], LABELS[60:150])
@@ -171,7 +171,7 @@ TEXTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", TEXTS)
-def test_text_is_calibrated_anew_from_kept_documents(case):
+def test_text_is_recalibrated_on_kept_documents(case):
     def make():
         return TextClassifier(**TEXTS[case])
 
@@ -189,15 +189,15 @@ def test_text_is_calibrated_anew_from_kept_documents(case):
 def test_kept_documents_follow_pruned_terms():
     model = TextClassifier().fit(DOCUMENTS, LABELS)
     quietly(model.prune, 7)  # each word of one document is there 6 times at most
-    again = pickle.loads(pickle.dumps(model))
+    copied = pickle.loads(pickle.dumps(model))
     model.refresh_calibration()
     common = [" ".join(t for t in text.split() if t[:4] != "word") for text in DOCUMENTS]
     whole = TextClassifier(calibrate=None).fit(common, LABELS).refresh_calibration(common, LABELS)
     np.testing.assert_allclose(
         model.predict_proba(common), whole.predict_proba(common), rtol=1e-6, atol=1e-12
     )
-    quietly(again.forget, DOCUMENTS[:50], LABELS[:50])
-    assert again._fitted.sample.rows.weights.sum() == 150
+    quietly(copied.forget, DOCUMENTS[:50], LABELS[:50])
+    assert copied._fitted.sample.rows.weights.sum() == 150
 
 
 def test_a_generator_of_documents_can_be_calibrated_afterwards():
@@ -214,7 +214,7 @@ FRAME, FRUITS = mixed()
 
 
 @pytest.mark.parametrize("call", ["refresh_weights", "refresh_calibration"])
-def test_a_table_is_weighted_anew_from_kept_rows(call):
+def test_weights_of_a_table_are_refitted_to_kept_rows(call):
     model = GenerativeClassifier(budget=0).fit(FRAME, FRUITS)
     like = GenerativeClassifier(model.families_).fit(FRAME[:120], FRUITS[:120])
     quietly(like.partial_fit, FRAME[120:], FRUITS[120:])

@@ -10,8 +10,6 @@ import numpy as np
 from suffice.scoring.scorer import log_softmax, mix_with_uniform
 from suffice.tally.tally import Floats, readonly_copy
 
-TWO = 2
-
 
 @dataclass(frozen=True, eq=False)
 class Combination:
@@ -21,9 +19,9 @@ class Combination:
 
     Parameters
     ----------
-    method : {"shares", "naive", "temperature", "blocks", "corrected", "auto"}
-        "shares" are those of the classes, whatever the blocks say; "auto" is an average of the
-        others, weighted by leave-one-out likelihood.
+    method : {"shares", "naive", "temperature", "blocks", "residual", "auto"}
+        "shares" are those of the classes, without the blocks; "auto" is an average of the others,
+        weighted by leave-one-out likelihood.
     weights : (K,)
         How much each block's log-likelihood counts, 0 or more; 1 is naive Bayes, one number
         for all is an inverse temperature.
@@ -59,11 +57,11 @@ class Combination:
     residual_scale: float = 0.0
 
     def __post_init__(self) -> None:
-        B = self.residual_coefficients
-        B = B if np.size(B) else np.empty((0, len(self.offsets)))
-        object.__setattr__(self, "weights", readonly_copy(self.weights))
-        object.__setattr__(self, "offsets", readonly_copy(self.offsets))
-        object.__setattr__(self, "residual_coefficients", readonly_copy(B))
+        if not np.size(self.residual_coefficients):
+            none = np.empty((0, len(self.offsets)))
+            object.__setattr__(self, "residual_coefficients", none)
+        for name in ("weights", "offsets", "residual_coefficients"):
+            object.__setattr__(self, name, readonly_copy(getattr(self, name)))
 
     @classmethod
     def naive(cls, blocks: int, classes: int) -> Combination:
@@ -75,21 +73,24 @@ class Combination:
         """Offsets and weights, (C + K,), as likelihoods of blocks take them."""
         return np.concatenate([self.offsets, self.weights])
 
-    def with_params(self, params: Floats) -> Combination:
+    def with_params(self, params: Floats, held_out_log_loss: float) -> Combination:
         """Return the same with fitted parameters: offsets, weights, residual coefficients.
 
         One weight may stand for all; of two classes, only the second has residual coefficients.
         """
         classes, features = len(self.offsets), len(self.residual_coefficients)
         offsets, rest = params[:classes], params[classes:]
-        added = features * (1 if classes == TWO else classes)
-        weights = np.broadcast_to(rest[: len(rest) - added], self.weights.shape)
-        if not features:
-            return replace(self, offsets=offsets, weights=weights)
-        B = rest[len(rest) - added :].reshape(features, -1)
-        if classes == TWO:
+        first = len(rest) - features * (1 if classes == 2 else classes)
+        B = rest[first:].reshape(features, -1) if features else self.residual_coefficients
+        if features and classes == 2:
             B = np.concatenate([np.zeros((features, 1)), B], axis=1)
-        return replace(self, offsets=offsets, weights=weights, residual_coefficients=B)
+        return replace(
+            self,
+            offsets=offsets,
+            weights=np.broadcast_to(rest[:first], self.weights.shape),
+            residual_coefficients=B,
+            held_out_log_loss=held_out_log_loss,
+        )
 
     def apply(
         self, log_likelihoods: Floats, log_prior: Any = 0.0, offset_share: Any = 1.0
@@ -104,12 +105,12 @@ class Combination:
         offset_share : (n,), optional
             How much of the offsets is added to each row.
         """
-        said = log_likelihoods if log_likelihoods.ndim > TWO else log_likelihoods[:, :, None]
-        impossible = np.any(np.isneginf(said), axis=2, keepdims=True)
-        said = np.where(impossible, 0.0, said)
+        blocks = log_likelihoods if log_likelihoods.ndim > 2 else log_likelihoods[:, :, None]
+        impossible = np.any(np.isneginf(blocks), axis=2, keepdims=True)
+        blocks = np.where(impossible, 0.0, blocks)
         # Of one block a plain multiplication is quicker than a product of matrices.
         one = len(self.weights) == 1
-        scores = self.weights[0] * said[:, :, 0] if one else said @ self.weights
+        scores = self.weights[0] * blocks[:, :, 0] if one else blocks @ self.weights
         scores = scores + np.atleast_1d(offset_share)[:, None] * self.offsets + log_prior
         return self.normalize(np.where(impossible[:, :, 0], -np.inf, scores))
 

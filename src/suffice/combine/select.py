@@ -1,4 +1,4 @@
-"""Which way of combining blocks predicts rows that are left out best."""
+"""Which method of combining blocks has the lowest leave-one-out log-loss."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections import Counter
 
 import numpy as np
 
+from suffice.combine.calibration import fit_noise_rate
 from suffice.combine.combination import Combination
-from suffice.combine.held_out import HeldOutRows
-from suffice.combine.noise import fit_noise_rate
 from suffice.combine.weights import (
+    HeldOutRows,
     WeightFit,
     evaluate,
     fit_block_weights,
@@ -25,7 +25,7 @@ from suffice.logistic.newton import LOOSE_TOL, TOL
 from suffice.tally.tally import Floats
 
 # What a user may ask for, and combinations without anything that was fitted.
-COMBINE_METHODS = ("auto", "naive", "temperature", "blocks", "corrected")
+COMBINE_METHODS = ("auto", "naive", "temperature", "blocks", "residual")
 UNFITTED = ("naive", "shares")
 # Prior scales of the weights around their common temperature that are tried, and the first of them.
 WEIGHT_SCALES = (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -41,7 +41,7 @@ MUCH_WORK = 1 << 28
 # Rows that methods are compared on: of more, so many at equal distances are taken, and the best
 # method is then fitted to all.
 SELECTION_ROWS = 3000
-# A method of so much leave-one-out likelihood needs no others beside it.
+# A method with this share of the leave-one-out likelihood is taken alone.
 CERTAIN = 0.99
 # Prior odds of the methods, all scales of one together: on tables of a few dozen rows chance looks
 # like knowledge, and what has more parameters finds more of it.
@@ -51,7 +51,7 @@ PRIOR_ODDS = {
     "temperature": 1.0,
     "auto": 1.0,
     "blocks": 0.5,
-    "corrected": 0.2,
+    "residual": 0.2,
 }
 
 
@@ -61,8 +61,8 @@ def select_combination(
     """Return the fit that makes the rows' own classes most probable.
 
     "auto" takes the method with the lowest leave-one-out log-loss: the blocks' log-likelihoods are
-    those of other folds, and a row leaves the weights by one step of Newton's method. Few rows may
-    not tell which is best: methods are then averaged (`average_by_likelihood`). The same loss
+    those of other folds, and a row leaves the weights by one step of Newton's method. Where few
+    rows cannot decide, methods are averaged (`average_by_likelihood`). The same loss
     selects the prior scales of weights and of residual coefficients. A noise rate is taken only if
     it makes the classes more probable by the price of a further parameter: some mislabelled rows
     must not flatten the probabilities of all others.
@@ -70,12 +70,12 @@ def select_combination(
     Parameters
     ----------
     rows : HeldOutRows
-    method : {"auto", "naive", "temperature", "blocks", "corrected"}
+    method : {"auto", "naive", "temperature", "blocks", "residual"}
     features : FeatureRows, optional
-        What residual coefficients are of; without them, "corrected" is "blocks".
+        What residual coefficients are of; without them, "residual" is "blocks".
     """
     classes, blocks = rows.size
-    features = features if method in ("auto", "corrected") else None
+    features = features if method in ("auto", "residual") else None
     if blocks == 0 or not len(rows.class_index):
         naive = Combination.naive(blocks, classes)
         scores = rows.scores_without_row(naive.params)
@@ -114,12 +114,12 @@ def fit_candidates(
 ) -> list[WeightFit]:
     """Return the fits without residual coefficients that a method allows."""
     blocks = rows.size[1]
-    asked = method in ("blocks", "corrected")
-    each = blocks > 1 and (asked or (method == "auto" and blocks <= MAX_WEIGHTS))
+    wanted = method in ("blocks", "residual")
+    each = blocks > 1 and (wanted or (method == "auto" and blocks <= MAX_WEIGHTS))
     fits = [fit_class_shares(rows)] if method == "auto" else []
     if method in ("auto", "naive"):
         fits.append(fit_naive(rows))
-    if method in ("auto", "temperature") or (asked and not each):
+    if method in ("auto", "temperature") or (wanted and not each):
         fits.append(fit_temperature(rows, tol=tol))
     if not each:
         return fits
@@ -185,7 +185,7 @@ def average_by_likelihood(rows: HeldOutRows, fits: list[WeightFit]) -> WeightFit
     """Return an average of several fits, weighted by leave-one-out likelihood (pseudo-BMA).
 
     Where few rows favour one method by a nat or two, the lowest loss is a matter of luck. A method
-    that is certain is taken as it is.
+    with nearly all of the weight is taken alone.
 
     Examples
     --------

@@ -21,7 +21,7 @@ from suffice.generative.persistence import FIELDS
 from suffice.persist.agreement import check_shapes
 from suffice.persist.refusal import refuse
 from suffice.tally.tally import Floats
-from suffice.validation.leave_one_out import LeaveOneOutResult
+from suffice.validation.cross_validation import LeaveOneOutResult
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,8 +33,7 @@ from suffice.scoring.decision import decide
 from suffice.scoring.explanation import Explanation
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
-from suffice.validation.cross_validation import CrossValidation
-from suffice.validation.leave_one_out import LeaveOneOutResult
+from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
 
 
 class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):

@@ -28,8 +28,8 @@ from suffice.scoring.scorer import joint_log_proba, log_softmax
 from suffice.tally import Groups
 from suffice.tally.held_out import with_weight_of
 from suffice.tally.tally import Floats, Index
+from suffice.validation.cross_validation import LeaveOneOutResult, binned_error
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
-from suffice.validation.leave_one_out import LeaveOneOutResult, binned_error
 from suffice.validation.row_sample import MAX_ROWS
 
 Scores = tuple[Floats, Floats, Floats]

@@ -25,8 +25,8 @@ from suffice.text.family import Text
 from suffice.validation.information import (
     Dependence,
     counts_dependence,
-    describe_feature,
     normal_information,
+    one_per_feature,
     poisson_information,
     table_information,
 )
@@ -64,7 +64,7 @@ def dependence(tally: Any, model: Any) -> Dependence:
 def _level_dependence(model: Any) -> Dependence:
     tables = [Counts(table) for table in model.category_count_]
     classes, features = len(tables[0].counts), len(tables)
-    alpha = describe_feature(model.alpha_, classes, features)
+    alpha = one_per_feature(model.alpha_, classes, features)
     information, factor = np.empty(features), np.empty(features)
     for j, table in enumerate(tables):
         prior = Dirichlet.symmetric(alpha[j], table.counts.shape[1])
@@ -76,7 +76,7 @@ def _level_dependence(model: Any) -> Dependence:
 def _event_dependence(tally: Events, model: Any) -> Dependence:
     classes, features = tally.weight.shape
     pair = (model.alpha_, model.prior_rows_)
-    gamma = Gamma(*(describe_feature(part, classes, features) for part in pair))
+    gamma = Gamma(*(one_per_feature(part, classes, features) for part in pair))
     apart, together = gamma.log_evidence(tally), gamma.log_evidence(tally.pooled())
     return Dependence(_event_information(tally), apart.sum(axis=0) - together)
 
@@ -131,7 +131,7 @@ def _prior(tally: Moments, given: NormalInverseGamma | None) -> NormalInverseGam
     classes, features = tally.weight.shape
     if given is not None:
         parts = (given.location, given.pseudo_rows, given.shape, given.scale)
-        return NormalInverseGamma(*(describe_feature(part, classes, features) for part in parts))
+        return NormalInverseGamma(*(one_per_feature(part, classes, features) for part in parts))
     pooled = tally.pooled()
     variance = pooled.scatter() / np.where(pooled.weight > 0, pooled.weight, 1.0)
     scale = ONE_ROW / 2 * floor_variance(variance, pooled.mean())

@@ -20,7 +20,7 @@ from suffice.scoring.discrete import alpha_scores, whole_numbers
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
-from suffice.validation.leave_one_out import binned_error
+from suffice.validation.cross_validation import binned_error
 
 
 @with_one_blas_thread

@@ -16,6 +16,8 @@ from suffice.persist.savable import class_of
 
 # Keys of a dict that may have the hash of another, as -1 has that of -2, and "" that of 0.
 MAX_CLASHES = 8
+# What values of settings were named in older files.
+OLDER_VALUES = {("GenerativeClassifier", "combine", "corrected"): "residual"}
 FLOATS = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
 
@@ -55,6 +57,9 @@ class Decoder:
         unknown = given.keys() - set(cls._get_param_names())
         if unknown:
             refuse(f"{name} has no parameter {sorted(unknown)[0][:80]!r}.")
+        for key, value in given.items():
+            if isinstance(value, str):
+                given[key] = OLDER_VALUES.get((name, key, value), value)
         model = cls(**given)
         model._validate_params()
         self._check_patterns(model)

@@ -1,4 +1,4 @@
-"""What a classifier of tables says of rows: draws, imputed cells, reasons."""
+"""Answers of a classifier of tables: sampled rows, imputed cells, explanations."""
 
 from __future__ import annotations
 
@@ -13,10 +13,8 @@ from suffice.families.columns.family import Cells
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores
 from suffice.table.combining import log_proba
 from suffice.table.fitted import TableFitted
-from suffice.table.frames import format_time
-from suffice.table.rows import MISSING_SUFFIX
+from suffice.table.rows import MISSING_SUFFIX, format_time
 from suffice.tally.tally import Floats, Index
-from suffice.validation.information import Dependence
 
 
 def sample_cells(fitted: TableFitted, codes: Index, rng: np.random.Generator) -> Cells:
@@ -104,15 +102,3 @@ def show_cell(column: Column) -> str:
     if column.kind in ("date", "time", "span"):
         return f"{column.name} = {format_time(float(value), column.kind)}"
     return f"{column.name} = {value:g}"
-
-
-def dependence(fitted: TableFitted) -> Dependence:
-    """Return how each column depends on the label, in the order of the blocks' columns."""
-    # What a first fit does without is loaded when it is asked for.
-    from suffice.lab.dependence import column_dependences
-
-    parts = fitted.tally.parts.parts
-    blocks = zip(fitted.counter.blocks, parts, strict=True)
-    found = [one for block, part in blocks for one in column_dependences(block, part)]
-    information = np.array([one.mutual_information for one in found])
-    return Dependence(information, np.array([one.log_bayes_factor for one in found]))

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Columns = tuple[str, ...]
-# The family of a column that is left out, and reasons to leave one out or not to choose.
-IGNORE = "ignore"
+# Reasons to leave a column out, or not to choose.
 EMPTY, CONSTANT, AS_GIVEN = "no value at all", "one value only", "as given"
 # Columns up to which a block is described by their names.
 MAX_NAMED = 4
@@ -113,7 +112,7 @@ class Choices(Mapping[str, Choice]):
         return f"decided from {self.rows:,} row{'s' if self.rows != 1 else ''}{again}"
 
     def with_notes(self, notes: Mapping[str, str]) -> Choices:
-        """Return the choices with what is to be said of some columns before why they were made."""
+        """Return the choices with notes on some columns, which come before the reasons."""
         noted = (
             replace(one, why=f"{notes[one.column]}; {one.why}") if one.column in notes else one
             for one in self.columns

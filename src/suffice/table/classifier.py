@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,37 +39,42 @@ from suffice.generative.importance import (
     note_on_rows,
 )
 from suffice.scoring.explanation import Explanation
-from suffice.table import combining
-from suffice.table.answers import dependence, explain_row, impute_cells, sample_cells
-from suffice.table.blocks import IndependentBlocks
-from suffice.table.choices import IGNORE, Choices
-from suffice.table.column_losses import new_increase
+from suffice.table import combining, saving, streams
+from suffice.table.answers import explain_row, impute_cells, sample_cells
+from suffice.table.choices import Choices
 from suffice.table.counter import TableCounter
-from suffice.table.cross_validation import TableCandidate, score_candidates
-from suffice.table.families import string_formats
-from suffice.table.fitted import StreamState, TableBatch, TableFitted, Window, as_table_fitted
-from suffice.table.frames import as_given, fill_missing, frame_kind
+from suffice.table.fitted import (
+    IndependentBlocks,
+    StreamState,
+    TableBatch,
+    TableFitted,
+    Window,
+    as_table_fitted,
+)
 from suffice.table.held_out import cell_hashes
+from suffice.table.importance import dependence, new_increase
 from suffice.table.residual_features import ResidualFeatures
 from suffice.table.rows import (
     TableRows,
+    as_given,
     check_table,
     columns_to_mark,
+    fill_missing,
+    frame_kind,
     read_first,
     select_columns,
     warn_unreadable,
 )
-from suffice.table.saving import state as saving
-from suffice.table.streams import drift, early
+from suffice.table.structure.families import IGNORE, string_formats
 from suffice.table.structure.search import choose_structure
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
+from suffice.validation.cross_validation import LeaveOneOutResult
 from suffice.validation.importance import Importance
-from suffice.validation.leave_one_out import LeaveOneOutResult
 from suffice.validation.row_sample import RowSample
 
-# What helps where nothing was measured.
+# What to do where no importance was measured.
 CURE = "learn several rows of two classes, or call importance(X, y)"
 
 
@@ -87,23 +92,23 @@ class GenerativeClassifier(TallyClassifier):
         columns: "normal", "normal:tied", "lognormal", "lognormal:tied", "student", "binned",
         "poisson", "bernoulli", "categorical", "joint", "mvn", "mvn:tied", "text",
         "text:bernoulli", "text:complement" or "ignore"; the others are chosen. "student", which
-        far-off numbers hardly move, is never chosen: it takes its time, and is there by name.
+        outliers hardly affect, is slow to fit and used only where it is named.
         Strings that are numbers, dates or times are read as such, unless "categorical" or "text" is
         named. The `families_` of another model count exactly what that model counts, bins included,
         so that the two can be merged.
-    combine : {"auto", "naive", "temperature", "blocks", "corrected"}, default="auto"
-        How the blocks' log-likelihoods are combined: added up, times one temperature, each times a
-        weight of its own, or with residual coefficients for levels and numbers beside. "auto" takes
-        the method with the lowest held-out log-loss.
+    combine : {"auto", "naive", "temperature", "blocks", "residual"}, default="auto"
+        How the blocks' log-likelihoods are combined: added up, times one inverse temperature,
+        each times a weight of its own, or with residual coefficients for levels and numbers beside.
+        "auto" takes the method with the lowest held-out log-loss.
     missing : {"ignore", "informative"}, default="ignore"
-        Missing values are left out when learning and marginalised when scoring; "informative" makes
-        it a feature of its own whether a cell is missing, where that depends on the class.
+        Missing values are left out when learning and marginalised when scoring. "informative" adds
+        a feature for each column, whether its cell is missing, where that depends on the class.
     budget : int, default=60
         How many arrangements of columns into blocks are tried.
     estimate : {"predictive", "mean"}, default="predictive"
-        "predictive" integrates the parameters of every block out; "mean" plugs their posterior
-        expectations in, which is surer of itself where rows are few. Families and blocks are
-        chosen by predictives in either case.
+        "predictive" integrates out the parameters of every block. "mean" plugs in their posterior
+        expectations, which makes probabilities overconfident where rows are few. Families and
+        blocks are chosen by predictive distributions in either case.
 
     Attributes
     ----------
@@ -114,10 +119,10 @@ class GenerativeClassifier(TallyClassifier):
         The blocks as `families` takes them: by columns, the family with its settings.
     blocks_ : tuple of Family
     posteriors_ : tuple of Posterior
-        What the tally says of each block.
+        The posterior predictive distribution of each block.
     weights_ : dict
         How much each block counts.
-    corrections_ : dict
+    residual_coefficients_ : dict
         Residual coefficients: what levels and numbers add beyond their blocks.
     combination_ : Combination
     weights_stale_ : bool
@@ -126,6 +131,17 @@ class GenerativeClassifier(TallyClassifier):
         All that was learned.
     new_classes_ : ndarray
         Classes that the last rows brought.
+
+    Notes
+    -----
+    A stream may start with one row: `partial_fit` decides families, bins and blocks again, and
+    counts all rows so far again, after about 50, 200, 1,000 and 2,000 rows, from rows that are kept
+    (`choices_` says from how many). After that, and after `fit`, they are held.
+
+    `forget` also drops the names of levels and words of which no row is left.
+
+    Models can be merged if both have counted the same blocks:
+    `GenerativeClassifier(families=first.families_)` counts what the first has chosen.
 
     Examples
     --------
@@ -146,7 +162,7 @@ class GenerativeClassifier(TallyClassifier):
     # The blocks that were chosen are compared, not how they were.
     _free_settings: ClassVar[tuple[str, ...]] = ("families", "budget")
     _saved: ClassVar[tuple[str, ...]] = saving.FIELDS
-    # How many rows the window has that was asked for before the first rows came.
+    # The size of a window that was set before the first rows were learned.
     _window: int | None = None
 
     def __init__(
@@ -190,65 +206,18 @@ class GenerativeClassifier(TallyClassifier):
         """
         return super().fit(X, y, sample_weight, groups)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from further rows: the same as `fit` on all rows so far, in any order.
-
-        A stream may start with one row: families, bins and blocks are decided again, and all rows
-        so far counted anew, after about 50, 200, 1,000 and 2,000 rows, from rows that are kept
-        (`choices_` says from how many). After that, and after `fit`, they are held. No rows change
-        nothing.
-
-        Parameters
-        ----------
-        X, y, sample_weight : as in `fit`
-            One row may be a mapping, a Series or a list of its cells, and y its label.
-        classes : array-like, optional
-            At the first call: all the classes there will ever be; another label is then an
-            error. Without it a new label becomes a new class (see `new_classes_`).
-        """
-        return super().partial_fit(X, y, classes, sample_weight)
-
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows that were learned: the same as `fit` on the others.
-
-        A class of which no row is left is no class any more, unless `classes` closed the set. The
-        names of levels and words that no row is left of are gone, too.
-
-        Give rows with the weights they were learned with. More than was learned is refused, but a
-        plausible row that was never learned cannot be noticed.
-        """
-        if self._window_size() is not None:
-            raise InputError(
-                "The model has a window, and forgets what leaves it by itself. Use window(None) to "
-                "forget rows yourself."
-            )
-        return super().forget(X, y, sample_weight)
-
-    def merge(self, other: Self) -> Self:
-        """Learn all that another model of the same kind has learned.
-
-        Both must have counted the same blocks: `GenerativeClassifier(families=first.families_)`
-        takes over what the first has chosen. The other model is left as it was.
-        """
-        if self._window_size() is not None:
-            raise InputError(
-                "The model has a window, which rows of another model could not leave. Use "
-                "window(None) before merging, or learn the rows themselves."
-            )
-        return super().merge(other)
-
     def decay(self, factor: float) -> Self:
         """Let everything learned so far count `factor` times as much: a step towards the prior.
 
-        Rows that were learned before are to be forgotten with the weights that they have now.
+        To forget rows that were learned before, give the weights that they have now.
 
         Parameters
         ----------
         factor : float, above 0 and at most 1
         """
-        before = as_table_fitted(self._check_fitted())
-        found = drift.decay(before, factor)
-        if self._window_size() is not None:
+        before = self._check_fitted()
+        found = streams.decay(before, factor)
+        if before.window is not None:
             raise InputError(
                 "The model has a window, from which rows are taken as they came. Use decay or "
                 "window, not both."
@@ -259,14 +228,14 @@ class GenerativeClassifier(TallyClassifier):
         """Learn only from the last `n` rows from now on: older ones are forgotten exactly.
 
         Must be called before the first rows are learned. The rows in the window are kept in
-        memory, to be subtracted when they leave it; they are not saved, so that a loaded model
-        asks to be fitted to them again, or to go on without a window.
+        memory, to be subtracted when they leave it. They are not saved: a loaded model must be
+        fitted to them again, or go on without a window.
 
         Parameters
         ----------
         n : int or None
-            Rows, whatever their weights. None, at any time, is no window any more: what was
-            learned stays, and nothing leaves by itself.
+            Rows, whatever their weights. None, at any time, removes the window: what was learned
+            stays, and nothing is forgotten by itself.
         """
         before = self._before()
         if n is None:
@@ -285,7 +254,7 @@ class GenerativeClassifier(TallyClassifier):
     def refresh_weights(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Fit the weights of the blocks anew, to all rows that were learned or to those kept.
+        """Refit the weights of the blocks, to all rows that were learned or to those kept.
 
         What was chosen for the columns (`choices_`) stays.
 
@@ -300,7 +269,7 @@ class GenerativeClassifier(TallyClassifier):
     def refresh_calibration(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
     ) -> Self:
-        """Do what `refresh_weights` does, under the name that other classifiers have for it."""
+        """Refit the weights, as `refresh_weights` does; other classifiers have this name for it."""
         return self.refresh_weights(X, y, sample_weight, groups)
 
     # Answering.
@@ -310,7 +279,7 @@ class GenerativeClassifier(TallyClassifier):
 
         Columns that the model leaves out are missing.
         """
-        fitted = as_table_fitted(self._check_ready())
+        fitted = self._check_ready()
         if n_samples < 1:
             raise InputError(f"Cannot draw {n_samples} rows. Ask for one or more.")
         rng = generator(random_state)
@@ -332,7 +301,7 @@ class GenerativeClassifier(TallyClassifier):
         draw : bool
         random_state : int, Generator or None
         """
-        fitted = as_table_fitted(self._check_ready())
+        fitted = self._check_ready()
         rows = self._read(fitted, X)
         rng = generator(random_state) if draw else None
         return fill_missing(X, impute_cells(fitted, rows.table, rng), fitted.counter.schema)
@@ -349,11 +318,11 @@ class GenerativeClassifier(TallyClassifier):
         against : class, optional
             All others together if not given.
         """
-        fitted = as_table_fitted(self._check_ready())
+        fitted = self._check_ready()
         return explain_row(fitted, self._read(fitted, row).table, target, against)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
-        """Return how much each column matters: what is lost without it, and what it says alone.
+        """Return how much each column matters: log-loss without it, dependence on the label.
 
         The log-loss without a column is that of rows in which its cells are missing; families,
         weights and offsets stay as they are. It was measured when the weights of the blocks were
@@ -362,75 +331,72 @@ class GenerativeClassifier(TallyClassifier):
         Parameters
         ----------
         X, y, sample_weight : rows and labels, optional
-            Measure on these rows instead. They should be new ones: rows that were learned miss a
-            column less than they should.
+            Measure on these rows instead. They should be new: on rows that were learned the
+            increase is too small.
         """
-        fitted = as_table_fitted(self._check_ready())
+        fitted = self._check_ready()
         if X is None and y is None:
             measured = fitted.loss_increase
             note = note_at_fit(measured, "rows", CURE, stale=fitted.weights_stale)
         else:
             check_labels_given(y)
-            columns, table = fitted.columns, self._read(fitted, X)
-            labelled = read_labels(table, y, sample_weight, columns.names, type(self).__name__)
-            rows = code_rows_to_measure(*labelled, fitted.classes)
-            model = fitted.log_prior, fitted.posteriors, fitted.features, fitted.combination
-            measured = new_increase(rows.X.table, *model, rows.codes, rows.row_weights)
+            table, names = self._read(fitted, X), fitted.columns.names
+            labelled = read_labels(table, y, sample_weight, names, type(self).__name__)
+            measured = new_increase(fitted, code_rows_to_measure(*labelled, fitted.classes))
             note = note_on_rows(measured, "rows")
-        names = fitted.counter.columns
-        return Importance.of("column", names, dependence(fitted), measured, note)
+        return Importance.of("column", fitted.counter.columns, dependence(fitted), measured, note)
 
     # What was learned.
 
     @property
     def schema_(self) -> Schema:
         """Names, types and levels of the columns."""
-        return self._learned_table("schema_").counter.schema
+        return self._known("schema_").counter.schema
 
     @property
     def missing_columns_(self) -> tuple[str, ...]:
-        """The columns of which it may matter where they are missing."""
-        return self._learned_table("missing_columns_").counter.missing_columns
+        """The columns of which it is a feature whether their cells are missing."""
+        return self._known("missing_columns_").counter.missing_columns
 
     @property
     def blocks_(self) -> tuple[Family[Any], ...]:
         """The blocks of columns, with their families."""
-        return self._learned_table("blocks_").counter.blocks
+        return self._known("blocks_").counter.blocks
 
     @property
     def posteriors_(self) -> tuple[Posterior[Any], ...]:
-        """What the tally says of each block."""
-        return self._learned_table("posteriors_").posteriors
+        """The posterior predictive distribution of each block."""
+        return self._known("posteriors_").posteriors
 
     @property
     def choices_(self) -> Choices:
         """What was chosen for each column, what else was tried, and why."""
-        return self._learned_table("choices_").choices
+        return self._known("choices_").choices
 
     @property
     def combination_(self) -> Combination:
         """How the blocks' log-likelihoods are combined."""
-        return self._learned_table("combination_").combination
+        return self._known("combination_").combination
 
     @property
     def features_(self) -> ResidualFeatures:
         """What the residual coefficients are of."""
-        return self._learned_table("features_").features
+        return self._known("features_").features
 
     @property
     def weights_stale_(self) -> bool:
         """Whether rows were learned or forgotten since weights and families were chosen."""
-        return self._learned_table("weights_stale_").weights_stale
+        return self._known("weights_stale_").weights_stale
 
     @property
     def frame_kind_(self) -> str:
         """What kind of table was given first."""
-        return self._learned_table("frame_kind_").frame_kind
+        return self._known("frame_kind_").frame_kind
 
     @property
     def families_(self) -> dict[Any, Any]:
         """What to give as `families` to a model that is to count exactly what this one counts."""
-        fitted = self._learned_table("families_")
+        fitted = self._known("families_")
         found: dict[Any, Any] = {
             block.columns: {"family": block.name, **block.settings}
             for block in fitted.counter.blocks
@@ -441,50 +407,47 @@ class GenerativeClassifier(TallyClassifier):
     @property
     def weights_(self) -> dict[Any, float]:
         """How much each block counts, by its column, or the tuple of its columns."""
-        fitted = self._learned_table("weights_")
+        fitted = self._known("weights_")
         blocks = fitted.counter.blocks
         names = (block.columns if len(block.columns) > 1 else block.column for block in blocks)
         return dict(zip(names, fitted.combination.weights.tolist(), strict=True))
 
     @property
-    def corrections_(self) -> dict[str, Floats]:
+    def residual_coefficients_(self) -> dict[str, Floats]:
         """Residual coefficients: what a level, or a standard deviation of a number, adds.
 
         Arrays of shape (levels or 1, n_classes), by column; beside what its block says. Columns
         without coefficients are not there.
         """
-        fitted = self._learned_table("corrections_")
+        fitted = self._known("residual_coefficients_")
         return fitted.features.by_column(fitted.combination.residual_coefficients)
 
     # How it is done.
 
-    def _learned_table(self, name: str) -> TableFitted:
-        return as_table_fitted(self._known(name))
+    if TYPE_CHECKING:
+        # What was learned is always a TableFitted.
+
+        def _before(self) -> TableFitted | None: ...
+        def _known(self, name: str) -> TableFitted: ...
+        def _check_fitted(self) -> TableFitted: ...
+        def _check_ready(self) -> TableFitted: ...
 
     def _counter(self) -> TableCounter:
         return TableCounter()
 
     def _batch(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        *,
-        groups: Any = None,
-        before: Fitted | None = None,
+        self, X: Any, y: Any, sample_weight: Any, *, groups: Any = None, before: Any = None
     ) -> TableBatch:
         name = type(self).__name__
         if before is None:
-            kind = frame_kind(X)
             table, columns = read_first(X, self.families, name)
-            batch = self._first_batch(table, columns, y, sample_weight, kind)
+            batch = self._first_batch(table, columns, y, sample_weight, frame_kind(X))
             return replace(batch, rows=with_groups(batch.rows, groups))
-        fitted = as_table_fitted(before)
-        given, columns = check_table(X, fitted.columns, fitted.counter.schema, name)
-        counter, table = fitted.counter.grow(given)
+        given, columns = check_table(X, before.columns, before.counter.schema, name)
+        counter, table = before.counter.grow(given)
         warn_unreadable(table.table)
         classes, rows = read_labels(table, y, sample_weight, columns.names, name)
-        return TableBatch(with_groups(rows, groups), classes, columns, counter, fitted.frame_kind)
+        return TableBatch(with_groups(rows, groups), classes, columns, counter, before.frame_kind)
 
     def _first_batch(
         self, table: TableRows, columns: Columns, y: Any, sample_weight: Any, kind: str
@@ -496,30 +459,29 @@ class GenerativeClassifier(TallyClassifier):
         return TableBatch(rows, classes, columns, counter, kind)
 
     def _columns_to_mark(self, rows: TableRows) -> tuple[str, ...]:
+        """Return the columns of which it is a feature whether a cell is missing."""
         if self.missing == "ignore":
             return ()
         return columns_to_mark(rows.table, Schema.of(rows.table).given, self.families)
 
-    def _choose(self, batch: Batch) -> TableBatch:
-        assert isinstance(batch, TableBatch)
+    def _choose(self, batch: Any) -> TableBatch:
         structure = choose_structure(
             batch.rows, self.families, budget=self.budget, combine=self.combine
         )
         counter = replace(batch.counter, blocks=structure.blocks)
-        return replace(batch, counter=counter, structure=structure)
+        return TableBatch(
+            batch.rows, batch.classes, batch.columns, counter, batch.frame_kind, structure
+        )
 
-    def _posterior(self, fitted: Fitted) -> Generative:
-        counter = as_table_counter(fitted)
-        pairs = zip(counter.blocks, fitted.tally.parts.parts, strict=True)
+    def _posterior(self, fitted: Any) -> Generative:
+        pairs = zip(fitted.counter.blocks, fitted.tally.parts.parts, strict=True)
         found = (block.posterior(part) for block, part in pairs)
         if self.estimate == "mean":
             found = (posterior.as_plug_in() for posterior in found)
         prior = ClassPrior.of(fitted.tally.weights, None, "predictive")
         return Generative(prior, IndependentBlocks(tuple(found)))
 
-    def _fit_rows(self, fitted: Fitted, batch: Batch, *, waits: bool = False) -> TableFitted:
-        assert isinstance(batch, TableBatch)
-        assert batch.structure is not None
+    def _fit_rows(self, fitted: Fitted, batch: Any, *, waits: bool = False) -> TableFitted:
         start = self._with_model(TableFitted.start(fitted, batch), waits=waits)
         rows, held_out, counter = batch.rows, batch.structure.held_out, start.counter
         if counter.blocks is not batch.counter.blocks:
@@ -536,42 +498,31 @@ class GenerativeClassifier(TallyClassifier):
         fitted = as_table_fitted(super()._fit(X, y, sample_weight, groups))
         return self._slide(self._with_window(fitted), X, y, sample_weight)
 
-    def _learn(
-        self, before: Fitted | None, X: Any, y: Any, classes: Any, sample_weight: Any
-    ) -> TableFitted:
+    def _learn(self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> TableFitted:
         if before is None:
             X = first_row_as_table(X, y)
             fitted = as_table_fitted(super()._learn(None, X, y, classes, sample_weight))
-            if early.will_decide(self.families, fitted.choices):
+            if streams.will_decide(self.families, fitted.choices):
                 given = self._read_given(fitted, X, y, sample_weight, undecided=True)
                 stream = StreamState(fitted.choices.rows, 0, given.declared)
-                fitted = early.record_decision(fitted, given.sample(), stream)
-            return self._slide(self._with_window(fitted), X, y, sample_weight)
-        known = as_table_fitted(before)
-        drift.check_window_rows(known.window)
-        if known.stream is None:
-            fitted = as_table_fitted(super()._learn(known, X, y, classes, sample_weight))
+                fitted = streams.record_decision(fitted, given.sample(), stream)
+            fitted = self._with_window(fitted)
         else:
-            fitted = self._learn_early(known, known.stream, X, y, classes, sample_weight)
+            streams.check_window_rows(before.window)
+            learn = super()._learn if before.stream is None else self._learn_early
+            fitted = as_table_fitted(learn(before, X, y, classes, sample_weight))
         return self._slide(fitted, X, y, sample_weight)
 
     def _learn_early(
-        self,
-        before: TableFitted,
-        stream: StreamState,
-        X: Any,
-        y: Any,
-        classes: Any,
-        sample_weight: Any,
+        self, before: Any, X: Any, y: Any, classes: Any, sample_weight: Any
     ) -> TableFitted:
         """Return what was learned, with further rows of a stream that has only begun."""
         learning.known_classes(classes, before)
         given = self._read_given(before, X, y, sample_weight, undecided=True)
         batch = given.sample()
-        assert before.sample is not None
         sample = before.sample.merge(batch)
-        stream = early.add_rows(stream, given, int(batch.counts.sum()))
-        if not early.is_due(stream):
+        stream = streams.add_rows(before.stream, given, int(batch.counts.sum()))
+        if not streams.is_due(stream):
             try:
                 fitted = super()._learn(before, X, y, classes, sample_weight)
                 return as_table_fitted(fitted).replace(sample=sample, stream=stream)
@@ -582,48 +533,45 @@ class GenerativeClassifier(TallyClassifier):
         return self._decide(before, sample, stream)
 
     def _decide(self, before: TableFitted, sample: RowSample, stream: StreamState) -> TableFitted:
-        """Return what all rows of a stream say, their structure chosen anew as `fit` does."""
+        """Return what was learned from all rows of a stream, their structure chosen as by `fit`."""
         rows = sample.expand()
-        table = early.reread(rows.X.table, string_formats(self.families), stream.declared)
+        table = streams.reread(rows.X.table, string_formats(self.families), stream.declared)
         weights = None if np.all(rows.weights == 1.0) else rows.weights
         known = before.classes if before.closed else learning.known_classes(None, None)
-        with early.silence() if early.next_decision(stream) else nullcontext():
+        with streams.silence() if streams.next_decision(stream) else nullcontext():
             warn_unreadable(table)
             labels, kind = sample.labels[rows.codes], before.frame_kind
             batch = self._first_batch(TableRows(table), before.columns, labels, weights, kind)
             fitted = as_table_fitted(self._start(batch, known, closed=before.closed))
         new = np.setdiff1d(fitted.classes, before.classes)
         fitted = fitted.replace(new_classes=new, window=before.window)
-        return early.record_decision(fitted, sample, stream)
+        return streams.record_decision(fitted, sample, stream)
 
-    def _forget(self, before: Fitted, X: Any, y: Any, sample_weight: Any) -> Fitted:
-        known = as_table_fitted(before)
-        if known.stream is not None and known.sample is not None:
-            given = self._read_given(known, X, y, sample_weight, undecided=True)
-            batch = given.sample()
-            if known.sample.holds(batch):
-                known = known.replace(sample=known.sample.forget(batch))
+    def _forget(self, before: Any, X: Any, y: Any, sample_weight: Any) -> Fitted:
+        if before.window is not None:
+            raise InputError(
+                "The model has a window, and forgets what leaves it by itself. Use window(None) to "
+                "forget rows yourself."
+            )
+        if before.stream is not None and before.sample is not None:
+            batch = self._read_given(before, X, y, sample_weight, undecided=True).sample()
+            if before.sample.holds(batch):
+                before = before.replace(sample=before.sample.forget(batch))
             else:
-                known = early.hold_choices(known)  # their cells were written in another way
-        return super()._forget(known, X, y, sample_weight)
+                before = streams.hold_choices(before)  # their cells were written in another way
+        return super()._forget(before, X, y, sample_weight)
 
     def _read_given(
         self, fitted: TableFitted, X: Any, y: Any, sample_weight: Any, *, undecided: bool
-    ) -> early.GivenBatch:
+    ) -> streams.GivenBatch:
         name = type(self).__name__
-        return early.read_given(fitted, X, y, sample_weight, name, undecided=undecided)
-
-    def _window_size(self) -> int | None:
-        """Return how many rows the window has, if there is one."""
-        before = self._before()
-        if before is None:
-            return self._window
-        found = as_table_fitted(before).window
-        return None if found is None else found.size
+        return streams.read_given(fitted, X, y, sample_weight, name, undecided=undecided)
 
     def _with_window(self, fitted: TableFitted) -> TableFitted:
-        """Return what was learned of the first rows, with a window if one was asked for."""
-        size = self._window_size()
+        """Return what was learned of the first rows, with a window if there is to be one."""
+        before, size = self._before(), self._window
+        if before is not None:
+            size = None if before.window is None else before.window.size
         return fitted if size is None else fitted.replace(window=Window(size, ()))
 
     def _slide(self, fitted: TableFitted, X: Any, y: Any, sample_weight: Any) -> TableFitted:
@@ -632,53 +580,57 @@ class GenerativeClassifier(TallyClassifier):
             return fitted
         undecided = fitted.stream is not None
         given = self._read_given(fitted, X, y, sample_weight, undecided=undecided)
-        found = drift.slide(fitted, given)
+        found = streams.slide(fitted, given)
         return found if found.tally is fitted.tally else self._refit(found)
 
-    def _refit(self, fitted: Fitted) -> TableFitted:
-        found = combining.keep_combination(self._with_model(as_table_fitted(fitted), waits=False))
-        return combining.warn_stale_weights(found)
+    def _refit(self, fitted: Any) -> TableFitted:
+        found: TableFitted = self._with_model(fitted, waits=False)
+        return combining.warn_stale_weights(combining.keep_combination(found))
 
-    def _keep(self, before: Fitted, batch: Batch, *, forget: bool) -> learning.Kept:
-        return early.update_kept(as_table_fitted(before), batch, forget=forget)
+    def _keep(self, before: Any, batch: Batch, *, forget: bool) -> learning.Kept:
+        return streams.update_kept(before, batch, forget=forget)
 
-    def _kept_rows(self, fitted: Fitted) -> Rows:
-        return early.kept_rows(as_table_fitted(fitted))
+    def _kept_rows(self, fitted: Any) -> Rows:
+        return streams.kept_rows(fitted)
 
-    def _calibrate(self, fitted: Fitted, rows: Rows, *, complete: bool = True) -> TableFitted:
-        found = as_table_fitted(fitted)
-        return combining.fit_combination(found, rows, self.combine, complete=complete)
+    def _calibrate(self, fitted: Any, rows: Rows, *, complete: bool = True) -> TableFitted:
+        return combining.fit_combination(fitted, rows, self.combine, complete=complete)
 
     def _check_mergeable(self, other: Any) -> tuple[Fitted, Fitted]:
-        mine = as_table_fitted(self._check_fitted())
+        mine = self._check_fitted()
+        if mine.window is not None:
+            raise InputError(
+                "The model has a window, which rows of another model could not leave. Use "
+                "window(None) before merging, or learn the rows themselves."
+            )
         check_same_class(type(self), type(other))
-        theirs = as_table_fitted(other._check_fitted())
+        theirs = other._check_fitted()
         check_same_columns(mine.columns, theirs.columns)
         found = compare_settings(vars(self), vars(other), ("missing",))
         if found:
             refuse_different_counts(found)
         mine.counter.check_same_blocks(theirs.counter)
-        return early.align_streams(mine, theirs)
+        return streams.align_streams(mine, theirs)
 
-    def _read(self, fitted: Fitted, X: Any) -> TableRows:
-        counter = as_table_counter(fitted)
-        given, _ = check_table(X, fitted.columns, counter.schema, type(self).__name__)
-        rows = counter.read(given)
+    def _read(self, fitted: Any, X: Any) -> TableRows:
+        given, _ = check_table(X, fitted.columns, fitted.counter.schema, type(self).__name__)
+        rows: TableRows = fitted.counter.read(given)
         warn_unreadable(rows.table)
         return rows
 
-    def _log_proba(self, fitted: Fitted, array: TableRows) -> Floats:
-        return combining.log_proba(as_table_fitted(fitted), array.table)
+    def _log_proba(self, fitted: Any, array: TableRows) -> Floats:
+        return combining.log_proba(fitted, array.table)
 
-    def _leave_one_out(self, fitted: Fitted, rows: Rows) -> LeaveOneOutResult:
-        return combining.leave_one_out(as_table_fitted(fitted), rows, self.combine)
+    def _leave_one_out(self, fitted: Any, rows: Rows) -> LeaveOneOutResult:
+        return combining.leave_one_out(fitted, rows, self.combine)
 
     def _cross_validation_scores(
         self, models: list[Any], batch: Batch, experiment: Experiment
     ) -> Scores:
-        return score_candidates([model._table_candidate(batch) for model in models], experiment)
+        candidates = [model._table_candidate(batch) for model in models]
+        return combining.score_candidates(candidates, experiment)
 
-    def _table_candidate(self, batch: TableBatch) -> TableCandidate:
+    def _table_candidate(self, batch: TableBatch) -> combining.TableCandidate:
         """Return how this model chooses a structure and learns a tally, for cross-validation."""
 
         def choose(rows: Rows, classes: Labels) -> TableBatch:
@@ -692,13 +644,14 @@ class GenerativeClassifier(TallyClassifier):
             start = self._with_model(TableFitted.start(fitted, chosen), waits=False)
             return combining.fit_combination(start, chosen.rows, self.combine)
 
-        return TableCandidate((self.families, self.budget, self.missing), choose, fit)
+        settings = self.families, self.budget, self.missing
+        return combining.TableCandidate(settings, choose, fit)
 
-    def _state(self, fitted: Fitted) -> dict[str, Any]:
-        return saving.state_of(as_table_fitted(fitted))
+    def _state(self, fitted: Any) -> dict[str, Any]:
+        return saving.state_of(fitted)
 
-    def _rows_to_save(self, fitted: Fitted) -> dict[str, Any]:
-        return saving.rows_to_save(as_table_fitted(fitted), type(self).__name__)
+    def _rows_to_save(self, fitted: Any) -> dict[str, Any]:
+        return saving.rows_to_save(fitted, type(self).__name__)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         saving.check_state(state, self.families)
@@ -709,9 +662,3 @@ class GenerativeClassifier(TallyClassifier):
         if rows is not None:
             found = found.replace(sample=saving.sample_of_file(rows, found))
         self._fitted = found
-
-
-def as_table_counter(fitted: Fitted) -> TableCounter:
-    """Return what is counted of a table, known to be so."""
-    assert isinstance(fitted.counter, TableCounter)
-    return fitted.counter

@@ -1,28 +1,32 @@
-"""The combination of blocks: fitted to held-out rows, applied to new ones, left-out rows scored."""
+"""The combination of blocks: fitted to held-out rows, applied to new ones, and validated."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.held_out import HeldOutRows, remove_common
 from suffice.combine.select import UNFITTED, select_combination
-from suffice.combine.weights import WeightFit
+from suffice.combine.weights import HeldOutRows, WeightFit, remove_common
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
-from suffice.generative.fitted import HeldOutSample
+from suffice.estimators.folds import Experiment
+from suffice.estimators.merging import same
+from suffice.generative.fitted import HeldOutSample, Labels
+from suffice.generative.held_out import Scores, deal_rows, sample_answers, score_fold
 from suffice.generative.learning import warn_stale
-from suffice.table.column_losses import held_out_increase
-from suffice.table.fitted import TableFitted
-from suffice.table.held_out import HeldOut, add_group_hashes, cell_hashes, row_hashes
+from suffice.table.fitted import TableBatch, TableFitted
+from suffice.table.held_out import HeldOut, cell_hashes, row_hashes
+from suffice.table.importance import held_out_increase
 from suffice.table.residual_features import choose_features
-from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
+from suffice.table.structure.settings import DEFAULT_SEARCH
+from suffice.tally import Groups
 from suffice.tally.tally import ROUNDING, Floats
-from suffice.validation.folds import DistinctRows, assign_folds
-from suffice.validation.leave_one_out import LeaveOneOutResult
+from suffice.validation.cross_validation import LeaveOneOutResult
 from suffice.validation.row_sample import MAX_ROWS
 
 # Log-likelihoods (rows by classes by blocks) that are held at once: 256 MB.
@@ -52,25 +56,24 @@ def fit_combination(
     hashes : (n,), optional
         Of what the blocks' columns hold, if they were computed before.
     """
-    held_out = hold_out(fitted, rows, complete=complete, hashes=hashes)
-    return fit_to_held_out(fitted, held_out, combine)
+    return fit_to_held_out(fitted, hold_out(fitted, rows, hashes, complete=complete), combine)
 
 
 def hold_out(
-    fitted: TableFitted, rows: Rows, *, complete: bool = True, hashes: Hashes | None = None
+    fitted: TableFitted, rows: Rows, hashes: Hashes | None = None, *, complete: bool = True
 ) -> HeldOut:
     """Return the rows that the combination is fitted to, in folds: of many, a sample."""
     if hashes is None:
         hashes = cell_hashes(rows.X.table, fitted.counter.columns)
-    hashes = add_group_hashes(hashes, rows)
-    distinct = DistinctRows.of(rows, hashes, max_held_out(fitted), complete=complete)
-    return HeldOut(assign_folds(distinct), fitted.tally.weights)
+    folds = deal_rows(rows, hashes, max_held_out(fitted), complete=complete)
+    return HeldOut(folds, fitted.tally.weights)
 
 
-def max_held_out(fitted: TableFitted, settings: SearchSettings = DEFAULT_SEARCH) -> int:
+def max_held_out(fitted: TableFitted) -> int:
     """Return how many distinct rows the combination is fitted to at most."""
     classes, blocks = len(fitted.classes), len(fitted.counter.blocks)
-    most = max(settings.rows_per_weight * (classes + blocks), settings.min_weight_rows)
+    wanted = DEFAULT_SEARCH.rows_per_weight * (classes + blocks)
+    most = max(wanted, DEFAULT_SEARCH.min_weight_rows)
     return max(1, min(most, MAX_LIKELIHOODS // (classes * max(1, blocks))))
 
 
@@ -97,17 +100,12 @@ def block_scores(fitted: TableFitted, held_out: HeldOut) -> HeldOutRows:
 
 def _held_out_answers(fitted: TableFitted, held_out: HeldOut, found: WeightFit) -> HeldOutSample:
     """Return log p(class | row) of held-out rows by weights that are fitted to the others."""
-    kept = held_out.kept[:MAX_ROWS]
-    answers = np.full((len(kept), len(fitted.classes)), -np.inf)
+    kept, folds = held_out.kept, held_out.folds
+    answers = np.full((len(kept[:MAX_ROWS]), len(fitted.classes)), -np.inf)
     if found.scores.size:
         answers[:, held_out.classes] = found.combination.normalize(found.scores[:MAX_ROWS])
-    folds = held_out.folds
-    codes, weights = folds.rows.codes[kept], held_out.weights[:MAX_ROWS]
-    hashes = folds.hashes[kept]
-    if folds.rows.groups.size:
-        hashes = hashes ^ folds.rows.groups[kept]
-    numbers = np.asarray(codes, np.intp)
-    return HeldOutSample(fitted.classes, answers, numbers, weights, hashes)
+    codes = folds.rows.codes[kept]
+    return sample_answers(fitted, folds, answers, codes, held_out.weights, kept)
 
 
 def keep_combination(fitted: TableFitted) -> TableFitted:
@@ -116,16 +114,13 @@ def keep_combination(fitted: TableFitted) -> TableFitted:
     A new class has no offset and no coefficients.
     """
     before, classes = fitted.combined_classes.tolist(), fitted.classes.tolist()
-    combination = fitted.combination
-    old = dict(zip(before, combination.offsets.tolist(), strict=True))
-    offsets = [old.get(label, 0.0) for label in classes]
     places = {label: at for at, label in enumerate(before)}
-    columns = [places.get(label, len(places)) for label in classes]
-    wide = np.pad(combination.residual_coefficients, ((0, 0), (0, 1)))
+    columns = [places.get(label, len(before)) for label in classes]
+    combination = fitted.combination
+    offsets = np.append(combination.offsets, 0.0)[columns]
+    coefficients = np.pad(combination.residual_coefficients, ((0, 0), (0, 1)))[:, columns]
     return fitted.replace(
-        combination=replace(
-            combination, offsets=np.array(offsets), residual_coefficients=wide[:, columns]
-        ),
+        combination=replace(combination, offsets=offsets, residual_coefficients=coefficients),
         combined_classes=fitted.classes,
         loss_increase=fitted.loss_increase if before == classes else None,
         weights_stale=True,
@@ -133,9 +128,9 @@ def keep_combination(fitted: TableFitted) -> TableFitted:
 
 
 def warn_stale_weights(fitted: TableFitted) -> TableFitted:
-    """Say once for each model that its weights are not those of all rows.
+    """Warn once for each model that its weights are not those of all rows.
 
-    Of a stream that has only begun nothing is said: weights are fitted anew before long.
+    Not for a stream that has only begun: its weights will be refitted soon.
     """
     if fitted.choices.again_at:
         return fitted
@@ -171,7 +166,7 @@ def _add_residuals(fitted: TableFitted, scores: Floats, table: Table) -> Floats:
 
 
 def leave_one_out(fitted: TableFitted, rows: Rows, combine: str) -> LeaveOneOutResult:
-    """Return what all other rows say of each row that was learned.
+    """Return log p(class | row) of each row that was learned, given all other rows.
 
     Parameters
     ----------
@@ -222,3 +217,41 @@ def _is_only_one(totals: Floats, rows: Rows) -> NDArray[np.bool_]:
     left = np.repeat(totals[None], rows.shape[0], axis=0)
     left[np.arange(rows.shape[0]), rows.codes] -= rows.row_weights
     return np.asarray(left <= ROUNDING * totals)
+
+
+# Cross-validation.
+
+
+class TableCandidate(NamedTuple):
+    """Settings to try: how the structure is chosen from rows, and how a tally is learned."""
+
+    counting_settings: tuple[Any, ...]
+    """settings that agree in these share structure and tally"""
+    choose: Callable[[Rows, Labels], TableBatch]
+    fit: Callable[[TableBatch, Groups[Any]], TableFitted]
+
+
+def score_candidates(candidates: list[TableCandidate], experiment: Experiment) -> Scores:
+    """Return log-loss, accuracy and calibration error of each candidate on each fold, (S, F).
+
+    Families, blocks and missing values of a fold must not help to predict it, so the structure is
+    chosen from training rows alone.
+    """
+    scores = np.empty((3, len(candidates), experiment.folds))
+    for fold in range(experiment.folds):
+        classes = experiment.learned_classes(fold)
+        training, test = experiment.others(fold, classes), experiment.fold(fold)
+        counted: list[tuple[tuple[Any, ...], TableBatch, Groups[Any]]] = []
+        for at, candidate in enumerate(candidates):
+            settings = candidate.counting_settings
+            known = [one for one in counted if same(one[0], settings)]
+            if not known:
+                batch = candidate.choose(training, classes)
+                tally = Groups(classes, *batch.counter.count(batch.rows))
+                known = [(settings, batch, tally)]
+                counted += known
+            fitted = candidate.fit(*known[0][1:])
+            rows = fitted.counter.with_missing_columns(test)
+            proba = log_proba(fitted, rows.X.table)
+            scores[:, at, fold] = score_fold(proba, fitted.classes, experiment.classes, rows)
+    return scores[0], scores[1], scores[2]

@@ -48,7 +48,7 @@ class TableCounter(Counter):
     Examples
     --------
     >>> from suffice.data.table import Table
-    >>> from suffice.table.families import family_of
+    >>> from suffice.table.structure.families import family_of
     >>> table = Table.of([{"city": "Rome"}, {"city": "Oslo"}])
     >>> counter = TableCounter(Schema.of(table), (), (family_of("categorical", ("city",)),))
     >>> print(counter)

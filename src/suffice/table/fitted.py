@@ -1,28 +1,117 @@
-"""What a classifier of tables has learned: one frozen value."""
+"""What a classifier of tables has learned: p(x | class) of its blocks, and one frozen value."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
 from suffice.combine.combination import Combination
 from suffice.data.rows import Rows
+from suffice.errors import InputError
 from suffice.families import Posterior
+from suffice.families.class_conditional import ClassConditional, ColumnScores, LearnedRows, LeftOut
+from suffice.families.columns.family import Cells
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
-from suffice.table.blocks import IndependentBlocks
 from suffice.table.choices import Choices
 from suffice.table.counter import TableCounter
 from suffice.table.residual_features import ResidualFeatures
+from suffice.table.rows import TableRows
 from suffice.table.structure.search import Structure
 from suffice.tally import Groups
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 from suffice.validation.importance import LossIncrease
 
 NO_FEATURES = ResidualFeatures()
-# Rows as they were given, batch by batch: their classes, and the rows coded by them.
-GivenRows = tuple[tuple[Labels, Rows], ...]
+# Rows as they were given, batch by batch, and the classes that they are coded by.
+GivenRows = tuple[tuple[Rows, Labels], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BlockScorer:
+    """Adds log p(x | class) of rows of a table, block by block.
+
+    Parameters
+    ----------
+    posteriors : of the blocks
+    relative : bool
+        Whether a term that all classes of a row share may be left out.
+    """
+
+    posteriors: tuple[Posterior[Any], ...]
+    relative: bool = False
+
+    def fill(self, X: TableRows, start: int, stop: int, out: Floats) -> int:
+        """Add the log-likelihoods of rows start..stop to `out`; no row is refused (-1)."""
+        whole = start == 0 and stop == len(X)
+        table = X.table if whole else X.table.take(np.arange(start, stop))
+        for one in self.posteriors:
+            out += one.relative_scores(table) if self.relative else one.scores(table)
+        return -1
+
+
+@dataclass(frozen=True, eq=False)
+class IndependentBlocks(ClassConditional):
+    """The product of the distributions of blocks: p(x | class) = prod_b p(x_b | class).
+
+    Parameters
+    ----------
+    posteriors : what the tally says of each block (C classes)
+    """
+
+    posteriors: tuple[Posterior[Any], ...]
+
+    def scorer(self) -> BlockScorer:
+        """Return what adds log p(x | class), up to a term that all classes share."""
+        return BlockScorer(self.posteriors, relative=True)
+
+    def density(self) -> BlockScorer:
+        """Return what adds log p(x | class)."""
+        return BlockScorer(self.posteriors)
+
+    def split(self, cells: Any) -> ColumnScores:
+        """Return what the columns of one row (`TableRows`) add to log p(x | class), by block."""
+        parts = [one.split(cells.table)[0].T for one in self.posteriors]
+        found = np.concatenate(parts) if parts else np.empty((0, 0))
+        return ColumnScores(np.arange(len(found)), found)
+
+    def linear_form(self) -> NoReturn:
+        """Say why there is no logistic regression of the same probabilities."""
+        raise InputError(
+            "A table of mixed columns is linear in no statistics of the columns alone. Use a naive "
+            "Bayes classifier of one kind of column for the bridge."
+        )
+
+    def sample(self, codes: Index, rng: np.random.Generator) -> Cells:
+        """Draw a row of each of these classes: the cells of each column by name, (n,)."""
+        cells: Cells = {}
+        for one in self.posteriors:
+            cells |= one.sample(codes.astype(np.int32), rng)
+        return cells
+
+    @property
+    def log_evidence(self) -> float:
+        """Log marginal likelihood of the rows, given their classes."""
+        return float(sum(one.log_evidence for one in self.posteriors))
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters all classes have."""
+        return int(sum(one.n_parameters for one in self.posteriors))
+
+    def with_tally(self, groups: Groups[Any], kept: Index) -> Self:
+        """Return the distributions of another tally, of classes `kept`, under the same priors."""
+        pairs = zip(self.posteriors, groups.parts.parts, strict=True)
+        return type(self)(tuple(one.with_tally(part) for one, part in pairs))
+
+    def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
+        """Return log p(x | class) of each row, (n, C), without the row; the priors are held."""
+        rows = learned.rows
+        scores = np.zeros((rows.shape[0], len(learned.tally.classes)))
+        for one in self.posteriors:
+            scores += one.leave_one_out(rows.X.table, rows.codes, rows.weights)
+        return LeftOut(scores, np.zeros(rows.shape[0], np.bool_))
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +120,7 @@ class TableBatch(Batch):
 
     Parameters
     ----------
-    frame_kind : what kind of table was given (`frames.frame_kind`)
+    frame_kind : what kind of table was given (`frame_kind`)
     structure : Structure, or None of rows that nothing is chosen by
     """
 
@@ -41,7 +130,7 @@ class TableBatch(Batch):
 
 
 class StreamState(NamedTuple):
-    """How far a stream has come whose families will be decided again (`streams.early`)."""
+    """How far a stream has come whose families will be decided again (`streams`)."""
 
     seen: int
     """Rows that were learned, those that are forgotten by now among them."""
@@ -52,7 +141,7 @@ class StreamState(NamedTuple):
 
 
 class Window(NamedTuple):
-    """The last rows, which alone count (`streams.window`)."""
+    """The last rows, which alone count (`streams`)."""
 
     size: int
     """How many rows it holds at most, whatever their weights."""
@@ -122,7 +211,7 @@ class TableFitted(Fitted):
 
     @property
     def posteriors(self) -> tuple[Posterior[Any], ...]:
-        """What the tally says of each block."""
+        """The posterior predictive distribution of each block."""
         blocks = self.generative.features
         assert isinstance(blocks, IndependentBlocks)
         return blocks.posteriors

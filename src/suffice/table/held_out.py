@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Combination
-from suffice.combine.held_out import HeldOutRows, held_out_rows, log_ratio
+from suffice.combine.weights import HeldOutRows, held_out_rows, log_ratio
 from suffice.data.hashes import Hashes, table_hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -20,30 +20,21 @@ from suffice.families.class_prior import ClassPrior
 from suffice.logistic.binary import FeatureRows
 from suffice.table.residual_features import ResidualFeatures
 from suffice.tally.tally import Floats, Index
-from suffice.validation.folds import DistinctRows, Folds, assign_folds
-
-
-def assign_table_folds(rows: Rows, columns: Iterable[str]) -> Folds:
-    """Return rows of a table in folds, dealt by what some columns hold."""
-    return assign_folds(DistinctRows.of(rows, row_hashes(rows, columns)))
-
-
-def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
-    """Return a hash of what some columns of a table hold, and of the group, (n,)."""
-    return add_group_hashes(cell_hashes(rows.X.table, columns), rows)
+from suffice.validation.folds import Folds
 
 
 def cell_hashes(table: Table, columns: Iterable[str]) -> Hashes:
     """Return a hash of what some columns hold, (n,)."""
     names = frozenset(columns)
     if names not in table.known_hashes:
-        # The same rows are asked for their families and for their folds.
+        # The same rows are hashed for the choice of families and for the folds.
         table.known_hashes[names] = table_hashes((table[name] for name in names), len(table))
     return table.known_hashes[names]
 
 
-def add_group_hashes(hashes: Hashes, rows: Rows) -> Hashes:
-    """Return hashes of what rows hold and of the group of each."""
+def row_hashes(rows: Rows, columns: Iterable[str]) -> Hashes:
+    """Return a hash of what some columns of a table hold, and of the group, (n,)."""
+    hashes = cell_hashes(rows.X.table, columns)
     return hashes ^ rows.groups if rows.groups.size else hashes
 
 
@@ -63,7 +54,7 @@ class HeldOut:
 
     folds: Folds
     totals: Floats
-    # Scores of blocks that were asked for before, by family and whether parameters are plugged in.
+    # Scores of blocks that are known, by family and whether parameters are plugged in.
     _scores: dict[tuple[Any, bool], Floats] = field(default_factory=dict, repr=False)
 
     @property

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.combination import TWO
 from suffice.combine.select import SELECTION_ROWS
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
@@ -204,9 +203,9 @@ def _numbers(column: Column, logarithm: bool) -> Floats:
 def may_have_residuals(
     combine: str, totals: Floats, settings: SearchSettings = DEFAULT_SEARCH
 ) -> bool:
-    """Say whether residual coefficients are tried at all, given the weight of each class's rows."""
+    """Return whether residual coefficients are tried at all, given the weights of the classes."""
     few = float(totals.sum()) <= settings.max_residual_rows
-    return len(totals) > 1 and (combine == "corrected" or (combine == "auto" and few))
+    return len(totals) > 1 and (combine == "residual" or (combine == "auto" and few))
 
 
 def choose_features(
@@ -234,7 +233,7 @@ def choose_features(
     """
     if not may_have_residuals(combine, totals, settings):
         return ResidualFeatures()
-    classes, asked = len(totals), combine == "corrected"
+    classes, wanted = len(totals), combine == "residual"
     found = ResidualFeatures.fit(
         tuple(blocks), rows.X.table, rows.weights, settings.max_residual_levels
     )
@@ -242,9 +241,9 @@ def choose_features(
     unknown = classes * found.width
     work = few * (unknown**2 // 2 + classes**3) + unknown**3 // 3
     most = settings.max_residual_work_in_trials if trial else settings.max_residual_work
-    if classes == TWO:
+    if classes == 2:
         unknown = found.width
         work, most = few * len(found.columns) ** 2 + unknown**3, settings.max_residual_work
-    # With fewer rows than coefficients, too much of a row is left in the weights without it.
+    # With fewer rows than coefficients, a Newton step does not remove enough of a left-out row.
     few_enough = work < most and unknown <= rows.shape[0]
-    return found if asked or few_enough else ResidualFeatures()
+    return found if wanted or few_enough else ResidualFeatures()

@@ -1,4 +1,4 @@
-"""Folds that hold rows out: dealt by what rows hold, never by where they stand."""
+"""Folds that hold rows out: assigned by a hash of what rows hold, never by their positions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from suffice.tally.tally import Floats, Index
 
 Codes = NDArray[np.int32]
 
-# How many folds rows are dealt to (docs: mathematics, section 10).
+# The number of folds (docs: mathematics, section 10).
 FOLDS = 10
 # How many more hashes than rows are wanted are looked at, since some may be equal.
 HASH_MARGIN = 1.25
@@ -27,8 +27,8 @@ ALL_HASHES = 2.0**64
 class DistinctRows:
     """Rows that differ in what they hold or in their class, in the order of their hashes.
 
-    Equal rows are one row of their weight, so that a weight of k is k repeats; rows that weigh
-    nothing are not there.
+    Equal rows are one row of their total weight, so that a weight of k is k repeats. Rows of weight
+    0 are left out.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class DistinctRows:
     places : (n,)
         Where (the first of) each row stood among those that were given.
     complete : bool
-        Whether these are all rows that weigh something, or a sample of them.
+        Whether these are all rows of positive weight, or a sample of them.
     """
 
     rows: Rows
@@ -149,19 +149,32 @@ class Folds:
 
     def find(self, hashes: Hashes, codes: Codes) -> Index:
         """Return the number of a row of each content and class, (m,), or -1 if there is none."""
-        at, end = (np.searchsorted(self.hashes, hashes, side) for side in ("left", "right"))
-        found = np.full(len(hashes), -1, np.intp)
-        for step in range(int((end - at).max(initial=0))):
-            near = np.flatnonzero((at + step < end) & (found < 0))
-            place = at[near] + step
-            same = self.rows.codes[place] == codes[near]
-            found[near[same]] = place[same]
-        return found
+        return find_rows(self.hashes, self.rows.codes, hashes, codes)
 
     @cached_property
     def scored(self) -> NDArray[np.bool_]:
         """The classes with rows in several folds, (C,): those of one fold are never held out."""
         return np.asarray((self.weights > 0).sum(axis=0) > 1)
+
+
+def find_rows(known: Hashes, known_codes: Codes, hashes: Hashes, codes: Codes) -> Index:
+    """Return where rows of some hashes and classes, (m,), are among known ones; -1 if nowhere.
+
+    The hashes of the known rows are increasing.
+
+    >>> known = np.array([3, 5, 5], np.uint64), np.array([0, 0, 1])
+    >>> find_rows(*known, np.array([5, 5, 4], np.uint64), np.array([1, 2, 0]))
+    array([ 2, -1, -1])
+    """
+    start = np.searchsorted(known, hashes, "left")
+    stop = np.searchsorted(known, hashes, "right")
+    found = np.full(len(hashes), -1, np.intp)
+    for step in range(int((stop - start).max(initial=0))):
+        near = np.flatnonzero((start + step < stop) & (found < 0))
+        place = start[near] + step
+        same = known_codes[place] == codes[near]
+        found[near[same]] = place[same]
+    return found
 
 
 def assign_folds(distinct: DistinctRows) -> Folds:
@@ -170,7 +183,7 @@ def assign_folds(distinct: DistinctRows) -> Folds:
     The distinct rows of a class are put in the order of their hashes and cut into `FOLDS` runs.
     Equal rows share a fold: one may be a copy of another, and a copy must not speak for the row
     that is held out. Only where most of the weight of repeated rows lies in rows that occur with
-    several labels, so that repeats are draws of their own and no copies, are they dealt one by one:
+    several labels, so that repeats are draws of their own and no copies, are they assigned singly:
     a table of a few levels could not be held out otherwise. A group of rows stays in one fold.
 
     Examples
@@ -184,8 +197,8 @@ def assign_folds(distinct: DistinctRows) -> Folds:
     weights = rows.row_weights
     if not rows.groups.size and _repeats_are_draws(hashes, weights):
         at, numbers, weights = _assign_one_by_one(rows.codes, weights, rows.classes)
-        dealt = replace(rows.take(at), weights=weights)
-        return Folds(dealt, numbers, hashes[at], distinct.complete)
+        rows = replace(rows.take(at), weights=weights)
+        return Folds(rows, numbers, hashes[at], distinct.complete)
     unit = rows.groups if rows.groups.size else hashes
     return Folds(rows, _assign_units(unit, rows), hashes, distinct.complete)
 
@@ -223,7 +236,7 @@ def _assign_units(unit: Hashes, rows: Rows) -> Codes:
 
 
 def _assign_one_by_one(codes: Codes, weights: Floats, classes: int) -> tuple[Any, Codes, Floats]:
-    """Return entries (row, fold, weight): a row of weight w is w rows, dealt in turn by class."""
+    """Return entries (row, fold, weight): a weight of w is w rows, assigned in turn by class."""
     at: list[Index] = []
     numbers: list[Index] = []
     heavy: list[Floats] = []

@@ -104,7 +104,7 @@ class LossIncrease:
         return type(self)(*some, self.weight, self.log_loss)
 
 
-# Features that are printed and drawn, unless more are asked for.
+# Features that are printed, and drawn by default.
 SHOWN = 20
 # Letters of a name that are printed.
 MAX_LETTERS = 40

@@ -1,4 +1,4 @@
-"""Mutual information of one feature and the label, from what a tally says of each class."""
+"""Mutual information of one feature and the label, from the tally of each class."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from suffice.tally import Counts
 from suffice.tally.tally import Floats
 
 # Panels of the integral end at so many standard deviations of each class from its mean: a normal
-# has 1e-19 of its mass beyond the last, and where classes cross the logarithm of the mixture bends
-# within a standard deviation of the narrower one.
+# variable is beyond the last with probability 1e-19, and where classes cross the logarithm of the
+# mixture bends within a standard deviation of the narrower one.
 PANEL_ENDS = np.arange(-9.0, 10.0)
 # Points of Gauss and Legendre in a panel; tests hold what they leave of the integral to 1e-9.
 POINTS, POINT_WEIGHTS = np.polynomial.legendre.leggauss(6)
 # Points times classes looked at together: arrays of some megabytes.
 MAX_CELLS = 1 << 20
-# A Poisson has less than 1e-15 of its mass further than this from its rate.
+# A Poisson variable is further than this from its rate with a probability below 1e-15.
 POISSON_DEVIATIONS, POISSON_MORE = 9.0, 20.0
 
 
@@ -39,7 +39,7 @@ def table_information(counts: Floats) -> Floats:
     share = counts / np.where(total > 0, total, 1.0)
     expected = share.sum(axis=-1, keepdims=True) * share.sum(axis=-2, keepdims=True)
     gain = xlogy(share, np.where(share > 0, share / np.where(share > 0, expected, 1.0), 1.0))
-    return _nats(gain.sum(axis=(-2, -1)))
+    return _nonnegative(gain.sum(axis=(-2, -1)))
 
 
 def normal_information(weights: Floats, mean: Floats, variance: Floats) -> Floats:
@@ -64,13 +64,13 @@ def normal_information(weights: Floats, mean: Floats, variance: Floats) -> Float
     share = weights / np.where(total > 0, total, 1.0)
     centre = (share * mean).sum(axis=0)
     step = max(1, MAX_CELLS // (classes**2 * len(PANEL_ENDS) * len(POINTS)))
-    doubt = np.zeros(features)
+    entropy = np.zeros(features)
     for start in range(0, features, step):
         some = slice(start, start + step)
-        doubt[some] = _conditional_entropy(
+        entropy[some] = _conditional_entropy(
             share[:, some], (mean - centre)[:, some], np.sqrt(variance[:, some])
         )
-    return _nats(entr(share).sum(axis=0) - doubt)
+    return _nonnegative(entr(share).sum(axis=0) - entropy)
 
 
 def _conditional_entropy(share: Floats, mean: Floats, deviation: Floats) -> Floats:
@@ -82,8 +82,8 @@ def _conditional_entropy(share: Floats, mean: Floats, deviation: Floats) -> Floa
     away = (x - mean[:, None, None]) / deviation[:, None, None]
     with np.errstate(divide="ignore"):
         scale = np.log(share) - np.log(deviation) - np.log(2 * np.pi) / 2
-    doubt = _weighted_entropy(scale[:, None, None] - away**2 / 2)
-    return np.asarray((half * POINT_WEIGHTS[:, None] * doubt).sum(axis=(0, 1)))
+    entropy = _weighted_entropy(scale[:, None, None] - away**2 / 2)
+    return np.asarray((half * POINT_WEIGHTS[:, None] * entropy).sum(axis=(0, 1)))
 
 
 def _weighted_entropy(joint: Floats) -> Floats:
@@ -108,13 +108,13 @@ def poisson_information(weights: Floats, rate: Floats) -> Floats:
     """
     total = weights.sum(axis=0)
     share = weights / np.where(total > 0, total, 1.0)
-    doubt = np.zeros(rate.shape[1])
+    entropy = np.zeros(rate.shape[1])
     for j in range(rate.shape[1]):
         with np.errstate(divide="ignore"):
             log_share = np.log(share[:, j, None])
         joint = log_share + poisson.logpmf(_numbers(rate[:, j]), rate[:, j, None])
-        doubt[j] = _weighted_entropy(joint).sum()
-    return _nats(entr(share).sum(axis=0) - doubt)
+        entropy[j] = _weighted_entropy(joint).sum()
+    return _nonnegative(entr(share).sum(axis=0) - entropy)
 
 
 def _numbers(rate: Floats) -> Floats:
@@ -126,13 +126,13 @@ def _numbers(rate: Floats) -> Floats:
     )
 
 
-def _nats(information: Floats) -> Floats:
-    """Return information that rounding has not left a hair below zero: it never was."""
+def _nonnegative(information: Floats) -> Floats:
+    """Return information without what rounding leaves below zero."""
     return np.asarray(np.maximum(information, 0.0))
 
 
 class Dependence(NamedTuple):
-    """What a tally says of each feature and the label, (d,) both."""
+    """How each feature depends on the label, given a tally, (d,) both."""
 
     mutual_information: Floats
     log_bayes_factor: Floats
@@ -148,22 +148,22 @@ def counts_dependence(tally: Counts, alpha: Any) -> Dependence:
     """
     if tally.counts.ndim == 3:
         pair = (alpha.successes, alpha.failures) if isinstance(alpha, Beta) else (alpha, alpha)
-        return _coins(tally, *pair)
-    return _words(tally, alpha)
+        return _binary_dependence(tally, *pair)
+    return _word_dependence(tally, alpha)
 
 
-def _coins(tally: Counts, successes: Any, failures: Any) -> Dependence:
-    """Read counts (C, d, 2) under a Beta a feature."""
+def _binary_dependence(tally: Counts, successes: Any, failures: Any) -> Dependence:
+    """Return the dependence of counts (C, d, 2) of absence and presence, under a Beta a feature."""
     classes, features = tally.counts.shape[:2]
-    heads, tails = (describe_feature(pseudo, classes, features) for pseudo in (successes, failures))
+    heads, tails = (one_per_feature(pseudo, classes, features) for pseudo in (successes, failures))
     beta = Beta(successes=heads, failures=tails)
     information = table_information(np.moveaxis(tally.counts, 0, 1))
     apart, together = beta.log_evidence(tally), beta.log_evidence(tally.pooled())
     return Dependence(information, apart.sum(axis=0) - together)
 
 
-def _words(tally: Counts, concentration: Any) -> Dependence:
-    """Read counts (C, V) of words: each against all others.
+def _word_dependence(tally: Counts, concentration: Any) -> Dependence:
+    """Return the dependence of counts (C, V) of words: each against all others.
 
     Whether the next word is k has the prior Beta(alpha_k, sum(alpha) - alpha_k): a Dirichlet's
     shares are Dirichlet again when levels are taken together.
@@ -171,12 +171,14 @@ def _words(tally: Counts, concentration: Any) -> Dependence:
     classes, words = tally.counts.shape
     if words == 1:  # the only word is always the next one
         return Dependence(np.zeros(1), np.zeros(1))
-    alpha = describe_feature(concentration, classes, words)
+    alpha = one_per_feature(concentration, classes, words)
     others = tally.total[:, None] - tally.counts
-    return _coins(Counts(np.stack([others, tally.counts], axis=-1)), alpha, alpha.sum() - alpha)
+    return _binary_dependence(
+        Counts(np.stack([others, tally.counts], axis=-1)), alpha, alpha.sum() - alpha
+    )
 
 
-def describe_feature(field: Any, classes: int, features: int) -> Floats:
+def one_per_feature(field: Any, classes: int, features: int) -> Floats:
     """Return a field of a prior as one value a feature, (d,), the same in all classes."""
     wide = np.broadcast_to(np.asarray(field, dtype=np.float64), (classes, features))
     if np.any(wide != wide[0]):

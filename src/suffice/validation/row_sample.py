@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -14,9 +13,10 @@ from suffice.data.hashes import Hashes
 from suffice.data.labels import translate_codes
 from suffice.data.rows import NO_GROUPS, Rows
 from suffice.tally.tally import ROUNDING, Index
-from suffice.validation.folds import DistinctRows
+from suffice.validation.folds import DistinctRows, find_rows
 
-# Distinct rows that are kept.
+# Distinct rows that are kept: a weight fitted to n rows costs 1 / (2 n) nats a row, so that a few
+# thousand are as good as all.
 MAX_ROWS = 5_000
 # As many as there are.
 UNLIMITED = 2**62
@@ -39,7 +39,7 @@ class RowSample:
     ----------
     rows : Rows
         In the order of their hashes, with their weights. X is an array, a CSR matrix, or anything
-        that has a shape and rows by number, and methods `stack_rows(other)` and `own()`; the latter
+        that has a shape and rows by number, and methods `stacked(other)` and `own()`; the latter
         returns it without names that none of its rows has.
     labels : (C,)
         The classes that these rows have, sorted.
@@ -73,7 +73,7 @@ class RowSample:
     def of(cls, rows: Rows, labels: Labels, hashes: Hashes, most: int | None = MAX_ROWS) -> Self:
         """Return the sample of some rows, coded by `labels`; all of them if `most` is None.
 
-        Rows that weigh nothing are not there.
+        Rows of weight 0 are left out.
         """
         most = UNLIMITED if most is None else most
         limit = MAX_HASH
@@ -174,18 +174,10 @@ class RowSample:
 
     def _find(self, other: RowSample) -> Index:
         """Return the number of each row of another sample in this one, or -1."""
-        at = np.full(len(other), -1, np.intp)
-        if not len(self):
-            return at
         place = {label: code for code, label in enumerate(self.labels.tolist())}
         wanted = np.array([place.get(label, -1) for label in other.labels.tolist()], np.int32)
         codes = wanted[other.rows.codes]
-        start, stop = (np.searchsorted(self.hashes, other.hashes, side) for side in SIDES)
-        for step in range(int((stop - start).max(initial=0))):
-            near = np.flatnonzero((start + step < stop) & (at < 0))
-            same = self.rows.codes[start[near] + step] == codes[near]
-            at[near[same]] = start[near[same]] + step
-        return at
+        return find_rows(self.hashes, self.rows.codes, other.hashes, codes)
 
     def _up_to(self, limit: np.uint64) -> Self:
         return self if self.limit <= limit else self._take(self.hashes <= limit)
@@ -194,49 +186,28 @@ class RowSample:
         """Return some of the rows, with no names but theirs."""
         if kept.all():
             return self
-        rows = self.rows.take(np.flatnonzero(kept))
-        present, codes = np.unique(rows.codes, return_inverse=True)
-        own = getattr(rows.X, "own", None)
-        rows = replace(
-            rows,
-            X=rows.X if own is None else own(),
-            codes=codes.astype(np.int32),
-            classes=len(present),
-        )
-        return replace(
-            self,
-            rows=rows,
-            labels=self.labels[present],
-            hashes=self.hashes[kept],
-            counts=self.counts[kept],
-        )
+        rows, labels = drop_unused_names(self.rows.take(np.flatnonzero(kept)), self.labels)
+        hashes, counts = self.hashes[kept], self.counts[kept]
+        return replace(self, rows=rows, labels=labels, hashes=hashes, counts=counts)
 
     def sort_rows(self) -> Self:
         """Return the rows in order, equal ones of a class as one."""
-        codes, hashes = self.rows.codes, self.hashes
-        order = np.lexsort((codes, hashes))
+        order = np.lexsort((self.rows.codes, self.hashes))
         if not len(order):
-            return self._take(np.zeros(0, np.bool_))
-        hashes, codes = hashes[order], codes[order]
+            return self
+        hashes, codes = self.hashes[order], self.rows.codes[order]
         new = np.ones(len(order), np.bool_)
         new[1:] = (hashes[1:] != hashes[:-1]) | (codes[1:] != codes[:-1])
         begins = np.flatnonzero(new)
-        present, own_codes = np.unique(codes[begins], return_inverse=True)
-        taken = self.rows.take(order[begins])
-        own: Callable[[], Any] | None = getattr(taken.X, "own", None)
+        rows, labels = drop_unused_names(self.rows.take(order[begins]), self.labels)
         groups = self.rows.groups
         rows = replace(
-            taken,
-            X=taken.X if own is None else own(),
-            codes=own_codes.astype(np.int32),
-            classes=len(present),
+            rows,
             weights=np.add.reduceat(self.rows.weights[order], begins),
             groups=np.minimum.reduceat(groups[order], begins) if groups.size else groups,
         )
         counts = np.add.reduceat(self.counts[order], begins)
-        return replace(
-            self, rows=rows, labels=self.labels[present], hashes=hashes[begins], counts=counts
-        )
+        return replace(self, rows=rows, labels=labels, hashes=hashes[begins], counts=counts)
 
     def _trim(self) -> Self:
         """Return no more distinct rows than are kept."""
@@ -247,7 +218,13 @@ class RowSample:
         return replace(self._take(self.hashes <= limit), limit=limit)
 
 
-SIDES: tuple[Any, Any] = ("left", "right")
+def drop_unused_names(rows: Rows, labels: Labels) -> tuple[Rows, Labels]:
+    """Return rows and their labels, with no classes and levels but those that the rows have."""
+    present, codes = np.unique(rows.codes, return_inverse=True)
+    own = getattr(rows.X, "own", None)
+    X = rows.X if own is None else own()
+    rows = replace(rows, X=X, codes=codes.astype(np.int32), classes=len(present))
+    return rows, labels[present]
 
 
 def _groups(first: RowSample, second: RowSample) -> Hashes:

@@ -1,4 +1,9 @@
-"""Columns joined into blocks where that predicts held-out rows better."""
+"""Columns joined into blocks where that lowers the log-loss of held-out rows.
+
+Pairs of columns that depend on each other within the classes are found by their tables
+(`promising_pairs`), arrangements of columns into blocks are compared on held-out folds
+(`Evaluation`), and a greedy search joins the most promising pairs first (`JoinSearch`).
+"""
 
 from __future__ import annotations
 
@@ -6,17 +11,199 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from suffice.combine.calibration import fit_noise_rate
+from suffice.combine.select import MAX_WEIGHTS, fit_candidates, lowest_loss, select_combination
+from suffice.combine.weights import HeldOutRows, WeightFit, weights_prior
+from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.families import Family
+from suffice.generative.held_out import deal_rows
+from suffice.kernels.count.combinations import pair_gain
+from suffice.logistic.likelihood import LogPosterior
 from suffice.table.choices import MAX_NAMED, Trial
-from suffice.table.families import family_of
-from suffice.table.held_out import HeldOut
-from suffice.table.structure.arrangements import Arrangement, Blocks, Evaluation
-from suffice.table.structure.candidates import Candidate, has_few_values
-from suffice.table.structure.dependence import Pair, log_pairs, promising_pairs
+from suffice.table.held_out import HeldOut, cell_hashes
+from suffice.table.residual_features import choose_features, may_have_residuals
+from suffice.table.structure.families import Candidate, family_of, fit_candidate, has_few_values
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import Floats
+
+Codes = NDArray[np.intp]
+Blocks = tuple[Family[Any], ...]
+Key = tuple[str, tuple[str, ...]]
+
+
+# Which pairs of columns say more of the class together than each for itself.
+
+
+class Pair(NamedTuple):
+    """Two columns by number, and by how many nats they predict the class better together."""
+
+    nats: float
+    first: int
+    second: int
+
+
+def encode_cells(column: Column, settings: SearchSettings = DEFAULT_SEARCH) -> tuple[Codes, int]:
+    """Return a code for each cell, missing values among them, and how many codes there are.
+
+    Examples
+    --------
+    >>> encode_cells(Column("a", "number", np.array([1.0, 2.0, np.nan, 2.0])))
+    (array([1, 2, 0, 2]), 3)
+    """
+    if not column.numeric:
+        # An unknown level has no place here: rows that are learned have known ones.
+        return np.asarray(column.values, np.intp) + 1, len(column.levels) + 1
+    edges, bins = column.distinct[1:], settings.pair_bins
+    if len(edges) >= bins and not has_few_values(column, settings):
+        ordered = column.ordered
+        edges = np.unique(ordered[len(ordered) * np.arange(1, bins) // bins])
+    codes = 1 + np.searchsorted(edges, column.values, side="right")
+    return np.where(column.missing, 0, codes), len(edges) + 2
+
+
+def promising_pairs(
+    columns: list[Column], rows: Rows, settings: SearchSettings = DEFAULT_SEARCH
+) -> list[Pair]:
+    """Return pairs of columns that predict the class better together, the largest gain first.
+
+    It is judged by rows that are left out of the pair's table. The best of many pairs looks good by
+    chance, so that each pays the logarithm of their number (docs: classifier, blocks).
+    """
+    found = []
+    codes = [encode_cells(column, settings) for column in columns]
+    price, weights = log_pairs(len(columns)), rows.row_weights
+    sizes = np.array(settings.pair_prior_sample_sizes)
+    for a, (left, many) in enumerate(codes):
+        for b in range(a):
+            right, more = codes[b]
+            if rows.classes * many * more > settings.max_pair_cells:
+                continue
+            room = np.empty((rows.classes, many, more))
+            nats = pair_gain(rows.codes, left, right, weights, room, sizes)
+            if nats > price:
+                found.append(Pair(float(nats), b, a))
+    return sorted(found, reverse=True)
+
+
+def log_pairs(columns: int) -> float:
+    """Return the logarithm of the number of pairs of columns.
+
+    Examples
+    --------
+    >>> round(log_pairs(20), 2)
+    5.25
+    """
+    return float(np.log(max(columns * (columns - 1) / 2, 1.0)))
+
+
+# How well arrangements predict held-out rows.
+
+
+class Arrangement(NamedTuple):
+    """Blocks, and the weights that suit them, with a noise rate where it pays and without."""
+
+    blocks: Blocks
+    fit: WeightFit
+    fit_without_noise: WeightFit
+
+    @property
+    def loss(self) -> float:
+        """Held-out log-loss of a row."""
+        return self.fit.combination.held_out_log_loss
+
+
+class Evaluation:
+    """How well arrangements of columns into blocks predict rows that they have not learned.
+
+    What is fitted or scored once for a block is kept: arrangements share most of their blocks.
+
+    Parameters
+    ----------
+    rows : Rows of `TableRows`
+        Few enough to be scored many times.
+    known : blocks of all columns, whose posteriors given these rows are known
+    combine : as GenerativeClassifier takes it
+    totals : (C,)
+        Weight of all rows of each class that will be learned.
+    settings : SearchSettings
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        known: tuple[Candidate, ...],
+        combine: str,
+        totals: Floats,
+        settings: SearchSettings,
+    ) -> None:
+        self.rows, self.combine, self.totals = rows, combine, totals
+        self.settings = settings
+        columns = (name for one in known for name in one.family.columns)
+        own = np.bincount(rows.codes, rows.row_weights, rows.classes).astype(np.float64)
+        self.held_out = HeldOut(deal_rows(rows, cell_hashes(rows.X.table, columns)), own)
+        self._candidates = {_key(one.family): one for one in known}
+
+    def candidate(self, family: Family[Any]) -> Candidate:
+        """Return a block with settings taken from the rows, and its posterior."""
+        key = _key(family)
+        if key not in self._candidates:
+            self._candidates[key] = fit_candidate(family, self.rows)
+        return self._candidates[key]
+
+    def work(self, blocks: int) -> int:
+        """Return how many multiplications a pass over the rows takes for so many blocks."""
+        return len(self.held_out.codes) * len(self.held_out.classes) * blocks**2
+
+    def fit_weights(
+        self, blocks: Blocks, scales: tuple[float, ...], start: Floats | None = None
+    ) -> tuple[WeightFit, WeightFit]:
+        """Return the best weights for these blocks, with the loss of each row.
+
+        A weight for each, unless they are too many; weights close together are a temperature. A
+        noise rate is fitted where it pays, as it will be in the end; the second weights are
+        without. `start` are offsets and weights that may be near.
+        """
+        rows = self._held_out_rows(blocks)
+        method = "blocks" if len(blocks) <= MAX_WEIGHTS else "temperature"
+        found = lowest_loss(fit_candidates(rows, method, scales, start))
+        return fit_noise_rate(rows, found), found
+
+    def final_fit(self, blocks: Blocks) -> WeightFit:
+        """Return what would be fitted to these blocks in the end, residual coefficients too."""
+        rows = self.held_out.folds.rows
+        features = choose_features(
+            blocks, rows, self.combine, self.totals, trial=True, settings=self.settings
+        )
+        found = self.held_out.features(features)
+        return select_combination(self._held_out_rows(blocks), self.combine, found)
+
+    def predicted_maximum(self, blocks: Blocks, scale: float, start: Floats) -> float:
+        """Return the log posterior that one Newton step predicts for weights of this scale."""
+        rows = self._held_out_rows(blocks)
+        return LogPosterior(rows, weights_prior(*rows.size, scale)).predicted_maximum(start)
+
+    def _held_out_rows(self, blocks: Blocks) -> HeldOutRows:
+        posteriors = (self.candidate(family).posterior for family in blocks)
+        return self.held_out.rows([self.held_out.scores(one) for one in posteriors])
+
+    def gain(self, before: Arrangement, after: Arrangement) -> tuple[float, float]:
+        """Return by how many nats all rows are predicted better, and its standard error."""
+        weights = self.held_out.weights
+        better = before.fit.losses - after.fit.losses
+        total = float(weights @ better)
+        deviations = np.sqrt(weights) * (better - total / weights.sum())
+        saved = self.settings.block_price * (len(before.blocks) - len(after.blocks))
+        return total + saved, float(np.sqrt(np.sum(deviations**2)))
+
+
+def _key(family: Family[Any]) -> Key:
+    return family.name, family.columns
+
+
+# The search.
 
 
 class Joined(NamedTuple):
@@ -34,7 +221,7 @@ def join_columns(
     budget: int,
     combine: str,
     totals: Floats,
-    settings: SearchSettings = DEFAULT_SEARCH,
+    settings: SearchSettings,
 ) -> Joined:
     """Return the blocks that the free columns form.
 
@@ -90,7 +277,7 @@ class JoinSearch:
 
     def best(self) -> Arrangement:
         """Return the better of what is found from both starts."""
-        together = self.all_together()
+        together = self.join_all_numbers()
         gain, error = 0.0, np.inf
         if together is not None:
             gain, error = self.evaluation.gain(self.start, together)
@@ -98,26 +285,24 @@ class JoinSearch:
         # A pair of the columns may be worth more than all numbers together.
         nats = max((pair.nats for pair in self.promising_pairs(apart)), default=0.0)
         if gain <= far * error or nats / self.settings.min_pair_table_share > gain:
-            apart = self.better_finally(apart, self.join_pairs(apart))
+            apart = self.better_of_final_fits(apart, self.join_pairs(apart))
         if together is None or gain < -far * error:
             return apart
-        return self.better_finally(apart, self.join_pairs(together))
+        return self.better_of_final_fits(apart, self.join_pairs(together))
 
-    def better_finally(self, apart: Arrangement, joined: Arrangement) -> Arrangement:
+    def better_of_final_fits(self, apart: Arrangement, joined: Arrangement) -> Arrangement:
         """Return the second arrangement if what will be fitted to it is the better by nats.
 
         Residual coefficients may do for one what weights alone cannot.
         """
         if joined is apart:
             return apart
-        least = self.settings.min_gain
-        if not self.evaluation.may_have_residuals:
-            return joined if self.evaluation.gain(apart, joined)[0] > least else apart
-        both = [
-            one._replace(fit=self.evaluation.fit_finally((*self.fixed, *one.blocks)))
-            for one in (apart, joined)
-        ]
-        return joined if self.evaluation.gain(*both)[0] > least else apart
+        evaluation = self.evaluation
+        both = [apart, joined]
+        if may_have_residuals(evaluation.combine, evaluation.totals, self.settings):
+            fits = [evaluation.final_fit((*self.fixed, *one.blocks)) for one in both]
+            both = [one._replace(fit=fit) for one, fit in zip(both, fits, strict=True)]
+        return joined if evaluation.gain(*both)[0] > self.settings.min_gain else apart
 
     def trials(self, best: Arrangement) -> list[Trial]:
         """Return what was tried; taken is what the best arrangement holds."""
@@ -127,7 +312,7 @@ class JoinSearch:
             for f, trial in self.tried
         ]
 
-    def all_together(self) -> Arrangement | None:
+    def join_all_numbers(self) -> Arrangement | None:
         """Return the best arrangement with one normal distribution for many numbers, if any."""
         table, blocks = self.evaluation.rows.X.table, self.start.blocks
         numbers = [f for f in blocks if table[f.column].numeric and f.name != "bernoulli"]

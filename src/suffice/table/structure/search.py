@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,18 +13,21 @@ from suffice.data.table import Table
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.families import Family
 from suffice.families.columns.by_name import check_settings
-from suffice.table.choices import AS_GIVEN, CONSTANT, EMPTY, IGNORE, Choice, Choices
-from suffice.table.families import TEXTS, family_of
+from suffice.table.choices import AS_GIVEN, CONSTANT, EMPTY, Choice, Choices
 from suffice.table.held_out import HeldOut, row_hashes
 from suffice.table.rows import MISSING_SUFFIX
-from suffice.table.structure.candidates import (
+from suffice.table.structure.families import (
+    IGNORE,
+    TEXTS,
     Candidate,
     candidate_names,
     count_candidate,
     describe_identifier,
     evidence_of_classes,
+    family_of,
     fit_candidate,
     fit_candidates,
+    given_families,
 )
 from suffice.table.structure.join_search import join_columns
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
@@ -89,7 +91,7 @@ def choose_structure(
     """
     table: Table = rows.X.table
     few = _sample_rows(rows, settings)
-    fixed, choices = _given_blocks({} if isinstance(families, str) else families, few)
+    fixed, choices = _given_blocks(families, few)
     named = {choice.column for choice in choices}
     free: list[Candidate] = []
     for column in few.X.table:
@@ -101,7 +103,7 @@ def choose_structure(
     _warn_of_columns_left_out(choices)
     # Texts are joined with nothing.
     fixed += [one for one in free if one.family.name in TEXTS]
-    rest = [one for one in free if one not in fixed]
+    rest = [one for one in free if one.family.name not in TEXTS]
     totals = np.bincount(rows.codes, rows.row_weights, rows.classes).astype(np.float64)
     joined = join_columns(rest, fixed, few, budget, combine, totals, settings)
     order = {name: at for at, name in enumerate(table.names)}
@@ -155,39 +157,30 @@ def _final_choice(choice: Choice, block_of: dict[str, Family[Any]]) -> Choice:
     return Choice(choice.column, family.name, family.columns, choice.evidence, why)
 
 
-def _given_blocks(families: Mapping[Any, Any], rows: Rows) -> tuple[list[Candidate], list[Choice]]:
+def _given_blocks(families: Any, rows: Rows) -> tuple[list[Candidate], list[Choice]]:
     """Return the blocks that a user named, and the choices that they are."""
     table: Table = rows.X.table
     blocks: list[Candidate] = []
     choices: list[Choice] = []
-    for key, wanted in families.items():
-        columns = tuple(map(_name_of, key)) if isinstance(key, tuple) else (_name_of(key),)
+    for columns, name, settings in given_families(families):
         for column in columns:
-            table[column]
+            table[column]  # says which columns there are if it is none of them
             if any(choice.column == column for choice in choices):
                 raise InputError(
                     f"Column {column!r} is given a family twice. A column is in one block."
                 )
-        settings = dict(wanted) if isinstance(wanted, Mapping) else {"family": wanted}
-        name = settings.pop("family", None)
         choices += [Choice(column, name, columns, {}, AS_GIVEN) for column in columns]
         if name == IGNORE:
             continue
         family = family_of(name, columns, **settings)
         family.check(table)
-        if settings and name not in TEXTS:
+        if not settings:
+            blocks.append(fit_candidate(family, rows))
+            continue
+        if name not in TEXTS:
             check_settings(family, table)
-        blocks.append(
-            count_candidate(family.with_levels_of(table), rows)
-            if settings
-            else fit_candidate(family, rows)
-        )
+        blocks.append(count_candidate(family.with_levels_of(table), rows))
     return blocks, choices
-
-
-def _name_of(key: Any) -> str:
-    """Return the name of a column; one of an array may be given by its place."""
-    return f"x{key}" if isinstance(key, int | np.integer) else str(key)
 
 
 def _choose_family(

@@ -73,11 +73,11 @@ class SearchSettings:
     max_residual_levels : int
         Levels of a column beyond which it has no residual coefficients.
     max_residual_rows : int
-        Rows, by weight, beyond which none are tried unless asked for: they would add a quarter to
-        the time of a fit.
+        Rows, by weight, beyond which "auto" tries none: they would add a quarter to the time of
+        a fit.
     max_residual_work, max_residual_work_in_trials : int
-        Multiplications of a pass, beyond which none are tried unless asked for. Trials are several,
-        and with more than two classes a pass takes longer than it counts.
+        Multiplications of a pass, beyond which "auto" tries none. There are several trials, and
+        with more than two classes a pass takes longer than its multiplications.
     rows_per_weight, min_weight_rows : int
         Held-out rows that weights and offsets are fitted to: so many for each of them, and no fewer
         than these. A weight that is fitted to n rows costs 1 / (2 n) nats a row, so at most a

@@ -55,9 +55,8 @@ from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.threads import with_one_blas_thread
-from suffice.validation.cross_validation import CrossValidation
+from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
 from suffice.validation.importance import Importance
-from suffice.validation.leave_one_out import LeaveOneOutResult
 
 # What helps where no losses were measured.
 CURE = "fit with calibrate='folds' and without refine, or call importance(X, y)"

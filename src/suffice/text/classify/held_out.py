@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.combine.calibration import parameter_price
 from suffice.combine.combination import Calibration
-from suffice.combine.noise import parameter_price
 from suffice.data.rows import Rows
 from suffice.generative.held_out import deal_rows, fit_folds, left_out_joint, sample_answers
 from suffice.scoring import scorer as scoring
@@ -25,9 +25,9 @@ from suffice.text.classify.importance import (
     take_out_words,
 )
 from suffice.text.classify.length_discount import DocumentScores, LengthDiscount
+from suffice.validation.cross_validation import LeaveOneOutResult
 from suffice.validation.folds import Folds
 from suffice.validation.importance import LossIncrease
-from suffice.validation.leave_one_out import LeaveOneOutResult
 from suffice.validation.row_sample import MAX_ROWS
 
 # What evidence's pseudocount is multiplied by, if held-out documents then have a lower log-loss.

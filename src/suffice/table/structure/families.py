@@ -1,22 +1,96 @@
-"""The families that may suit a column, and their marginal likelihoods."""
+"""The families of columns: by name, as users give them, and those that may suit a column."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.data.columns import Column
+from suffice.data.columns import Column, ReadAs
 from suffice.data.rows import Rows
 from suffice.data.table import Table
+from suffice.errors import InputError
 from suffice.families import Family, Posterior
-from suffice.table.families import family_of
+from suffice.families import family_of as plain_family
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
+
+TEXTS = {"text": "multinomial", "text:bernoulli": "bernoulli", "text:complement": "complement"}
+# Families whose columns may be levels.
+OF_LEVELS = ("categorical", "bernoulli", "joint")
+# The family of a column that is left out.
+IGNORE = "ignore"
+
+
+def family_of(name: str, columns: tuple[str, ...], **settings: Any) -> Family[Any]:
+    """Return the family of this name, for these columns, with settings that it had before.
+
+    Examples
+    --------
+    >>> family_of("text:bernoulli", ("note",)).name
+    'text:bernoulli'
+    """
+    if name not in TEXTS:
+        return plain_family(name, columns, **settings)
+    if len(columns) != 1:
+        raise InputError(
+            f"The family {name!r} is of one column, not of {len(columns)} "
+            f"({', '.join(columns)}). Name each by itself."
+        )
+    # Loaded for the first column of text only: a table without one does without.
+    from suffice.text.family import Text
+
+    return Text.with_settings(columns, TEXTS[name], **settings)
+
+
+class GivenFamily(NamedTuple):
+    """The family that a user names for columns, with settings that it had in another model."""
+
+    columns: tuple[str, ...]
+    family: Any
+    settings: dict[str, Any]
+
+
+def given_families(families: Any) -> Iterator[GivenFamily]:
+    """Yield what the parameter `families` names; a column of an array is given by its place.
+
+    >>> list(given_families({0: "normal", ("a", "b"): {"family": "joint", "levels": None}}))[0]
+    GivenFamily(columns=('x0',), family='normal', settings={})
+    """
+    for key, wanted in families.items() if isinstance(families, Mapping) else ():
+        columns = key if isinstance(key, tuple) else (key,)
+        names = (f"x{one}" if isinstance(one, int | np.integer) else str(one) for one in columns)
+        settings = dict(wanted) if isinstance(wanted, Mapping) else {"family": wanted}
+        family = settings.pop("family", None)
+        yield GivenFamily(tuple(names), family, settings)
+
+
+def string_formats(families: Any) -> dict[str, ReadAs]:
+    """Return how columns of strings are read to which a user gave a family.
+
+    Those of texts and of levels are kept as they are, those of numbers become numbers.
+
+    >>> string_formats({"note": "text", ("age",): {"family": "normal"}, "city": "categorical"})
+    {'note': 'text', 'age': 'number', 'city': 'category'}
+    """
+    found: dict[str, ReadAs] = {}
+    for names, family, settings in given_families(families):
+        if family in TEXTS:
+            found |= dict.fromkeys(names, "text")
+        elif family not in OF_LEVELS:
+            found |= dict.fromkeys(names if family != IGNORE else (), "number")
+        else:
+            # Another model's settings say which of the levels are numbers.
+            levels = settings.get("levels")
+            known = levels if family == "joint" and levels else [levels] * len(names)
+            pairs = zip(names, known, strict=True)
+            found |= {name: "category" if one is None else "number" for name, one in pairs}
+    return found
 
 
 class Candidate(NamedTuple):
-    """A family with settings taken from rows, and what their tally says."""
+    """A family with settings taken from rows, and its posterior given their tally."""
 
     family: Family[Any]
     posterior: Posterior[Any]
@@ -25,8 +99,7 @@ class Candidate(NamedTuple):
 def fit_candidate(family: Family[Any], rows: Rows) -> Candidate:
     """Return a family with settings taken from these rows, and its posterior."""
     own = rows.X.table, rows.codes, rows.classes, rows.weights
-    settled = family.fit_settings(*own).refine_settings(*own, rows.groups)
-    return count_candidate(settled, rows)
+    return count_candidate(family.fit_settings(*own).refine_settings(*own, rows.groups), rows)
 
 
 def count_candidate(family: Family[Any], rows: Rows) -> Candidate:
@@ -91,13 +164,12 @@ def fit_candidates(
 
     The rows may be few of those of the table, all of which are to be learned.
     """
-    found = {}
-    for name in names:
-        family = family_of(name, columns)
-        if family.objection(table) is not None:
-            continue
-        found[name] = fit_candidate(family, rows)
-    return found
+    families = {name: family_of(name, columns) for name in names}
+    return {
+        name: fit_candidate(family, rows)
+        for name, family in families.items()
+        if family.objection(table) is None
+    }
 
 
 def evidence_of_classes(name: str, columns: tuple[str, ...], rows: Rows) -> float:

@@ -13,14 +13,14 @@ from saved_cases import put_together, taken_apart
 from suffice.data.table import Table
 from suffice.errors import ModelFileError, StaleCalibrationWarning
 from suffice.table import GenerativeClassifier
-from suffice.table.families import family_of
 from suffice.table.residual_features import MAX_DEVIATIONS, ResidualFeature, ResidualFeatures
+from suffice.table.structure.families import family_of
 
 FRAME, LABELS = mixed()
 TWO = np.where(LABELS == "a", "a", "z")
 MODELS = {
-    "three": GenerativeClassifier(combine="corrected").fit(FRAME, LABELS),
-    "two": GenerativeClassifier(combine="corrected").fit(FRAME, TWO),
+    "three": GenerativeClassifier(combine="residual").fit(FRAME, LABELS),
+    "two": GenerativeClassifier(combine="residual").fit(FRAME, TWO),
 }
 
 
@@ -29,40 +29,40 @@ def model(request):
     return MODELS[request.param]
 
 
-def test_columns_have_corrections_by_level_or_one_for_a_standard_deviation(model):
-    found = model.corrections_
+def test_columns_have_residual_coefficients_by_level_or_one_for_a_standard_deviation(model):
+    found = model.residual_coefficients_
     classes = len(model.classes_)
     assert found["weight"].shape == (1, classes)
     assert found["city"].shape == (len(model.schema_["city"].levels), classes)
     assert all(np.abs(part).max() > 0 for part in found.values())
-    assert GenerativeClassifier(combine="blocks").fit(FRAME, LABELS).corrections_ == {}
+    assert GenerativeClassifier(combine="blocks").fit(FRAME, LABELS).residual_coefficients_ == {}
 
 
-def test_probabilities_are_those_of_blocks_and_corrections(model):
+def test_probabilities_are_those_of_blocks_and_residual_coefficients(model):
     table = Table.of(FRAME)
     scores = model._fitted.log_prior + model.combination_.offsets
     for weight, reading in zip(model.weights_.values(), model.posteriors_, strict=True):
         scores = scores + weight * reading.relative_scores(table)
-    city, weight = model.corrections_["city"], model.corrections_["weight"]
+    city, weight = model.residual_coefficients_["city"], model.residual_coefficients_["weight"]
     plain = model.predict_log_proba(FRAME) - scores
     others = [
         model.features_.split(table, model.combination_.residual_coefficients)[name]
-        for name in model.corrections_
+        for name in model.residual_coefficients_
         if name not in ("city", "weight")
     ]
     levels = list(model.schema_["city"].levels)
     feature = next(one for one in model.features_.columns if one.column == "weight")
     for row in range(20):
-        told = sum(part[row] for part in others)
+        added = sum(part[row] for part in others)
         if isinstance(FRAME["city"][row], str):
-            told = told + city[levels.index(FRAME["city"][row])]
+            added = added + city[levels.index(FRAME["city"][row])]
         if not np.isnan(FRAME["weight"][row]):
-            told = told + (FRAME["weight"][row] - feature.centre) / feature.scale * weight[0]
-        left = plain[row] - told
+            added = added + (FRAME["weight"][row] - feature.centre) / feature.scale * weight[0]
+        left = plain[row] - added
         np.testing.assert_allclose(left - left[0], 0.0, atol=1e-9)
 
 
-def test_reasons_add_up_to_the_odds_with_corrections(model):
+def test_reasons_add_up_to_the_odds_with_residual_coefficients(model):
     for row in (0, 3, 11):
         p = model.predict_proba(FRAME[row : row + 1])[0]
         reasons = model.explain(FRAME[row : row + 1], "a")
@@ -88,17 +88,17 @@ def test_reasons_add_up_to_the_odds_with_corrections(model):
             assert found - before == pytest.approx(added, abs=1e-9)
 
 
-def test_gaps_and_levels_that_are_new_have_no_correction(model):
+def test_missing_values_and_new_levels_have_no_residual_coefficient(model):
     row = dict.fromkeys(FRAME.columns)
-    told = model.features_.split(Table.of(FRAME[:1]), model.combination_.residual_coefficients)
+    parts = model.features_.split(Table.of(FRAME[:1]), model.combination_.residual_coefficients)
     none = model.features_.of(model._read(model._fitted, [row]).table)
     assert not none.values.any()
     new = model._read(model._fitted, [row | {"city": "Cairo"}]).table
     assert not model.features_.of(new).values.any()
-    assert set(told) == set(model.corrections_)
+    assert set(parts) == set(model.residual_coefficients_)
 
 
-def test_a_number_far_away_is_corrected_no_further():
+def test_the_residual_of_a_number_far_away_is_bounded():
     feature = ResidualFeature("x", 0, 2.0, 0.5)
     column = Table.of(np.array([[2.5], [1e9], [-1e300], [np.nan]]))["x0"]
     np.testing.assert_array_equal(
@@ -106,7 +106,7 @@ def test_a_number_far_away_is_corrected_no_further():
     )
 
 
-def test_numbers_too_far_apart_to_be_measured_have_no_correction():
+def test_numbers_too_far_apart_to_be_measured_have_no_residual_coefficient():
     far = Table.of(np.array([[-1.7e308], [1.7e308], [0.0]]))
     assert ResidualFeatures.fit([family_of("binned", ("x0",))], far, np.empty(0), 40).columns == ()
     near = ResidualFeature("x0", 0, -1.7e308, 1e300)
@@ -127,11 +127,11 @@ def test_features_are_measured_by_weight_without_losing_digits():
     )
 
 
-def test_logarithms_are_corrected_where_they_are_normal():
+def test_residuals_are_of_logarithms_where_they_are_normal():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"income": np.exp(rng.normal(size=50)), "age": rng.normal(size=50)})
     y = rng.integers(0, 2, 50)
-    model = GenerativeClassifier({"income": "lognormal"}, combine="corrected").fit(frame, y)
+    model = GenerativeClassifier({"income": "lognormal"}, combine="residual").fit(frame, y)
     feature = model.features_.columns[0]
     assert feature.logarithm
     assert feature.centre == pytest.approx(np.log(frame["income"]).mean())
@@ -140,8 +140,8 @@ def test_logarithms_are_corrected_where_they_are_normal():
 
 
 @pytest.mark.filterwarnings("ignore::suffice.errors.StaleCalibrationWarning")
-def test_a_new_class_has_no_corrections_and_old_ones_keep_theirs():
-    model = GenerativeClassifier(combine="corrected").fit(FRAME, LABELS)
+def test_a_new_class_has_no_residual_coefficients_and_old_ones_keep_theirs():
+    model = GenerativeClassifier(combine="residual").fit(FRAME, LABELS)
     before = model.combination_.residual_coefficients
     model.partial_fit(FRAME[:5], ["aa"] * 5)
     assert model.classes_.tolist() == ["a", "aa", "b", "c"]
@@ -151,9 +151,9 @@ def test_a_new_class_has_no_corrections_and_old_ones_keep_theirs():
     np.testing.assert_array_equal(model.combination_.residual_coefficients, before)
 
 
-def test_corrections_are_fitted_anew_with_the_weights():
+def test_residual_coefficients_are_refitted_with_the_weights():
     half = len(FRAME) // 2
-    model = GenerativeClassifier(MODELS["two"].families_, combine="corrected")
+    model = GenerativeClassifier(MODELS["two"].families_, combine="residual")
     model.fit(FRAME[:half], TWO[:half])
     with pytest.warns(StaleCalibrationWarning):
         model.partial_fit(FRAME[half:], TWO[half:])
@@ -165,18 +165,18 @@ def test_corrections_are_fitted_anew_with_the_weights():
 
 def test_weights_are_repeats_of_rows():
     times = np.random.default_rng(1).integers(0, 3, len(FRAME))
-    again = np.repeat(np.arange(len(FRAME)), times)
+    copies = np.repeat(np.arange(len(FRAME)), times)
     families = MODELS["three"].families_
-    heavy = GenerativeClassifier(families, combine="corrected").fit(FRAME, LABELS, times)
-    many = GenerativeClassifier(families, combine="corrected")
-    many.fit(FRAME.iloc[again], LABELS[again])
+    heavy = GenerativeClassifier(families, combine="residual").fit(FRAME, LABELS, times)
+    many = GenerativeClassifier(families, combine="residual")
+    many.fit(FRAME.iloc[copies], LABELS[copies])
     np.testing.assert_allclose(heavy.predict_proba(FRAME), many.predict_proba(FRAME), atol=1e-6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["two", "three"])
-def test_leaving_a_row_out_takes_it_out_of_the_corrections(kind):
-    """Against fits without the row, whose blocks and spreads may differ a little."""
+def test_leaving_a_row_out_takes_it_out_of_the_residual_coefficients(kind):
+    """Against fits without the row, whose blocks and prior scales may differ a little."""
     y = TWO if kind == "two" else LABELS
     model = MODELS[kind]
     left_out = model.leave_one_out(FRAME, y)
@@ -187,20 +187,20 @@ def test_leaving_a_row_out_takes_it_out_of_the_corrections(kind):
     refits = []
     for row in range(0, len(y), 12):
         others = np.delete(np.arange(len(y)), row)
-        one = GenerativeClassifier(model.families_, combine="corrected")
+        one = GenerativeClassifier(model.families_, combine="residual")
         one.fit(FRAME.iloc[others], y[others])
         own = np.searchsorted(one.classes_, y[row])
         refits.append(float(one.predict_log_proba(FRAME[row : row + 1])[0, own]))
     away = left_out.log_proba[np.arange(len(y)), codes][::12] - np.array(refits)
-    # Refits deal other folds and may choose other spreads, which is as good as chance.
+    # Refits have other folds and may choose other prior scales, which is as good as chance.
     assert abs(away.mean()) < 0.02 + 3 * away.std() / np.sqrt(len(away))
 
 
 @pytest.mark.slow
-def test_large_corrections_are_left_out_as_well():
+def test_large_residual_coefficients_are_left_out_as_well():
     X, y = misleading(300, seed=3)
     families = {(at,): "categorical" for at in range(8)}
-    model = GenerativeClassifier(families, combine="corrected").fit(X, y)
+    model = GenerativeClassifier(families, combine="residual").fit(X, y)
     assert np.abs(model.combination_.residual_coefficients).max() > 0.5
     left_out = model.leave_one_out(X, y)
     found = left_out.log_proba[np.arange(300), y]
@@ -208,11 +208,11 @@ def test_large_corrections_are_left_out_as_well():
     refits = []
     for row in range(0, 300, 5):
         others = np.delete(np.arange(300), row)
-        one = GenerativeClassifier(families, combine="corrected").fit(X[others], y[others])
+        one = GenerativeClassifier(families, combine="residual").fit(X[others], y[others])
         refits.append(one.predict_log_proba(X[row : row + 1])[0, y[row]])
-    # A fit without the row would also correct what its level lacks without it.
+    # A fit without the row would also adjust what its level lacks without it.
     assert -0.04 < np.mean(found[::5]) - np.mean(refits) < 0.01
-    # Held, the rows would have told on themselves.
+    # Held, the coefficients would reveal the labels of the rows.
     assert np.mean(held[::5]) - np.mean(refits) > 0.04
 
 
@@ -220,8 +220,8 @@ def test_a_file_holds_them(model, tmp_path):
     model.save(tmp_path / "model")
     loaded = suffice.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.predict_proba(FRAME), model.predict_proba(FRAME))
-    for name, part in model.corrections_.items():
-        np.testing.assert_array_equal(loaded.corrections_[name], part)
+    for name, part in model.residual_coefficients_.items():
+        np.testing.assert_array_equal(loaded.residual_coefficients_[name], part)
 
 
 SPOILED = {
@@ -229,7 +229,7 @@ SPOILED = {
     "a column of no block": (0, 3),
     "more levels than there are": (1, 99),
     "half a level": (1, 1.5),
-    "fewer levels than corrections": (1, 2),
+    "fewer levels than residual coefficients": (1, 2),
     "a centre that is none": (2, {"is": "float", "text": "nan"}),
     "no scale": (3, 0.0),
     "an endless scale": (3, {"is": "float", "text": "inf"}),
@@ -250,7 +250,7 @@ def test_a_file_of_features_that_there_are_none_of_is_refused(tmp_path, place, v
         suffice.load(path)
 
 
-def test_a_file_that_corrects_a_column_twice_is_refused(tmp_path):
+def test_a_file_with_residuals_of_a_column_twice_is_refused(tmp_path):
     path = tmp_path / "model"
     MODELS["three"].save(path)
     document, tensors = taken_apart(path.read_bytes())
@@ -262,10 +262,10 @@ def test_a_file_that_corrects_a_column_twice_is_refused(tmp_path):
         suffice.load(path)
 
 
-def test_too_many_features_are_corrected_only_if_asked():
+def test_too_many_features_have_residual_coefficients_only_with_residual():
     rng = np.random.default_rng(0)
     X = np.strings.add("level ", rng.integers(0, 30, (400, 12)).astype(str)).astype(object)
     y = rng.integers(0, 3, 400)
-    assert GenerativeClassifier(budget=0).fit(X, y).corrections_ == {}
-    few = GenerativeClassifier({0: "categorical"}, combine="corrected", budget=0)
-    assert len(few.fit(X[:, :2], y).corrections_) == 2
+    assert GenerativeClassifier(budget=0).fit(X, y).residual_coefficients_ == {}
+    few = GenerativeClassifier({0: "categorical"}, combine="residual", budget=0)
+    assert len(few.fit(X[:, :2], y).residual_coefficients_) == 2

@@ -9,9 +9,14 @@ from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
 from classifier_cases import misleading
-from suffice.combine.held_out import add_features, held_out_rows, log_ratio
 from suffice.combine.select import RESIDUAL_SCALES, select_combination
-from suffice.combine.weights import fit_residual, weights_prior
+from suffice.combine.weights import (
+    add_features,
+    fit_residual,
+    held_out_rows,
+    log_ratio,
+    weights_prior,
+)
 from suffice.logistic.binary import BinaryLogLikelihood, FeatureRows, SparseBinaryLogLikelihood
 from suffice.logistic.multiclass import MulticlassFeatureLogLikelihood, MulticlassLogLikelihood
 from suffice.table import GenerativeClassifier
@@ -27,31 +32,31 @@ def drawn(n, classes, features=3, seed=0, blocks=2):
     """Return rows of normal columns, and features that decide beside them."""
     rng = np.random.default_rng(seed)
     f = rng.normal(size=(n, features))
-    slopes = rng.normal(size=(features, classes))
-    y = np.array([rng.choice(classes, p=p) for p in np.exp(log_softmax(f @ slopes, axis=1))])
+    coefficients = rng.normal(size=(features, classes))
+    y = np.array([rng.choice(classes, p=p) for p in np.exp(log_softmax(f @ coefficients, axis=1))])
     means = rng.normal(size=(classes, blocks))
     x = means[y] + rng.normal(size=(n, blocks))
     parts = -((x[:, None, :] - means) ** 2) / 2
-    mass = rng.uniform(0.5, 2.0, n)
+    row_weights = rng.uniform(0.5, 2.0, n)
     base = np.full((n, classes), -np.log(classes))
-    told = [log_ratio(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
-    return held_out_rows(base, base, told, y.astype(np.int32), mass), all_of(f)
+    ratios = [log_ratio(np.ascontiguousarray(parts[:, :, at])) for at in range(blocks)]
+    return held_out_rows(base, base, ratios, y.astype(np.int32), row_weights), all_of(f)
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_corrections_are_the_most_probable_ones(classes):
+def test_residual_coefficients_are_the_most_probable_ones(classes):
     rows, features = drawn(80, classes)
     found = fit_residual(rows, features, 0.5, 0.7).combination
     first, known = 1 if classes == 2 else 0, classes + 2
     prior = weights_prior(classes, 2, 0.5)
     centre, precision = prior.mean, prior.precision
 
-    def loss(unknowns):
-        slopes = np.zeros((3, classes))
-        slopes[:, first:] = unknowns[known:].reshape(3, -1)
-        scores = rows.scores(unknowns[:known]) + features.dense() @ slopes
+    def loss(params):
+        coefficients = np.zeros((3, classes))
+        coefficients[:, first:] = params[known:].reshape(3, -1)
+        scores = rows.scores(params[:known]) + features.dense() @ coefficients
         own = log_softmax(scores, axis=1)[np.arange(80), rows.class_index]
-        away, rest = unknowns[:known] - centre, unknowns[known:]
+        away, rest = params[:known] - centre, params[known:]
         return -(rows.row_weights @ own) + (away @ precision @ away + rest @ rest / 0.7**2) / 2
 
     start = np.concatenate([centre, np.zeros(3 * (classes - first))])
@@ -65,7 +70,7 @@ def test_corrections_are_the_most_probable_ones(classes):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_left_out_scores_are_those_of_corrections_without_the_row(classes):
+def test_left_out_scores_are_those_of_residual_coefficients_without_the_row(classes):
     rows, features = drawn(120, classes, seed=1)
     rows = replace(rows, row_weights=np.ones(120))
     found = fit_residual(rows, features, 0.5, 0.5)
@@ -87,23 +92,21 @@ def test_sparse_rows_of_two_classes_are_as_dense_ones(columns, weighted):
     at += np.arange(columns, dtype=np.uint32) * levels
     values = np.where(rng.random((n, columns)) < 0.2, 0.0, rng.normal(size=(n, columns)))
     features = FeatureRows(at, values, columns * levels)
-    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    row_weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
     base, lines = rng.normal(size=n), rng.normal(size=(n, 3))
-    given = rng.integers(0, 2, n).astype(np.int32), mass
+    given = rng.integers(0, 2, n).astype(np.int32), row_weights
     sparse = SparseBinaryLogLikelihood.with_features(
         BinaryLogLikelihood(lines, base, base, *given), features
     )
     dense = BinaryLogLikelihood(np.hstack([lines, features.dense()]), base, base, *given)
-    unknowns = rng.normal(size=5 + features.width)
+    params = rng.normal(size=5 + features.width)
     assert sparse.size == dense.size
-    np.testing.assert_allclose(sparse.scores(unknowns), dense.scores(unknowns))
-    for found, wanted in zip(
-        sparse.derivatives(unknowns), dense.derivatives(unknowns), strict=True
-    ):
+    np.testing.assert_allclose(sparse.scores(params), dense.scores(params))
+    for found, wanted in zip(sparse.derivatives(params), dense.derivatives(params), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(dense.derivatives(unknowns).hessian + np.eye(len(unknowns)))
+    lower = np.linalg.cholesky(dense.derivatives(params).hessian + np.eye(len(params)))
     np.testing.assert_allclose(
-        sparse.left_out_scores(unknowns, lower), dense.left_out_scores(unknowns, lower), atol=1e-9
+        sparse.left_out_scores(params, lower), dense.left_out_scores(params, lower), atol=1e-9
     )
 
 
@@ -115,26 +118,24 @@ def test_features_of_classes_are_parts_of_left_out_rows(classes, weighted):
     n, width = 150, 4
     features = rng.normal(size=(n, width))
     codes, base = rng.integers(0, classes, n).astype(np.int32), rng.normal(size=(n, classes))
-    mass = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    row_weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
     blocks = rng.normal(size=(n, classes, 2))
     parts = np.zeros((n, classes, width, classes))
     for c in range(classes):
         parts[:, c, :, c] = features
     together = np.concatenate([blocks, parts.reshape(n, classes, -1)], axis=2)
-    general = MulticlassLogLikelihood(base, base, together, codes, mass)
+    general = MulticlassLogLikelihood(base, base, together, codes, row_weights)
     quick = MulticlassFeatureLogLikelihood(
-        np.hstack([np.ones((n, 1)), features]), blocks, base, codes, mass
+        np.hstack([np.ones((n, 1)), features]), blocks, base, codes, row_weights
     )
     assert quick.size == general.size
-    unknowns = rng.normal(size=classes + 2 + width * classes) / 2
-    np.testing.assert_allclose(quick.scores(unknowns), general.scores(unknowns))
-    for found, wanted in zip(
-        quick.derivatives(unknowns), general.derivatives(unknowns), strict=True
-    ):
+    params = rng.normal(size=classes + 2 + width * classes) / 2
+    np.testing.assert_allclose(quick.scores(params), general.scores(params))
+    for found, wanted in zip(quick.derivatives(params), general.derivatives(params), strict=True):
         np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(general.derivatives(unknowns).hessian + np.eye(len(unknowns)))
+    lower = np.linalg.cholesky(general.derivatives(params).hessian + np.eye(len(params)))
     np.testing.assert_allclose(
-        quick.left_out_scores(unknowns, lower), general.left_out_scores(unknowns, lower), atol=1e-8
+        quick.left_out_scores(params, lower), general.left_out_scores(params, lower), atol=1e-8
     )
 
 
@@ -148,9 +149,9 @@ def test_few_features_of_many_are_kept_sparse():
     assert add_features(three, levels)[0].size == (3, 2 + 18)
 
 
-def test_without_features_corrected_is_weights():
+def test_without_features_residual_is_weights():
     rows, features = drawn(100, 3)
-    found = select_combination(rows, "corrected").combination
+    found = select_combination(rows, "residual").combination
     assert found.method == "blocks"
     assert found.residual_coefficients.shape == (0, 3)
     assert select_combination(rows, "blocks", features).combination.residual_coefficients.shape == (
@@ -160,25 +161,25 @@ def test_without_features_corrected_is_weights():
 
 
 @pytest.mark.parametrize("classes", [2, 4])
-def test_many_rows_are_chosen_from_few_and_corrected_all(classes):
+def test_many_rows_are_chosen_from_few_and_fitted_to_all(classes):
     rows, features = drawn(4000, classes, seed=2)
-    found = select_combination(rows, "corrected", features)
-    spread = found.combination.residual_scale
-    assert spread in RESIDUAL_SCALES
+    found = select_combination(rows, "residual", features)
+    scale = found.combination.residual_scale
+    assert scale in RESIDUAL_SCALES
     assert len(found.losses) == 4000
-    again = fit_residual(rows, features, found.combination.weight_scale, spread)
+    refit = fit_residual(rows, features, found.combination.weight_scale, scale)
     np.testing.assert_allclose(
-        found.combination.residual_coefficients, again.combination.residual_coefficients, atol=1e-5
+        found.combination.residual_coefficients, refit.combination.residual_coefficients, atol=1e-5
     )
 
 
 def test_rows_without_weight_have_no_part():
     rows, features = drawn(90, 3, seed=3)
     assert isinstance(rows, MulticlassLogLikelihood)
-    mass = rows.row_weights.copy()
-    mass[::3] = 0.0
-    kept = np.flatnonzero(mass)
-    with_them = fit_residual(replace(rows, row_weights=mass), features, 0.5, 0.4)
+    row_weights = rows.row_weights.copy()
+    row_weights[::3] = 0.0
+    kept = np.flatnonzero(row_weights)
+    with_them = fit_residual(replace(rows, row_weights=row_weights), features, 0.5, 0.4)
     without = fit_residual(rows.take(kept), features.take(kept), 0.5, 0.4)
     np.testing.assert_allclose(
         with_them.combination.residual_coefficients,
@@ -187,18 +188,18 @@ def test_rows_without_weight_have_no_part():
     )
 
 
-def test_levels_that_their_likelihoods_weigh_wrongly_are_put_right():
+def test_residual_coefficients_correct_likelihoods_of_levels():
     X, y = misleading(900)
     losses = {}
-    for combine in ("blocks", "corrected", "auto"):
+    for combine in ("blocks", "residual", "auto"):
         model = GenerativeClassifier(combine=combine, budget=0).fit(X[:600], y[:600])
         losses[combine] = -model.predict_log_proba(X[600:])[np.arange(300), y[600:]].mean()
-    assert losses["corrected"] < 0.8 * losses["blocks"]
+    assert losses["residual"] < 0.8 * losses["blocks"]
     assert losses["auto"] < 0.8 * losses["blocks"]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_where_blocks_say_all_there_is_corrections_change_little(seed):
+def test_where_blocks_say_all_there_is_residual_coefficients_change_little(seed):
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, 1000)
     X = rng.normal(size=(1000, 5)) + y[:, None] * 0.5
@@ -207,14 +208,14 @@ def test_where_blocks_say_all_there_is_corrections_change_little(seed):
     for combine in ("naive", "auto"):
         model = GenerativeClassifier(budget=0, combine=combine).fit(X[:500], y[:500])
         losses[combine] = log_loss(labels, model.predict_proba(new))
-    assert losses["auto"] < losses["naive"] + 5 / 500  # half a nat for each of ten unknowns
+    assert losses["auto"] < losses["naive"] + 5 / 500  # half a nat for each of ten params
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_rare_levels_betray_no_labels(seed):
+def test_rare_levels_reveal_no_labels(seed):
     """Labels that depend on nothing are foretold no better than by chance, and it is known."""
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 30, (300, 6)).astype(str).astype(object), rng.integers(0, 2, 300)
-    model = GenerativeClassifier(combine="corrected", budget=0).fit(X, y)
+    model = GenerativeClassifier(combine="residual", budget=0).fit(X, y)
     assert model.combination_.held_out_log_loss > np.log(2) - 0.01
     assert model.leave_one_out(X, y).log_loss > np.log(2) - 0.01

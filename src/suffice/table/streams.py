@@ -1,4 +1,4 @@
-"""Streams that start small: families are decided again, from kept rows, until there are enough.
+"""Streams of rows: families decided again while there are few rows, decay, and windows.
 
 While a stream is undecided (`TableFitted.stream`), the sample has all rows that were learned and
 not forgotten, with all of their columns and with strings as they were given, so that a later
@@ -20,16 +20,18 @@ from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.data.table import Table, with_calendar
-from suffice.errors import SufficeWarning
+from suffice.errors import InputError, SufficeWarning
 from suffice.estimators.labels import check_same_type, read_labels
 from suffice.generative.fitted import Batch, Labels
-from suffice.generative.learning import Kept, check_closed, update_sample
-from suffice.table.choices import AS_GIVEN, IGNORE, Choices
-from suffice.table.fitted import StreamState, TableFitted
+from suffice.generative.learning import Kept, check_closed, rename_like, update_sample, with_tally
+from suffice.table.choices import AS_GIVEN, Choices
+from suffice.table.fitted import StreamState, TableFitted, Window
 from suffice.table.held_out import cell_hashes
 from suffice.table.rows import TableRows, check_table, select_columns
-from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
-from suffice.validation.row_sample import RowSample
+from suffice.table.structure.families import IGNORE
+from suffice.table.structure.settings import DEFAULT_SEARCH
+from suffice.tally import Groups
+from suffice.validation.row_sample import RowSample, drop_unused_names
 
 # What the types of columns that are declared categories are called (pandas, polars).
 DECLARED = ("categor", "enum")
@@ -52,36 +54,36 @@ class GivenBatch(NamedTuple):
 # When families are decided.
 
 
-def is_due(stream: StreamState, settings: SearchSettings = DEFAULT_SEARCH) -> bool:
+def is_due(stream: StreamState) -> bool:
     """Say whether families are to be decided now.
 
     >>> is_due(StreamState(60, 50, frozenset())), is_due(StreamState(60, 60, frozenset()))
     (True, False)
     """
-    return any(stream.decided < at <= stream.seen for at in settings.decide_at)
+    return any(stream.decided < at <= stream.seen for at in DEFAULT_SEARCH.decide_at)
 
 
-def next_decision(stream: StreamState, settings: SearchSettings = DEFAULT_SEARCH) -> int:
+def next_decision(stream: StreamState) -> int:
     """Return after how many rows families will be decided again; 0 if never.
 
     >>> next_decision(StreamState(60, 60, frozenset()))
     70
     """
-    return next((at for at in settings.decide_at if at > stream.seen), 0)
+    return next((at for at in DEFAULT_SEARCH.decide_at if at > stream.seen), 0)
 
 
-def will_decide(families: Any, choices: Choices, settings: SearchSettings = DEFAULT_SEARCH) -> bool:
+def will_decide(families: Any, choices: Choices) -> bool:
     """Say whether families that were chosen from the first rows of a stream are to be reviewed.
 
     Not if there were enough rows, or if all families were given with their settings
     (`families_` of another model).
     """
-    if choices.rows >= settings.decide_at[-1]:
+    if choices.rows >= DEFAULT_SEARCH.decide_at[-1]:
         return False
     if isinstance(families, str):
         return True
-    settled = all(isinstance(one, Mapping) or one == IGNORE for one in families.values())
-    return not (settled and all(one.why.endswith(AS_GIVEN) for one in choices.columns))
+    complete = all(isinstance(one, Mapping) or one == IGNORE for one in families.values())
+    return not (complete and all(one.why.endswith(AS_GIVEN) for one in choices.columns))
 
 
 def record_decision(fitted: TableFitted, sample: RowSample, stream: StreamState) -> TableFitted:
@@ -264,3 +266,76 @@ def silence() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SufficeWarning)
         yield
+
+
+# Old rows that count less, or leave a window.
+
+
+def decay(fitted: TableFitted, factor: float) -> TableFitted:
+    """Return the fitted value with everything learned so far `factor` times as heavy.
+
+    Its model and combination are still those of before.
+    """
+    if not 0 < factor <= 1:
+        raise InputError(f"A factor of {factor}. Use one above 0 and at most 1.")
+    return fitted.replace(
+        new_classes=fitted.classes[:0],
+        tally=fitted.tally.scale(factor),
+        gross=None if fitted.gross is None else fitted.gross.scale(factor),
+        sample=None if fitted.sample is None else fitted.sample.scale(factor),
+    )
+
+
+def check_window_rows(window: Window | None) -> None:
+    """Refuse to learn on if the rows of the window are not there to leave it."""
+    if window is not None and window.rows is None:
+        raise InputError(
+            f"The model has a window of {window.size} rows, which are not in the file it was "
+            "loaded from, so they could not leave it. Fit it to them again (fit), or go on "
+            "without a window (window(None))."
+        )
+
+
+def slide(fitted: TableFitted, given: GivenBatch) -> TableFitted:
+    """Return the fitted value with rows that it has learned in its window, and the oldest out.
+
+    Rows are forgotten until the window holds no more than it may. If any were, the tally is
+    another one: model and combination are still those of before.
+    """
+    assert fitted.window is not None
+    assert fitted.window.rows is not None
+    size = fitted.window.size
+    kept = (*fitted.window.rows, drop_unused_names(given.rows, given.labels))
+    over = sum(rows.shape[0] for rows, _ in kept) - size
+    now = fitted
+    while over > 0:
+        rows, classes = kept[0]
+        leaving = min(over, rows.shape[0])
+        gone = rows.take(np.arange(leaving))
+        if gone.weights.size:  # rows of weight 0 were not learned
+            gone = gone.take(np.flatnonzero(gone.weights > 0))
+        if len(gone.codes):
+            now = _subtract(now, classes, gone)
+        rest = rows.take(np.arange(leaving, rows.shape[0]))
+        kept = (drop_unused_names(rest, classes), *kept[1:]) if len(rest.codes) else kept[1:]
+        over -= leaving
+    now = now.replace(window=Window(size, kept))
+    if now.tally is fitted.tally:
+        return now
+    tally = now.tally if now.closed else now.tally.drop_empty()
+    now = with_tally(now, tally, now.gross, Kept(now.sample, now.held_out))
+    new = fitted.new_classes
+    return now.replace(new_classes=new[np.isin(new, now.classes)])
+
+
+def _subtract(fitted: TableFitted, classes: Labels, gone: Rows) -> TableFitted:
+    """Return the fitted value without rows (as they were given) in tally and sample."""
+    rows = fitted.counter.recode(gone)
+    batch = Batch(rows, classes, fitted.columns, fitted.counter)
+    sample, held_out = update_kept(fitted, batch, forget=True)
+    if fitted.stream is not None and sample is not None:
+        sample = sample.forget(RowSample.of(gone, classes, hash_given(gone), None))
+    taken = rename_like(Groups(classes, *fitted.counter.count(rows)), fitted.classes)
+    gross = fitted.gross_with(taken)
+    tally = fitted.tally.subtract(taken, gross)
+    return fitted.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)

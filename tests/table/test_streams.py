@@ -92,7 +92,7 @@ def test_choices_say_when_they_were_made():
     )
 
 
-def test_nothing_is_said_while_a_stream_begins_and_one_thing_afterwards():
+def test_no_warning_while_a_stream_begins_and_one_afterwards():
     model = streamed(100, 1900)
     model.partial_fit(TABLE[1900:1950], LABELS[1900:1950])  # warnings are errors here
     assert model.weights_stale_

@@ -1,1 +1,0 @@
-"""Streams of rows: families decided again while there are few rows, windows, decay."""
