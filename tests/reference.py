@@ -1,5 +1,8 @@
 """Tallies the plain slow way, a row at a time with exact sums: the oracle of laws and kernels."""
 
+import importlib
+import inspect
+import pkgutil
 from collections.abc import Callable, Sequence
 from math import fsum, lgamma
 
@@ -8,6 +11,16 @@ import numpy as np
 from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics, Tally
 
 Build = Callable[[np.ndarray, np.ndarray], Tally]
+
+
+def concrete_subclasses(package, parent):
+    """Return the classes of a package's modules that are of a kind, in the order of their names."""
+    found = set()
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(value, parent) and value is not parent and not inspect.isabstract(value):
+                found.add(value)
+    return sorted(found, key=lambda value: value.__name__)
 
 
 def as_rows(X, weights=None):

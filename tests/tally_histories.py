@@ -1,9 +1,6 @@
 """Random histories of rows for every tally, and how to compare what was tallied."""
 
 import functools
-import importlib
-import inspect
-import pkgutil
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,12 +22,7 @@ TIGHT = 1e-11
 
 
 def tally_classes():
-    found = set()
-    for module in pkgutil.walk_packages(suffice.tally.__path__, "suffice.tally."):
-        for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(value, Tally) and value is not Tally:
-                found.add(value)
-    return sorted(found, key=lambda value: value.__name__)
+    return reference.concrete_subclasses(suffice.tally, Tally)
 
 
 # ---- histories: how to tally rows, and some rows

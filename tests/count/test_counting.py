@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import suffice.count.runs
+import suffice.count.ranges
 import suffice.kernels.ranges
 from counting_cases import KINDS, SPARSE_KINDS, cells, check, counted
 from suffice.count import count_pairs, count_words
-from suffice.count.full_moments import count_complete_rows
+from suffice.count.moments import count_complete_rows
 from suffice.count.pairs import PairedRows
-from suffice.count.runs import ranges_with_sums
+from suffice.count.ranges import ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
 from suffice.kernels.ranges import RANGE_CELLS, row_ranges
@@ -168,7 +168,7 @@ def test_many_classes_share_few_rows(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_sums_are_held_by_few_long_ranges(kind, order, monkeypatch):
     monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 150)
-    monkeypatch.setattr(suffice.count.runs, "MAX_SUMS", 10)
+    monkeypatch.setattr(suffice.count.ranges, "MAX_SUMS", 10)
     assert ranges_with_sums(500, 3, sums=9) == [(0, 250), (250, 500)]
     assert ranges_with_sums(500, 3, sums=2) == [(at, at + 100) for at in range(0, 500, 100)]
     assert ranges_with_sums(40, 3, sums=9) == [(0, 40)]

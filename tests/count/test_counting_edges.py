@@ -6,7 +6,7 @@ from scipy import sparse
 
 from counting_cases import counted
 from suffice import InputError
-from suffice.count import full_moments as patterns
+from suffice.count import moments
 from suffice.kernels.count.scatter import BLOCK, NARROW
 
 WIDE = NARROW + 5
@@ -46,13 +46,13 @@ def test_wide_rows_are_counted_as_by_hand(gaps):
             np.testing.assert_allclose(part.sum_xx[c], sum_xx, rtol=1e-9, atol=1e-9)
 
 
-def test_patterns_of_gaps_that_would_fill_the_memory_are_refused(monkeypatch):
+def test_missing_value_patterns_that_would_fill_the_memory_are_refused(monkeypatch):
     X = np.arange(12.0).reshape(4, 3)
     X[[0, 1, 2], [0, 1, 2]] = np.nan
     one_class = 8 * (3**2 + 3 * 2**2)
-    monkeypatch.setattr(patterns, "MAX_PATTERN_BYTES", one_class)
+    monkeypatch.setattr(moments, "MAX_PATTERN_BYTES", one_class)
     counted("patterns", X, [0] * 4, 1)
-    monkeypatch.setattr(patterns, "MAX_PATTERN_BYTES", one_class - 1)
+    monkeypatch.setattr(moments, "MAX_PATTERN_BYTES", one_class - 1)
     with pytest.raises(InputError, match="4 missing-value patterns would take 0 MB"):
         counted("patterns", X, [0] * 4, 1)
 

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.data.parsing.format import (
+from suffice.data.parsing import CURRENCIES
+from suffice.data.string_format import (
     CODES,
     UNDECIDED,
     Decision,
@@ -22,7 +23,6 @@ from suffice.data.parsing.format import (
     Strings,
     decide_format,
 )
-from suffice.data.parsing.numbers import CURRENCIES
 from suffice.errors import ShapeError
 
 NAN = float("nan")

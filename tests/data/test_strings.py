@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.data.columns import column_of
-from suffice.data.labels import encode_labels
-from suffice.data.parsing.levels import MAX_DISTINCT, encode_levels
+from suffice.data.labels import MAX_DISTINCT, encode_labels, encode_levels
 
 
 def by_arrow(cells):

@@ -14,8 +14,8 @@ import pytest
 
 import suffice
 from suffice import GenerativeClassifier
-from suffice.data.parsing.format import StringFormat
 from suffice.data.schema import Schema
+from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.errors import InputError, MergeError, ModelFileError, SufficeWarning
 from suffice.table.saving.checks import schema_of

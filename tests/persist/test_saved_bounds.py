@@ -7,8 +7,8 @@ import pytest
 import suffice
 from saved_cases import framed, put_together
 from suffice import Counts, Gamma, GaussianNB, ModelFileError, PoissonNB, TextClassifier
-from suffice.persist import arrays, container, decoder, kinds
-from suffice.persist.strict_json import DEEPEST, strict_json
+from suffice.persist import file_format, loading, values
+from suffice.persist.file_format import DEEPEST, strict_json
 
 RECORD = {"version": "1", "when": "2024-01-01T00:00:00+00:00", "rows": None, "source": None}
 METADATA = {"suffice": "{}"}
@@ -56,7 +56,7 @@ def test_metadata_of_something_else_are_refused(path, metadata):
 
 
 def test_more_tensors_than_there_may_be_are_refused(path, monkeypatch):
-    monkeypatch.setattr(container, "MAX_TENSORS", 1)
+    monkeypatch.setattr(file_format, "MAX_TENSORS", 1)
     table = {"__metadata__": METADATA, "a": slot(), "b": slot(offsets=(8, 16))}
     assert "It has 2 tensors, where 1 are the most" in refusal(path, file_of(table, bytes(16)))
 
@@ -119,7 +119,7 @@ def test_a_newer_format_asks_for_a_newer_suffice(path):
 
 
 def test_a_dict_of_keys_of_one_hash_is_refused(path, monkeypatch):
-    monkeypatch.setattr(decoder, "MAX_CLASHES", 0)
+    monkeypatch.setattr(loading, "MAX_CLASHES", 0)
     items = [[-1, 0], [-2, 0]]  # Python's hash of -1 is -2
     assert hash(-1) == hash(-2)
     priors = {"is": "dict", "items": items}
@@ -130,18 +130,18 @@ def test_a_dict_of_keys_of_one_hash_is_refused(path, monkeypatch):
 def test_more_values_or_models_than_there_may_be_are_refused(path, monkeypatch):
     GaussianNB().fit([[1.0], [2.0]], ["a", "b"]).save(path)
     raw = path.read_bytes()
-    monkeypatch.setattr(kinds, "MAX_VALUES", 0)
+    monkeypatch.setattr(values, "MAX_VALUES", 0)
     assert "It holds more than 0 tallies and priors" in refusal(path, raw)
-    monkeypatch.setattr(kinds, "MAX_MODELS", 0)
+    monkeypatch.setattr(values, "MAX_MODELS", 0)
     assert "It holds more than 0 models" in refusal(path, raw)
 
 
 def test_a_list_of_tallies_has_no_more_axes_than_an_array(monkeypatch):
     tensors = {}
-    node = arrays.many_node([Counts([1.0, 2.0]), Counts([3.0])], "parts", tensors)
-    monkeypatch.setattr(arrays, "MAX_AXES", 0)
+    node = values.many_node([Counts([1.0, 2.0]), Counts([3.0])], "parts", tensors)
+    monkeypatch.setattr(values, "MAX_AXES", 0)
     with pytest.raises(ModelFileError, match="A list of tallies of 1 axes, where 0 are the most"):
-        arrays.many_of(node, tensors.pop)
+        values.many_of(node, tensors.pop)
 
 
 def test_a_pattern_is_refused_until_somebody_vouches_for_it(path):

@@ -13,8 +13,7 @@ import suffice
 from saved_cases import GAPPY, NAMES, NUMBERS, framed, put_together, taken_apart, tensor
 from suffice import ModelFileError
 from suffice.persist import describe
-from suffice.persist.container import MAX_TENSORS
-from suffice.persist.strict_json import MAX_BYTES, MAX_ENTRIES
+from suffice.persist.file_format import MAX_BYTES, MAX_ENTRIES, MAX_TENSORS
 
 pytestmark = pytest.mark.hostile
 

@@ -10,10 +10,10 @@ from hypothesis.extra import numpy as hnp
 
 from saved_cases import assert_same
 from suffice import Blocks, Counts, Events, GaussianNB, Groups, ModelFileError, Moments, Patterns
-from suffice.persist.arrays import MAX_PADDING, axes_of
-from suffice.persist.decoder import Decoder
-from suffice.persist.encoder import Encoder
-from suffice.persist.strict_json import plain_json, strict_json
+from suffice.persist.file_format import plain_json, strict_json
+from suffice.persist.loading import Decoder
+from suffice.persist.saving import Encoder
+from suffice.persist.values import MAX_PADDING, axes_of
 from suffice.tally import Quartics
 
 

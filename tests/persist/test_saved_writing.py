@@ -15,10 +15,10 @@ import pytest
 import suffice
 from interruptions import interrupt_at
 from suffice import BernoulliNB, ModelFileError, SaveError, SufficeError
-from suffice.persist import container as atomic
+from suffice.persist import file_format
 
 SAVED = Path(suffice.__file__).parent / "persist"
-WRITING = {str(SAVED / name) for name in ("atomic.py", "container.py", "header.py", "savable.py")}
+WRITING = {str(SAVED / name) for name in ("file_format.py", "saving.py")}
 
 
 @pytest.fixture
@@ -117,13 +117,13 @@ def full_disk(monkeypatch):
         os.close(device)
         return file
 
-    monkeypatch.setattr(atomic, "open", full, raising=False)
+    monkeypatch.setattr(file_format, "open", full, raising=False)
 
 
 @pytest.mark.usefixtures("full_disk")
 def test_a_full_disk_is_told_and_the_old_file_stays(path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.delattr(atomic, "open")
+        patched.delattr(file_format, "open")
         small().save(path)
     before = path.read_bytes()
     with pytest.raises(

@@ -23,7 +23,7 @@ from suffice.prior import (
     PointMasses,
     Prior,
 )
-from suffice.prior.estimates import Estimates
+from suffice.prior.prior import Estimates
 from suffice.tally import Counts, Events, Moments
 
 STANDARD_ERRORS = 5.0

@@ -178,7 +178,7 @@ def test_what_does_not_vary_has_no_variance_at_all():
         (RATE, [2.5], "Entry [0] is 2.5."),
         (RATE, [np.inf], "Entry [0] is inf."),
         (RATE, [1, np.nan], "Entry [1] is nan."),
-        (NUMBER, [1.0, np.nan], "Entry [1] is nan. Give finite numbers, a row each; leave gaps"),
+        (NUMBER, [1.0, np.nan], "Entry [1] is nan. Give finite numbers, a row each; leave missing"),
         (NUMBER, [-np.inf], "Entry [0] is -inf."),
         (NUMBER, [1j], "Entry [0] is 1j, which is no number."),
         (NUMBER, [1e200, -1e200], "The squares of 1e+200 add up beyond all floats. Rescale"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suffice.count import count_moments
-from suffice.count.full_moments import count_complete_rows
+from suffice.count.moments import count_complete_rows
 from suffice.data.rows import Rows
 from suffice.empirical_bayes.covariance import covariance_prior
 from suffice.empirical_bayes.moments import feature_prior

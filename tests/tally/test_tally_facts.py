@@ -47,7 +47,7 @@ def test_groups_of_numbers_and_of_words_do_not_add():
 
 def test_groups_are_placed_by_name_not_by_number():
     ham = Groups(["ham"], [2.0], Counts([[1, 2]]))
-    with pytest.raises(TypeError, match=r"use aligned\(classes\)"):
+    with pytest.raises(TypeError, match=r"use align\(classes\)"):
         ham.expand([1], 3)
     placed = ham.align(np.array(["eggs", "ham", "spam"]))
     assert placed.weights.tolist() == [0.0, 2.0, 0.0]

@@ -16,7 +16,7 @@ from suffice.basis.numerals import numerals
 from suffice.basis.validation import ascending, positive_by_column
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.tally.tally import Floats
 
 

@@ -15,7 +15,7 @@ from suffice.basis.numerals import numerals
 from suffice.basis.validation import ascending
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.tally.tally import Floats
 
 

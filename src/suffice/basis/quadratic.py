@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.basis.expansion import Expansion
 from suffice.estimators.features import Columns
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.tally.tally import Floats
 
 

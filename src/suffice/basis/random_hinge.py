@@ -14,7 +14,7 @@ from suffice.basis.expansion import Expansion, check_positive, observed_cells
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.estimators.one_row import generator
-from suffice.persist.agreement import check_shapes
+from suffice.persist.checks import check_shapes
 from suffice.tally.tally import Floats
 
 

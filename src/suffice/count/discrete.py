@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.count.refusal import refusal_of
-from suffice.count.runs import ClassRuns, sum_in_ranges
+from suffice.count.ranges import ClassRuns, refusal_of, sum_in_ranges
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.kernels.count.dense import add_events, add_levels, add_ones, add_words, highest_levels

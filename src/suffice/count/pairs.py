@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.count.full_moments import INCOMPLETE_CELLS, count_complete_rows
-from suffice.count.refusal import refusal_of
+from suffice.count.moments import INCOMPLETE_CELLS, count_complete_rows
+from suffice.count.ranges import refusal_of
 from suffice.data.rows import Array, Rows
 from suffice.tally import Moments
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.frames import int128_as_float
+from suffice.data.labels import EncodedLevels, encode_levels
 from suffice.data.objects import DAY, ArrowCells, Kind, cells_of_objects
-from suffice.data.parsing.format import Decision, StringFormat, Strings, decide_format
-from suffice.data.parsing.levels import EncodedLevels, encode_levels
+from suffice.data.string_format import Decision, StringFormat, Strings, decide_format
 from suffice.errors import InputError
 
 # How the strings of a column are to be read, if that is not to be decided by them.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column, ReadAs, column_of
 from suffice.data.objects import Kind
-from suffice.data.parsing.format import StringFormat
+from suffice.data.string_format import StringFormat
 from suffice.data.table import CALENDAR, NamedColumns, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column, ReadAs, column_of
-from suffice.data.conversion import (
+from suffice.data.frames import (
     as_table,
     check_unique_names,
     columns_of_rows,
     is_columns,
+    is_frame,
     is_rows_of_mappings,
+    with_names,
 )
-from suffice.data.frames import is_frame, with_names
 from suffice.data.objects import Kind
 from suffice.errors import InputError, ShapeError
 from suffice.kernels.ranges import on_all_cores

@@ -10,8 +10,7 @@ from scipy.sparse import csr_array, issparse
 
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
-from suffice.persist.agreement import MAX_WEIGHT, check_sizes
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import MAX_WEIGHT, check_sizes, refuse
 from suffice.tally.tally import Floats, Index
 from suffice.validation.row_sample import RowSample
 

@@ -23,8 +23,8 @@ from suffice.gaussian.features import (
 from suffice.gaussian.full import of_half
 from suffice.gaussian.product import multiply_densities
 from suffice.gaussian.structure import Structure
-from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Size, check_generator, sample_shape
+from suffice.prior.special import LOG_TWO_PI
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 CLASS_NAME = "MultivariateNormal"

@@ -8,7 +8,7 @@ import numpy as np
 
 from suffice.gaussian.features import common_axes
 from suffice.gaussian.structure import Structure
-from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
+from suffice.prior.special import LOG_TWO_PI
 from suffice.tally.tally import Floats
 
 # Cells of rows that are worked on at once, so that temporaries stay small beside a long input.

@@ -179,7 +179,7 @@ class MultivariateNormal(Algebra):
         rows : (n, 2), optional
             Rows to draw as dots.
         """
-        from suffice.display.ellipses import draw_ellipses
+        from suffice.display.plots import draw_ellipses
 
         dots = None if rows is None else as_rows(rows, self.names, self.features)
         outlines = {level: self.ellipse(level) for level in levels}

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy.special import multigammaln
 
 from suffice.errors import PriorError, ShapeError
-from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.normal_inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.prior import (
     Size,
@@ -22,6 +21,7 @@ from suffice.prior.prior import (
     positive,
     sample_shape,
 )
+from suffice.prior.special import cholesky, half_log_determinant, symmetric
 from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import with_one_blas_thread
 

@@ -23,7 +23,7 @@ from suffice.estimators.saved_rows import (
     saved_rows,
 )
 from suffice.generative.fitted import Fitted
-from suffice.persist.agreement import (
+from suffice.persist.checks import (
     check_alike,
     check_calibration,
     check_columns,

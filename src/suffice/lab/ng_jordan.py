@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from suffice.display.curves import IN_A_ROW, panels, share_legend
+from suffice.display.plots import IN_A_ROW, panels, share_legend
 from suffice.errors import InputError, SufficeError
 from suffice.lab.compare import SCORES, Comparison, compare
 from suffice.lab.crossing import Crossing

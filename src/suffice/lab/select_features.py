@@ -19,8 +19,8 @@ from suffice.errors import InputError
 from suffice.generative.classifier import TallyClassifier
 from suffice.lab.rank_features import FeatureRanking, rank_features
 from suffice.naive_bayes import GaussianNB
-from suffice.persist.agreement import check_kinds
-from suffice.persist.savable import Savable
+from suffice.persist.checks import check_kinds
+from suffice.persist.saving import Savable
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread
 

@@ -15,9 +15,8 @@ from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.one_row import one_row, show_cell
 from suffice.linear_model.summary import Summary, count_columns
-from suffice.persist.agreement import check_columns, check_kinds, check_shapes
-from suffice.persist.refusal import refuse
-from suffice.prior.student_t import Normal
+from suffice.persist.checks import check_columns, check_kinds, check_shapes, refuse
+from suffice.prior.predictive import Normal
 from suffice.scoring import scorer as scoring
 from suffice.scoring.dense import SoftmaxScorer
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores

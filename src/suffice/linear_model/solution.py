@@ -9,13 +9,13 @@ from typing import Protocol
 
 import numpy as np
 
-from suffice.count.refusal import refusal_of
+from suffice.count.ranges import refusal_of
 from suffice.data.rows import Rows
 from suffice.estimators.features import Columns
 from suffice.estimators.targets import TargetColumns
 from suffice.gaussian import MultivariateNormal
 from suffice.prior.coefficients import CoefficientsKnownNoise, Products
-from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
+from suffice.prior.predictive import MultivariateStudentT, Normal, StudentT
 from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index

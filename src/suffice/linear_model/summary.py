@@ -11,7 +11,7 @@ from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.pair_tally import PairTally
 from suffice.linear_model.solution import Solution, coefficient_names, coefficient_posterior
-from suffice.prior.student_t import Normal, StudentT
+from suffice.prior.predictive import Normal, StudentT
 from suffice.tally.tally import Floats
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from suffice.count.runs import pieces, ranges_with_sums
+from suffice.count.ranges import pieces, ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.gaussian.covariance import solve
 from suffice.kernels.logistic.softmax import add_dense_softmax, tiles_of

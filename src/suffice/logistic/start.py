@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from suffice.count.full_moments import count_complete_rows
-from suffice.count.moments import count_moments
+from suffice.count.moments import count_complete_rows, count_moments
 from suffice.data.rows import Rows
 from suffice.gaussian.covariance import mle, solve
 from suffice.kernels.count.moments import finite

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.columns import MISSING_CODE
-from suffice.data.conversion import as_table, is_columns
-from suffice.data.frames import is_frame
+from suffice.data.frames import as_table, is_columns, is_frame
 from suffice.data.objects import DAY, Kind
 from suffice.data.schema import Field, Schema
 from suffice.data.table import Table, has_names

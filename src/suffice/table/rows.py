@@ -16,8 +16,14 @@ from sklearn.utils.validation import check_array
 
 from suffice._sklearn import get_feature_names
 from suffice.data.columns import Column
-from suffice.data.conversion import as_table, check_unique_names, is_columns
-from suffice.data.frames import column_names, is_frame, with_names
+from suffice.data.frames import (
+    as_table,
+    check_unique_names,
+    column_names,
+    is_columns,
+    is_frame,
+    with_names,
+)
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema, with_own_levels
 from suffice.data.table import Table, has_names, stack_tables

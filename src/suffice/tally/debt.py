@@ -69,7 +69,7 @@ class Shortfall(NamedTuple):
     held, asked : float
         What there is and what is to be taken off; of squares, what would be left, and 0.
     size : float
-        How much is missing, relative to the gross scale (`skin.gross_scale`).
+        How much is missing, relative to the gross scale.
     """
 
     kind: str

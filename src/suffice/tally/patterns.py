@@ -9,13 +9,10 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import DebtError, ShapeError
 from suffice.tally.moments import Moments
 from suffice.tally.tally import Floats, Index, Tally
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

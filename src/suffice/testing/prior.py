@@ -12,8 +12,7 @@ import numpy as np
 from suffice.errors import SufficeError
 from suffice.prior import Prior
 from suffice.tally import Counts
-from suffice.testing.laws import Floats, Laws
-from suffice.testing.quadrature import line_points, panel_points
+from suffice.testing.laws import Floats, Laws, line_points, panel_points
 
 # Parameters and rows that are drawn.
 DRAWS = 4000
@@ -22,7 +21,7 @@ TAILS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5)
 # What numerical integration may be wrong by.
 INTEGRATION = 1e-6
 # Numbers of events up to which probabilities are summed.
-MOST_EVENTS = 100_000
+MAX_EVENTS = 100_000
 
 # Parameters (n, ...) and one row to the log probability of the row, (n,).
 LogLikelihood = Callable[[Any, Any], Any]
@@ -248,7 +247,7 @@ def _row_points(drawn: Floats) -> tuple[Floats, Floats, bool] | None:
     numbers = drawn[0].size
     if np.all(drawn == np.floor(drawn)):
         if drawn.ndim == 1:
-            points = np.arange(min(50.0 * drawn.max() + 1000.0, MOST_EVENTS))
+            points = np.arange(min(50.0 * drawn.max() + 1000.0, MAX_EVENTS))
         elif np.all(drawn.sum(axis=-1) == 1):
             points = np.eye(drawn.shape[-1])
         else:

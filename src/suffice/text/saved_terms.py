@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.combination import Calibration
-from suffice.persist.agreement import (
+from suffice.persist.checks import (
     MAX_WEIGHT,
     check_calibration,
     check_gross_scale,
@@ -19,8 +19,8 @@ from suffice.persist.agreement import (
     check_kinds,
     check_shapes,
     check_sizes,
+    refuse,
 )
-from suffice.persist.refusal import refuse
 from suffice.tally.tally import ROUNDING
 from suffice.text.term_tally import check_term_tally, document_counts, term_counts
 from suffice.text.vectorize.names import Names

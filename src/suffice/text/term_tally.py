@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.persist.agreement import check_finite, check_sizes
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import check_finite, check_sizes, refuse
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats, as_readonly
 

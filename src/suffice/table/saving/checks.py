@@ -12,14 +12,13 @@ from suffice.combine.combination import Combination
 from suffice.combine.select import COMBINE_METHODS, UNFITTED
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column
 from suffice.data.objects import Kind
-from suffice.data.parsing.format import StringFormat
 from suffice.data.schema import Field, Schema
+from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.errors import InputError, ShapeError
 from suffice.families import Family
 from suffice.families.columns.settings import check_settings
-from suffice.persist.agreement import MAX_WEIGHT, check_alike, check_shapes, check_sizes
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import MAX_WEIGHT, check_alike, check_shapes, check_sizes, refuse
 from suffice.table.choices import Choice, Choices, Trial
 from suffice.table.families import TEXTS, family_of
 from suffice.table.residual_features import ResidualFeature, ResidualFeatures

@@ -8,8 +8,7 @@ import numpy as np
 
 from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.schema import Field
-from suffice.persist.agreement import MAX_CELL, check_sizes
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import MAX_CELL, check_sizes, refuse
 
 
 def plain_column(column: Column) -> Any:

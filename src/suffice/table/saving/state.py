@@ -16,8 +16,13 @@ from suffice.estimators.features import Columns
 from suffice.estimators.importance import increase_of, increase_saved
 from suffice.estimators.saved_rows import answers_of, check_saved_rows, sample_of, saved_rows
 from suffice.generative import persistence
-from suffice.persist.agreement import check_columns, check_gross_scale, check_groups, check_kinds
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import (
+    check_columns,
+    check_gross_scale,
+    check_groups,
+    check_kinds,
+    refuse,
+)
 from suffice.table.counter import TableCounter
 from suffice.table.fitted import TableFitted, Window
 from suffice.table.held_out import cell_hashes

@@ -17,7 +17,7 @@ from suffice.estimators.saved_rows import (
     saved_rows,
 )
 from suffice.generative import persistence
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.text.classify.fitted import TextFitted
 from suffice.text.classify.refinement import Refinement
 from suffice.text.classify.term_counter import TermCounter

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
 from suffice.estimators.settings import describe, differences
-from suffice.persist.savable import Savable
+from suffice.persist.saving import Savable
 from suffice.text.saved_terms import check_cut, check_term_counts, vocabulary_of
 from suffice.text.vectorize.analyzers import cutter_of
 from suffice.text.vectorize.counted import Counted
