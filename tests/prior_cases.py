@@ -240,13 +240,13 @@ class NormalInverseWishartCase:
     @staticmethod
     def measure(prior):
         location, scale = map(tuple, (prior.location, prior.scale_matrix.ravel()))
-        return NormalInverseWishartCase.weighed_draws(
+        return NormalInverseWishartCase.weighted_draws(
             location, float(prior.pseudo_rows), float(prior.degrees), scale
         )
 
     @staticmethod
     @functools.cache  # scipy takes the matrices one at a time, and several laws have the same prior
-    def weighed_draws(location, pseudo_rows, degrees, scale):
+    def weighted_draws(location, pseudo_rows, degrees, scale):
         """Draw from a wider inverse Wishart and a wider normal, and weigh by their densities."""
         rng = np.random.default_rng(8)
         wide = stats.invwishart(df=degrees * 0.8, scale=np.reshape(scale, (2, 2)))

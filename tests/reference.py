@@ -38,7 +38,7 @@ def total(terms):
 
 
 def counts(X, weights=None, *, levels):
-    """Count codes 0 .. levels - 1 in each column, gaps left out: counts (d, levels)."""
+    """Count codes 0 .. levels - 1 in each column, missing values left out: counts (d, levels)."""
     X, weights = as_rows(X, weights)
     out = np.zeros((X.shape[1], levels))
     for j in range(X.shape[1]):
@@ -59,7 +59,7 @@ def word_counts(X, weights=None):
 
 
 def events(X, weights=None):
-    """Sum numbers of events in each column, gaps left out: all (d,)."""
+    """Sum numbers of events in each column, missing values left out: all (d,)."""
     X, weights = as_rows(X, weights)
     columns = []
     for column in X.T:
@@ -75,12 +75,12 @@ def events(X, weights=None):
 
 
 def first_seen(X):
-    """Return the first value of each column that is not a gap, 0 where there is none."""
+    """Return the first value of each column that is not missing, 0 where there is none."""
     return np.array([next((x for x in column if not np.isnan(x)), 0.0) for column in X.T])
 
 
 def moments(X, weights=None, origin=None):
-    """Sum each column and its squares about `origin`, gaps left out: all (d,)."""
+    """Sum each column and its squares about `origin`, missing values left out: all (d,)."""
     X, weights = as_rows(X, weights)
     origin = first_seen(X) if origin is None else np.asarray(origin, float)
     columns = []
@@ -121,7 +121,7 @@ def quartics(X, weights=None, origin=None):
 
 
 def patterns(X, weights=None):
-    """Sum rows with gaps, a pattern of seen columns at a time."""
+    """Sum rows with missing values, a pattern of seen columns at a time."""
     X, weights = as_rows(X, weights)
     found = {}
     for row, w in zip(X, weights, strict=True):

@@ -1,4 +1,4 @@
-"""Saved models of every class, small changes to their files, and all that a model can be asked."""
+"""Saved models of every class, small changes to their files, and every call of a model."""
 
 import copy
 import warnings
@@ -36,7 +36,7 @@ TABLES = {
     "tied": GenerativeClassifier(
         {("weight", "noise"): "mvn:tied", "children": "poisson"}, budget=0
     ),
-    "gaps": GenerativeClassifier(missing="informative", budget=0),
+    "missing": GenerativeClassifier(missing="informative", budget=0),
     "corrected": GenerativeClassifier(combine="corrected", budget=0),
     "plain": GenerativeClassifier(combine="naive", estimate="mean", budget=0),
 }
@@ -74,7 +74,7 @@ CASES["Levels"] = (EXPANSIONS["Levels"], COUNTS, None)
 
 
 def fitted(name):
-    """Return a model, and rows and labels that it can be asked about."""
+    """Return a model, and rows and labels to call it with."""
     model, rows, labels = CASES[name]
     few = None if labels is None else labels[:5]
     return clone(model).fit(rows, labels), rows[:5], few
@@ -196,8 +196,8 @@ ASKED = (
 PROBABILITIES = ("predict_proba", "predict_log_proba", "predict_joint_log_proba", "score_samples")
 
 
-def asked(model, rows, labels):
-    """Yield the name of everything that a model can be asked, and how to ask it."""
+def calls(model, rows, labels):
+    """Yield the name of every call that a model answers, and the call."""
     columns = getattr(model, "n_features_in_", None)
     if isinstance(rows, np.ndarray) and columns != rows.shape[1]:
         rows = np.zeros((len(rows), columns))

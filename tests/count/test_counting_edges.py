@@ -16,24 +16,24 @@ def moments_by_hand(X, w):
     return w.sum(), w @ X, (X * w[:, None]).T @ X
 
 
-def wide_rows(gaps):
+def wide_rows(missing):
     """Return more than one block of wide rows of three classes, with weights."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(BLOCK + 200, WIDE)) + rng.normal(size=WIDE)
-    if gaps:
+    if missing:
         X[BLOCK + 3 :: 50, 4] = np.nan
     return X, rng.integers(0, 3, len(X)), rng.uniform(0.5, 2.0, len(X))
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_wide_rows_are_counted_as_by_hand(gaps):
-    X, y, w = wide_rows(gaps)
+@pytest.mark.parametrize("missing", [False, True])
+def test_wide_rows_are_counted_as_by_hand(missing):
+    X, y, w = wide_rows(missing)
     weights, tally = counted("patterns", X, y, 3, w)
     np.testing.assert_allclose(weights, np.bincount(y, w), rtol=1e-12)
     whole = ~np.isnan(X).any(axis=1)
     everything = tuple(range(WIDE))
     seen = {everything: whole}
-    if gaps:
+    if missing:
         seen[everything[:4] + everything[5:]] = ~whole
     assert set(tally.parts) == set(seen)
     for columns, rows in seen.items():

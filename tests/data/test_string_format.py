@@ -202,8 +202,8 @@ def test_few_integers_are_levels_and_more_are_numbers() -> None:
     assert read(["1.0", "2.0"]) == [1.0, 2.0]
     assert read(["$1", "$2"]) == [1.0, 2.0]
     for cells in (["1", "2"], ["007", "12"]):
-        asked = decide_format(Strings(pa.array(cells)), codes_too=True)
-        assert asked.format == StringFormat("number")
+        decision = decide_format(Strings(pa.array(cells)), codes_too=True)
+        assert decision.format == StringFormat("number")
 
 
 def test_the_column_orders_day_and_month() -> None:

@@ -12,7 +12,6 @@ from saved_cases import (
     CLASSIFIERS,
     COUNTS,
     EXPANSIONS,
-    GAPPY,
     LOGISTIC,
     NAMES,
     NUMBERS,
@@ -20,6 +19,7 @@ from saved_cases import (
     ROWS,
     SELECTIONS,
     TARGET,
+    WITH_MISSING,
     again,
     assert_same,
     public_estimators,
@@ -36,7 +36,7 @@ from suffice import (
     load,
 )
 
-# What a regression works out when it is first asked, and keeps.
+# What a regression works out at the first call, and keeps.
 LATER = ("_posterior",)
 # Kept rows, and what was said of them, are in no file: test_saved_rows has what is.
 OF_ROWS = ("sample", "held_out", "stale_warned")
@@ -100,10 +100,10 @@ def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(case, tmp_p
 @by_name(REGRESSIONS)
 def test_a_loaded_regression_is_the_one_that_was_saved_and_goes_on(case, tmp_path):
     unfitted, target = case
-    model = clone(unfitted).fit(GAPPY, target)
+    model = clone(unfitted).fit(WITH_MISSING, target)
     loaded = again(model, tmp_path)
     assert_same(model, loaded, leave_out=LATER)
-    assert_same(model.predict(GAPPY), loaded.predict(GAPPY))
+    assert_same(model.predict(WITH_MISSING), loaded.predict(WITH_MISSING))
     for act in (
         lambda m: m.partial_fit(NUMBERS[:9], target[:9]),
         lambda m: m.forget(NUMBERS[3:5], target[3:5]),
@@ -225,13 +225,13 @@ def test_covariances_that_an_estimator_found_come_back_once_the_estimator_is_lef
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_how_rows_lay_in_memory_changes_no_bit(order, tmp_path):
-    rows = np.array(GAPPY, order=order)
+    rows = np.array(WITH_MISSING, order=order)
     model = GaussianDiscriminant("full").fit(rows, NAMES).forget(rows[:7], NAMES[:7])
     assert_same(model, again(model, tmp_path))
 
 
 @pytest.mark.slow
-def test_many_patterns_of_gaps_and_many_columns_of_levels_take_few_tensors(tmp_path):
+def test_many_missing_value_patterns_and_many_columns_of_levels_take_few_tensors(tmp_path):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(400, 9))
     rows[rng.random(rows.shape) < 0.3] = np.nan

@@ -51,8 +51,8 @@ def test_a_file_without_metadata_is_no_model(path, table):
 
 @pytest.mark.parametrize("metadata", [{}, {"format": "pt"}, {"suffice": 1}])
 def test_metadata_of_something_else_are_refused(path, metadata):
-    told = refusal(path, file_of({"__metadata__": metadata}))
-    assert "Its metadata are those of something else" in told
+    message = refusal(path, file_of({"__metadata__": metadata}))
+    assert "Its metadata are those of something else" in message
 
 
 def test_more_tensors_than_there_may_be_are_refused(path, monkeypatch):
@@ -62,7 +62,7 @@ def test_more_tensors_than_there_may_be_are_refused(path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("entry", "told"),
+    ("entry", "message"),
     [
         (slot(dtype="F8"), "has the type 'F8', which is none of"),
         (slot(dtype=None), "has the type None, which is none of"),
@@ -73,9 +73,9 @@ def test_more_tensors_than_there_may_be_are_refused(path, monkeypatch):
         (slot(offsets=[8, 16]), "begins at byte"),
     ],
 )
-def test_a_tensor_that_cannot_be_there_is_refused(path, entry, told):
+def test_a_tensor_that_cannot_be_there_is_refused(path, entry, message):
     raw = file_of({"__metadata__": METADATA, "a": entry}, bytes(16))
-    assert told in refusal(path, raw)
+    assert message in refusal(path, raw)
 
 
 def test_bytes_beyond_the_tensors_are_refused(path):
@@ -94,7 +94,7 @@ def test_a_truth_value_is_0_or_1(path):
 
 
 @pytest.mark.parametrize(
-    ("raw", "told"),
+    ("raw", "message"),
     [
         (b"[" * (DEEPEST + 1) + b"]" * (DEEPEST + 1), f"nested {DEEPEST + 1} deep"),
         (b'{"a": 1e999}', "the number 1e999, which is no finite one"),
@@ -103,8 +103,8 @@ def test_a_truth_value_is_0_or_1(path):
         (b"\xff", "is no JSON"),
     ],
 )
-def test_json_is_plain(raw, told):
-    with pytest.raises(ModelFileError, match=told):
+def test_json_is_plain(raw, message):
+    with pytest.raises(ModelFileError, match=message):
         strict_json(raw, "It")
 
 
@@ -113,9 +113,9 @@ def test_json_as_deep_as_it_may_be_is_read():
 
 
 def test_a_newer_format_asks_for_a_newer_suffice(path):
-    told = refusal(path, put_together(document(format=2), {}))
-    assert "It is of format 2" in told
-    assert "Upgrade suffice to load it" in told
+    message = refusal(path, put_together(document(format=2), {}))
+    assert "It is of format 2" in message
+    assert "Upgrade suffice to load it" in message
 
 
 def test_a_dict_of_keys_of_one_hash_is_refused(path, monkeypatch):
@@ -123,8 +123,8 @@ def test_a_dict_of_keys_of_one_hash_is_refused(path, monkeypatch):
     items = [[-1, 0], [-2, 0]]  # Python's hash of -1 is -2
     assert hash(-1) == hash(-2)
     priors = {"is": "dict", "items": items}
-    told = refusal(path, put_together(document(settings={"priors": priors}), {}))
-    assert "keys that are there twice, or have one hash" in told
+    message = refusal(path, put_together(document(settings={"priors": priors}), {}))
+    assert "keys that are there twice, or have one hash" in message
 
 
 def test_more_values_or_models_than_there_may_be_are_refused(path, monkeypatch):

@@ -1,4 +1,4 @@
-"""One change to the file of any model: it is refused, or the model answers all that it is asked."""
+"""One change to the file of any model: it is refused, or the model answers every call."""
 
 import random
 import warnings
@@ -9,7 +9,7 @@ import pytest
 
 import suffice
 from saved_cases import public_estimators, put_together, taken_apart, tensor
-from saved_mutations import CASES, ODD, asked, fitted, odd_answer, other_tensors, places, with_value
+from saved_mutations import CASES, ODD, calls, fitted, odd_answer, other_tensors, places, with_value
 from suffice import ModelFileError, SufficeError
 
 pytestmark = pytest.mark.hostile
@@ -49,9 +49,9 @@ def complaint(path, rows):
         model = suffice.load(path)
     except ModelFileError:
         return None
-    for name, ask in asked(model, *rows):
+    for name, call in calls(model, *rows):
         try:
-            odd = odd_answer(name, ask())
+            odd = odd_answer(name, call())
         except (SufficeError, NotImplementedError):  # the other one is scikit-learn's
             continue
         except Exception as error:

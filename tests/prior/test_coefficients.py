@@ -81,10 +81,10 @@ def test_learning_nothing_changes_nothing(kind):
 def test_evidence_is_the_product_of_one_step_predictives(kind, n, d, targets, seed):
     X, Y = data(n, d, targets, seed)
     prior = prior_of(kind, d, targets, seed)
-    steps, believed = np.zeros(targets), prior
+    steps, posterior = np.zeros(targets), prior
     for row in range(n):
-        steps += believed.predictive(X[[row]]).log_density(Y[row])[0]
-        believed = believed.posterior(products_of(X[[row]], Y[[row]]))
+        steps += posterior.predictive(X[[row]]).log_density(Y[row])[0]
+        posterior = posterior.posterior(products_of(X[[row]], Y[[row]]))
     np.testing.assert_allclose(prior.log_evidence(products_of(X, Y)), steps, rtol=1e-9)
 
 
@@ -93,10 +93,10 @@ def test_a_weight_of_three_is_three_rows(kind):
     X, Y = data(5, 2, 2)
     prior = prior_of(kind, 2, 2)
     thrice = products_of(np.repeat(X, 3, axis=0), np.repeat(Y, 3, axis=0))
-    weighed = Moments.of(np.hstack([X, Y]), full=True).scale(3.0)
+    weighted = Moments.of(np.hstack([X, Y]), full=True).scale(3.0)
     assert_same(
         prior.posterior(thrice),
-        prior.posterior(Products.of(weighed, 2, intercept=False)),
+        prior.posterior(Products.of(weighted, 2, intercept=False)),
         rtol=1e-12,
     )
 
@@ -272,8 +272,8 @@ def test_a_flat_intercept_is_a_flat_coefficient_of_ones(kind):
     np.testing.assert_allclose(
         ones.log_evidence(with_ones), prior.log_evidence(centred_products(X, Y)), rtol=1e-11
     )
-    believed = prior.posterior(centred_products(X, Y))
-    np.testing.assert_allclose(ones.posterior(with_ones).location[:, 1:], believed.location)
+    posterior = prior.posterior(centred_products(X, Y))
+    np.testing.assert_allclose(ones.posterior(with_ones).location[:, 1:], posterior.location)
 
 
 # ---- densities
@@ -390,9 +390,9 @@ def test_intervals_hold_their_share_of_the_draws(level):
         assert np.all(np.abs((draws < lower).mean(axis=0) - tail) <= 5 * error)
         assert np.all(np.abs((draws > upper).mean(axis=0) - tail) <= 5 * error)
     known = prior_of("known noise", 2, 2, seed=9)
-    spread = np.sqrt(np.diagonal(np.linalg.inv(known.precision)))
+    deviation = np.sqrt(np.diagonal(np.linalg.inv(known.precision)))
     lower, upper = known.interval(level)
-    expected = stats.norm(known.location, spread).interval(level)
+    expected = stats.norm(known.location, deviation).interval(level)
     np.testing.assert_allclose([lower, upper], expected)
 
 

@@ -22,5 +22,5 @@ def test_a_column_that_others_make_up_is_named():
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
 def test_a_precision_that_has_overflowed_has_no_root():
-    with pytest.raises(PriorError, match="the prior is too weak to tell them apart"):
+    with pytest.raises(PriorError, match="the prior is too weak to separate them"):
         precision_root(np.array([[1.0, 1.0], [1.0, np.inf]]))

@@ -15,7 +15,7 @@ ROWS = [0.25, 1.5, -0.75, 2.0, 0.5, 1.0]
 LOCATION, PSEUDO_ROWS, VARIANCE = 0.5, 3.0, 1.25
 SIZES = [10.0, 1e3, 1e6, 1e9, 1e12]
 DIGITS = 1e-10
-# A prior of this strength is as good as certain, to more digits than are asked for.
+# A prior of so many pseudo-rows is as good as certain, to more digits than are compared.
 CERTAIN = 1e14
 
 
@@ -94,19 +94,19 @@ def test_evidence_of_a_certain_covariance_is_that_of_a_known_one():
 def test_evidence_of_one_column_is_alike_as_a_feature_and_as_rows(shape):
     feature = NormalInverseGamma(LOCATION, PSEUDO_ROWS, shape, shape * VARIANCE)
     rows = NormalInverseWishart([LOCATION], PSEUDO_ROWS, 2 * shape, [[2 * shape * VARIANCE]])
-    told = float(rows.log_evidence(np.array(ROWS)[:, None]))
-    assert told == pytest.approx(float(feature.log_evidence(ROWS)[0]), rel=DIGITS)
+    found = float(rows.log_evidence(np.array(ROWS)[:, None]))
+    assert found == pytest.approx(float(feature.log_evidence(ROWS)[0]), rel=DIGITS)
 
 
 @pytest.mark.parametrize("degrees", [3.0, 40.0, 1e3])
 def test_evidence_of_rows_is_the_product_of_scipys_predictives(degrees):
     prior = NormalInverseWishart([0.5, 1.0], PSEUDO_ROWS, degrees, degrees * COVARIANCE)
-    chain, believed = 0.0, prior
+    chain, posterior = 0.0, prior
     for row in PLANE:
-        free = float(believed.degrees) - 1
-        scale = believed.scale_matrix * (1 + 1 / float(believed.pseudo_rows)) / free
-        chain += stats.multivariate_t(believed.location, scale, df=free).logpdf(row)
-        believed = believed.posterior(row[None])
+        free = float(posterior.degrees) - 1
+        scale = posterior.scale_matrix * (1 + 1 / float(posterior.pseudo_rows)) / free
+        chain += stats.multivariate_t(posterior.location, scale, df=free).logpdf(row)
+        posterior = posterior.posterior(row[None])
     assert float(prior.log_evidence(PLANE)) == pytest.approx(chain, rel=DIGITS)
 
 

@@ -34,7 +34,7 @@ def test_forgetting_an_unknown_class_names_it():
         ham - Groups(["spam"], [1], Counts([[1, 2]]))
 
 
-def test_forgetting_an_unknown_pattern_names_its_gaps():
+def test_forgetting_an_unknown_pattern_names_its_missing_values():
     whole = reference.patterns([[1.0, 2.0]])
     with pytest.raises(DebtError, match=r"missing values in the features \[1\]"):
         whole - reference.patterns([[1.0, np.nan]])

@@ -15,7 +15,7 @@ from suffice.data.rows import Rows
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 
-# How to speak of a column in an error, by its number.
+# The name of a column in an error, by its number.
 Describe = Callable[[int], str]
 
 

@@ -83,10 +83,10 @@ def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
         for c in np.unique(codes):
             mine = codes == c
             z_c = z[mine]
-            weighed = z_c * w[mine, None] if w.size else z_c
+            weighted = z_c * w[mine, None] if w.size else z_c
             weight[c] += w[mine].sum() if w.size else len(z_c)
-            sum_z[c] += weighed.sum(axis=0)
-            sum_zz[c] += z_c.T @ weighed
+            sum_z[c] += weighted.sum(axis=0)
+            sum_zz[c] += z_c.T @ weighted
     return weight, Quartics(
         as_readonly(weight.copy()), as_readonly(origin), as_readonly(sum_z), as_readonly(sum_zz)
     )

@@ -59,7 +59,7 @@ class PairedRows(Rows):
         return np.asarray(self.sample(np.array([row]))[0])
 
     def column(self, at: int) -> str:
-        """Return how to speak of a column or target in an error."""
+        """Return the name of a column or target in an error."""
         beyond = at - (self.shape[1] - self.targets.shape[1])
         if beyond < 0:
             return super().column(at)

@@ -183,14 +183,14 @@ class Column:
         return pa.array([str(level) for level in self.levels], pa.large_string())
 
 
-def column_of(name: str, cells: Any, reading: ReadAs | None = None) -> Column:
+def column_of(name: str, cells: Any, read_as: ReadAs | None = None) -> Column:
     """Return the column of cells of numpy, pandas, polars or Arrow, of the kind it looks like.
 
     Parameters
     ----------
     name : str
     cells : (n,)
-    reading : how strings are read
+    read_as : how strings are read
         "text" and "category" keep them; "number" reads integers too that look like codes; None
         decides by the strings. Categories of pandas and polars are kept if it is None.
 
@@ -205,11 +205,11 @@ def column_of(name: str, cells: Any, reading: ReadAs | None = None) -> Column:
     """
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iufb":
         return numbers_of(name, cells)
-    named = reading is None and not type(cells).__module__.startswith("pyarrow")
+    named = read_as is None and not type(cells).__module__.startswith("pyarrow")
     found = cells_of(name, cells)
     if found.kind is not None:
         return Column(name, found.kind, np.asarray(found.cells.to_numpy(zero_copy_only=False)))
-    return _of_arrow(name, found.cells, reading, keeps_categories=named)
+    return _of_arrow(name, found.cells, read_as, keeps_categories=named)
 
 
 def numbers_of(name: str, cells: NDArray[Any]) -> Column:
@@ -267,12 +267,12 @@ def _of_library(name: str, cells: Any) -> ArrowCells:
     return cells_of_objects(name, list(cells))
 
 
-def _of_arrow(name: str, cells: Any, reading: ReadAs | None, *, keeps_categories: bool) -> Column:
+def _of_arrow(name: str, cells: Any, read_as: ReadAs | None, *, keeps_categories: bool) -> Column:
     import pyarrow as pa
 
     kind, types = cells.type, pa.types
     if types.is_dictionary(kind):
-        return _of_dictionary(name, cells, "category" if keeps_categories else reading)
+        return _of_dictionary(name, cells, "category" if keeps_categories else read_as)
     if types.is_boolean(kind):
         values = cells.cast(pa.uint8()).cast(pa.float64()).to_numpy(zero_copy_only=False)
         return Column(name, "boolean", np.asarray(values))
@@ -296,33 +296,33 @@ def _of_arrow(name: str, cells: Any, reading: ReadAs | None, *, keeps_categories
             f"Column {name!r} is of Arrow's type {kind}. Make numbers, dates or strings of it, or "
             "leave it out."
         )
-    return _of_strings(name, cells, reading)
+    return _of_strings(name, cells, read_as)
 
 
-def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
-    if reading == "text":
+def _of_strings(name: str, cells: Any, read_as: ReadAs | None) -> Column:
+    if read_as == "text":
         return Column(name, "text", cells)
     few = encode_levels(cells)
-    if reading == "category" and few is not None:
+    if read_as == "category" and few is not None:
         return Column(name, "category", *few)
     dictionary = None
-    if few is None and (reading == "category" or not _mostly_distinct(cells)):
+    if few is None and (read_as == "category" or not _mostly_distinct(cells)):
         dictionary = cells.dictionary_encode()
-    if isinstance(reading, StringFormat):
-        return _read(name, _strings(cells, few, dictionary), reading)
+    if isinstance(read_as, StringFormat):
+        return _read(name, _strings(cells, few, dictionary), read_as)
     decision = Decision(None)
-    if reading != "category":
+    if read_as != "category":
         strings = _strings(cells, few, dictionary)
-        decision = decide_format(strings, codes_too=reading == "number")
+        decision = decide_format(strings, codes_too=read_as == "number")
         if decision.format is not None:
             return _read(name, strings, decision.format, decision.values)
     most = MIN_DISTINCT_SHARE * (len(cells) - cells.null_count)
-    doubtful = reading is None
-    if few is not None and not (doubtful and len(few.levels) > most):
+    may_be_text = read_as is None
+    if few is not None and not (may_be_text and len(few.levels) > most):
         return Column(name, "category", *few, note=decision.note)
     if dictionary is None:
         dictionary = cells.dictionary_encode()
-    if doubtful and len(dictionary.dictionary) > most:
+    if may_be_text and len(dictionary.dictionary) > most:
         import pyarrow.compute as pc
 
         some = dictionary.dictionary.slice(0, MAX_SAMPLED_CELLS)
@@ -383,17 +383,17 @@ def _unreadable(strings: Strings, format: StringFormat, values: Floats) -> Unrea
     return Unreadable(tuple(found.items()), int(strings.counts[at].sum()))
 
 
-def _of_dictionary(name: str, cells: Any, reading: ReadAs | None) -> Column:
+def _of_dictionary(name: str, cells: Any, read_as: ReadAs | None) -> Column:
     column = Column(name, "category", _codes(cells), tuple(cells.dictionary.to_pylist()))
     if None in column.levels:  # Arrow may keep a missing value as a level
         column = _without_level(column, column.levels.index(None))
-    if reading == "text":
+    if read_as == "text":
         return column.as_text()
-    if isinstance(reading, StringFormat):
-        return column.read_as(reading)
-    if reading == "category" or not all(isinstance(level, str) for level in column.levels):
+    if isinstance(read_as, StringFormat):
+        return column.read_as(read_as)
+    if read_as == "category" or not all(isinstance(level, str) for level in column.levels):
         return column
-    decision = decide_format(_used(column), codes_too=reading == "number")
+    decision = decide_format(_used(column), codes_too=read_as == "number")
     if decision.format is not None:
         return column.read_as(decision.format)
     return replace(column, note=decision.note)

@@ -34,7 +34,7 @@ INTEGER = rf"{BLANKS}{SIGN}\d+{BLANKS}"
 LEADING_ZERO = rf"\A{BLANKS}{SIGN}0\d"
 # Up to so many strings, Python is done before Arrow has compiled a pattern.
 FEW = 100
-# Strings that Arrow is asked to read at once.
+# Strings that Arrow reads at once.
 MAX_BATCH = 1 << 14
 # Seconds of a day, and ticks (microseconds) of a second.
 DAY, TICKS = 86400, 1_000_000
@@ -216,12 +216,12 @@ def _common_unit(strings: Any, counts: NDArray[np.int64]) -> str:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    having = has_match(strings, UNIT)
-    if not having.any():
+    with_unit = has_match(strings, UNIT)
+    if not with_unit.any():
         return ""
-    some = strings.filter(pa.array(having))
+    some = strings.filter(pa.array(with_unit))
     found = pc.extract_regex(some, f"(?P<unit>{UNIT})").field("unit").dictionary_encode()
-    cells = np.bincount(np.asarray(found.indices), counts[having])
+    cells = np.bincount(np.asarray(found.indices), counts[with_unit])
     return str(found.dictionary[int(np.argmax(cells))].as_py())
 
 

@@ -48,7 +48,7 @@ MAX_LEVELS = 20
 MISSING = ("NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "None")
 NOTHING = f"{BLANKS}(?:{'|'.join(map(re.escape, MISSING))})?{BLANKS}"
 ANY_LIKE = f"{NUMBER_LIKE}|{DATE_LIKE}|{TIME_LIKE}"
-# Strings that are looked at before it is asked whether too many do not read.
+# Strings that are looked at before those that do not read are counted.
 STEP = 1 << 13
 
 UNDECIDED = "dates whose order of day and month is open, kept as levels"

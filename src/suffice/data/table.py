@@ -49,7 +49,7 @@ class Table:
     rows : int
     by_place : bool
         Whether the columns have only places (x0, x1, ...), as those of an array have.
-    extra : names of columns that were given, but not asked for
+    extra : names of columns that were given, but not learned from
 
     Examples
     --------
@@ -129,7 +129,7 @@ class Table:
 
     @cached_property
     def known_hashes(self) -> dict[frozenset[str], NDArray[np.uint64]]:
-        """Hashes of what some columns hold, (n,), by their names, as they were asked for."""
+        """Hashes of what some columns hold, (n,), by their names, kept for the next call."""
         return {}
 
     def select(self, names: tuple[str, ...]) -> Self:

@@ -149,7 +149,7 @@ def write(path: Path, document: str, tensors: Mapping[str, Array]) -> None:
         array = tensors[name]
         _add(digest, name, NAMES[array.dtype], array)
     checksum = np.frombuffer(digest.digest(), np.uint8)
-    # Bytes, and no file of theirs: they would write another temporary file, and tell of what the
+    # Bytes, and no file of theirs: they would write another temporary file, and report what the
     # system refuses in a text.
     raw = save({**tensors, CHECKSUM: checksum}, {FORMAT: document})
 

@@ -84,7 +84,7 @@ class Decoder:
         return model
 
     def _check_patterns(self, model: Any) -> None:
-        """Refuse regular expressions that nobody has vouched for, before one is compiled."""
+        """Refuse regular expressions that the caller does not trust, before one is compiled."""
         patterns = model._patterns()
         if patterns and not self._trust_patterns:
             raise WholeFileError(
@@ -128,7 +128,7 @@ class Decoder:
         fields = self._named(nodes)
         for value in fields.values():
             if isinstance(value, np.ndarray):
-                value.flags.writeable = False  # nobody else has it, so it need not be copied
+                value.flags.writeable = False  # nothing else uses it, so it need not be copied
         return normal_of(fields) if name == "MultivariateNormal" else construct(name, fields)
 
     def _float(self, node: Node) -> float:

@@ -78,7 +78,7 @@ class Savable:
         source: str | None = None,
         when: datetime | None = None,
     ) -> None:
-        """Write the model to a file, from which `suffice.load` makes it again, bit for bit.
+        """Write the model to a file, from which `suffice.load` restores it, bit for bit.
 
         There is the old file or the whole new one at any time, whatever interrupts the writing.
         What the system does not let us write (a full disk, a folder of others) is a SaveError.
@@ -127,16 +127,14 @@ def write_model(
     when: datetime | None,
 ) -> None:
     """Write a model to a file, with another state than its own if one is given."""
-    owner = type(model)
-    if not is_ours(owner):
+    name = type(model).__name__
+    if not is_ours(type(model)):
         raise ModelFileError(
-            f"Cannot save this {owner.__name__}: it is no public class of suffice, so no file "
+            f"Cannot save this {name}: it is no public class of suffice, so no file "
             "can name it. Save the model of suffice that it is made of."
         )
     if not _has_learned(model):
-        raise ModelFileError(
-            f"Cannot save this {owner.__name__}: it has learned nothing yet. Fit it first."
-        )
+        raise ModelFileError(f"Cannot save this {name}: it has learned nothing yet. Fit it first.")
     encoder = Encoder()
     node = encoder.model(model, state=state)
     document = {
@@ -149,7 +147,7 @@ def write_model(
         write(path, plain_json(document), encoder.tensors)
     except ModelFileError as error:
         raise ModelFileError(
-            f"Cannot save this {owner.__name__}: {error} Give arrays for long lists, "
+            f"Cannot save this {name}: {error} Give arrays for long lists, "
             "or learn fewer columns or missing-value patterns; nothing was written."
         ) from error
     except FileNotFoundError as error:
@@ -158,7 +156,7 @@ def write_model(
     except OSError as error:
         fact, where = error.strerror or str(error), os.fspath(path)
         text = (
-            f"Cannot save this {owner.__name__} to {where!r}: {fact}; "
+            f"Cannot save this {name} to {where!r}: {fact}; "
             f"{CURES.get(error.errno or 0, ELSEWHERE)} (what was there before is as it was)."
         )
         raise SaveError(error.errno, text, where) from error
@@ -207,28 +205,28 @@ class Encoder:
         """Return the class, the settings and the state of a model, its own if none is given."""
         self.census.models += 1
         settings: dict[str, Any] = model.get_params(deep=False)  # type: ignore[attr-defined]
-        owner = type(model).__name__
+        class_name = type(model).__name__
         given = {
-            name: self._part(value, f"{path}settings.{name}", owner, f"parameter {name!r}")
+            name: self._part(value, f"{path}settings.{name}", class_name, f"parameter {name!r}")
             for name, value in sorted(settings.items())
         }
         state = _check_state(model, state)
         return {
-            "model": owner,
+            "model": class_name,
             "settings": given,
             "state": {
-                name: self._part(value, f"{path}{name}", owner, f"{name!r} that it learned")
+                name: self._part(value, f"{path}{name}", class_name, f"{name!r} that it learned")
                 for name, value in state.items()
             },
         }
 
-    def _part(self, value: Any, path: str, owner: str, what: str) -> Any:
+    def _part(self, value: Any, path: str, class_name: str, what: str) -> Any:
         try:
             return self.node(value, path)
         except _NoValueError as error:
             raise ModelFileError(
-                f"Cannot save this {owner}: the {what} holds what no file can hold ({error}). Use "
-                "numbers, text, arrays of them, or priors of this library; nothing was written."
+                f"Cannot save this {class_name}: the {what} holds what no file can hold ({error}). "
+                "Use numbers, text, arrays of them, or priors of this library; nothing was written."
             ) from None
 
     def node(self, value: Any, path: str) -> Any:

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 Node = dict[str, Any]
 Take = Callable[[Any], Array]
 # numpy makes every text as wide as the widest. So many times its own bytes an array may take;
-# one that takes more is stored as wide as it is, so that no file asks for more than it brings.
+# one that takes more is stored as wide as it is, so that no file takes more memory than its size.
 MAX_PADDING = 64
 LETTER = np.dtype("<u4")
 # The types of numbers that a model may remember having been given.

@@ -429,7 +429,7 @@ def precision_root(precision: Floats) -> Floats:
     if not left[least] > SINGULAR * len(size):
         raise PriorError(
             f"Column {least} is a combination of the columns before it (all but {left[least]:.0e} "
-            "of it), and the prior is too weak to tell them apart. Leave the column out, or give a "
+            "of it), and the prior is too weak to separate them. Leave the column out, or give a "
             "smaller prior_scale."
         )
     return np.asarray(size[:, None] * root)

@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 class Prior(ArrayValue, ABC):
-    """A conjugate family: a prior and a tally make a posterior, which is a prior again.
+    """A conjugate family: a prior and a tally make a posterior, which is a prior for more data.
 
     Fields are arrays that broadcast with the tally: leading axes stand for classes and features,
     and axes that only the prior has stand for several priors held against one tally.
 
-    Wherever data are asked for, a tally or one raw sequence will do.
+    Data are given as a tally, or as one raw sequence.
     """
 
     _learns_from: ClassVar[type[Tally]] = Tally

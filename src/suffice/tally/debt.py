@@ -1,9 +1,9 @@
 """The gross scale of what a model has learned: how large its sums have been, forgotten rows too.
 
 Sums of float64 are rounded relative to their size at the time. When most of a sum is forgotten, the
-rounding stays, and may be larger than what is left: only the size that the sum once had tells it
-from debt. A tally does not know that size, since it is the tally of the rows that are left. So the
-model keeps it, as powers of two, which say nothing else of rows that were forgotten.
+rounding stays, and may be larger than what is left: only the size that the sum once had
+distinguishes it from debt. A tally does not know that size, since it is the tally of the rows that
+are left. So the model keeps it, as powers of two, which reveal nothing else of forgotten rows.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class Tally(ArrayValue):
         return False
 
     def _rebuild(self, sums: Mapping[str, Floats]) -> Self:
-        """Return a tally like this one with other sums, which are nobody else's."""
+        """Return a tally like this one with other sums, in arrays that nothing else uses."""
         return type(self)(**{name: as_readonly(value) for name, value in sums.items()})
 
     def _common(self, other: Self) -> tuple[Self, Self]:
@@ -119,7 +119,7 @@ class Tally(ArrayValue):
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Tally:
         """Return how large the sums are, as powers of two: what their rounding is measured by.
 
-        Nothing but the size can be told from a power of two, so that a model may keep it of rows
+        A power of two reveals nothing but the size, so that a model may keep it of rows
         that it has forgotten.
 
         Parameters
@@ -196,7 +196,7 @@ def readonly_copy(values: ArrayLike) -> Floats:
 
 
 def as_readonly(values: Floats) -> Floats:
-    """Make an array that nobody else holds read-only, without a copy."""
+    """Make an array that nothing else uses read-only, without a copy."""
     array = np.asarray(values)
     array.flags.writeable = False
     return array

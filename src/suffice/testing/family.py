@@ -52,8 +52,8 @@ def check_family(
     missing : bool
         Whether rows may have missing values, of which scores are marginals.
     held : bool
-        Whether the prior of all rows is held when one of them is left out; rows are fitted anew
-        otherwise, as where there is no prior.
+        Whether the prior of all rows is held when one of them is left out; priors are
+        fitted to the other rows if not, as where there is no prior.
     integration_error : float
         What numerical integrals may be wrong by: more if densities have steps.
     seed, size : int

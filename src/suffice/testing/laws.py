@@ -84,18 +84,18 @@ class Laws:
         self.hold(law, near, f"{sentence} {error:.2g}.")
 
     def distributed(
-        self, law: str, drawn: Floats, points: Floats, masses: Floats, sentence: str
+        self, law: str, drawn: Floats, points: Floats, chances: Floats, sentence: str
     ) -> None:
-        """Compare draws (n,) with masses at increasing points (m,), by Kolmogorov and Smirnov."""
-        total = np.cumsum(masses)
-        # The mass of a point is half below it; its size is what the sum does not resolve.
-        at = np.interp(np.sort(drawn), points, total - masses / 2)
+        """Compare draws (n,) with probabilities at increasing points (m,): Kolmogorov-Smirnov."""
+        total = np.cumsum(chances)
+        # The probability of a point is half below it; its size is what the sum does not resolve.
+        at = np.interp(np.sort(drawn), points, total - chances / 2)
         ranks = (np.arange(len(drawn)) + 0.5) / len(drawn)
         distance = float(np.abs(at - ranks).max())
-        slack = float(masses.max()) + 0.5 / len(drawn)
-        chance = float(kolmogorov(np.sqrt(len(drawn)) * max(distance - slack, 0.0)))
+        slack = float(chances.max()) + 0.5 / len(drawn)
+        p_value = float(kolmogorov(np.sqrt(len(drawn)) * max(distance - slack, 0.0)))
         sentence = f"{sentence} The Kolmogorov-Smirnov distance of {len(drawn)} draws is"
-        self.hold(law, chance > FALSE_ALARM, f"{sentence} {distance:.3g}.")
+        self.hold(law, p_value > FALSE_ALARM, f"{sentence} {distance:.3g}.")
 
     def frequencies(self, law: str, times: Floats, chances: Floats, sentence: str) -> None:
         """Compare how often values were drawn, (m,), with their probabilities, (m,)."""
@@ -192,9 +192,9 @@ def line_points(drawn: ArrayLike, reach: float = 36.0, points: int = 4001) -> tu
     1.0
     """
     low, centre, high = np.quantile(np.asarray(drawn, dtype=np.float64), [0.25, 0.5, 0.75])
-    spread = (high - low) / 2 or 1.0
+    scale = (high - low) / 2 or 1.0
     t = np.linspace(-reach, reach, points)
-    return centre + spread * np.sinh(t), spread * np.cosh(t) * (t[1] - t[0])
+    return centre + scale * np.sinh(t), scale * np.cosh(t) * (t[1] - t[0])
 
 
 def panel_points(breaks: Sequence[float] | Floats) -> tuple[Floats, Floats]:
