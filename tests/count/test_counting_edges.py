@@ -7,6 +7,7 @@ from scipy import sparse
 from counting_cases import counted
 from suffice import InputError
 from suffice.count import moments
+from suffice.count.counters import CountLevels, CountMoments, CountOnes
 from suffice.kernels.count.scatter import BLOCK, NARROW
 
 WIDE = NARROW + 5
@@ -68,3 +69,23 @@ def test_cells_that_should_be_0_or_1_are_refused_if_they_are_not(cell, form):
 def test_levels_of_sparse_rows_are_refused():
     with pytest.raises(InputError, match=r"takes dense rows only\. Use X\.toarray\(\)"):
         counted("levels", sparse.csr_array(np.eye(2)), [0, 1], 2)
+
+
+def test_an_infinite_cell_is_refused_before_fourth_moments_are_summed():
+    X = np.ones((4, 2))
+    X[2, 1] = -np.inf
+    with pytest.raises(InputError, match="Input X contains infinity: -inf in row 2, column 1"):
+        counted("quartics", X, [0] * 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("counter", "path", "at", "text"),
+    [
+        (CountMoments(), (), (0, 3), "column 3"),
+        (CountOnes(), (), (0, 3, 1), "column 3 present"),
+        (CountOnes(), (), (0, 3, 0), "column 3 absent"),
+        (CountLevels(), (3,), (0, 7), "level 7 of column 3"),
+    ],
+)
+def test_a_sum_is_described_by_its_column_and_level(counter, path, at, text):
+    assert counter.describe_sum(path, at, lambda column: f"column {column}") == text

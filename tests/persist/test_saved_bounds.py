@@ -1,14 +1,26 @@
 """Files at the bounds of what is read: each refusal by the smallest file that meets it."""
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import suffice
 from saved_cases import framed, put_together
-from suffice import Counts, Gamma, GaussianNB, ModelFileError, PoissonNB, TextClassifier
+from suffice import (
+    Counts,
+    Gamma,
+    GaussianNB,
+    LinearRegression,
+    ModelFileError,
+    PoissonNB,
+    TextClassifier,
+)
 from suffice.persist import file_format, loading, values
+from suffice.persist.checks import check_calibration, check_gross_scale
 from suffice.persist.file_format import DEEPEST, strict_json
+from suffice.tally import Blocks, Groups, Moments
 
 RECORD = {"version": "1", "when": "2024-01-01T00:00:00+00:00", "rows": None, "source": None}
 METADATA = {"suffice": "{}"}
@@ -158,3 +170,69 @@ def test_a_prior_beyond_all_data_is_not_written(path):
     with pytest.raises(ModelFileError, match=r"1e\+200 in its shape of a Gamma"):
         model.save(path)
     assert not path.exists()
+
+
+def test_a_key_that_is_there_twice_is_named():
+    with pytest.raises(ModelFileError, match="The header has the key 'b' twice in one object"):
+        strict_json(b'{"a": {"b": 1, "c": 2, "b": 3}}', "The header")
+
+
+def test_a_byte_that_has_changed_is_found_by_the_checksum(path):
+    GaussianNB().fit([[1.0], [2.0], [5.0]], ["a", "a", "b"]).save(path)
+    raw = bytearray(path.read_bytes())
+    at = raw.index(np.float64(5.0).tobytes())
+    raw[at] ^= 1
+    assert "Its checksum is not that of what it holds" in refusal(path, bytes(raw))
+
+
+def test_a_regression_is_restored_with_all_that_it_learned(path):
+    X = np.arange(12.0).reshape(6, 2) ** 1.5
+    model = LinearRegression().fit(X, [1.0, 4.0, 2.0, 8.0, 5.0, 7.0])
+    model.save(path)
+    np.testing.assert_array_equal(suffice.load(path).predict(X), model.predict(X))
+
+
+CALIBRATION = {"offsets": np.zeros(2), "weights": np.ones(1), "noise_rate": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"weights": np.ones(2)}, "2 inverse temperatures"),
+        ({"inverse_temperature": -1.0}, "inverse temperature -1.0, noise rate 0.1"),
+        ({"noise_rate": 1.0}, "inverse temperature 2.0, noise rate 1.0"),
+        ({"offsets": np.zeros(3)}, "no array of shape"),
+    ],
+)
+def test_a_calibration_of_no_held_out_rows_is_refused(change, message):
+    found = SimpleNamespace(**{**CALIBRATION, "inverse_temperature": 2.0, **change})
+    with pytest.raises(ModelFileError, match=message):
+        check_calibration(found, 2)
+
+
+TALLY = Groups(["a", "b"], [3.0, 5.0], Blocks((Counts([[3, 0], [1, 4]]), Counts([[3], [5]]))))
+MEANS = Moments([3.0], [1.0], [2.0], [4.0])
+
+
+@pytest.mark.parametrize(
+    ("gross", "tally", "message"),
+    [
+        (Counts([1.0]), TALLY, "is of type Counts"),
+        (Groups(["c"], [8.0], Blocks(())), TALLY, "is of other classes, or endless"),
+        (Groups(["a"], [np.inf], Blocks(())), TALLY, "is of other classes, or endless"),
+        (Groups(["a"], [8.0], Blocks((Counts([[4, 0]]),))), TALLY, "has 1 blocks"),
+        (MEANS, MEANS, "is not about 0"),
+        (Counts([[4.0]]), Counts([4.0]), r"counts of shape \(1, 1\), or below 0"),
+        (Counts([np.inf]), Counts([4.0]), "or endless"),
+    ],
+)
+def test_a_gross_scale_of_other_sums_is_refused(gross, tally, message):
+    with pytest.raises(ModelFileError, match=f"Its gross scale .*{message}"):
+        check_gross_scale(gross, tally)
+
+
+@pytest.mark.parametrize("tally", [TALLY, MEANS])
+def test_the_gross_scale_of_a_tally_and_of_some_of_its_classes_pass(tally):
+    check_gross_scale(tally.magnitude(), tally)
+    if tally is TALLY:
+        check_gross_scale(tally.magnitude().take([1]), tally)

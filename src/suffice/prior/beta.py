@@ -149,15 +149,12 @@ class Beta(Prior):
 
         MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
         """
-        drawn = self._with_posterior(data)
+        drawn = self._with_posterior(data, type(self)(1.0, 1.0).posterior)
         *_, last = drawn.values()
         check_single("Beta", last.successes.shape)
         at = probabilities(drawn.values())
         label = "probability of success θ"
         return draw_densities(at, densities(drawn, at), summary_marks(last), label, ax)
-
-    def _likelihood(self, tally: Counts) -> Self:
-        return type(self)(1.0, 1.0).posterior(tally)
 
 
 def probabilities(distributions: Iterable[Beta]) -> Floats:

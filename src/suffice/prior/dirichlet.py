@@ -157,7 +157,7 @@ class Dirichlet(Prior):
         levels = self.concentration.shape[-1]
         if levels == 1:
             raise PriorError("A Dirichlet over 1 level is certain of it. Plot one over several.")
-        drawn = self._with_posterior(data)
+        drawn = self._with_posterior(data, self.symmetric(1.0, levels).posterior)
         *_, last = drawn.values()
         check_single("Dirichlet", last.concentration.shape[:-1])
         points, curves = [], []
@@ -166,9 +166,6 @@ class Dirichlet(Prior):
             points.append(probabilities(here.values()))
             curves.append(densities(here, points[-1]))
         return draw_levels(points, curves, summary_marks(last), "probability of the level θ", ax)
-
-    def _likelihood(self, tally: Counts) -> Self:
-        return self.symmetric(1.0, self.concentration.shape[-1]).posterior(tally)
 
     def _marginal(self, level: int) -> Beta:
         alpha = self.concentration

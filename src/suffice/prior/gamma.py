@@ -127,7 +127,7 @@ class Gamma(Prior):
 
         MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
         """
-        drawn = self._with_posterior(data)
+        drawn = self._with_posterior(data, self._likelihood)
         *_, last = drawn.values()
         check_single("Gamma", last.shape.shape)
         at = self._rates(list(drawn.values()))

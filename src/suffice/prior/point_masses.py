@@ -162,12 +162,10 @@ class PointMasses(Prior):
 
         MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
         """
-        drawn = self._with_posterior(data)
+        flat = type(self)(self.points, np.ones(self.points.shape))
+        drawn = self._with_posterior(data, flat.posterior)
         *_, last = drawn.values()
         check_single("PointMasses", last.log_weights.shape[:-1])
         weights = {name: one.weights for name, one in drawn.items()}
         label = "probability of success θ"
         return draw_point_masses(self.points, weights, summary_marks(last), label, ax)
-
-    def _likelihood(self, tally: Counts) -> Self:
-        return type(self)(self.points, np.ones(self.points.shape)).posterior(tally)

@@ -113,18 +113,19 @@ class Prior(ArrayValue, ABC):
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_bayes_factor(other, data)))
 
-    def _likelihood(self, tally: Any) -> Self | None:
-        """Return the posterior under a flat prior, None if it is improper."""
-        raise NotImplementedError
+    def _with_posterior(
+        self, data: Any, likelihood: Callable[[Any], Self | None]
+    ) -> dict[str, Self]:
+        """Return what is drawn: the prior and, given data, the likelihood and the posterior.
 
-    def _with_posterior(self, data: Any) -> dict[str, Self]:
-        """Return what is drawn: the prior and, given data, the likelihood and the posterior."""
+        `likelihood` is the posterior of a tally under a flat prior; None if it is improper.
+        """
         if data is None:
             return {"prior": self}
         tally = self.as_tally(data)
-        likelihood = self._likelihood(tally)
-        drawn = {"prior": self} if likelihood is None else {"prior": self, "likelihood": likelihood}
-        return {**drawn, "posterior": self.posterior(tally)}
+        flat = likelihood(tally)
+        drawn = {"prior": self, "likelihood": flat, "posterior": self.posterior(tally)}
+        return {name: one for name, one in drawn.items() if one is not None}
 
     def _shared_in(self, tally: Any) -> tuple[int, ...]:
         """Return the axes of the tally, from the end, over which one evidence is taken."""
