@@ -187,7 +187,7 @@ def test_rows_that_all_have_missing_values_leave_an_empty_tally():
 
 
 def test_many_gappy_rows_are_taken_a_few_at_a_time(monkeypatch):
-    monkeypatch.setattr("suffice.count.pairs.INCOMPLETE_CELLS", 40)
+    monkeypatch.setattr("suffice.count.moments.INCOMPLETE_CELLS", 40)
     X, Y, rng = table(500, 4)
     X[rng.random(X.shape) < 0.1] = np.nan
     whole = ~np.isnan(X).any(axis=1)

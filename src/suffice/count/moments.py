@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.count.ranges import ClassRuns, pieces, ranges_with_sums, refusal_of, sum_in_ranges
-from suffice.data.rows import Rows
+from suffice.data.rows import Array, Rows
 from suffice.errors import InputError
 from suffice.kernels.count.labels import first_rows
 from suffice.kernels.count.moments import add_moments
@@ -105,11 +106,7 @@ def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
     columns = rows.shape[1]
     weights, whole, suspects = count_complete_rows(rows)
     tally = Patterns(columns, {tuple(range(columns)): whole})
-    step = max(1, INCOMPLETE_CELLS // max(columns, 1))
-    for first in range(0, len(suspects), step):
-        numbers = suspects[first : first + step]
-        some = rows.take(numbers)
-        _refuse_infinity(rows, some, numbers)
+    for _, some, _ in in_batches(rows, suspects):
         weights = weights + np.bincount(
             some.codes, some.weights if some.weights.size else None, rows.classes
         )
@@ -220,10 +217,17 @@ def _by_pattern(rows: Rows) -> Patterns:
     return Patterns(rows.shape[1], parts)
 
 
-def _refuse_infinity(rows: Rows, some: Rows, numbers: Numbers) -> None:
-    infinite = np.isinf(some.X).any(axis=1)
-    if infinite.any():
-        raise refusal_of(rows, int(numbers[np.argmax(infinite)]))
+def in_batches(rows: Rows, suspects: Numbers) -> Iterator[tuple[Numbers, Rows, Array]]:
+    """Yield numbers, rows and cells of rows that may be incomplete; refuse infinite cells."""
+    step = max(1, INCOMPLETE_CELLS // max(rows.shape[1], 1))
+    for first in range(0, len(suspects), step):
+        numbers = suspects[first : first + step]
+        some = rows.take(numbers)
+        cells = some.dense(0, len(numbers))
+        infinite = np.isinf(cells).any(axis=1)
+        if infinite.any():
+            raise refusal_of(rows, int(numbers[np.argmax(infinite)]))
+        yield numbers, some, cells
 
 
 def check_squares(rows: Rows, sum_xx: Floats) -> None:

@@ -150,14 +150,28 @@ class Column:
             return replace(self, values=self.values.take(pa.array(rows)))
         return replace(self, values=self.values[index], unreadable=None)
 
-    def as_missing(self) -> Self:
-        """Return the column with all of its cells missing."""
+    def as_missing(self, rows: int | None = None) -> Self:
+        """Return a column of this kind with all of its cells, or so many, missing."""
+        size = len(self) if rows is None else rows
         if self.kind == "text":
             import pyarrow as pa
 
-            return replace(self, values=pa.nulls(len(self), pa.large_string()), unreadable=None)
-        missing = MISSING_CODE if self.kind == "category" else np.nan
-        return replace(self, values=np.full_like(self.values, missing), unreadable=None)
+            return replace(self, values=pa.nulls(size, pa.large_string()), unreadable=None)
+        if self.kind == "category":
+            return replace(self, values=np.full(size, MISSING_CODE, np.int32), unreadable=None)
+        return replace(self, values=np.full(size, np.nan), unreadable=None)
+
+    def recode(self, levels: tuple[Any, ...]) -> Column:
+        """Return a category with the codes of other levels, len(levels) for those not among them.
+
+        >>> city = Column("city", "category", np.array([0, 1, -1], np.int32), ("Rome", "Oslo"))
+        >>> city.recode(("Oslo",)).values
+        array([ 1,  0, -1], dtype=int32)
+        """
+        # The last place is that of missing values, whose code is -1.
+        codes = [*level_codes(self.levels, levels), len(levels), MISSING_CODE]
+        values = np.array(codes, np.int32)[self.values]
+        return Column(self.name, "category", values, levels)
 
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
         """Return the levels of some codes; None if missing and for levels not among ours."""
@@ -181,6 +195,12 @@ class Column:
         import pyarrow as pa
 
         return pa.array([str(level) for level in self.levels], pa.large_string())
+
+
+def level_codes(levels: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the code of each level among the known ones, len(known) for those not among them."""
+    code_of = {level: code for code, level in enumerate(known)}
+    return np.array([code_of.get(level, len(known)) for level in levels], np.intp)
 
 
 def column_of(name: str, cells: Any, read_as: ReadAs | None = None) -> Column:

@@ -283,15 +283,10 @@ def stack_columns(first: Column, second: Column) -> Column:
         return replace(first, values=pa.concat_arrays(cells), unreadable=None)
     if first.kind != "category":
         return replace(first, values=np.concatenate([first.values, second.values]), unreadable=None)
-    levels = first.levels
-    codes = second.values
-    if second.levels != levels:
+    if second.levels != first.levels:
         levels = tuple(dict.fromkeys((*first.levels, *second.levels)))
-        place = {level: code for code, level in enumerate(levels)}
-        # The last place is that of missing values, whose code is -1.
-        places = np.array([*(place[level] for level in second.levels), MISSING_CODE], np.int32)
-        codes = places[second.values]
-    return replace(first, values=np.concatenate([first.values, codes]), levels=levels)
+        first, second = replace(first, levels=levels), second.recode(levels)
+    return replace(first, values=np.concatenate([first.values, second.values]))
 
 
 def _alike(first: Column, second: Column) -> tuple[Column, Column]:
@@ -300,7 +295,7 @@ def _alike(first: Column, second: Column) -> tuple[Column, Column]:
     for empty, other in ((0, 1), (1, 0)):
         pair = [first, second]
         if pair[empty].missing.all():
-            pair[empty] = _without_cells(pair[empty], pair[other])
+            pair[empty] = pair[other].as_missing(len(pair[empty]))
             return pair[0], pair[1]
     if all(kind in WIDER for kind in kinds):
         wider = max(kinds, key=WIDER.index)
@@ -313,17 +308,6 @@ def _alike(first: Column, second: Column) -> tuple[Column, Column]:
         f"Column {first.name!r} holds cells of kind {kinds[0]!r} and of kind {kinds[1]!r}. Give "
         "cells of one type, or null."
     )
-
-
-def _without_cells(column: Column, like: Column) -> Column:
-    """Return a column of missing values as one of another's kind."""
-    if like.kind == "text":
-        import pyarrow as pa
-
-        return replace(like, values=pa.nulls(len(column), pa.large_string()), unreadable=None)
-    if like.kind == "category":
-        return replace(like, values=np.full(len(column), MISSING_CODE, np.int32))
-    return replace(like, values=np.full(len(column), np.nan), unreadable=None)
 
 
 def _as_names(column: Column) -> Column:

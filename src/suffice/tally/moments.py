@@ -50,7 +50,7 @@ class SumsAboutOrigin(Tally, ABC):
         return np.broadcast_to(self.weight[..., None], self.origin.shape)
 
     @abstractmethod
-    def moments(self) -> Moments:
+    def _moments(self) -> Moments:
         """Return the moments of the features themselves."""
 
     @abstractmethod
@@ -70,7 +70,7 @@ class SumsAboutOrigin(Tally, ABC):
     def subtract(self, other: Self, gross: Moments | None = None) -> Self:
         """Return the tally without the rows of another one; debt is judged by the gross scale."""
         a, b = self._common(self._same_kind(other))
-        parts = a.moments(), b.moments(), other.moments()
+        parts = a._moments(), b._moments(), other._moments()
         step = Scales.of(*parts)
         scale = step if gross is None else Scales.of(*parts, gross)
         whole_rows = a.weight.ndim < a.origin.ndim
@@ -81,7 +81,7 @@ class SumsAboutOrigin(Tally, ABC):
             change = getattr(a, name) - getattr(b, name)
             sums[name] = np.where(broadcast_along(weight, change) == 0, 0.0, change)
         left = a._rebuild(sums)
-        return left._without_scatter(check_scatter(left.moments(), b.weights > 0, step, scale))
+        return left._without_scatter(check_scatter(left._moments(), b.weights > 0, step, scale))
 
     def _without_scatter(self, flat: NDArray[np.bool_]) -> Self:
         """Return the tally with no scatter of some features, (..., d): what is left is rounding."""
@@ -89,7 +89,7 @@ class SumsAboutOrigin(Tally, ABC):
 
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
         """Return how large weights and squares of the features are, as diagonal moments about 0."""
-        moments = self.moments()
+        moments = self._moments()
         weight = power_of_two(moments.weights, broadcast_along(least, moments.weights))
         nothing = as_readonly(np.zeros(moments.sum_x.shape))
         squares = power_of_two(moments.squares)
@@ -102,7 +102,7 @@ class SumsAboutOrigin(Tally, ABC):
 
     def is_hidden_by(self, total: Self) -> bool:
         """Say whether squares are smaller in a sum, which may be about another origin."""
-        return bool(np.any(self.moments().squares > SHOWN * total.moments().squares))
+        return bool(np.any(self._moments().squares > SHOWN * total._moments().squares))
 
     def take(self, index: Any) -> Self:
         """Return the tally at `index` of the first axis (a class, or several)."""
@@ -215,8 +215,7 @@ class Moments(SumsAboutOrigin):
             return self.sum_xx
         return np.asarray(np.diagonal(self.sum_xx, axis1=-2, axis2=-1))
 
-    def moments(self) -> Moments:
-        """Return the moments of the features themselves: these."""
+    def _moments(self) -> Moments:
         return self
 
     def mean(self) -> Floats:

@@ -84,11 +84,8 @@ class Patterns(Tally):
                 f"{other.features}. Tally the same columns in both."
             )
         for pattern in self.parts.keys() | other.parts.keys():
-            mine, theirs = self.parts.get(pattern), other.parts.get(pattern)
-            some = mine if mine is not None else theirs
-            assert some is not None
-            empty = some.zero()
-            yield pattern, mine if mine is not None else empty, theirs or empty
+            empty = (self if pattern in self.parts else other).parts[pattern].zero()
+            yield pattern, self.parts.get(pattern, empty), other.parts.get(pattern, empty)
 
     def __add__(self, other: Self) -> Self:
         return self._with_parts({pattern: a + b for pattern, a, b in self._match(other)})

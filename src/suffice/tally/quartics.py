@@ -65,6 +65,9 @@ class Quartics(SumsAboutOrigin):
         d = self.origin.shape[-1]
         return Moments(self.weight, self.origin, self.sum_z[..., :d], self.sum_zz[..., :d, :d])
 
+    def _moments(self) -> Moments:
+        return self.moments()
+
     def sum_fourth_powers(self, scale: ArrayLike) -> Floats:
         """Return the sum over rows of |(x - mean) / scale|^4, shape (...)."""
         centred = self.rebase(self.moments().mean())
