@@ -141,7 +141,7 @@ def public_estimators():
     return {kind for kind in kinds if issubclass(kind, BaseEstimator)}
 
 
-def again(model, folder):
+def save_and_load(model, folder):
     """Return the model from a file it was saved to."""
     path = folder / "again.safetensors"
     model.save(path)

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.frames import int128_as_float
+from suffice.data.frames import int128_as_float, library_of
 from suffice.data.labels import EncodedLevels, encode_levels
 from suffice.data.objects import DAY, ArrowCells, Kind, cells_of_objects
 from suffice.data.string_format import Decision, StringFormat, Strings, decide_format
@@ -225,7 +225,7 @@ def column_of(name: str, cells: Any, read_as: ReadAs | None = None) -> Column:
     """
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iufb":
         return numbers_of(name, cells)
-    named = read_as is None and not type(cells).__module__.startswith("pyarrow")
+    named = read_as is None and library_of(cells) != "pyarrow"
     found = cells_of(name, cells)
     if found.kind is not None:
         return Column(name, found.kind, np.asarray(found.cells.to_numpy(zero_copy_only=False)))

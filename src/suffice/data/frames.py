@@ -39,7 +39,7 @@ def as_table(X: Any, names: Sequence[str] | None = None, columns: int | None = N
     >>> as_table(np.array([(31, "Rome")], dtype=[("age", int), ("city", "U9")]))
     {'age': array([31]), 'city': array(['Rome'], dtype='<U9')}
     """
-    if type(X).__module__.partition(".")[0] == "polars" and type(X).__name__ == "LazyFrame":
+    if library_of(X) == "polars" and type(X).__name__ == "LazyFrame":
         return X.collect()
     if isinstance(X, np.ndarray | np.void) and X.dtype.names is not None:
         return as_table({name: X[name] for name in X.dtype.names})
@@ -73,7 +73,7 @@ def _is_mapping(X: Any) -> bool:
 
 
 def _is_series(X: Any) -> bool:
-    return type(X).__module__.partition(".")[0] == "pandas" and type(X).__name__ == "Series"
+    return library_of(X) == "pandas" and type(X).__name__ == "Series"
 
 
 def _is_flat(X: Any) -> bool:
@@ -163,12 +163,16 @@ def _number(length: int | None) -> str:
     return "one value" if length is None else f"{length} values"
 
 
+def library_of(X: Any) -> str:
+    """Return the name of the library that the type of X is from, which need not be imported."""
+    return type(X).__module__.partition(".")[0]
+
+
 def is_frame(X: Any) -> bool:
     """Say whether X is a data frame of pandas or polars, or an Arrow table or record batch."""
-    kind = type(X)
-    home = kind.__module__.partition(".")[0]
-    return (home in ("pandas", "polars") and kind.__name__ == "DataFrame") or (
-        home == "pyarrow" and kind.__name__ in ("Table", "RecordBatch")
+    library, name = library_of(X), type(X).__name__
+    return (library in ("pandas", "polars") and name == "DataFrame") or (
+        library == "pyarrow" and name in ("Table", "RecordBatch")
     )
 
 
@@ -191,10 +195,10 @@ def frame_to_array(X: Any) -> Array:
     array([[1. , nan],
            [2. , 0.5]])
     """
-    home = type(X).__module__.partition(".")[0]
-    if home == "pyarrow":
+    library = library_of(X)
+    if library == "pyarrow":
         columns = [(name, _arrow_column(X.column(at))) for at, name in enumerate(X.schema.names)]
-    elif home == "polars":
+    elif library == "polars":
         columns = [(column.name, _polars_column(column)) for column in X.get_columns()]
     else:
         kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in X.dtypes}
@@ -214,8 +218,7 @@ def frame_to_array(X: Any) -> Array:
 
 def column_names(X: Any) -> list[str]:
     """Return the names of a frame's columns."""
-    arrow = type(X).__module__.partition(".")[0] == "pyarrow"
-    return [str(name) for name in (X.schema.names if arrow else X.columns)]
+    return [str(name) for name in (X.schema.names if library_of(X) == "pyarrow" else X.columns)]
 
 
 def int128_as_float(column: Any) -> Any:

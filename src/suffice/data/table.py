@@ -19,6 +19,7 @@ from suffice.data.frames import (
     is_columns,
     is_frame,
     is_rows_of_mappings,
+    library_of,
     with_names,
 )
 from suffice.data.objects import Kind
@@ -183,10 +184,10 @@ class NamedColumns:
             places = ((f"x{at}", array[:, at]) for at in range(array.shape[1]))
             return cls(tuple(places), len(array), True)
         X = with_names(X)
-        home = type(X).__module__.partition(".")[0]
-        if home == "polars":
+        library = library_of(X)
+        if library == "polars":
             return cls(tuple((c.name, c) for c in X.get_columns()), len(X), False)
-        if home == "pandas":
+        if library == "pandas":
             columns = [(str(name), _pandas_cells(series)) for name, series in X.items()]
         else:
             columns = [(str(name), X.column(i)) for i, name in enumerate(X.column_names)]
