@@ -37,41 +37,41 @@ def test_a_class_of_too_few_rows_is_named_before_all_else():
     whole = Groups(["a", "b"], [2.0, 9.0], Counts([[2, 0], [9, 0]]))
     part = Groups(["a", "b"], [3.0, 1.0], Counts([[3, 0], [0, 1]]))
     found = missing_most(whole, part)
-    assert (found.kind, found.at, found.held, found.asked) == ("rows", (0,), 2.0, 3.0)
+    assert (found.kind, found.at, found.held, found.taken) == ("rows", (0,), 2.0, 3.0)
 
 
 def test_a_class_that_was_never_learned_has_no_rows():
     whole = Groups(["b"], [9.0], Counts([[9, 0]]))
     part = Groups(["a"], [1.0], Counts([[1, 0]]))
     found = missing_most(whole, part)
-    assert (found.kind, found.at, found.held, found.asked) == ("rows", (0,), 0.0, 1.0)
+    assert (found.kind, found.at, found.held, found.taken) == ("rows", (0,), 0.0, 1.0)
 
 
 def test_a_level_that_was_counted_less_often_is_missing():
     found = missing_most(Counts([[7, 1]]), Counts([[1, 2, 0]]))
-    assert (found.kind, found.at, found.held, found.asked) == ("times", (0, 1), 1.0, 2.0)
+    assert (found.kind, found.at, found.held, found.taken) == ("times", (0, 1), 1.0, 2.0)
 
 
 def test_events_are_missing_by_their_number_or_by_their_rows():
     whole = of_one_class(reference.events, [[1], [2], [3]])
     found = missing_most(whole, of_one_class(reference.events, [[9]]))
-    assert (found.kind, found.at, found.held, found.asked) == ("times", (0, 0), 6.0, 9.0)
+    assert (found.kind, found.at, found.held, found.taken) == ("times", (0, 0), 6.0, 9.0)
     found = missing_most(Events([[1.0]], [[9.0]], [[0.0]]), Events([[2.0]], [[3.0]], [[0.0]]))
-    assert (found.kind, found.at, found.held, found.asked) == ("seen", (0, 0), 1.0, 2.0)
+    assert (found.kind, found.at, found.held, found.taken) == ("seen", (0, 0), 1.0, 2.0)
 
 
 @pytest.mark.parametrize("build", [reference.moments, reference.full_moments, reference.quartics])
 def test_a_sum_of_squares_below_nothing_is_missing(build):
     """Without 5, of 0, 1 and 2 two rows are left: they sum to -2, and their squares to -20."""
     found = missing_most(of_one_class(build, [[0], [1], [2]]), of_one_class(build, [[5]]))
-    assert (found.kind, found.at, found.asked) == ("squares", (0, 0), 0.0)
+    assert (found.kind, found.at, found.taken) == ("squares", (0, 0), 0.0)
     assert found.held == pytest.approx(-20 - (-2) ** 2 / 2)
 
 
 def test_rows_of_a_missing_value_pattern_are_missing_by_their_pattern():
     whole = of_one_class(reference.patterns, [[0, 1], [2, 3], [1, 1]])
     found = missing_most(whole, of_one_class(reference.patterns, [[NAN, 1]]))
-    assert (found.kind, found.path, found.held, found.asked) == ("pattern", (0,), 0.0, 1.0)
+    assert (found.kind, found.path, found.held, found.taken) == ("pattern", (0,), 0.0, 1.0)
 
 
 def test_squares_of_a_pattern_are_missing_in_the_column_of_the_whole_row():
@@ -102,7 +102,7 @@ def test_what_is_no_tally_is_missing_nothing_that_could_be_named():
         ("squares", "Column 'age' would be left with a sum of squares of 1 in class 'ham': those"),
     ],
 )
-def test_a_shortfall_is_told_by_what_is_missing(kind, text):
+def test_a_shortfall_is_described_by_what_is_missing(kind, text):
     found = Shortfall(kind, (), (0, 0), 1.0, 2.0, 0.5)
     words = describe_shortfall(found, "column 'age'", "ham", "without 'age'")
     assert words.startswith(text)

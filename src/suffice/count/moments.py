@@ -8,7 +8,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.count.ranges import ClassRuns, pieces, ranges_with_sums, refusal_of, sum_in_ranges
+from suffice.count.ranges import (
+    ClassRuns,
+    pieces,
+    ranges_with_sums,
+    refusal_of,
+    sum_in_ranges,
+    weight_without,
+)
 from suffice.data.rows import Array, Rows
 from suffice.errors import InputError
 from suffice.kernels.count.labels import first_rows
@@ -17,7 +24,7 @@ from suffice.kernels.count.scatter import BLOCK, NARROW, PANEL, add_scatter, pac
 from suffice.kernels.count.sparse import sparse_moments
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally import Moments, Patterns, Quartics
-from suffice.tally.tally import ROUNDING, Floats, as_readonly
+from suffice.tally.tally import Floats, as_readonly
 
 # Rows of a class from whose middle value its origin is taken: one wild row must not set it.
 ROWS_FOR_ORIGIN = 5
@@ -46,10 +53,10 @@ def count_moments(rows: Rows) -> tuple[Floats, Moments]:
             sparse_moments, (columns,) * 4, lambda c: (origin[c],)
         )
         # The cells that are not stored are zeros, and as far from the origin as it is from 0.
-        implicit = _snap(weights[:, None] - stored, weights)
+        implicit = weight_without(weights, stored)
         sum_x = sum_x - implicit * origin
         sum_xx = sum_xx + implicit * origin**2
-        seen = _snap(weights[:, None] - missing, weights)
+        seen = weight_without(weights, missing)
     else:
         weights, whole, seen, sum_x, sum_xx = sum_in_ranges(
             rows, add_moments, [(), (), (columns,), (columns,), (columns,)], before=(origin,)
@@ -251,8 +258,3 @@ def origins(rows: Rows) -> Floats:
     seen = np.isfinite(ordered).sum(axis=1, keepdims=True)
     middle = np.take_along_axis(ordered, np.maximum(seen - 1, 0) // 2, axis=1)[:, 0]
     return np.where(np.isfinite(middle), middle, 0.0)
-
-
-def _snap(weight: Floats, whole: Floats) -> Floats:
-    """Replace what rounding left of a difference of equal weights by 0."""
-    return np.where(weight <= ROUNDING * whole[:, None], 0.0, weight)

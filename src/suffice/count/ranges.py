@@ -12,7 +12,7 @@ from suffice.data.rows import Rows, sparse_ready
 from suffice.errors import InputError
 from suffice.kernels.count.labels import rows_by_class
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.tally.tally import Floats
+from suffice.tally.tally import ROUNDING, Floats
 
 Kernel = Callable[..., int]
 # Sums that all ranges together hold beside the rows (16 MB): with more, ranges are made longer.
@@ -139,6 +139,16 @@ class ClassRuns:
             for array, part in zip(sums, parts, strict=True):
                 array[self.runs[number][0]] += part
         return sums
+
+
+def weight_without(weights: Floats, missing: Floats) -> Floats:
+    """Return the weight of the other cells, (C, d), given those of all rows (C,) and of some cells.
+
+    A column that is all missing values has a weight of 0, not of what rounding left of fractions.
+    """
+    left = np.asarray(weights[:, None] - missing)
+    left[left <= ROUNDING * weights[:, None]] = 0.0
+    return left
 
 
 def refusal_of(rows: Rows, row: int) -> InputError:
