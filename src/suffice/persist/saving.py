@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+from abc import abstractmethod
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -48,11 +49,10 @@ CURES = {
 class Savable:
     """A model that can be written to a file: `save`, and `suffice.load` to have it back.
 
-    A public class of this library takes part by naming in `_saved` the attributes that hold what
-    it learned, the one that no fitted model lacks first; they are saved where they are there,
-    beside the parameters. Attributes may be numbers, text, arrays, lists, tuples, dicts, tallies,
-    priors, calibrations and other models. That is all, unless attributes are better computed from
-    others than saved: then `_restore` sets what was saved and computes the rest. `_check_saved`
+    A public class of this library takes part by naming in `_saved` what it learned, the one that
+    no fitted model lacks first. `_saved_state` returns them, as far as they are there, to be saved
+    beside the parameters: numbers, text, arrays, lists, tuples, dicts, tallies, priors,
+    calibrations and other models. `_restore` takes what was saved. `_check_saved`
     refuses (with any error) what does not fit together, such as shapes that compiled loops will
     trust: a hostile file may give any value under any name. It runs before saving, too.
 
@@ -94,16 +94,16 @@ class Savable:
         """
         write_model(self, path, None, source=source, when=when)
 
+    @abstractmethod
     def _saved_state(self) -> dict[str, Any]:
-        """Return what was learned, by name, as far as it is there."""
-        return {name: vars(self)[name] for name in type(self)._saved if name in vars(self)}
+        """Return what was learned, by the names of `_saved`, as far as it is there."""
 
     def _check_saved(self, state: dict[str, Any]) -> None:
         """Refuse what does not go together, or with the settings, before it is used."""
 
+    @abstractmethod
     def _restore(self, state: dict[str, Any]) -> None:
         """Take what was saved as all that was learned."""
-        vars(self).update(state)
 
     def _patterns(self) -> tuple[str, ...]:
         """Return the regular expressions among the settings that documents are searched with.
