@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from suffice.basis import Hinge, Polynomial, Radial
-from suffice.display.canvas import axes_or_new, save_figure
+from suffice.display.plots import axes_or_new, save_figure
 from suffice.linear_model import BayesianLinearRegression
 
 Array = NDArray[np.float64]

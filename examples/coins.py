@@ -11,7 +11,7 @@ from textwrap import indent
 
 import numpy as np
 
-from suffice.display.canvas import save_figure
+from suffice.display.plots import save_figure
 from suffice.prior import Bernoulli, Beta, PointMasses
 
 BIAS = 0.6

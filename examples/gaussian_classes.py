@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from suffice.discriminant_analysis import GaussianDiscriminant
-from suffice.display.canvas import save_figure
+from suffice.display.plots import save_figure
 from suffice.lab.compare import compare
 
 Array = NDArray[np.float64]

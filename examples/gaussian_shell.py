@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from suffice.display.canvas import axes_or_new, save_figure
+from suffice.display.plots import axes_or_new, save_figure
 from suffice.gaussian import MultivariateNormal
 
 DIMENSIONS = (1, 2, 10, 100, 1000)

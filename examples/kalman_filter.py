@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.canvas import axes_or_new, save_figure
+from suffice.display.plots import axes_or_new, save_figure
 from suffice.gaussian import LinearGaussian, MultivariateNormal
 
 Array = NDArray[np.float64]

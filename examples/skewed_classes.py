@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.canvas import save_figure
+from suffice.display.plots import save_figure
 from suffice.lab.compare import compare
 
 Array = NDArray[np.float64]

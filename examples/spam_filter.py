@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import suffice
-from suffice.display.canvas import axes_or_new, save_figure
+from suffice.display.plots import axes_or_new, save_figure
 from suffice.errors import StaleCalibrationWarning
 
 COMMON = "the and you for with this that from have will are not but can all"

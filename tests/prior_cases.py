@@ -5,9 +5,6 @@ over draws of scipy's distributions with their standard errors.
 """
 
 import functools
-import importlib
-import inspect
-import pkgutil
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,12 +29,7 @@ STANDARD_ERRORS = 5.0
 
 
 def prior_classes():
-    found = set()
-    for module in pkgutil.walk_packages(suffice.prior.__path__, "suffice.prior."):
-        for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(value, Prior) and value is not Prior:
-                found.add(value)
-    return sorted(found, key=lambda value: value.__name__)
+    return reference.concrete_subclasses(suffice.prior, Prior)
 
 
 # ---- a case a prior: how to draw one, its events, their likelihood, and a measure to integrate by
@@ -248,13 +240,13 @@ class NormalInverseWishartCase:
     @staticmethod
     def measure(prior):
         location, scale = map(tuple, (prior.location, prior.scale_matrix.ravel()))
-        return NormalInverseWishartCase.weighed_draws(
+        return NormalInverseWishartCase.weighted_draws(
             location, float(prior.pseudo_rows), float(prior.degrees), scale
         )
 
     @staticmethod
     @functools.cache  # scipy takes the matrices one at a time, and several laws have the same prior
-    def weighed_draws(location, pseudo_rows, degrees, scale):
+    def weighted_draws(location, pseudo_rows, degrees, scale):
         """Draw from a wider inverse Wishart and a wider normal, and weigh by their densities."""
         rng = np.random.default_rng(8)
         wide = stats.invwishart(df=degrees * 0.8, scale=np.reshape(scale, (2, 2)))

@@ -1,5 +1,8 @@
 """Tallies the plain slow way, a row at a time with exact sums: the oracle of laws and kernels."""
 
+import importlib
+import inspect
+import pkgutil
 from collections.abc import Callable, Sequence
 from math import fsum, lgamma
 
@@ -8,6 +11,16 @@ import numpy as np
 from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics, Tally
 
 Build = Callable[[np.ndarray, np.ndarray], Tally]
+
+
+def concrete_subclasses(package, parent):
+    """Return the classes of a package's modules that are of a kind, in the order of their names."""
+    found = set()
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(value, parent) and value is not parent and not inspect.isabstract(value):
+                found.add(value)
+    return sorted(found, key=lambda value: value.__name__)
 
 
 def as_rows(X, weights=None):
@@ -25,7 +38,7 @@ def total(terms):
 
 
 def counts(X, weights=None, *, levels):
-    """Count codes 0 .. levels - 1 in each column, gaps left out: counts (d, levels)."""
+    """Count codes 0 .. levels - 1 in each column, missing values left out: counts (d, levels)."""
     X, weights = as_rows(X, weights)
     out = np.zeros((X.shape[1], levels))
     for j in range(X.shape[1]):
@@ -46,7 +59,7 @@ def word_counts(X, weights=None):
 
 
 def events(X, weights=None):
-    """Sum numbers of events in each column, gaps left out: all (d,)."""
+    """Sum numbers of events in each column, missing values left out: all (d,)."""
     X, weights = as_rows(X, weights)
     columns = []
     for column in X.T:
@@ -62,12 +75,12 @@ def events(X, weights=None):
 
 
 def first_seen(X):
-    """Return the first value of each column that is not a gap, 0 where there is none."""
+    """Return the first value of each column that is not missing, 0 where there is none."""
     return np.array([next((x for x in column if not np.isnan(x)), 0.0) for column in X.T])
 
 
 def moments(X, weights=None, origin=None):
-    """Sum each column and its squares about `origin`, gaps left out: all (d,)."""
+    """Sum each column and its squares about `origin`, missing values left out: all (d,)."""
     X, weights = as_rows(X, weights)
     origin = first_seen(X) if origin is None else np.asarray(origin, float)
     columns = []
@@ -108,7 +121,7 @@ def quartics(X, weights=None, origin=None):
 
 
 def patterns(X, weights=None):
-    """Sum rows with gaps, a pattern of seen columns at a time."""
+    """Sum rows with missing values, a pattern of seen columns at a time."""
     X, weights = as_rows(X, weights)
     found = {}
     for row, w in zip(X, weights, strict=True):

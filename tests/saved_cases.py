@@ -15,7 +15,7 @@ from suffice import basis, discriminant_analysis, lab, linear_model, naive_bayes
 RNG = np.random.default_rng(20)
 ROWS = 60
 NUMBERS = RNG.normal(size=(ROWS, 4)) * [1.0, 1e-3, 1e4, 3.0] + [5.0, 0.0, 1e6, -2.0]
-GAPPY = np.where(RNG.random(NUMBERS.shape) < 0.1, np.nan, NUMBERS)
+WITH_MISSING = np.where(RNG.random(NUMBERS.shape) < 0.1, np.nan, NUMBERS)
 COUNTS = RNG.poisson(1.5, size=(ROWS, 6))
 NAMES = np.array(["eggs", "ham", "späm"])[np.arange(ROWS) % 3]
 TARGET = NUMBERS @ [1.0, 200.0, 1e-4, -1.0] + RNG.normal(size=ROWS)
@@ -23,9 +23,12 @@ TWO_TARGETS = np.column_stack([TARGET, RNG.normal(size=ROWS)])
 NORMAL = suffice.MultivariateNormal
 
 CLASSIFIERS = {
-    "GaussianNB": (naive_bayes.GaussianNB(), GAPPY),
+    "GaussianNB": (naive_bayes.GaussianNB(), WITH_MISSING),
     "GaussianNB calibrated": (naive_bayes.GaussianNB(calibrate="loo"), NUMBERS),
-    "GaussianNB predictive": (naive_bayes.GaussianNB(estimate="predictive", tie="class"), GAPPY),
+    "GaussianNB predictive": (
+        naive_bayes.GaussianNB(estimate="predictive", tie="class"),
+        WITH_MISSING,
+    ),
     "GaussianNB prior": (
         naive_bayes.GaussianNB(
             estimate="map", prior=suffice.NormalInverseGamma(0.0, 1.0, 2.0, [1.0, 2.0, 1e4, 1.0])
@@ -46,7 +49,10 @@ CLASSIFIERS = {
     "CategoricalNB": (naive_bayes.CategoricalNB(min_categories=9), COUNTS),
     "PoissonNB": (naive_bayes.PoissonNB(alpha=suffice.Gamma(1.0, 2.0)), COUNTS),
     "PoissonNB evidence": (naive_bayes.PoissonNB(alpha="evidence"), COUNTS),
-    "LinearDiscriminantAnalysis": (discriminant_analysis.LinearDiscriminantAnalysis(), GAPPY),
+    "LinearDiscriminantAnalysis": (
+        discriminant_analysis.LinearDiscriminantAnalysis(),
+        WITH_MISSING,
+    ),
     "LinearDiscriminantAnalysis float32": (
         discriminant_analysis.LinearDiscriminantAnalysis(solver="eigen", shrinkage=0.2),
         NUMBERS.astype(np.float32),
@@ -59,7 +65,7 @@ CLASSIFIERS = {
         discriminant_analysis.QuadraticDiscriminantAnalysis(store_covariance=True, tol=0.0),
         NUMBERS,
     ),
-    "GaussianDiscriminant": (discriminant_analysis.GaussianDiscriminant(), GAPPY),
+    "GaussianDiscriminant": (discriminant_analysis.GaussianDiscriminant(), WITH_MISSING),
     "GaussianDiscriminant full": (
         discriminant_analysis.GaussianDiscriminant(
             "full", prior=suffice.NormalInverseWishart(np.zeros(4), 1.0, 6.0, np.eye(4))
@@ -135,7 +141,7 @@ def public_estimators():
     return {kind for kind in kinds if issubclass(kind, BaseEstimator)}
 
 
-def again(model, folder):
+def save_and_load(model, folder):
     """Return the model from a file it was saved to."""
     path = folder / "again.safetensors"
     model.save(path)

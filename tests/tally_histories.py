@@ -1,9 +1,6 @@
 """Random histories of rows for every tally, and how to compare what was tallied."""
 
 import functools
-import importlib
-import inspect
-import pkgutil
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,12 +22,7 @@ TIGHT = 1e-11
 
 
 def tally_classes():
-    found = set()
-    for module in pkgutil.walk_packages(suffice.tally.__path__, "suffice.tally."):
-        for _, value in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if issubclass(value, Tally) and value is not Tally:
-                found.add(value)
-    return sorted(found, key=lambda value: value.__name__)
+    return reference.concrete_subclasses(suffice.tally, Tally)
 
 
 # ---- histories: how to tally rows, and some rows
@@ -72,31 +64,31 @@ def measurements(draw):
     return lambda rng, shape: offset + width * rng.integers(-reach, reach + 1, shape) / 7
 
 
-def with_gaps(values):
+def with_missing(values):
     return lambda rng, shape: np.where(rng.random(shape) < 0.25, np.nan, values(rng, shape))
 
 
 def counts_ways(draw):
     if draw(st.booleans()):
         levels = draw(st.integers(2, 4))
-        return functools.partial(reference.counts, levels=levels), with_gaps(
+        return functools.partial(reference.counts, levels=levels), with_missing(
             integers(0, levels - 1)
         )
     return reference.word_counts, integers(0, 9)
 
 
 def events_ways(draw):
-    return reference.events, with_gaps(integers(0, 40))
+    return reference.events, with_missing(integers(0, 40))
 
 
 def moments_ways(draw):
     if draw(st.booleans()):
-        return reference.moments, with_gaps(measurements(draw))
+        return reference.moments, with_missing(measurements(draw))
     return reference.full_moments, measurements(draw)
 
 
 def patterns_ways(draw):
-    return reference.patterns, with_gaps(measurements(draw))
+    return reference.patterns, with_missing(measurements(draw))
 
 
 def quartics_ways(draw):
@@ -217,14 +209,14 @@ def same_but_for_rounding(left, right, whole, tight=TIGHT):
             square: size[..., :, None] * size[..., None, :] if full else squares,
         }
         for name, bound in bounds.items():
-            gap = np.abs(getattr(one, name) - getattr(other, name))
-            assert np.all(gap <= tight * bound), (name, gap, bound)
+            difference = np.abs(getattr(one, name) - getattr(other, name))
+            assert np.all(difference <= tight * bound), (name, difference, bound)
     else:
         if isinstance(whole, Counts):
             left, right = (one.with_levels(whole.counts.shape[-1]) for one in (left, right))
         for name in whole._sums:
-            gap = np.abs(getattr(left, name) - getattr(right, name))
-            assert np.all(gap <= tight * np.abs(getattr(whole, name))), name
+            difference = np.abs(getattr(left, name) - getattr(right, name))
+            assert np.all(difference <= tight * np.abs(getattr(whole, name))), name
 
 
 def minus(a, b):

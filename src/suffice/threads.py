@@ -31,14 +31,14 @@ R = TypeVar("R")
 
 
 class _Limit:
-    """The number of threads that was asked for; no number means one a core."""
+    """The number of threads that was set; no number means one a core."""
 
     def __init__(self) -> None:
         self.known = False
         self.threads: int | None = None
 
     def read(self) -> int | None:
-        """Return the number, from the environment if nobody has set it yet."""
+        """Return the number, from the environment if it was not set yet."""
         if not self.known:
             text = os.environ.get(VARIABLE, "").strip()
             if text and not (text.isascii() and text.isdigit() and int(text) >= 1):
@@ -131,7 +131,7 @@ class _Library(NamedTuple):
     def of(cls, controller: Any) -> Self:
         """Return the library of a controller.
 
-        OpenBLAS is asked itself: of threads that set its limit, threadpoolctl serves one at a
+        OpenBLAS is called directly: of threads that set its limit, threadpoolctl serves one at a
         time, and ignores the others.
         """
         if controller.internal_api == "openblas":
@@ -162,7 +162,7 @@ class _OneBlasThread:
     """While any thread is inside, BLAS multiplies on the thread that calls it.
 
     Most libraries have one limit for the process, so entries are counted: the first one lowers it
-    and the last one to leave puts back what was there, unless somebody has set another meanwhile.
+    and the last one to leave puts back what was there, unless another was set meanwhile.
     """
 
     def __init__(self) -> None:
@@ -244,7 +244,7 @@ class _OneBlasThread:
 
 
 def _restore(before: list[tuple[_Library, int]]) -> None:
-    """Set the limits that were there, where nobody has set others since."""
+    """Set the limits that were there, where no others were set since."""
     for library, threads in before:
         if threads != 1 and library.get() == 1:
             library.set(threads)
@@ -253,22 +253,22 @@ def _restore(before: list[tuple[_Library, int]]) -> None:
 one_blas_thread = _OneBlasThread()
 
 
-def with_one_blas_thread(owner: C) -> C:
+def with_one_blas_thread(cls: C) -> C:
     """Let every public method and property of a class run inside `one_blas_thread`.
 
     Methods that it inherits from other classes of ours are covered, those of other libraries not.
     """
-    for name in dir(owner):
+    for name in dir(cls):
         if name.startswith("_"):
             continue
-        member = inspect.getattr_static(owner, name)
+        member = inspect.getattr_static(cls, name)
         if isinstance(member, property) and member.fget is not None and _is_ours(member.fget):
-            setattr(owner, name, member.getter(one_blas_thread(member.fget)))
+            setattr(cls, name, member.getter(one_blas_thread(member.fget)))
         elif isinstance(member, classmethod) and _is_ours(member.__func__):
-            setattr(owner, name, classmethod(one_blas_thread(member.__func__)))
+            setattr(cls, name, classmethod(one_blas_thread(member.__func__)))
         elif _is_ours(member):
-            setattr(owner, name, one_blas_thread(member))
-    return owner
+            setattr(cls, name, one_blas_thread(member))
+    return cls
 
 
 def _is_ours(member: Any) -> bool:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import suffice.count.runs
+import suffice.count.ranges
 import suffice.kernels.ranges
 from counting_cases import KINDS, SPARSE_KINDS, cells, check, counted
 from suffice.count import count_pairs, count_words
-from suffice.count.full_moments import count_complete_rows
+from suffice.count.moments import count_complete_rows
 from suffice.count.pairs import PairedRows
-from suffice.count.runs import ranges_with_sums
+from suffice.count.ranges import ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
 from suffice.kernels.ranges import RANGE_CELLS, row_ranges
@@ -77,7 +77,7 @@ def test_weights_multiply_what_a_row_adds(kind):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["moments", "patterns", "ones", "words", "events", "levels"])
-def test_gaps_are_left_out(kind, weighted):
+def test_missing_values_are_left_out(kind, weighted):
     rng = np.random.default_rng(5)
     X, y = cells(rng, 90).astype(float), rng.integers(0, 3, 90)
     X[rng.random(X.shape) < 0.2] = np.nan
@@ -86,7 +86,7 @@ def test_gaps_are_left_out(kind, weighted):
     check(kind, X, y, 3, rng.exponential(size=90) if weighted else None)
 
 
-def test_a_row_of_gaps_weighs_but_says_nothing():
+def test_a_row_of_missing_values_weighs_but_says_nothing():
     X = np.array([[np.nan, np.nan], [1.0, 2.0]])
     weights, tally = counted("patterns", X, [0, 0], 1)
     assert weights.tolist() == [2.0]
@@ -168,7 +168,7 @@ def test_many_classes_share_few_rows(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_sums_are_held_by_few_long_ranges(kind, order, monkeypatch):
     monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 150)
-    monkeypatch.setattr(suffice.count.runs, "MAX_SUMS", 10)
+    monkeypatch.setattr(suffice.count.ranges, "MAX_SUMS", 10)
     assert ranges_with_sums(500, 3, sums=9) == [(0, 250), (250, 500)]
     assert ranges_with_sums(500, 3, sums=2) == [(at, at + 100) for at in range(0, 500, 100)]
     assert ranges_with_sums(40, 3, sums=9) == [(0, 40)]
@@ -225,14 +225,14 @@ def test_sparse_rows_are_counted_like_dense_ones(kind, index, dtype):
 
 
 @pytest.mark.parametrize("kind", ["moments", "ones", "words", "events"])
-def test_stored_zeros_and_stored_gaps_are_what_they_are(kind):
+def test_stored_zeros_and_stored_missing_values_are_what_they_are(kind):
     rng = np.random.default_rng(13)
     dense = cells(rng, 70, 4).astype(float)
     X = sp.csr_matrix(dense + 10)  # every cell is stored
     X.data[:] = dense.ravel()
-    gaps = rng.random(dense.shape) < 0.2
-    X.data[gaps.ravel()] = np.nan
-    dense[gaps] = np.nan
+    missing = rng.random(dense.shape) < 0.2
+    X.data[missing.ravel()] = np.nan
+    dense[missing] = np.nan
     assert (X.data == 0).any()
     check(kind, X, rng.integers(0, 2, 70), 2, rng.exponential(size=70), dense=dense)
 
@@ -270,7 +270,7 @@ def test_an_infinite_cell_is_refused_by_row_and_column(kind, sparse, monkeypatch
 
 
 @pytest.mark.parametrize("kind", ["patterns", "levels"])
-def test_an_infinite_cell_among_gaps_is_refused(kind):
+def test_an_infinite_cell_among_missing_values_is_refused(kind):
     X = np.ones((40, 3))
     X[1, 1] = np.nan
     X[33, 2] = np.inf
@@ -278,7 +278,7 @@ def test_an_infinite_cell_among_gaps_is_refused(kind):
         counted(kind, X, np.zeros(40), 1)
 
 
-def test_quartics_refuse_gaps_by_row():
+def test_quartics_refuse_missing_values_by_row():
     X = np.ones((5, 2))
     X[3, 0] = np.nan
     with pytest.raises(InputError, match="row 3 has a missing value"):

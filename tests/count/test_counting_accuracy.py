@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import suffice.count.runs
+import suffice.count.ranges
 import suffice.kernels.ranges
 from counting_cases import KINDS, SPARSE_KINDS, cells, counted
 from suffice.kernels.ranges import on_all_cores

@@ -6,7 +6,8 @@ from scipy import sparse
 
 from counting_cases import counted
 from suffice import InputError
-from suffice.count import full_moments as patterns
+from suffice.count import moments
+from suffice.count.counters import CountLevels, CountMoments, CountOnes
 from suffice.kernels.count.scatter import BLOCK, NARROW
 
 WIDE = NARROW + 5
@@ -16,24 +17,24 @@ def moments_by_hand(X, w):
     return w.sum(), w @ X, (X * w[:, None]).T @ X
 
 
-def wide_rows(gaps):
+def wide_rows(missing):
     """Return more than one block of wide rows of three classes, with weights."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(BLOCK + 200, WIDE)) + rng.normal(size=WIDE)
-    if gaps:
+    if missing:
         X[BLOCK + 3 :: 50, 4] = np.nan
     return X, rng.integers(0, 3, len(X)), rng.uniform(0.5, 2.0, len(X))
 
 
-@pytest.mark.parametrize("gaps", [False, True])
-def test_wide_rows_are_counted_as_by_hand(gaps):
-    X, y, w = wide_rows(gaps)
+@pytest.mark.parametrize("missing", [False, True])
+def test_wide_rows_are_counted_as_by_hand(missing):
+    X, y, w = wide_rows(missing)
     weights, tally = counted("patterns", X, y, 3, w)
     np.testing.assert_allclose(weights, np.bincount(y, w), rtol=1e-12)
     whole = ~np.isnan(X).any(axis=1)
     everything = tuple(range(WIDE))
     seen = {everything: whole}
-    if gaps:
+    if missing:
         seen[everything[:4] + everything[5:]] = ~whole
     assert set(tally.parts) == set(seen)
     for columns, rows in seen.items():
@@ -46,13 +47,13 @@ def test_wide_rows_are_counted_as_by_hand(gaps):
             np.testing.assert_allclose(part.sum_xx[c], sum_xx, rtol=1e-9, atol=1e-9)
 
 
-def test_patterns_of_gaps_that_would_fill_the_memory_are_refused(monkeypatch):
+def test_missing_value_patterns_that_would_fill_the_memory_are_refused(monkeypatch):
     X = np.arange(12.0).reshape(4, 3)
     X[[0, 1, 2], [0, 1, 2]] = np.nan
     one_class = 8 * (3**2 + 3 * 2**2)
-    monkeypatch.setattr(patterns, "MAX_PATTERN_BYTES", one_class)
+    monkeypatch.setattr(moments, "MAX_PATTERN_BYTES", one_class)
     counted("patterns", X, [0] * 4, 1)
-    monkeypatch.setattr(patterns, "MAX_PATTERN_BYTES", one_class - 1)
+    monkeypatch.setattr(moments, "MAX_PATTERN_BYTES", one_class - 1)
     with pytest.raises(InputError, match="4 missing-value patterns would take 0 MB"):
         counted("patterns", X, [0] * 4, 1)
 
@@ -68,3 +69,23 @@ def test_cells_that_should_be_0_or_1_are_refused_if_they_are_not(cell, form):
 def test_levels_of_sparse_rows_are_refused():
     with pytest.raises(InputError, match=r"takes dense rows only\. Use X\.toarray\(\)"):
         counted("levels", sparse.csr_array(np.eye(2)), [0, 1], 2)
+
+
+def test_an_infinite_cell_is_refused_before_fourth_moments_are_summed():
+    X = np.ones((4, 2))
+    X[2, 1] = -np.inf
+    with pytest.raises(InputError, match="Input X contains infinity: -inf in row 2, column 1"):
+        counted("quartics", X, [0] * 4, 1)
+
+
+@pytest.mark.parametrize(
+    ("counter", "path", "at", "text"),
+    [
+        (CountMoments(), (), (0, 3), "column 3"),
+        (CountOnes(), (), (0, 3, 1), "column 3 present"),
+        (CountOnes(), (), (0, 3, 0), "column 3 absent"),
+        (CountLevels(), (3,), (0, 7), "level 7 of column 3"),
+    ],
+)
+def test_a_sum_is_described_by_its_column_and_level(counter, path, at, text):
+    assert counter.describe_sum(path, at, lambda column: f"column {column}") == text

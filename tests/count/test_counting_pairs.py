@@ -35,11 +35,11 @@ def centred(X, Y, weights=None):
 
 
 def check(tally, X, Y, weights=None, relative=1e-12):
-    """Compare means on the scale of the spread, and scatters on that of the two columns."""
+    """Compare means on the scale of the standard deviation, scatters on that of both columns."""
     weight, mean, scatter = centred(X, Y, weights)
     assert float(tally.weight) == pytest.approx(float(weight), rel=1e-14)
-    spread = np.sqrt(np.diagonal(scatter) / weight)
-    size = np.maximum(spread, np.finfo(float).eps * np.abs(mean))
+    deviation = np.sqrt(np.diagonal(scatter) / weight)
+    size = np.maximum(deviation, np.finfo(float).eps * np.abs(mean))
     # A mean is held in one float64, so it is known to one of its own last digits at best.
     allowed = relative * size + np.finfo(float).eps * np.abs(mean)
     assert np.all(np.abs(tally.mean() - mean) <= allowed)
@@ -142,13 +142,13 @@ def test_the_number_of_threads_and_the_length_of_ranges_do_not_matter(monkeypatc
         assert other[1:] == answers[0][1:] == (3, 5)
 
 
-# ---- gaps and infinities
+# ---- missing values and infinities
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("columns", [4, 120])
-def test_rows_with_a_gap_anywhere_are_left_out_and_counted(columns, sparse):
+def test_rows_with_a_missing_value_anywhere_are_left_out_and_counted(columns, sparse):
     X, Y, rng = table(3 * BLOCK, columns, 2)
     X[[40, 2000, 2001], [0, 3, 2]] = np.nan
     Y[[41, 2001, 3071], [1, 0, 1]] = np.nan
@@ -168,7 +168,7 @@ def test_the_first_row_left_out_is_named_wherever_it_is(first):
     assert counted(X, Y).first_skipped == first
 
 
-def test_gaps_in_integer_rows_can_only_be_in_the_targets():
+def test_missing_values_in_integer_rows_can_only_be_in_the_targets():
     X = np.arange(20).reshape(10, 2)
     Y = np.arange(10.0)[:, None]
     Y[3] = np.nan
@@ -177,7 +177,7 @@ def test_gaps_in_integer_rows_can_only_be_in_the_targets():
     check(found.tally, np.delete(X, 3, 0), np.delete(Y, 3, 0))
 
 
-def test_rows_that_all_have_gaps_leave_an_empty_tally():
+def test_rows_that_all_have_missing_values_leave_an_empty_tally():
     X, Y, _ = table(30, 3)
     X[:, 1] = np.nan
     found = counted(X, Y)
@@ -187,7 +187,7 @@ def test_rows_that_all_have_gaps_leave_an_empty_tally():
 
 
 def test_many_gappy_rows_are_taken_a_few_at_a_time(monkeypatch):
-    monkeypatch.setattr("suffice.count.pairs.INCOMPLETE_CELLS", 40)
+    monkeypatch.setattr("suffice.count.moments.INCOMPLETE_CELLS", 40)
     X, Y, rng = table(500, 4)
     X[rng.random(X.shape) < 0.1] = np.nan
     whole = ~np.isnan(X).any(axis=1)
@@ -208,18 +208,18 @@ def test_an_infinite_cell_is_refused_by_row_and_column(value, columns, sparse):
         counted(sp.csr_array(X) if sparse else X, Y)
 
 
-def test_an_infinite_cell_in_a_row_with_a_gap_is_refused_too():
+def test_an_infinite_cell_in_a_row_with_a_missing_value_is_refused_too():
     X, Y, _ = table(40, 3)
     X[7] = [np.nan, 1.0, np.inf]
     with pytest.raises(InputError, match="inf in row 7, column 2"):
         counted(X, Y)
 
 
-@pytest.mark.parametrize(("targets", "told"), [(1, "target y"), (2, "target 1")])
-def test_an_infinite_target_is_called_by_its_name(targets, told):
+@pytest.mark.parametrize(("targets", "message"), [(1, "target y"), (2, "target 1")])
+def test_an_infinite_target_is_called_by_its_name(targets, message):
     X, Y, _ = table(40, 3, targets)
     Y[7, -1] = np.inf
-    with pytest.raises(InputError, match=f"inf in row 7, {told}"):
+    with pytest.raises(InputError, match=f"inf in row 7, {message}"):
         counted(X, Y)
 
 

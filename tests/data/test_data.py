@@ -13,7 +13,7 @@ from suffice.errors import InputError
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, GaussianNB, MultinomialNB, PoissonNB
 
 NAN = float("nan")
-# One table, gaps included, as every kind of frame holds it.
+# One table, missing values included, as every kind of frame holds it.
 COLUMNS = {
     "whole": [1, None, 3, 4],
     "flag": [True, False, None, True],
@@ -124,7 +124,7 @@ def test_narrow_types_stay_narrow():
     assert frame_to_array(pa.table({"a": pa.array([1, 2], pa.uint8())})).dtype == np.uint8
 
 
-def test_a_column_of_nulls_is_all_gaps():
+def test_a_column_of_nulls_is_all_missing():
     for frame in (pa.table({"a": pa.nulls(2), "b": [1, 2]}), pl.DataFrame({"a": [None] * 2})):
         assert np.isnan(frame_to_array(frame)[:, 0]).all()
 
@@ -248,7 +248,7 @@ def test_times_and_complex_numbers_are_not_taken_for_numbers(frame, what):
         GaussianNB().fit(frame, [0, 1])
 
 
-def test_masked_cells_are_gaps_and_masked_labels_are_missing():
+def test_masked_cells_are_missing_values_and_masked_labels_are_missing():
     X = np.ma.array([[1, 5], [2, 6], [4, 8]], mask=[[0, 0], [0, 1], [0, 0]])
     model = GaussianNB().fit(X, [0, 1, 1])
     np.testing.assert_array_equal(model.theta_, [[1, 5], [3, 8]])

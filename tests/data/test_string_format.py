@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.data.parsing.format import (
+from suffice.data.parsing import CURRENCIES
+from suffice.data.string_format import (
     CODES,
     UNDECIDED,
     Decision,
@@ -22,7 +23,6 @@ from suffice.data.parsing.format import (
     Strings,
     decide_format,
 )
-from suffice.data.parsing.numbers import CURRENCIES
 from suffice.errors import ShapeError
 
 NAN = float("nan")
@@ -202,8 +202,8 @@ def test_few_integers_are_levels_and_more_are_numbers() -> None:
     assert read(["1.0", "2.0"]) == [1.0, 2.0]
     assert read(["$1", "$2"]) == [1.0, 2.0]
     for cells in (["1", "2"], ["007", "12"]):
-        asked = decide_format(Strings(pa.array(cells)), codes_too=True)
-        assert asked.format == StringFormat("number")
+        decision = decide_format(Strings(pa.array(cells)), codes_too=True)
+        assert decision.format == StringFormat("number")
 
 
 def test_the_column_orders_day_and_month() -> None:

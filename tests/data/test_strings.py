@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.data.columns import column_of
-from suffice.data.labels import encode_labels
-from suffice.data.parsing.levels import MAX_DISTINCT, encode_levels
+from suffice.data.labels import MAX_DISTINCT, encode_labels, encode_levels
 
 
 def by_arrow(cells):
@@ -65,13 +64,13 @@ def test_many_levels_are_left_to_arrow_and_numbered_in_the_same_order(levels):
     assert classes[codes].tolist() == names[order].tolist()
 
 
-def test_nothing_and_nothing_but_gaps_have_no_levels():
+def test_nothing_and_nothing_but_missing_values_have_no_levels():
     same(pa.array([], pa.string()))
     same(pa.array([None, None], pa.string()))
     same(pa.array(["", ""], pa.large_string()))
 
 
-def test_what_lies_under_a_gap_is_no_level():
+def test_what_lies_under_a_missing_value_is_no_level():
     hidden = pa.Array.from_buffers(
         pa.string(),
         2,

@@ -14,8 +14,8 @@ import pytest
 
 import suffice
 from suffice import GenerativeClassifier
-from suffice.data.parsing.format import StringFormat
 from suffice.data.schema import Schema
+from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.errors import InputError, MergeError, ModelFileError, SufficeWarning
 from suffice.table.saving import schema_of
@@ -34,7 +34,7 @@ def learned(cells: Any, **settings: Any) -> GenerativeClassifier:
     return GenerativeClassifier(**settings).fit(pd.DataFrame({"c": cells}), Y)
 
 
-def told(act: Any) -> list[str]:
+def warnings_of(act: Any) -> list[str]:
     """Return what is warned of while something is done, but for weights that are stale."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -136,26 +136,28 @@ def test_one_warning_names_column_value_and_row() -> None:
     frame = pd.DataFrame({"a": WRITTEN, "b": DATES, "c": WRITTEN})
     frame.loc[3, "a"], frame.loc[7, "b"] = "<0.01", "soon"
     frame.loc[[1, 2, 5], "a"] = "?"
-    said = told(lambda: GenerativeClassifier().fit(frame, Y))
-    assert len(said) == 1
-    assert said[0].startswith(
+    messages = warnings_of(lambda: GenerativeClassifier().fit(frame, Y))
+    assert len(messages) == 1
+    assert messages[0].startswith(
         "Read as missing values: column 'a' (read as numbers) holds '?' in row 1, '<0.01' in row 3 "
         "and 2 more such cells; column 'b' (read as dates) holds 'soon' in row 7. Correct them, or "
         "give the column the family 'categorical'"
     )
     with pytest.warns(SufficeWarning, match=r"'\?' in row 0"):
         model = learned(["?", *WRITTEN[1:]])
-    gap = learned([None, *WRITTEN[1:]])
+    missing = learned([None, *WRITTEN[1:]])
     rows = pd.DataFrame({"c": WRITTEN})
-    np.testing.assert_array_equal(model.predict_proba(rows), gap.predict_proba(rows))
+    np.testing.assert_array_equal(model.predict_proba(rows), missing.predict_proba(rows))
 
 
 def test_many_cells_that_do_not_read_are_counted_and_few_are_named() -> None:
     cells = [*WRITTEN, *[f"word {at}" for at in range(10)]]
-    said = told(lambda: GenerativeClassifier().fit([{"c": cell} for cell in cells], [*Y, *Y[:10]]))
-    assert len(said) == 1
-    assert "'word 0' in row 300, " in said[0]
-    assert "'word 4' in row 304 and 5 more such cells" in said[0]
+    messages = warnings_of(
+        lambda: GenerativeClassifier().fit([{"c": cell} for cell in cells], [*Y, *Y[:10]])
+    )
+    assert len(messages) == 1
+    assert "'word 0' in row 300, " in messages[0]
+    assert "'word 4' in row 304 and 5 more such cells" in messages[0]
 
 
 def test_a_family_of_levels_or_texts_keeps_the_strings() -> None:
@@ -192,8 +194,8 @@ def test_yes_and_no_are_two_levels() -> None:
         assert set(model.schema_["c"].levels) == set(words)
         assert model.score(pd.DataFrame({"c": cells}), Y) > 0.7
     # Truth values are found among levels that are named so.
-    asked = model.predict_proba([{"c": True}, {"c": False}, {"c": None}])
-    np.testing.assert_array_equal(asked[:2], model.predict_proba([{"c": "True"}, {"c": "False"}]))
+    found = model.predict_proba([{"c": True}, {"c": False}, {"c": None}])
+    np.testing.assert_array_equal(found[:2], model.predict_proba([{"c": "True"}, {"c": "False"}]))
 
 
 def test_later_rows_follow_and_are_warned_of_once_a_call() -> None:
@@ -202,28 +204,30 @@ def test_later_rows_follow_and_are_warned_of_once_a_call() -> None:
     model = GenerativeClassifier(whole.families_)
     for start in range(0, N, 100):
         some = slice(start, start + 100)
-        assert told(lambda: model.partial_fit(frame[some], Y[some])) == []  # noqa: B023
+        assert warnings_of(lambda: model.partial_fit(frame[some], Y[some])) == []  # noqa: B023
     assert model.tally_.allclose(whole.tally_)
     # One integer alone would be a level, and one word alone no number.
     later = [{"c": "2"}, {"c": 2}, {"c": "2.000"}, {"c": " 2 "}]
     answers = model.predict_proba(later)
     np.testing.assert_array_equal(answers, np.repeat(answers[:1], 4, axis=0))
     for act in (model.predict, model.predict_proba, model.score_samples, model.decide):
-        said = told(lambda: act([{"c": "1.5"}, {"c": "old"}, {"c": "old"}]))  # noqa: B023
-        assert len(said) == 1
-        assert "column 'c' (read as numbers) holds 'old' in row 1 and 1 more such cells" in said[0]
-    assert len(told(lambda: model.partial_fit([{"c": "old"}], ["up"]))) == 1
+        messages = warnings_of(lambda: act([{"c": "1.5"}, {"c": "old"}, {"c": "old"}]))  # noqa: B023
+        assert len(messages) == 1
+        assert (
+            "column 'c' (read as numbers) holds 'old' in row 1 and 1 more such cells" in messages[0]
+        )
+    assert len(warnings_of(lambda: model.partial_fit([{"c": "old"}], ["up"]))) == 1
     with pytest.warns(SufficeWarning, match="holds 'old' in row 0"):
-        asked = model.predict_proba([{"c": "old"}])
-    np.testing.assert_array_equal(asked, model.predict_proba([{"c": None}]))
+        found = model.predict_proba([{"c": "old"}])
+    np.testing.assert_array_equal(found, model.predict_proba([{"c": None}]))
 
 
 def test_a_window_warns_once_of_what_it_learns() -> None:
     model = GenerativeClassifier().window(100)
     frame = pd.DataFrame({"c": ["?", *WRITTEN[1:]]})
-    assert len(told(lambda: model.fit(frame[:80], Y[:80]))) == 1
+    assert len(warnings_of(lambda: model.fit(frame[:80], Y[:80]))) == 1
     frame.loc[90, "c"] = "??"
-    assert len(told(lambda: model.partial_fit(frame[80:160], Y[80:160]))) == 1
+    assert len(warnings_of(lambda: model.partial_fit(frame[80:160], Y[80:160]))) == 1
 
 
 def test_a_category_stays_one_when_later_cells_are_numbers() -> None:
@@ -319,7 +323,7 @@ def test_strings_that_were_learned_are_forgotten() -> None:
     assert model.tally_.allclose(rest.tally_)
 
 
-def test_gaps_of_columns_read_from_strings_are_filled_with_numbers() -> None:
+def test_missing_values_of_columns_read_from_strings_are_filled_with_numbers() -> None:
     frame = pd.DataFrame({"c": [None, *WRITTEN[1:]], "when": [*DATES[:-1], None]})
     model = GenerativeClassifier().fit(frame, Y)
     filled = model.impute(frame)

@@ -42,11 +42,13 @@ def frames() -> dict[str, Any]:
 
 
 def cells(column: Column) -> list[Any]:
-    """Return what a column holds, with None for gaps."""
+    """Return what a column holds, with None for missing values."""
     if column.kind == "category":
         return column.shown(column.values)
     values = column.values.tolist() if column.numeric else column.values.to_pylist()
-    return [None if gap else value for value, gap in zip(values, column.missing, strict=True)]
+    return [
+        None if missing else value for value, missing in zip(values, column.missing, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("source", frames())
@@ -101,8 +103,8 @@ def test_categories_keep_their_levels_and_codes() -> None:
     assert column.values.dtype == np.int32
     polars = Table.of(pl.DataFrame({"size": pl.Series(["a", None, "a"], dtype=pl.Categorical)}))
     assert cells(polars["size"]) == ["a", None, "a"]
-    gap = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["x", None, "y"]))
-    assert cells(Table.of(pa.table({"size": gap}))["size"]) == ["x", None, "y", "x"]
+    levels = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 0]), pa.array(["x", None, "y"]))
+    assert cells(Table.of(pa.table({"size": levels}))["size"]) == ["x", None, "y", "x"]
     years = pd.Categorical([2020, 2021, 2020])
     assert Table.of(pd.DataFrame({"year": years}))["year"].levels == (2020, 2021)
 
@@ -147,8 +149,8 @@ def test_long_strings_that_differ_are_texts() -> None:
     assert table["name"].kind == "category"
     assert cells(table["note"]) == notes
     assert Table.of(pd.DataFrame({"note": notes}), {"note": "category"})["note"].kind == "category"
-    told = Table.of(pd.DataFrame({"name": ["a", None, "a"]}), {"name": "text"})["name"]
-    assert (told.kind, cells(told)) == ("text", ["a", None, "a"])
+    column = Table.of(pd.DataFrame({"name": ["a", None, "a"]}), {"name": "text"})["name"]
+    assert (column.kind, cells(column)) == ("text", ["a", None, "a"])
     few = Table.of(pd.DataFrame({"name": pd.Categorical(["a", None, "b"])}), {"name": "text"})[
         "name"
     ]
@@ -165,7 +167,7 @@ def test_rows_are_taken_by_number_and_by_mask() -> None:
             assert cells(some[name]) == [cells(table[name])[at] for at in order]
 
 
-def test_facts_of_a_column_leave_gaps_aside() -> None:
+def test_facts_of_a_column_leave_missing_values_aside() -> None:
     table = Table.of(pa.table(CELLS))
     assert table["age"].whole
     assert table["age"].ends == (31.0, 47.0)
@@ -207,9 +209,9 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("source", "error", "told"), REFUSED)
-def test_what_is_no_table_is_refused(source: Any, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told):
+@pytest.mark.parametrize(("source", "error", "message"), REFUSED)
+def test_what_is_no_table_is_refused(source: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         Table.of(source)
 
 
@@ -260,7 +262,7 @@ def test_arrays_are_taken_by_place() -> None:
         schema.take(np.ones((1, 3)))
 
 
-def test_unseen_levels_are_other_and_gaps_are_gaps() -> None:
+def test_unseen_levels_are_other_and_missing_values_are_missing() -> None:
     schema = Schema.of(Table.of(pa.table({"c": ["a", "b"]})))
     table = schema.take(pa.table({"c": ["b", "zz", None, "a"]}))
     assert table["c"].values.tolist() == [1, 2, -1, 0]

@@ -79,7 +79,7 @@ DATES: dict[str, tuple[list[Any], list[float]]] = {
         [np.datetime64("2024", "Y"), np.datetime64("2024-01-02T12"), np.datetime64(0, "ns")],
         [NEW_YEAR, NOON, 0.0],
     ),
-    "numpy's gaps": ([NAT, np.datetime64("2024-01-01")], [NAN, NEW_YEAR]),
+    "missing values of numpy": ([NAT, np.datetime64("2024-01-01")], [NAN, NEW_YEAR]),
     "NaN and NA beside numpy's": ([NAN, np.datetime64("2024-01-01"), pd.NA], [NAN, NEW_YEAR, NAN]),
     "long before and after": (
         [np.datetime64("-5000-01-01"), np.datetime64("9999-12-31")],
@@ -142,7 +142,9 @@ def test_spans_are_days_and_numbers_of_all_types_are_numbers(
     assert column.seen.tolist() == seen
 
 
-def test_strings_of_numpy_are_strings_and_gaps_beside_words_are_gaps(table_of: Any) -> None:
+def test_strings_of_numpy_are_strings_and_missing_values_beside_words_are_missing(
+    table_of: Any,
+) -> None:
     cells = [np.str_("a"), "b", None, NAN, pd.NA, pd.NaT, NAT]
     column = table_of(cells)["x0"]
     assert column.shown(column.values) == ["a", "b", *[None] * 5]
@@ -247,11 +249,11 @@ REFUSED: dict[str, tuple[list[Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("cells", "told"), REFUSED.values(), ids=REFUSED.keys())
+@pytest.mark.parametrize(("cells", "message"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_cannot_be_read_is_refused_by_column_and_row(
-    table_of: Any, cells: list[Any], told: str
+    table_of: Any, cells: list[Any], message: str
 ) -> None:
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=message):
         table_of(cells)
 
 

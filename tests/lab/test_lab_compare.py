@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from suffice import CategoricalNB, GaussianDiscriminant, GaussianNB, MultinomialNB
-from suffice.display.curves import panels, share_legend
+from suffice.display.plots import panels, share_legend
 from suffice.errors import InputError, ShapeError
 from suffice.lab.compare import Comparison, compare, crossing_size, find_crossing
 from suffice.lab.learning_curves import (

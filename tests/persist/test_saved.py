@@ -12,7 +12,6 @@ from saved_cases import (
     CLASSIFIERS,
     COUNTS,
     EXPANSIONS,
-    GAPPY,
     LOGISTIC,
     NAMES,
     NUMBERS,
@@ -20,9 +19,10 @@ from saved_cases import (
     ROWS,
     SELECTIONS,
     TARGET,
-    again,
+    WITH_MISSING,
     assert_same,
     public_estimators,
+    save_and_load,
 )
 from suffice import (
     BernoulliNB,
@@ -36,7 +36,7 @@ from suffice import (
     load,
 )
 
-# What a regression works out when it is first asked, and keeps.
+# What a regression works out at the first call, and keeps.
 LATER = ("_posterior",)
 # Kept rows, and what was said of them, are in no file: test_saved_rows has what is.
 OF_ROWS = ("sample", "held_out", "stale_warned")
@@ -71,7 +71,7 @@ def new_estimators():
 def test_a_loaded_classifier_is_the_one_that_was_saved(case, tmp_path):
     unfitted, rows = case
     model = clone(unfitted).fit(rows, NAMES)
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded, leave_out=OF_ROWS)
     assert_same(model.predict_proba(rows), loaded.predict_proba(rows))
     assert_same(model.predict(rows), loaded.predict(rows))
@@ -90,26 +90,26 @@ def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(case, tmp_p
     for act in (
         lambda m: m.partial_fit(rows[40:], NAMES[40:]),
         lambda m: m.forget(rows[45:50], NAMES[45:50]),
-        lambda m: m.merge(again(other, tmp_path)),
+        lambda m: m.merge(save_and_load(other, tmp_path)),
         lambda m: m + other,
     ):
-        loaded = again(model, tmp_path)
+        loaded = save_and_load(model, tmp_path)
         assert_same(act(model), act(loaded), leave_out=OF_ROWS)
 
 
 @by_name(REGRESSIONS)
 def test_a_loaded_regression_is_the_one_that_was_saved_and_goes_on(case, tmp_path):
     unfitted, target = case
-    model = clone(unfitted).fit(GAPPY, target)
-    loaded = again(model, tmp_path)
+    model = clone(unfitted).fit(WITH_MISSING, target)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded, leave_out=LATER)
-    assert_same(model.predict(GAPPY), loaded.predict(GAPPY))
+    assert_same(model.predict(WITH_MISSING), loaded.predict(WITH_MISSING))
     for act in (
         lambda m: m.partial_fit(NUMBERS[:9], target[:9]),
         lambda m: m.forget(NUMBERS[3:5], target[3:5]),
         lambda m: m.merge(clone(unfitted).fit(NUMBERS, target)),
     ):
-        loaded = again(model, tmp_path)
+        loaded = save_and_load(model, tmp_path)
         assert_same(act(model), act(loaded), leave_out=LATER)
 
 
@@ -120,7 +120,7 @@ def test_a_loaded_logistic_regression_has_the_same_weights(case, tmp_path):
         model = clone(case)
         if model.class_weight is not None and len(set(labels)) == 2:
             model.set_params(class_weight={"eggs": 1.0, "ham": 2})
-        loaded = again(model.fit(rows, labels), tmp_path)
+        loaded = save_and_load(model.fit(rows, labels), tmp_path)
         assert_same(model, loaded)
         assert_same(model.predict_proba(rows), loaded.predict_proba(rows))
         assert str(model.summary()) == str(loaded.summary())
@@ -128,11 +128,11 @@ def test_a_loaded_logistic_regression_has_the_same_weights(case, tmp_path):
 
 def test_sparse_weights_and_weights_that_were_given_come_back(tmp_path):
     model = LogisticRegression().fit(COUNTS, NAMES).sparsify()
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert type(loaded.coef_) is type(model.coef_)
     assert_same(model.coef_.toarray(), loaded.coef_.toarray())
     given = LogisticRegression.from_weights([[1.0], [-0.0]], [0.0, 5e-324], ["a", "b"], ["x"])
-    assert_same(given, again(given, tmp_path))
+    assert_same(given, save_and_load(given, tmp_path))
 
 
 @by_name(EXPANSIONS)
@@ -140,7 +140,7 @@ def test_a_loaded_expansion_expands_alike(case, tmp_path):
     rows = np.abs(NUMBERS) / NUMBERS.std(axis=0)
     frame = pd.DataFrame(rows, columns=list("abcd"))
     model = clone(case).fit(frame)
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded)
     assert_same(model.transform(frame), loaded.transform(frame))
     assert model.get_feature_names_out().tolist() == loaded.get_feature_names_out().tolist()
@@ -149,7 +149,7 @@ def test_a_loaded_expansion_expands_alike(case, tmp_path):
 @by_name(SELECTIONS)
 def test_a_loaded_selection_keeps_the_same_features_and_goes_on(case, tmp_path):
     model = clone(case).fit(NUMBERS, NAMES)
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded)
     assert_same(model.partial_fit(NUMBERS, NAMES), loaded.partial_fit(NUMBERS, NAMES))
 
@@ -170,23 +170,23 @@ def test_a_loaded_selection_keeps_the_same_features_and_goes_on(case, tmp_path):
 )
 def test_classes_come_back_with_their_type(labels, tmp_path):
     model = GaussianNB().fit(NUMBERS, labels)
-    assert_same(model, again(model, tmp_path))
+    assert_same(model, save_and_load(model, tmp_path))
 
 
 def test_names_of_columns_and_targets_come_back(tmp_path):
     frame = pd.DataFrame(NUMBERS, columns=["größe", "b", "c\n", ""])
     model = GaussianNB().fit(frame, NAMES)
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded)
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(frame.rename(columns={"b": "a"}))
     named = LinearRegression().fit(frame, pd.Series(TARGET, name="height"))
-    assert "height" in str(again(named, tmp_path).summary())
+    assert "height" in str(save_and_load(named, tmp_path).summary())
 
 
 def test_announced_classes_stay_announced(tmp_path):
     model = MultinomialNB().partial_fit(COUNTS[:1], ["ham"], classes=["eggs", "ham"])
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded)
     with pytest.raises(ValueError, match="do not exist in the initial classes"):
         loaded.partial_fit(COUNTS[:1], ["spam"])
@@ -194,7 +194,7 @@ def test_announced_classes_stay_announced(tmp_path):
 
 def test_a_stale_calibration_stays_stale(tmp_path):
     model = BernoulliNB(calibrate="loo").fit(COUNTS, NAMES).partial_fit(COUNTS[:3], NAMES[:3])
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert loaded.calibration_stale_ is True
     assert_same(model, loaded, leave_out=OF_ROWS)
     assert_same(model.predict_proba(COUNTS), loaded.predict_proba(COUNTS))
@@ -203,13 +203,13 @@ def test_a_stale_calibration_stays_stale(tmp_path):
 @pytest.mark.parametrize("kind", [QuadraticDiscriminantAnalysis, LinearDiscriminantAnalysis])
 def test_a_model_that_cannot_answer_yet_waits_for_more_after_loading_too(kind, tmp_path):
     model = kind().partial_fit(NUMBERS[:2], NAMES[:2])
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded)
     with pytest.raises(ValueError, match="cannot answer yet"):
         loaded.predict(NUMBERS)
     kept = NUMBERS / NUMBERS.std(axis=0)
     model, loaded = kind().partial_fit(kept[:2], NAMES[:2]), None
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model.partial_fit(kept[2:], NAMES[2:]), loaded.partial_fit(kept[2:], NAMES[2:]))
     assert_same(model.predict_proba(kept), loaded.predict_proba(kept))
 
@@ -217,7 +217,7 @@ def test_a_model_that_cannot_answer_yet_waits_for_more_after_loading_too(kind, t
 def test_covariances_that_an_estimator_found_come_back_once_the_estimator_is_left_out(tmp_path):
     model = LinearDiscriminantAnalysis(solver="lsqr", covariance_estimator=LedoitWolf())
     model.fit(NUMBERS, NAMES).set_params(covariance_estimator=None)
-    loaded = again(model, tmp_path)
+    loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded)
     with pytest.raises(ValueError, match="needs all rows at once"):
         loaded.forget(NUMBERS[:1], NAMES[:1])
@@ -225,19 +225,19 @@ def test_covariances_that_an_estimator_found_come_back_once_the_estimator_is_lef
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_how_rows_lay_in_memory_changes_no_bit(order, tmp_path):
-    rows = np.array(GAPPY, order=order)
+    rows = np.array(WITH_MISSING, order=order)
     model = GaussianDiscriminant("full").fit(rows, NAMES).forget(rows[:7], NAMES[:7])
-    assert_same(model, again(model, tmp_path))
+    assert_same(model, save_and_load(model, tmp_path))
 
 
 @pytest.mark.slow
-def test_many_patterns_of_gaps_and_many_columns_of_levels_take_few_tensors(tmp_path):
+def test_many_missing_value_patterns_and_many_columns_of_levels_take_few_tensors(tmp_path):
     rng = np.random.default_rng(1)
     rows = rng.normal(size=(400, 9))
     rows[rng.random(rows.shape) < 0.3] = np.nan
     model = GaussianDiscriminant("tied", estimate="mle", max_iter=3).fit(rows, np.arange(400) % 2)
     assert len(model.tally_.parts.parts) > 100
-    assert_same(model, again(model, tmp_path))
+    assert_same(model, save_and_load(model, tmp_path))
     assert (tmp_path / "again.safetensors").read_bytes()[8:].index(b"}}") < 8000
 
 
@@ -257,4 +257,4 @@ def test_loading_repeats_no_warning(tmp_path):
     model = GaussianNB(var_smoothing=0.0).fit([[1.0], [1.0]], ["a", "a"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert_same(model, again(model, tmp_path))
+        assert_same(model, save_and_load(model, tmp_path))

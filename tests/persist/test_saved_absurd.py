@@ -7,7 +7,7 @@ import pytest
 from test_saved_refusals import data, first, node, numbers, settings, state
 
 import suffice
-from saved_cases import COUNTS, GAPPY, NAMES, NUMBERS, TARGET, parts_of_files, put_together
+from saved_cases import COUNTS, NAMES, NUMBERS, TARGET, WITH_MISSING, parts_of_files, put_together
 from suffice import CountVectorizer, ModelFileError, TextClassifier
 from textclassifier_cases import LABELS, MAILS
 
@@ -20,7 +20,7 @@ def models():
         "quartics": suffice.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(
             NUMBERS, NAMES
         ),
-        "gaps": suffice.LinearDiscriminantAnalysis().fit(GAPPY, NAMES),
+        "missing": suffice.LinearDiscriminantAnalysis().fit(WITH_MISSING, NAMES),
         "line": suffice.LinearRegression().fit(NUMBERS, TARGET),
         "softmax": suffice.LogisticRegression().fit(COUNTS, NAMES),
         "given softmax": suffice.LogisticRegression.from_weights(
@@ -107,7 +107,7 @@ CASES = {
         f"1e.100 in its origin, {MOST}",
     ),
     "patterns of no rows": (
-        "gaps",
+        "missing",
         data(f"{PART}.parts.weight", all_of(0.0)),
         "Its tally has no rows",
     ),
@@ -238,14 +238,16 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("which", "change", "told"), CASES.values(), ids=CASES.keys())
-def test_a_file_that_is_absurd_is_refused_when_it_is_loaded(which, change, told, files, tmp_path):
+@pytest.mark.parametrize(("which", "change", "message"), CASES.values(), ids=CASES.keys())
+def test_a_file_that_is_absurd_is_refused_when_it_is_loaded(
+    which, change, message, files, tmp_path
+):
     document, tensors = copy.deepcopy(files[which])
     change(document, tensors)
     path = tmp_path / "model"
     path.write_bytes(put_together(document, tensors))
     with pytest.raises(
-        ModelFileError, match=f"^Cannot load '.*': .*({told}).*save the model again"
+        ModelFileError, match=f"^Cannot load '.*': .*({message}).*save the model again"
     ):
         suffice.load(path)
 

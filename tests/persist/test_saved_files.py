@@ -16,9 +16,8 @@ from safetensors.numpy import load_file
 import suffice
 from saved_cases import COUNTS, NAMES, NUMBERS, assert_same, put_together, taken_apart
 from suffice import BernoulliNB, GaussianNB, InputError, LogisticRegression, ModelFileError, basis
-from suffice.persist import Provenance, container, describe
-from suffice.persist import container as atomic
-from suffice.persist.strict_json import MAX_ENTRIES
+from suffice.persist import Provenance, describe, file_format
+from suffice.persist.file_format import MAX_ENTRIES
 
 
 @pytest.fixture
@@ -256,7 +255,7 @@ def test_a_system_that_opens_no_folders_still_saves(path, monkeypatch):
             raise PermissionError
         return kept(name, flags, *rest)
 
-    monkeypatch.setattr(atomic.os, "open", without_folders)
+    monkeypatch.setattr(file_format.os, "open", without_folders)
     small().save(path)
     assert_same(small(), suffice.load(path))
 
@@ -301,13 +300,13 @@ def test_a_killed_writer_leaves_one_model_or_the_other(path):
 
 def test_a_file_that_shrinks_while_it_is_read_is_refused(path, monkeypatch):
     small().save(path)
-    checked = container.Header.read
+    checked = file_format.Header.read
 
     def then_cut(file):
         header = checked(file)
         os.truncate(path, 700)
         return header
 
-    monkeypatch.setattr(container.Header, "read", then_cut)
+    monkeypatch.setattr(file_format.Header, "read", then_cut)
     with pytest.raises(ModelFileError, match="cut off while it was read"):
         suffice.load(path)

@@ -10,10 +10,9 @@ import pytest
 import suffice
 from saved_cases import framed, put_together
 from suffice import GaussianNB, ModelFileError
-from suffice.persist.container import MAX_AXES
-from suffice.persist.decoder import MAX_CLASHES
-from suffice.persist.kinds import MAX_MODELS, MAX_VALUES
-from suffice.persist.strict_json import MAX_BYTES, MAX_LONG, strict_json
+from suffice.persist.file_format import MAX_AXES, MAX_BYTES, MAX_LONG, strict_json
+from suffice.persist.loading import MAX_CLASHES
+from suffice.persist.values import MAX_MODELS, MAX_VALUES
 
 ALMOST = MAX_BYTES - 100
 # Python's hash of a whole number is what is left of it by this one.

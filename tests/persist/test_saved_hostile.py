@@ -10,15 +10,14 @@ import numpy as np
 import pytest
 
 import suffice
-from saved_cases import GAPPY, NAMES, NUMBERS, framed, put_together, taken_apart, tensor
+from saved_cases import NAMES, NUMBERS, WITH_MISSING, framed, put_together, taken_apart, tensor
 from suffice import ModelFileError
 from suffice.persist import describe
-from suffice.persist.container import MAX_TENSORS
-from suffice.persist.strict_json import MAX_BYTES, MAX_ENTRIES
+from suffice.persist.file_format import MAX_BYTES, MAX_ENTRIES, MAX_TENSORS
 
 pytestmark = pytest.mark.hostile
 
-ROWS, LABELS = GAPPY[:12] / [1.0, 1e-3, 1e4, 1.0], NAMES[:12]
+ROWS, LABELS = WITH_MISSING[:12] / [1.0, 1e-3, 1e4, 1.0], NAMES[:12]
 FEW_GAPS = np.where(np.arange(48).reshape(12, 4) == 5, np.nan, NUMBERS[:12])
 SMALL = np.abs(np.nan_to_num(ROWS)).astype(int)
 
@@ -306,14 +305,14 @@ BOMBS = {
 }
 
 
-@pytest.mark.parametrize(("raw", "told"), BOMBS.values(), ids=BOMBS.keys())
-def test_a_hostile_header_is_refused_with_its_reason_and_in_little_memory(raw, told, tmp_path):
+@pytest.mark.parametrize(("raw", "message"), BOMBS.values(), ids=BOMBS.keys())
+def test_a_hostile_header_is_refused_with_its_reason_and_in_little_memory(raw, message, tmp_path):
     path = tmp_path / "bomb"
     path.write_bytes(raw)
 
     def act():
         for read in (suffice.load, describe):
-            with pytest.raises(ModelFileError, match=told):
+            with pytest.raises(ModelFileError, match=message):
                 read(path)
 
     assert peak(act) < 64 << 20

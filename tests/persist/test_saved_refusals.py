@@ -8,10 +8,10 @@ import pytest
 import suffice
 from saved_cases import (
     COUNTS,
-    GAPPY,
     NAMES,
     NUMBERS,
     TARGET,
+    WITH_MISSING,
     parts_of_files,
     put_together,
     taken_apart,
@@ -34,7 +34,7 @@ def models():
         "gaussian": suffice.GaussianNB(calibrate="loo").fit(NUMBERS, NAMES),
         "counts": suffice.MultinomialNB().fit(COUNTS, NAMES),
         "levels": suffice.CategoricalNB().fit(COUNTS, NAMES),
-        "gaps": suffice.LinearDiscriminantAnalysis().fit(GAPPY, NAMES),
+        "missing": suffice.LinearDiscriminantAnalysis().fit(WITH_MISSING, NAMES),
         "estimated": estimated,
         "line": suffice.LinearRegression().fit(NUMBERS, TARGET),
         "softmax": suffice.LogisticRegression().fit(COUNTS, NAMES),
@@ -189,22 +189,22 @@ CASES = {
         "Its tally has counts of shape",
     ),
     "no whole rows": (
-        "gaps",
+        "missing",
         lambda document, tensors: [
             data(f"{PART}.seen", lambda a: np.pad(a, ((0, 0), (0, 1))))(document, tensors),
             state(n_features_in_=5)(document, tensors),
         ],
         "tally has no place for complete rows",
     ),
-    "a pattern less": ("gaps", data(f"{PART}.seen", lambda a: a[1:]), "ValueError: zip"),
-    "a wider table of gaps": (
-        "gaps",
+    "a pattern less": ("missing", data(f"{PART}.seen", lambda a: a[1:]), "ValueError: zip"),
+    "a wider table of missing values": (
+        "missing",
         data(f"{PART}.seen", lambda a: np.pad(a, ((0, 0), (0, 1)))),
         "tally is of 5 columns, where 4 are due",
     ),
-    "endless sums": ("gaps", data(f"{PART}.parts.sum_x", first(np.inf)), "no finite numbers"),
+    "endless sums": ("missing", data(f"{PART}.parts.sum_x", first(np.inf)), "no finite numbers"),
     "patterns of fewer classes": (
-        "gaps",
+        "missing",
         lambda document, tensors: [
             data("tally_.weights", lambda a: a[1:])(document, tensors),
             node("state", "tally_", "fields", "classes", "shape", value=[2])(document, tensors),
@@ -213,7 +213,7 @@ CASES = {
         ],
         r"tally is of \(3,\) classes, where 2 are due",
     ),
-    "another type of rows": ("gaps", state(_float_type=3), "Its rows were of 3"),
+    "another type of rows": ("missing", state(_float_type=3), "Its rows were of 3"),
     "covariances of others": (
         "estimated",
         data("_row_covariances", lambda a: a[1:]),
@@ -316,14 +316,14 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize(("which", "change", "told"), CASES.values(), ids=CASES.keys())
-def test_a_state_that_does_not_go_together_is_refused(which, change, told, files, tmp_path):
+@pytest.mark.parametrize(("which", "change", "message"), CASES.values(), ids=CASES.keys())
+def test_a_state_that_does_not_go_together_is_refused(which, change, message, files, tmp_path):
     document, tensors = copy.deepcopy(files[which])
     change(document, tensors)
     path = tmp_path / "model"
     path.write_bytes(put_together(document, tensors))
     with pytest.raises(
-        ModelFileError, match=f"^Cannot load '.*': .*({told}).*save the model again"
+        ModelFileError, match=f"^Cannot load '.*': .*({message}).*save the model again"
     ):
         suffice.load(path)
 

@@ -10,10 +10,10 @@ from hypothesis.extra import numpy as hnp
 
 from saved_cases import assert_same
 from suffice import Blocks, Counts, Events, GaussianNB, Groups, ModelFileError, Moments, Patterns
-from suffice.persist.arrays import MAX_PADDING, axes_of
-from suffice.persist.decoder import Decoder
-from suffice.persist.encoder import Encoder
-from suffice.persist.strict_json import plain_json, strict_json
+from suffice.persist.file_format import plain_json, strict_json
+from suffice.persist.loading import Decoder
+from suffice.persist.saving import Encoder
+from suffice.persist.values import MAX_PADDING, axes_of
 from suffice.tally import Quartics
 
 
@@ -158,7 +158,7 @@ def writeable(thing):
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "message"),
     [
         (print, "builtin_function_or_method"),
         (np.random.default_rng(0), "Generator"),
@@ -176,19 +176,19 @@ def writeable(thing):
     ],
     ids=lambda value: str(value)[:20],
 )
-def test_what_no_file_can_hold_is_refused_by_name(value, told):
+def test_what_no_file_can_hold_is_refused_by_name(value, message):
     model = GaussianNB().fit([[1.0], [2.0]], [0, 1])
     model.priors = value
     with pytest.raises(
         ModelFileError,
         match=rf"^Cannot save this GaussianNB: the parameter 'priors' holds what no file can hold "
-        rf"\({told}\). Use numbers, text, .* of this library; nothing was written",
+        rf"\({message}\). Use numbers, text, .* of this library; nothing was written",
     ):
         model.save("nowhere")
 
 
 @pytest.mark.parametrize(
-    ("node", "told"),
+    ("node", "message"),
     [
         ({"is": "lambda"}, "holds 'lambda', which is nothing that is known"),
         ({}, "holds None, which is nothing"),
@@ -237,8 +237,8 @@ def test_what_no_file_can_hold_is_refused_by_name(value, told):
     ],
     ids=str,
 )
-def test_nodes_that_are_none_are_refused(node, told):
-    with pytest.raises(ModelFileError, match=told):
+def test_nodes_that_are_none_are_refused(node, message):
+    with pytest.raises(ModelFileError, match=message):
         Decoder({"a": np.array([1.0])}).value(json.loads(json.dumps(node)))
 
 
@@ -252,7 +252,7 @@ UTF8 = np.frombuffer(b"ab", np.uint8)
 
 
 @pytest.mark.parametrize(
-    ("node", "tensors", "told"),
+    ("node", "tensors", "message"),
     [
         (*text(UTF8.astype(float), [1, 2]), "letters or ends of another type"),
         (*text(UTF8, np.array([[1, 2]])), "letters or ends of another type"),
@@ -289,12 +289,12 @@ UTF8 = np.frombuffer(b"ab", np.uint8)
         ),
     ],
 )
-def test_tensors_that_do_not_go_with_their_node_are_refused(node, tensors, told):
+def test_tensors_that_do_not_go_with_their_node_are_refused(node, tensors, message):
     if node["is"] == "Patterns":
         node = node | {"seen": {"is": "array", "tensor": "s", "axes": [0, 1]}}
     if node["is"] == "many":
         tensors = {name.replace("m", "m.concentration", 1): a for name, a in tensors.items()}
-    with pytest.raises(ModelFileError, match=told):
+    with pytest.raises(ModelFileError, match=message):
         Decoder({name: np.asarray(array) for name, array in tensors.items()}).value(node)
 
 

@@ -15,10 +15,10 @@ import pytest
 import suffice
 from interruptions import interrupt_at
 from suffice import BernoulliNB, ModelFileError, SaveError, SufficeError
-from suffice.persist import container as atomic
+from suffice.persist import file_format
 
 SAVED = Path(suffice.__file__).parent / "persist"
-WRITING = {str(SAVED / name) for name in ("atomic.py", "container.py", "header.py", "savable.py")}
+WRITING = {str(SAVED / name) for name in ("file_format.py", "saving.py")}
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ from suffice import BernoulliNB
 limited, *forbidden = sys.argv[1:]
 large = BernoulliNB().fit(np.zeros((4, 2000)), ["a", "b"] * 2)
 
-def told(path):
+def attempt(path):
     try:
         large.save(path)
     except Exception as error:
@@ -48,12 +48,12 @@ def told(path):
 
 most, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
 resource.setrlimit(resource.RLIMIT_FSIZE, (8192, hardest))
-told(limited)
+attempt(limited)
 resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
 if os.geteuid() == 0:
     os.setgid(65534), os.setuid(65534)
 for path in forbidden:
-    told(path)
+    attempt(path)
 """
 
 
@@ -117,13 +117,13 @@ def full_disk(monkeypatch):
         os.close(device)
         return file
 
-    monkeypatch.setattr(atomic, "open", full, raising=False)
+    monkeypatch.setattr(file_format, "open", full, raising=False)
 
 
 @pytest.mark.usefixtures("full_disk")
 def test_a_full_disk_is_told_and_the_old_file_stays(path, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.delattr(atomic, "open")
+        patched.delattr(file_format, "open")
         small().save(path)
     before = path.read_bytes()
     with pytest.raises(
@@ -188,10 +188,10 @@ def test_whatever_is_raised_at_any_line_leaves_the_old_file_or_the_new_one_and_n
 
 
 def test_a_folder_that_is_not_there_is_pythons_own_error_and_names_the_path_that_was_given(path):
-    asked = path.parent / "nowhere" / "model"
+    missing = path.parent / "nowhere" / "model"
     with pytest.raises(FileNotFoundError, match="No such file or directory") as caught:
-        small().save(asked)
-    assert caught.value.filename == str(asked)
+        small().save(missing)
+    assert caught.value.filename == str(missing)
 
 
 def test_what_no_file_can_hold_is_still_a_model_file_error(path):

@@ -8,8 +8,13 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import logsumexp
 
-from suffice.errors import PriorError
-from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
+from suffice.errors import PrecisionWarning, PriorError, ShapeError
+from suffice.prior.coefficients import (
+    Coefficients,
+    CoefficientsKnownNoise,
+    Products,
+    precision_root,
+)
 from suffice.tally import Moments
 
 KINDS = ["unknown noise", "known noise"]
@@ -81,10 +86,10 @@ def test_learning_nothing_changes_nothing(kind):
 def test_evidence_is_the_product_of_one_step_predictives(kind, n, d, targets, seed):
     X, Y = data(n, d, targets, seed)
     prior = prior_of(kind, d, targets, seed)
-    steps, believed = np.zeros(targets), prior
+    steps, posterior = np.zeros(targets), prior
     for row in range(n):
-        steps += believed.predictive(X[[row]]).log_density(Y[row])[0]
-        believed = believed.posterior(products_of(X[[row]], Y[[row]]))
+        steps += posterior.predictive(X[[row]]).log_density(Y[row])[0]
+        posterior = posterior.posterior(products_of(X[[row]], Y[[row]]))
     np.testing.assert_allclose(prior.log_evidence(products_of(X, Y)), steps, rtol=1e-9)
 
 
@@ -93,10 +98,10 @@ def test_a_weight_of_three_is_three_rows(kind):
     X, Y = data(5, 2, 2)
     prior = prior_of(kind, 2, 2)
     thrice = products_of(np.repeat(X, 3, axis=0), np.repeat(Y, 3, axis=0))
-    weighed = Moments.of(np.hstack([X, Y]), full=True).scale(3.0)
+    weighted = Moments.of(np.hstack([X, Y]), full=True).scale(3.0)
     assert_same(
         prior.posterior(thrice),
-        prior.posterior(Products.of(weighed, 2, intercept=False)),
+        prior.posterior(Products.of(weighted, 2, intercept=False)),
         rtol=1e-12,
     )
 
@@ -272,8 +277,8 @@ def test_a_flat_intercept_is_a_flat_coefficient_of_ones(kind):
     np.testing.assert_allclose(
         ones.log_evidence(with_ones), prior.log_evidence(centred_products(X, Y)), rtol=1e-11
     )
-    believed = prior.posterior(centred_products(X, Y))
-    np.testing.assert_allclose(ones.posterior(with_ones).location[:, 1:], believed.location)
+    posterior = prior.posterior(centred_products(X, Y))
+    np.testing.assert_allclose(ones.posterior(with_ones).location[:, 1:], posterior.location)
 
 
 # ---- densities
@@ -390,9 +395,9 @@ def test_intervals_hold_their_share_of_the_draws(level):
         assert np.all(np.abs((draws < lower).mean(axis=0) - tail) <= 5 * error)
         assert np.all(np.abs((draws > upper).mean(axis=0) - tail) <= 5 * error)
     known = prior_of("known noise", 2, 2, seed=9)
-    spread = np.sqrt(np.diagonal(np.linalg.inv(known.precision)))
+    deviation = np.sqrt(np.diagonal(np.linalg.inv(known.precision)))
     lower, upper = known.interval(level)
-    expected = stats.norm(known.location, spread).interval(level)
+    expected = stats.norm(known.location, deviation).interval(level)
     np.testing.assert_allclose([lower, upper], expected)
 
 
@@ -419,3 +424,103 @@ def test_predictions_of_draws_are_spread_like_the_predictive(kind):
     error = np.sqrt(0.1 * 0.9 / DRAWS)
     assert abs((y < lower[0, 0]).mean() - 0.1) <= 5 * error
     assert abs((y > upper[0, 0]).mean() - 0.1) <= 5 * error
+
+
+# ---- what is refused, and what is known of nothing
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "text"),
+    [
+        (lambda: Coefficients([[0.0]], [[1.0]], 0.0, [1.0]), PriorError, "or 0 for both"),
+        (lambda: Coefficients([[0.0]], [[1.0]], [1.0], [1.0]), PriorError, "one shape for all"),
+        (lambda: Coefficients([0.0], [[1.0]], 1.0, [1.0]), ShapeError, r"Give \(t, d\) and"),
+        (lambda: CoefficientsKnownNoise([[0.0]], [[1.0]], [1.0]), ShapeError, "Give one number"),
+        (
+            lambda: CoefficientsKnownNoise([[0.0]], [[-1.0]], 1.0),
+            PriorError,
+            "CoefficientsKnownNoise has a precision with eigenvalue -1",
+        ),
+    ],
+)
+def test_settings_without_a_distribution_are_refused(make, error, text):
+    with pytest.raises(error, match=text):
+        make()
+
+
+def test_a_flat_prior_needs_more_rows_than_coefficients_to_know_the_noise():
+    flat = Coefficients([[0.0]], np.zeros((1, 1)), 0.0, [0.0])
+    X, Y = data(1, 1)
+    with pytest.raises(PriorError, match="Rows worth 0 after what flat priors take"):
+        flat.posterior(products_of(X, Y))
+
+
+def test_a_noise_variance_of_a_small_shape_has_no_mean():
+    prior = Coefficients([[0.0]], [[1.0]], 1.0, [1.0])
+    with pytest.raises(PriorError, match="of shape 1 has no mean"):
+        prior.mean()
+
+
+def test_a_column_that_does_not_vary_has_no_coefficient_under_a_flat_prior():
+    flat = CoefficientsKnownNoise([[0.0, 0.0]], np.zeros((2, 2)), 1.0)
+    X = np.column_stack([np.arange(4.0), np.ones(4)])
+    with pytest.raises(PriorError, match="Column 1 does not vary"):
+        flat.posterior(centred_products(X, np.ones((4, 1))))
+
+
+def test_moments_of_columns_alone_are_no_regression():
+    diagonal = Moments.of(np.eye(2))
+    with pytest.raises(ShapeError, match="are no regression on 1 features"):
+        Products.of(diagonal, 1, intercept=True)
+
+
+def test_an_intercept_alone_is_a_regression_without_coefficients():
+    y = np.array([[1.0], [2.0], [6.0]])
+    products = Products.of(Moments.of(y, full=True), 0, intercept=True)
+    posterior = Coefficients(np.zeros((1, 0)), np.zeros((0, 0)), 0.0, [0.0]).posterior(products)
+    assert posterior.location.shape == (1, 0)
+    assert posterior.noise_scale == pytest.approx(np.square(y - 3).sum() / 2)
+    predicted = posterior.predictive(np.empty((2, 0)))
+    np.testing.assert_allclose(predicted.squared_scale[:, 0], 2 * [float(np.var(y, ddof=1))])
+
+
+def test_products_in_other_units_of_noise_have_the_same_coefficients():
+    X, Y = data(9, 2)
+    products = products_of(X, Y)
+    prior = CoefficientsKnownNoise(np.zeros((1, 2)), np.zeros((2, 2)), 1.0)
+    plain, scaled = prior.posterior(products), prior.posterior(products.scale(4.0))
+    np.testing.assert_allclose(scaled.location, plain.location)
+    np.testing.assert_allclose(scaled.precision, 4 * plain.precision)
+    assert products.scale(4.0).rows == 9
+
+
+def test_a_target_that_the_columns_make_up_has_the_noise_of_rounding():
+    X = np.arange(12.0).reshape(6, 2) ** 1.5
+    with pytest.warns(PrecisionWarning, match="Target 0 is a linear function of the columns"):
+        posterior = Coefficients(np.zeros((1, 2)), np.zeros((2, 2)), 0.0, [0.0]).posterior(
+            centred_products(X, X @ [[2.0], [-1.0]])
+        )
+    np.testing.assert_allclose(posterior.location, [[2.0, -1.0]], rtol=1e-8)
+    assert 0 < posterior.noise_scale < 1e-9
+
+
+# ---- roots of precisions
+
+
+def test_the_root_of_a_precision_multiplies_to_it():
+    precision = np.array([[4.0, 2.0], [2.0, 5.0]])
+    root = precision_root(precision)
+    np.testing.assert_allclose(root @ root.T, precision)
+    assert root[0, 1] == 0
+
+
+def test_a_column_that_others_make_up_is_named():
+    columns = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0], [1.0, 1.0, 2.0]])
+    with pytest.raises(PriorError, match="Column 2 is a combination of the columns before it"):
+        precision_root(columns.T @ columns)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
+def test_a_precision_that_has_overflowed_has_no_root():
+    with pytest.raises(PriorError, match="the prior is too weak to separate them"):
+        precision_root(np.array([[1.0, 1.0], [1.0, np.inf]]))

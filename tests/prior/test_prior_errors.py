@@ -2,17 +2,21 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from suffice.errors import PriorError, ShapeError
+from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior import (
     Bernoulli,
     Beta,
     Dirichlet,
     Gamma,
     MultivariateStudentT,
+    NegativeBinomial,
+    Normal,
     NormalInverseGamma,
     NormalInverseWishart,
     PointMasses,
+    StudentT,
 )
 from suffice.tally import Counts, Events, Moments
 
@@ -113,3 +117,38 @@ FULL = Moments(1.0, [0.0, 0.0], [0.0, 0.0], np.zeros((2, 2)))
 def test_shapes_that_do_not_fit_say_so(make, text):
     with pytest.raises(ShapeError, match=text):
         make()
+
+
+@pytest.mark.parametrize("rng", [0, None, "a seed"])
+def test_draws_need_a_generator(rng):
+    with pytest.raises(InputError, match=r"random generator of numpy's, and .* is none"):
+        Beta(1.0, 1.0).sample(rng)
+
+
+@pytest.mark.parametrize("size", [-1, 1.5, (2, -3)])
+def test_a_number_of_draws_is_whole_and_not_negative(size):
+    with pytest.raises(InputError, match=r"A size of .* draws"):
+        Beta(1.0, 1.0).sample(np.random.default_rng(0), size)
+
+
+def test_rates_beyond_what_can_be_drawn_are_refused():
+    with pytest.raises(InputError, match="beyond what can be drawn"):
+        NegativeBinomial(1e20, 1.0).sample(np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("predictive", "theirs"),
+    [
+        (Normal([2.0, -1.0], [4.0, 0.25]), stats.norm([2.0, -1.0], [2.0, 0.5])),
+        (StudentT(9.0, [2.0, -1.0], [4.0, 0.25]), stats.t(9.0, [2.0, -1.0], [2.0, 0.5])),
+    ],
+    ids=["Normal", "StudentT"],
+)
+def test_draws_of_a_new_value_are_distributed_as_those_of_scipy(predictive, theirs):
+    drawn = predictive.sample(np.random.default_rng(5), 4000)
+    assert drawn.shape == (4000, 2)
+    np.testing.assert_allclose(predictive.mean(), theirs.mean())
+    np.testing.assert_allclose(predictive.standard_deviation(), theirs.std())
+    ranks = theirs.cdf(drawn)
+    for column in ranks.T:
+        assert stats.kstest(column, "uniform").pvalue > 1e-4

@@ -7,15 +7,18 @@ from math import log, prod
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import gammaln
 
+from suffice.kernels.leave_one_out.student import log_gamma_step as compiled
 from suffice.prior import Beta, Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart, Polya
+from suffice.prior.special import log_gamma_step
 from suffice.tally import Moments
 
 ROWS = [0.25, 1.5, -0.75, 2.0, 0.5, 1.0]
 LOCATION, PSEUDO_ROWS, VARIANCE = 0.5, 3.0, 1.25
 SIZES = [10.0, 1e3, 1e6, 1e9, 1e12]
 DIGITS = 1e-10
-# A prior of this strength is as good as certain, to more digits than are asked for.
+# A prior of so many pseudo-rows is as good as certain, to more digits than are compared.
 CERTAIN = 1e14
 
 
@@ -94,19 +97,19 @@ def test_evidence_of_a_certain_covariance_is_that_of_a_known_one():
 def test_evidence_of_one_column_is_alike_as_a_feature_and_as_rows(shape):
     feature = NormalInverseGamma(LOCATION, PSEUDO_ROWS, shape, shape * VARIANCE)
     rows = NormalInverseWishart([LOCATION], PSEUDO_ROWS, 2 * shape, [[2 * shape * VARIANCE]])
-    told = float(rows.log_evidence(np.array(ROWS)[:, None]))
-    assert told == pytest.approx(float(feature.log_evidence(ROWS)[0]), rel=DIGITS)
+    found = float(rows.log_evidence(np.array(ROWS)[:, None]))
+    assert found == pytest.approx(float(feature.log_evidence(ROWS)[0]), rel=DIGITS)
 
 
 @pytest.mark.parametrize("degrees", [3.0, 40.0, 1e3])
 def test_evidence_of_rows_is_the_product_of_scipys_predictives(degrees):
     prior = NormalInverseWishart([0.5, 1.0], PSEUDO_ROWS, degrees, degrees * COVARIANCE)
-    chain, believed = 0.0, prior
+    chain, posterior = 0.0, prior
     for row in PLANE:
-        free = float(believed.degrees) - 1
-        scale = believed.scale_matrix * (1 + 1 / float(believed.pseudo_rows)) / free
-        chain += stats.multivariate_t(believed.location, scale, df=free).logpdf(row)
-        believed = believed.posterior(row[None])
+        free = float(posterior.degrees) - 1
+        scale = posterior.scale_matrix * (1 + 1 / float(posterior.pseudo_rows)) / free
+        chain += stats.multivariate_t(posterior.location, scale, df=free).logpdf(row)
+        posterior = posterior.posterior(row[None])
     assert float(prior.log_evidence(PLANE)) == pytest.approx(chain, rel=DIGITS)
 
 
@@ -143,3 +146,40 @@ def test_evidence_of_events_is_the_product_of_negative_binomials(rows):
         chance += log(ways) - float(shape) * np.log1p(1 / float(rate)) - count * log(rate + 1)
         shape, rate = shape + count, rate + 1
     assert float(Gamma(2 * rows, rows).log_evidence(events)) == pytest.approx(chance, rel=DIGITS)
+
+
+# ---- ratios of gamma functions
+
+
+SIZES = [0.3, 1.0, 7.5, 19.999, 20.0, 21.3, 1e3, 5e5, 1e9]
+
+
+@pytest.mark.parametrize("z", SIZES)
+def test_whole_steps_are_products(z):
+    for step in (0, 1, 2, 5, 30):
+        product = np.log(z + np.arange(step)).sum()
+        assert float(log_gamma_step(z, step)) == pytest.approx(product, rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize("z", SIZES)
+def test_two_half_steps_are_a_whole_one(z):
+    both = float(log_gamma_step(z, 0.5)) + float(log_gamma_step(z + 0.5, 0.5))
+    assert both == pytest.approx(np.log(z), rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize("z", SIZES)
+def test_the_compiled_version_says_the_same(z):
+    for step in (0.5, 1.5, 32.0):
+        expected = float(log_gamma_step(z, step))
+        assert compiled(z, step) == pytest.approx(expected, rel=1e-14, abs=1e-14)
+
+
+def test_small_numbers_agree_with_scipy_and_arrays_broadcast():
+    z, step = np.array([[0.5], [3.0]]), np.array([0.5, 2.0])
+    np.testing.assert_allclose(log_gamma_step(z, step), gammaln(z + step) - gammaln(z))
+
+
+def test_the_difference_of_scipys_has_lost_digits_where_this_has_not():
+    z = np.linspace(4e5, 6e5, 101)
+    assert np.abs(gammaln(z + 1) - gammaln(z) - np.log(z)).max() > 1e-10
+    assert np.abs(log_gamma_step(z, 1.0) - np.log(z)).max() < 1e-13

@@ -130,8 +130,8 @@ def test_the_coin_of_the_notes():
 
 def test_a_point_all_but_ruled_out_comes_back():
     coin = PointMasses([0.01, 0.99], [1, 1])
-    believed = coin.posterior(Counts([0, 9000])).posterior(Counts([9001, 0]))
-    assert believed.weights[0] == pytest.approx(0.99, rel=1e-9)
+    posterior = coin.posterior(Counts([0, 9000])).posterior(Counts([9001, 0]))
+    assert posterior.weights[0] == pytest.approx(0.99, rel=1e-9)
 
 
 def test_points_are_sorted_with_their_weights():

@@ -15,7 +15,7 @@ from suffice.prior import Beta, Dirichlet, NormalInverseGamma, NormalInverseWish
 
 
 @st.composite
-def beliefs(draw, kind):
+def drawn_cases(draw, kind):
     """Draw a prior and a non-empty list of its events."""
     case = case_of(kind)
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -24,10 +24,10 @@ def beliefs(draw, kind):
 
 
 def law(check):
-    """Run a law over drawn beliefs of every prior; one without a case fails by name."""
+    """Run a law over drawn cases of every prior; one without a case fails by name."""
 
     def run(kind, data):
-        check(*data.draw(beliefs(kind)))
+        check(*data.draw(drawn_cases(kind)))
 
     run.__name__ = run.__qualname__ = check.__name__
     over_kinds = pytest.mark.parametrize("kind", prior_classes(), ids=lambda kind: kind.__name__)
@@ -53,7 +53,7 @@ def log_likelihood(case, parameter, events):
     return sum(case.log_likelihood(parameter, x) for x in events)
 
 
-def weighed(rng, events):
+def random_weights(rng, events):
     return rng.integers(1, 30, len(events)) / 7
 
 
@@ -62,7 +62,7 @@ def weighed(rng, events):
 
 @law
 def test_learning_at_once_and_in_two_parts_gives_one_posterior(case, prior, events, rng):
-    weights = weighed(rng, events)
+    weights = random_weights(rng, events)
     a, b = case.tally(events[:1], weights[:1]), case.tally(events[1:], weights[1:])
     assert_same(prior.posterior(a + b), prior.posterior(a).posterior(b))
     assert_same(prior.posterior(a + b), prior.posterior(b).posterior(a))
@@ -81,16 +81,16 @@ def test_learning_nothing_changes_nothing(case, prior, events, rng):
 def test_evidence_is_the_product_of_one_step_predictives_in_any_order(case, prior, events, rng):
     evidence = prior.log_evidence(case.tally(events)).sum()
     for order in (range(len(events)), rng.permutation(len(events))):
-        believed, total = prior, 0.0
+        posterior, total = prior, 0.0
         for i in order:
-            total += believed.predictive().log_density(events[i]).sum()
-            believed = believed.posterior(case.tally([events[i]]))
+            total += posterior.predictive().log_density(events[i]).sum()
+            posterior = posterior.posterior(case.tally([events[i]]))
         assert total == pytest.approx(evidence, rel=1e-9, abs=1e-9)
 
 
 @law
 def test_evidence_of_two_parts_multiplies_for_fractional_weights_too(case, prior, events, rng):
-    weights = weighed(rng, events)
+    weights = random_weights(rng, events)
     a, b = case.tally(events[:1], weights[:1]), case.tally(events[1:], weights[1:])
     stepwise = prior.log_evidence(a) + prior.posterior(a).log_evidence(b)
     assert stepwise == pytest.approx(prior.log_evidence(a + b), rel=1e-9, abs=1e-9)
@@ -135,9 +135,9 @@ def parts(value):
 @pytest.mark.slow
 @for_examples
 def test_densities_integrate_to_one(case, prior):
-    for belief in (prior, prior.posterior(case.tally(case.events))):
-        measure = case.measure(belief)
-        value, error = measure.integral(belief.log_density(measure.parameters))
+    for distribution in (prior, prior.posterior(case.tally(case.events))):
+        measure = case.measure(distribution)
+        value, error = measure.integral(distribution.log_density(measure.parameters))
         assert error < 0.06
         assert value == pytest.approx(1.0, abs=max(error, 1e-6))
 
@@ -162,8 +162,8 @@ def test_predictive_is_the_likelihood_averaged_over_the_posterior(case, prior):
         with np.errstate(divide="ignore"):
             likelihood = case.log_likelihood(measure.parameters, x)
         value, error = measure.integral(log_density + likelihood)
-        foretold = np.exp(posterior.predictive().log_density(x)).sum()
-        assert value == pytest.approx(foretold, abs=max(error, 1e-6 * foretold))
+        predicted = np.exp(posterior.predictive().log_density(x)).sum()
+        assert value == pytest.approx(predicted, abs=max(error, 1e-6 * predicted))
 
 
 # ---- mean, mode, intervals, samples of the parameter
@@ -171,10 +171,10 @@ def test_predictive_is_the_likelihood_averaged_over_the_posterior(case, prior):
 
 @for_examples
 def test_mean_is_the_integral_of_the_parameter(case, prior):
-    belief = prior.posterior(case.tally(case.events))
-    measure = case.measure(belief)
-    log_density = belief.log_density(measure.parameters)
-    for mean, parameter in zip(parts(belief.mean()), parts(measure.parameters), strict=True):
+    distribution = prior.posterior(case.tally(case.events))
+    measure = case.measure(distribution)
+    log_density = distribution.log_density(measure.parameters)
+    for mean, parameter in zip(parts(distribution.mean()), parts(measure.parameters), strict=True):
         for at in np.ndindex(parameter.shape[log_density.ndim :]):
             value, error = measure.integral(log_density, parameter[(..., *at)])
             expected = mean[at] if at else mean.item()
@@ -210,10 +210,10 @@ def moved(rng, prior, mode, step):
 @for_examples
 def test_parameters_drawn_follow_the_density(case, prior):
     rng = np.random.default_rng(11)
-    belief = prior.posterior(case.tally(case.events))
-    drawn = belief.sample(rng, DRAWS)
-    measure = case.measure(belief)
-    log_density = belief.log_density(measure.parameters)
+    distribution = prior.posterior(case.tally(case.events))
+    drawn = distribution.sample(rng, DRAWS)
+    measure = case.measure(distribution)
+    log_density = distribution.log_density(measure.parameters)
     for sampled, exact in zip(case.features(drawn), case.features(measure.parameters), strict=True):
         value, error = measure.integral(log_density, exact)
         noise = STANDARD_ERRORS * sampled.std() / np.sqrt(sampled.size)
@@ -223,17 +223,19 @@ def test_parameters_drawn_follow_the_density(case, prior):
 @for_examples
 def test_intervals_leave_out_the_tails_they_say(case, prior):
     rng = np.random.default_rng(12)
-    belief = prior.posterior(case.tally(case.events))
-    drawn, level = belief.sample(rng, DRAWS), 0.8
-    found = belief.interval(level)
-    if isinstance(belief, NormalInverseWishart):
+    distribution = prior.posterior(case.tally(case.events))
+    drawn, level = distribution.sample(rng, DRAWS), 0.8
+    found = distribution.interval(level)
+    if isinstance(distribution, NormalInverseWishart):
         drawn = drawn.mean, np.diagonal(drawn.covariance, axis1=-2, axis2=-1)
     if not isinstance(drawn, tuple):
         drawn, found = (drawn,), (found,)
     noise = STANDARD_ERRORS * np.sqrt(0.1 * 0.9 / DRAWS)
     for values, (lower, upper) in zip(drawn, found, strict=True):
         below, above = (values < lower).mean(axis=0), (values > upper).mean(axis=0)
-        if isinstance(belief, PointMasses):  # mass comes in lumps: no more than the tails is out
+        if isinstance(
+            distribution, PointMasses
+        ):  # probability comes in lumps: no more than the tails is out
             assert below <= 0.1 + noise
             assert above <= 0.1 + noise
             within = np.mean((values > lower) & (values < upper))
@@ -247,22 +249,22 @@ def test_intervals_leave_out_the_tails_they_say(case, prior):
 def test_shapes_of_samples_put_their_size_first(case, prior):
     rng = np.random.default_rng(0)
     tally = reference.stacked([case.tally(case.events), case.tally(case.events[:1])])
-    belief = prior.posterior(tally)
-    one = belief.sample(rng)
+    distribution = prior.posterior(tally)
+    one = distribution.sample(rng)
     for size, lead in ((None, ()), (3, (3,)), ((3, 4), (3, 4))):
-        many = belief.sample(rng, size)
+        many = distribution.sample(rng, size)
         for got, single in zip(parts(many), parts(one), strict=True):
             assert got.shape == (*lead, *single.shape)
-        assert belief.log_density(many).shape == (*lead, *belief.log_density(one).shape)
-        x = belief.predictive().sample(rng, size)
-        assert x.shape == (*lead, *belief.predictive().sample(rng).shape)
-        assert belief.predictive().log_density(x).shape[: len(lead)] == lead
+        assert distribution.log_density(many).shape == (*lead, *distribution.log_density(one).shape)
+        x = distribution.predictive().sample(rng, size)
+        assert x.shape == (*lead, *distribution.predictive().sample(rng).shape)
+        assert distribution.predictive().log_density(x).shape[: len(lead)] == lead
 
 
 @for_examples
 def test_priors_and_predictives_do_not_change(case, prior):
-    belief = prior.posterior(case.tally(case.events))
-    for value in (prior, belief, belief.predictive()):
+    distribution = prior.posterior(case.tally(case.events))
+    for value in (prior, distribution, distribution.predictive()):
         for made in (value, pickle.loads(pickle.dumps(value)), copy.deepcopy(value)):
             for name, array in vars(made).items():
                 np.testing.assert_array_equal(array, vars(value)[name])
@@ -270,9 +272,9 @@ def test_priors_and_predictives_do_not_change(case, prior):
                     assert not array.flags.writeable
                 with pytest.raises(AttributeError, match="cannot assign"):
                     setattr(made, name, array)
-    assert pickle.loads(pickle.dumps(belief)) == belief
-    assert belief != prior
-    assert belief != "a prior"
+    assert pickle.loads(pickle.dumps(distribution)) == distribution
+    assert distribution != prior
+    assert distribution != "a prior"
 
 
 def test_fields_given_are_copied():

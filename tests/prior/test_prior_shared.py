@@ -38,15 +38,15 @@ def test_evidence_of_a_shared_variance_is_the_product_of_one_step_predictives(sh
     )
     assert evidence.shape == lengths
     for order in (range(len(entries)), rng.permutation(len(entries))):
-        believed, total = prior.posterior(entries_tally([])), 0.0
+        posterior, total = prior.posterior(entries_tally([])), 0.0
         for i in order:
             c, j, x = entries[i]
-            total += believed.predictive().log_density(np.full((2, 3), x))[c, j]
-            believed = believed.posterior(entries_tally([entries[i]]))
+            total += posterior.predictive().log_density(np.full((2, 3), x))[c, j]
+            posterior = posterior.posterior(entries_tally([entries[i]]))
         assert total == pytest.approx(evidence.sum(), rel=1e-10)
-        assert_same(believed, prior.posterior(entries_tally(entries)))
-        assert believed.scale.shape == lengths
-        assert believed.location.shape == (2, 3)
+        assert_same(posterior, prior.posterior(entries_tally(entries)))
+        assert posterior.scale.shape == lengths
+        assert posterior.location.shape == (2, 3)
 
 
 def test_evidence_of_a_shared_variance_is_an_integral():
@@ -85,17 +85,17 @@ def test_evidence_of_a_shared_covariance_is_the_product_of_one_step_predictives(
     evidence = prior.log_evidence(tally(entries))
     assert evidence.shape == (1,)
     for order in (range(6), rng.permutation(6)):
-        believed, total = prior.posterior(tally([])), 0.0
+        posterior, total = prior.posterior(tally([])), 0.0
         for i in order:
             c, x = entries[i]
-            total += believed.predictive().log_density(x)[c]
-            believed = believed.posterior(tally([entries[i]]))
+            total += posterior.predictive().log_density(x)[c]
+            posterior = posterior.posterior(tally([entries[i]]))
         assert total == pytest.approx(evidence.sum(), rel=1e-10)
-        assert_same(believed, prior.posterior(tally(entries)))
-    assert believed.scale_matrix.shape == (1, 2, 2)
-    assert believed.location.shape == (3, 2)
-    assert believed.interval().mean.lower.shape == (3, 2)
-    assert believed.interval().variance.lower.shape == (1, 2)
+        assert_same(posterior, prior.posterior(tally(entries)))
+    assert posterior.scale_matrix.shape == (1, 2, 2)
+    assert posterior.location.shape == (3, 2)
+    assert posterior.interval().mean.lower.shape == (3, 2)
+    assert posterior.interval().variance.lower.shape == (1, 2)
 
 
 def shared_examples():
@@ -111,46 +111,50 @@ def shared_examples():
 
 def test_shared_posterior_is_prior_times_likelihood():
     for prior, tally, [rows] in shared_examples():
-        believed = prior.posterior(tally)
+        posterior = prior.posterior(tally)
         located = prior.posterior(tally.zero())  # the prior, with a mean for each class
-        parameters = believed.sample(np.random.default_rng(2), 15)
-        gap = believed.log_density(parameters) - located.log_density(parameters)
+        parameters = posterior.sample(np.random.default_rng(2), 15)
+        difference = posterior.log_density(parameters) - located.log_density(parameters)
         for i in range(15):
-            mean, spread = parameters[0][i], parameters[1][i]
+            mean, variance = parameters[0][i], parameters[1][i]
             for c, table in enumerate(rows):
                 if isinstance(prior, NormalInverseGamma):
-                    gap[i] -= stats.norm.logpdf(table, mean[c], np.sqrt(spread)).sum(axis=0)
+                    difference[i] -= stats.norm.logpdf(table, mean[c], np.sqrt(variance)).sum(
+                        axis=0
+                    )
                 else:
-                    gap[i] -= stats.multivariate_normal.logpdf(table, mean[c], spread[0]).sum()
-        expected = np.broadcast_to(-prior.log_evidence(tally), gap.shape)
-        np.testing.assert_allclose(gap, expected, rtol=1e-9)
+                    difference[i] -= stats.multivariate_normal.logpdf(
+                        table, mean[c], variance[0]
+                    ).sum()
+        expected = np.broadcast_to(-prior.log_evidence(tally), difference.shape)
+        np.testing.assert_allclose(difference, expected, rtol=1e-9)
 
 
 def test_no_parameter_near_a_shared_mode_is_denser():
     rng = np.random.default_rng(7)
     for prior, tally, _ in shared_examples():
-        believed = prior.posterior(tally)
-        mean, spread = believed.mode()
-        top = believed.log_density((mean, spread))
+        posterior = prior.posterior(tally)
+        mean, variance = posterior.mode()
+        top = posterior.log_density((mean, variance))
         for _ in range(60):
             near = mean + 1e-3 * rng.normal(size=mean.shape)
             factor = np.exp(2e-3 * rng.normal())
-            assert np.all(believed.log_density((near, spread)) < top)
-            assert np.all(believed.log_density((mean, spread * factor)) < top)
+            assert np.all(posterior.log_density((near, variance)) < top)
+            assert np.all(posterior.log_density((mean, variance * factor)) < top)
 
 
 def test_samples_of_a_shared_variance_share_it():
     rng = np.random.default_rng(7)
     for prior, tally, _ in shared_examples():
-        believed = prior.posterior(tally)
-        mean, spread = believed.sample(rng, DRAWS)
-        expected = believed.mean()
+        posterior = prior.posterior(tally)
+        mean, variance = posterior.sample(rng, DRAWS)
+        expected = posterior.mean()
         noise = STANDARD_ERRORS * mean.std(axis=0) / np.sqrt(DRAWS)
         assert np.all(np.abs(mean.mean(axis=0) - expected[0]) <= noise)
-        noise = STANDARD_ERRORS * spread.std(axis=0) / np.sqrt(DRAWS)
-        assert np.all(np.abs(spread.mean(axis=0) - expected[1]) <= noise)
-        assert spread.shape[1] == 1
+        noise = STANDARD_ERRORS * variance.std(axis=0) / np.sqrt(DRAWS)
+        assert np.all(np.abs(variance.mean(axis=0) - expected[1]) <= noise)
+        assert variance.shape[1] == 1
         # a mean strays as far as the variance it shares says
-        stray = (mean - expected[0]) * np.sqrt(believed.pseudo_rows.reshape(3, -1))
-        width = spread if spread.ndim == 3 else np.diagonal(spread, axis1=-2, axis2=-1)
+        stray = (mean - expected[0]) * np.sqrt(posterior.pseudo_rows.reshape(3, -1))
+        width = variance if variance.ndim == 3 else np.diagonal(variance, axis1=-2, axis2=-1)
         assert stats.kstest((stray / np.sqrt(width))[:, 2, 1], "norm").pvalue > 1e-3

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from suffice.count import count_moments
-from suffice.count.full_moments import count_complete_rows
+from suffice.count.moments import count_complete_rows
 from suffice.data.rows import Rows
 from suffice.empirical_bayes.covariance import covariance_prior
 from suffice.empirical_bayes.normal import normal_prior
@@ -22,8 +22,8 @@ def test_the_prior_of_no_whole_rows_says_the_same_of_all_classes(classes, column
     _, tally, _ = count_complete_rows(no_rows(classes, columns))
     prior = covariance_prior(tally, tied=tied)
     assert prior.log_evidence(tally).sum() == 0
-    believed = prior.posterior(tally)
-    np.testing.assert_array_equal(believed.location, np.zeros((classes, columns)))
+    posterior = prior.posterior(tally)
+    np.testing.assert_array_equal(posterior.location, np.zeros((classes, columns)))
     scores = prior.predictive().log_density(np.ones((4, 1, columns)))
     assert np.isfinite(scores).all()
     assert np.ptp(scores, axis=1).max() == 0
@@ -45,6 +45,6 @@ def test_the_prior_of_some_rows_is_what_it_was(tied):
     X = np.array([[0.0, 1.0], [0.0, 2.0], [4.0, 1.0], [4.0, 3.0]])
     _, tally, _ = count_complete_rows(Rows(X, np.array([0, 0, 1, 1], np.int32), 2))
     prior = covariance_prior(tally, tied=tied)
-    strength = float(prior.degrees) - 1
-    spreads = np.diagonal(prior.scale_matrix) / strength
-    np.testing.assert_allclose(spreads, [1e-4 * np.var(X[:, 0]), 2.5 / 4], rtol=1e-12)
+    sample_size = float(prior.degrees) - 1
+    variances = np.diagonal(prior.scale_matrix) / sample_size
+    np.testing.assert_allclose(variances, [1e-4 * np.var(X[:, 0]), 2.5 / 4], rtol=1e-12)

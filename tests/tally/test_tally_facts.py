@@ -8,6 +8,7 @@ import pytest
 import reference
 from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError
 from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics
+from suffice.tally.held_out import with_weight_of
 
 
 def test_tallies_of_two_kinds_do_not_add():
@@ -34,7 +35,7 @@ def test_forgetting_an_unknown_class_names_it():
         ham - Groups(["spam"], [1], Counts([[1, 2]]))
 
 
-def test_forgetting_an_unknown_pattern_names_its_gaps():
+def test_forgetting_an_unknown_pattern_names_its_missing_values():
     whole = reference.patterns([[1.0, 2.0]])
     with pytest.raises(DebtError, match=r"missing values in the features \[1\]"):
         whole - reference.patterns([[1.0, np.nan]])
@@ -47,7 +48,7 @@ def test_groups_of_numbers_and_of_words_do_not_add():
 
 def test_groups_are_placed_by_name_not_by_number():
     ham = Groups(["ham"], [2.0], Counts([[1, 2]]))
-    with pytest.raises(TypeError, match=r"use aligned\(classes\)"):
+    with pytest.raises(TypeError, match=r"use align\(classes\)"):
         ham.expand([1], 3)
     placed = ham.align(np.array(["eggs", "ham", "spam"]))
     assert placed.weights.tolist() == [0.0, 2.0, 0.0]
@@ -160,3 +161,27 @@ def test_simple_summaries_are_those_of_the_rows():
     assert full.variance() == pytest.approx(np.cov(rows.T, bias=True))
     assert full.diagonal().allclose(reference.moments(rows))
     assert full.diagonal().diagonal().allclose(full.diagonal(), 0.0)
+
+
+# ---- edges
+
+
+@pytest.mark.parametrize("weight", [-1.0, -1e-300, np.nan])
+def test_a_class_cannot_weigh_less_than_nothing(weight):
+    with pytest.raises(InputError, match=r"of a class\. Weights are 0 or more"):
+        Groups(["a", "b"], [1.0, weight], Counts([[1.0, 0.0], [0.0, 1.0]]))
+
+
+def test_sums_that_only_grow_hide_nothing_of_their_size():
+    """Hidden is what sums do not show of rows that cancelled; of events nothing cancels."""
+    tally = Events(2.0, 5.0, 1.5)
+    assert tally.magnitude(hidden=True) == tally.zero()
+    assert tally.magnitude() == Events(4.0, 8.0, 2.0)
+
+
+def test_orderings_of_a_class_stay_where_features_have_factors_of_their_own():
+    part = Counts([[[1.0, 3.0], [2.0, 2.0]]], log_orderings=[0.7])
+    whole = Counts([[[3.0, 5.0], [2.0, 6.0]]], log_orderings=[1.9])
+    scaled = with_weight_of(part, whole)
+    np.testing.assert_array_equal(scaled.counts, [[[2.0, 6.0], [4.0, 4.0]]])
+    np.testing.assert_array_equal(scaled.log_orderings, [0.7])

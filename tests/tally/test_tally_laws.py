@@ -144,7 +144,9 @@ def test_weight_k_is_k_repeats(history):
 @law
 def test_subtracting_more_than_was_seen_raises_and_changes_nothing(history):
     a, b, _ = history.tallies
-    assume(any(np.any(weight > 0) for weight in weights_in(b)))  # not gaps and empty rows only
+    assume(
+        any(np.any(weight > 0) for weight in weights_in(b))
+    )  # not missing values and empty rows only
     more = a + b
     before = copy.deepcopy(a), copy.deepcopy(more)
     with pytest.raises(DebtError, match="nothing was changed"):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import suffice
-from saved_cases import again, put_together, taken_apart, tensor
+from saved_cases import put_together, save_and_load, taken_apart, tensor
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import ModelFileError, StaleCalibrationWarning
 from suffice.text.vectorize.analyzer import LETTER_RUNS
@@ -33,7 +33,7 @@ SETTINGS = [
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path):
     model = TextClassifier(**settings).fit(MAILS, LABELS)
-    found = again(model, tmp_path)
+    found = save_and_load(model, tmp_path)
     assert tally_by_name(found) == tally_by_name(model)
     assert found.terms_.tolist() == model.terms_.tolist()
     assert found.alpha_ == model.alpha_
@@ -48,7 +48,7 @@ def test_a_saved_classifier_answers_the_same_to_the_last_bit(settings, tmp_path)
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 def test_a_loaded_classifier_goes_on_learning_forgetting_and_merging(settings, tmp_path):
     model = TextClassifier(**settings).fit(MAILS, LABELS)
-    found = again(model, tmp_path)
+    found = save_and_load(model, tmp_path)
     for one in (model, found):
         one.partial_fit(["brand new unicorn lunch"], ["ham"])
         one.forget(MAILS[:1], LABELS[:1])
@@ -67,7 +67,7 @@ def test_a_pickled_classifier_answers_the_same(settings):
 
 def test_a_pruned_classifier_is_still_pruned_when_loaded(tmp_path):
     model = TextClassifier(calibrate=None).fit(MAILS, LABELS).prune(2)
-    found = again(model, tmp_path)
+    found = save_and_load(model, tmp_path)
     found.forget(MAILS[:1], LABELS[:1])
     assert found.tally_.weights.sum() == len(MAILS) - 1
 
@@ -76,7 +76,7 @@ def test_a_stale_calibration_is_still_stale_when_loaded(tmp_path):
     model = TextClassifier().fit(MAILS, LABELS)
     with pytest.warns(StaleCalibrationWarning):
         model.partial_fit(["lunch"], ["ham"])
-    assert again(model, tmp_path).calibration_stale_
+    assert save_and_load(model, tmp_path).calibration_stale_
 
 
 def test_what_no_file_can_hold_is_not_saved(tmp_path):
@@ -92,7 +92,7 @@ def test_what_no_file_can_hold_is_not_saved(tmp_path):
 @pytest.mark.parametrize("settings", [{}, {"vocabulary": ["noon"]}, {"min_df": 2}], ids=str)
 def test_a_saved_vectorizer_counts_the_same_and_goes_on_learning(settings, tmp_path):
     counter = CountVectorizer(**settings).fit(MAILS)
-    found = again(counter, tmp_path)
+    found = save_and_load(counter, tmp_path)
     for one in (counter, found):
         one.partial_fit(["unicorns for lunch"])
     names = counter.get_feature_names_out().tolist()
@@ -114,8 +114,8 @@ HANGS = r"(?:a+)+$"
 def test_patterns_that_our_own_loops_follow_need_no_trust(pattern, tmp_path):
     words = CountVectorizer(token_pattern=pattern)
     model = TextClassifier(words=words, calibrate=None).fit(MAILS, LABELS)
-    assert again(model, tmp_path).words.token_pattern == pattern
-    assert again(words.fit(MAILS), tmp_path).transform(NEW).shape[0] == len(NEW)
+    assert save_and_load(model, tmp_path).words.token_pattern == pattern
+    assert save_and_load(words.fit(MAILS), tmp_path).transform(NEW).shape[0] == len(NEW)
 
 
 @pytest.mark.parametrize("pattern", [HANGS, r"\S+", r"[", ""])

@@ -14,9 +14,8 @@ from suffice._sklearn import BaseEstimator, TransformerMixin
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_feature_names, read_features
 from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted
-from suffice.persist.agreement import check_columns
-from suffice.persist.refusal import refuse
-from suffice.persist.savable import Savable
+from suffice.persist.checks import check_columns, refuse
+from suffice.persist.saving import Savable
 from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread
 

@@ -22,7 +22,7 @@ from suffice.basis.expansion import (
 )
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.tally.tally import Floats
 
 

@@ -21,8 +21,7 @@ from suffice.basis.expansion import (
 )
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, generator
-from suffice.persist.agreement import check_shapes
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import check_shapes, refuse
 from suffice.tally.tally import Floats
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.basis.expansion import Expansion, check_width, observed_cells
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.tally.tally import Floats
 
 

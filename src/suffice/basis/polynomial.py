@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice._sklearn import Interval
 from suffice.basis.expansion import Expansion, check_width
 from suffice.estimators.features import Columns
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.tally.tally import Floats
 
 

@@ -1,8 +1,7 @@
 """The only place where data meet tallies."""
 
 from suffice.count.discrete import count_events, count_levels, count_ones, count_words
-from suffice.count.full_moments import count_patterns
-from suffice.count.moments import count_moments, count_quartics
+from suffice.count.moments import count_moments, count_patterns, count_quartics
 from suffice.count.pairs import count_pairs
 
 __all__ = [

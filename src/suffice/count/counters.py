@@ -10,13 +10,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from suffice.count.discrete import count_events, count_levels, count_ones, count_words
-from suffice.count.full_moments import count_patterns
-from suffice.count.moments import count_moments, count_quartics
+from suffice.count.moments import count_moments, count_patterns, count_quartics
 from suffice.data.rows import Rows
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 
-# How to speak of a column in an error, by its number.
+# The name of a column in an error, by its number.
 Describe = Callable[[int], str]
 
 

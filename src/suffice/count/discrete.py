@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from suffice.count.refusal import refusal_of
-from suffice.count.runs import ClassRuns, sum_in_ranges
+from suffice.count.ranges import ClassRuns, refusal_of, sum_in_ranges, weight_without
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.kernels.count.dense import add_events, add_levels, add_ones, add_words, highest_levels
@@ -54,7 +53,7 @@ def count_ones(rows: Rows, threshold: float | None) -> tuple[Floats, Counts]:
         weights, missing, ones = sum_in_ranges(
             rows, add_ones, [(), (columns,), (columns,)], before=(cut,)
         )
-    seen = _seen(weights, missing)
+    seen = weight_without(weights, missing)
     zeros = seen - ones
     # Both are sums of the rows' weights, in different orders.
     zeros[np.abs(zeros) <= ROUNDING * weights[:, None]] = 0.0
@@ -79,7 +78,7 @@ def count_events(rows: Rows) -> tuple[Floats, Events]:
             rows, add_events, [(), (columns,), (columns,), (columns,)]
         )
     return weights, Events(
-        as_readonly(_seen(weights, missing)), as_readonly(sums), as_readonly(factorials)
+        as_readonly(weight_without(weights, missing)), as_readonly(sums), as_readonly(factorials)
     )
 
 
@@ -130,11 +129,3 @@ def _highest(rows: Rows) -> Any:
             break
     none = np.full(columns, -1, np.int64)
     return np.max([none, *(highest for _, highest, _ in answers)], axis=0)
-
-
-def _seen(weights: Floats, missing: Floats) -> Floats:
-    """Return the weight of the cells that are not missing values, (C, d)."""
-    seen = np.asarray(weights[:, None] - missing)
-    # A column that is all missing values has a weight of 0, not of what rounding left of fractions.
-    seen[seen <= ROUNDING * weights[:, None]] = 0.0
-    return seen

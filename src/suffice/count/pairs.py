@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.count.full_moments import INCOMPLETE_CELLS, count_complete_rows
-from suffice.count.refusal import refusal_of
+from suffice.count.moments import count_complete_rows, in_batches
 from suffice.data.rows import Array, Rows
 from suffice.tally import Moments
 
@@ -59,7 +58,7 @@ class PairedRows(Rows):
         return np.asarray(self.sample(np.array([row]))[0])
 
     def column(self, at: int) -> str:
-        """Return how to speak of a column or target in an error."""
+        """Return the name of a column or target in an error."""
         beyond = at - (self.shape[1] - self.targets.shape[1])
         if beyond < 0:
             return super().column(at)
@@ -94,14 +93,7 @@ def count_pairs_by_code(rows: PairedRows) -> Pairs:
     """Count full moments, (C, d + t, d + t), of the complete rows of each code."""
     _, moments, suspects = count_complete_rows(rows)
     n_skipped, first_skipped = 0, -1
-    step = max(1, INCOMPLETE_CELLS // max(rows.shape[1], 1))
-    for first in range(0, len(suspects), step):
-        numbers = suspects[first : first + step]
-        some = rows.take(numbers)
-        cells = some.dense(0, len(numbers))
-        infinite = np.isinf(cells).any(axis=1)
-        if infinite.any():
-            raise refusal_of(rows, int(numbers[np.argmax(infinite)]))
+    for numbers, some, cells in in_batches(rows, suspects):
         incomplete = np.isnan(cells).any(axis=1)
         if incomplete.any() and n_skipped == 0:
             first_skipped = int(numbers[np.argmax(incomplete)])

@@ -10,10 +10,10 @@ from typing import Any, Literal, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.frames import int128_as_float
+from suffice.data.frames import int128_as_float, library_of
+from suffice.data.labels import EncodedLevels, encode_levels
 from suffice.data.objects import DAY, ArrowCells, Kind, cells_of_objects
-from suffice.data.parsing.format import Decision, StringFormat, Strings, decide_format
-from suffice.data.parsing.levels import EncodedLevels, encode_levels
+from suffice.data.string_format import Decision, StringFormat, Strings, decide_format
 from suffice.errors import InputError
 
 # How the strings of a column are to be read, if that is not to be decided by them.
@@ -150,14 +150,28 @@ class Column:
             return replace(self, values=self.values.take(pa.array(rows)))
         return replace(self, values=self.values[index], unreadable=None)
 
-    def as_missing(self) -> Self:
-        """Return the column with all of its cells missing."""
+    def as_missing(self, rows: int | None = None) -> Self:
+        """Return a column of this kind with all of its cells, or so many, missing."""
+        size = len(self) if rows is None else rows
         if self.kind == "text":
             import pyarrow as pa
 
-            return replace(self, values=pa.nulls(len(self), pa.large_string()), unreadable=None)
-        missing = MISSING_CODE if self.kind == "category" else np.nan
-        return replace(self, values=np.full_like(self.values, missing), unreadable=None)
+            return replace(self, values=pa.nulls(size, pa.large_string()), unreadable=None)
+        if self.kind == "category":
+            return replace(self, values=np.full(size, MISSING_CODE, np.int32), unreadable=None)
+        return replace(self, values=np.full(size, np.nan), unreadable=None)
+
+    def recode(self, levels: tuple[Any, ...]) -> Column:
+        """Return a category with the codes of other levels, len(levels) for those not among them.
+
+        >>> city = Column("city", "category", np.array([0, 1, -1], np.int32), ("Rome", "Oslo"))
+        >>> city.recode(("Oslo",)).values
+        array([ 1,  0, -1], dtype=int32)
+        """
+        # The last place is that of missing values, whose code is -1.
+        codes = [*level_codes(self.levels, levels), len(levels), MISSING_CODE]
+        values = np.array(codes, np.int32)[self.values]
+        return Column(self.name, "category", values, levels)
 
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
         """Return the levels of some codes; None if missing and for levels not among ours."""
@@ -183,14 +197,20 @@ class Column:
         return pa.array([str(level) for level in self.levels], pa.large_string())
 
 
-def column_of(name: str, cells: Any, reading: ReadAs | None = None) -> Column:
+def level_codes(levels: Sequence[Any], known: Sequence[Any]) -> NDArray[np.intp]:
+    """Return the code of each level among the known ones, len(known) for those not among them."""
+    code_of = {level: code for code, level in enumerate(known)}
+    return np.array([code_of.get(level, len(known)) for level in levels], np.intp)
+
+
+def column_of(name: str, cells: Any, read_as: ReadAs | None = None) -> Column:
     """Return the column of cells of numpy, pandas, polars or Arrow, of the kind it looks like.
 
     Parameters
     ----------
     name : str
     cells : (n,)
-    reading : how strings are read
+    read_as : how strings are read
         "text" and "category" keep them; "number" reads integers too that look like codes; None
         decides by the strings. Categories of pandas and polars are kept if it is None.
 
@@ -205,11 +225,11 @@ def column_of(name: str, cells: Any, reading: ReadAs | None = None) -> Column:
     """
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "iufb":
         return numbers_of(name, cells)
-    named = reading is None and not type(cells).__module__.startswith("pyarrow")
+    named = read_as is None and library_of(cells) != "pyarrow"
     found = cells_of(name, cells)
     if found.kind is not None:
         return Column(name, found.kind, np.asarray(found.cells.to_numpy(zero_copy_only=False)))
-    return _of_arrow(name, found.cells, reading, keeps_categories=named)
+    return _of_arrow(name, found.cells, read_as, keeps_categories=named)
 
 
 def numbers_of(name: str, cells: NDArray[Any]) -> Column:
@@ -267,12 +287,12 @@ def _of_library(name: str, cells: Any) -> ArrowCells:
     return cells_of_objects(name, list(cells))
 
 
-def _of_arrow(name: str, cells: Any, reading: ReadAs | None, *, keeps_categories: bool) -> Column:
+def _of_arrow(name: str, cells: Any, read_as: ReadAs | None, *, keeps_categories: bool) -> Column:
     import pyarrow as pa
 
     kind, types = cells.type, pa.types
     if types.is_dictionary(kind):
-        return _of_dictionary(name, cells, "category" if keeps_categories else reading)
+        return _of_dictionary(name, cells, "category" if keeps_categories else read_as)
     if types.is_boolean(kind):
         values = cells.cast(pa.uint8()).cast(pa.float64()).to_numpy(zero_copy_only=False)
         return Column(name, "boolean", np.asarray(values))
@@ -296,33 +316,33 @@ def _of_arrow(name: str, cells: Any, reading: ReadAs | None, *, keeps_categories
             f"Column {name!r} is of Arrow's type {kind}. Make numbers, dates or strings of it, or "
             "leave it out."
         )
-    return _of_strings(name, cells, reading)
+    return _of_strings(name, cells, read_as)
 
 
-def _of_strings(name: str, cells: Any, reading: ReadAs | None) -> Column:
-    if reading == "text":
+def _of_strings(name: str, cells: Any, read_as: ReadAs | None) -> Column:
+    if read_as == "text":
         return Column(name, "text", cells)
     few = encode_levels(cells)
-    if reading == "category" and few is not None:
+    if read_as == "category" and few is not None:
         return Column(name, "category", *few)
     dictionary = None
-    if few is None and (reading == "category" or not _mostly_distinct(cells)):
+    if few is None and (read_as == "category" or not _mostly_distinct(cells)):
         dictionary = cells.dictionary_encode()
-    if isinstance(reading, StringFormat):
-        return _read(name, _strings(cells, few, dictionary), reading)
+    if isinstance(read_as, StringFormat):
+        return _read(name, _strings(cells, few, dictionary), read_as)
     decision = Decision(None)
-    if reading != "category":
+    if read_as != "category":
         strings = _strings(cells, few, dictionary)
-        decision = decide_format(strings, codes_too=reading == "number")
+        decision = decide_format(strings, codes_too=read_as == "number")
         if decision.format is not None:
             return _read(name, strings, decision.format, decision.values)
     most = MIN_DISTINCT_SHARE * (len(cells) - cells.null_count)
-    doubtful = reading is None
-    if few is not None and not (doubtful and len(few.levels) > most):
+    may_be_text = read_as is None
+    if few is not None and not (may_be_text and len(few.levels) > most):
         return Column(name, "category", *few, note=decision.note)
     if dictionary is None:
         dictionary = cells.dictionary_encode()
-    if doubtful and len(dictionary.dictionary) > most:
+    if may_be_text and len(dictionary.dictionary) > most:
         import pyarrow.compute as pc
 
         some = dictionary.dictionary.slice(0, MAX_SAMPLED_CELLS)
@@ -383,17 +403,17 @@ def _unreadable(strings: Strings, format: StringFormat, values: Floats) -> Unrea
     return Unreadable(tuple(found.items()), int(strings.counts[at].sum()))
 
 
-def _of_dictionary(name: str, cells: Any, reading: ReadAs | None) -> Column:
+def _of_dictionary(name: str, cells: Any, read_as: ReadAs | None) -> Column:
     column = Column(name, "category", _codes(cells), tuple(cells.dictionary.to_pylist()))
     if None in column.levels:  # Arrow may keep a missing value as a level
         column = _without_level(column, column.levels.index(None))
-    if reading == "text":
+    if read_as == "text":
         return column.as_text()
-    if isinstance(reading, StringFormat):
-        return column.read_as(reading)
-    if reading == "category" or not all(isinstance(level, str) for level in column.levels):
+    if isinstance(read_as, StringFormat):
+        return column.read_as(read_as)
+    if read_as == "category" or not all(isinstance(level, str) for level in column.levels):
         return column
-    decision = decide_format(_used(column), codes_too=reading == "number")
+    decision = decide_format(_used(column), codes_too=read_as == "number")
     if decision.format is not None:
         return column.read_as(decision.format)
     return replace(column, note=decision.note)

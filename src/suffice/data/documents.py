@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.frames import library_of
 from suffice.errors import InputError
 
 
@@ -37,7 +38,7 @@ def arrow_pieces(source: Any) -> list[Any] | None:
     >>> len(arrow_pieces(pyarrow.chunked_array([["a fox"], ["a dog"]])))
     2
     """
-    library = type(source).__module__.split(".")[0]
+    library = library_of(source)
     if library == "pandas":
         kind = getattr(source, "dtype", None)
         # Objects say how they are stored in `storage`, Arrow's own types by their name.

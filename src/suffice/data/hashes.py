@@ -42,7 +42,7 @@ def table_hashes(columns: Iterable[Column], rows: int) -> Hashes:
             bits = np.ascontiguousarray(column.values, np.float64).view(np.uint64)
             _in_ranges(rows, lambda a, b, x=bits, s=seed: add_numbers(x[a:b], s, out[a:b]))
         elif column.kind == "category":
-            # A code beyond the levels is a level that nobody has learned.
+            # A code beyond the levels is a level that was not learned.
             known = np.append(level_hashes(column.levels), np.uint64(0))
             add_levels(np.ascontiguousarray(column.values), known, seed, out)
         else:

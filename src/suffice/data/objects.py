@@ -49,7 +49,7 @@ def cells_of_objects(name: str, cells: list[Any]) -> ArrowCells:
     """
     import pyarrow as pa
 
-    sorts = {_sort(kind) for kind in set(map(type, cells))} - {"gap"}
+    sorts = {_sort(kind) for kind in set(map(type, cells))} - {"missing"}
     if sorts & REFUSED.keys():
         _refuse_sort(name, cells)
     if sorts & TIMES.keys():
@@ -67,7 +67,7 @@ def cells_of_objects(name: str, cells: list[Any]) -> ArrowCells:
 def _sort(kind: type) -> str:
     """Return what sort of cells those of a type are."""
     if kind.__name__ in MISSING_TYPES:  # pandas' NaT passes for a date
-        return "gap"
+        return "missing"
     sorts: dict[str, tuple[type, ...]] = {
         "span": (dt.timedelta, np.timedelta64),  # which passes for an integer
         "date": (dt.date, np.datetime64),
@@ -126,10 +126,12 @@ def _times(name: str, cells: list[Any]) -> ArrowCells:
     """Return cells of which one at least is a date, a span or a time of day."""
     import pyarrow as pa
 
-    doubtful = {
+    may_be_missing = {
         k for k in set(map(type, cells)) if k.__name__ in MISSING_TYPES or issubclass(k, NANS)
     }
-    known = [None if type(cell) in doubtful and is_missing_cell(cell) else cell for cell in cells]
+    known = [
+        None if type(cell) in may_be_missing and is_missing_cell(cell) else cell for cell in cells
+    ]
     sort_of = {kind: _sort(kind) for kind in set(map(type, known)) - {type(None)}}
     if not TIMES.keys() & set(sort_of.values()):
         return cells_of_objects(name, known)  # there is no time but NaT
@@ -234,11 +236,11 @@ def _as_strings(name: str, cells: list[Any]) -> Any:
     """Return cells of several types by what they print as."""
     import pyarrow as pa
 
-    told = [None if is_missing_cell(cell) else str(cell) for cell in cells]
+    texts = [None if is_missing_cell(cell) else str(cell) for cell in cells]
     try:
-        return pa.array(told, pa.string())
+        return pa.array(texts, pa.string())
     except UnicodeEncodeError as error:
-        row = told.index(error.object)
+        row = texts.index(error.object)
         raise InputError(
             f"Column {name!r} holds {cells[row]!r} in row {row}, which is no valid text "
             f"({error.reason}). Mend it, or make it None."

@@ -29,7 +29,7 @@ class Rows:
         How many classes there are.
     weights : (n,), or empty if every row weighs 1
     names : the columns' names, for errors
-    owner : the name of the estimator, for errors
+    estimator_name : for errors
     groups : (n,) hashes of groups of rows that belong together, or empty if there are none
     """
 
@@ -89,7 +89,7 @@ class Rows:
         return np.asarray(self.X[[row]].toarray()[0] if self.sparse else self.X[row])
 
     def column(self, at: int) -> str:
-        """Return how to speak of a column in an error."""
+        """Return the name of a column in an error."""
         return f"column {at}" + (f" ({self.names[at]!r})" if self.names is not None else "")
 
 

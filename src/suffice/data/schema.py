@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.columns import MISSING_CODE, NUMERIC, Column, ReadAs, column_of
+from suffice.data.columns import MISSING_CODE, NUMERIC, Column, ReadAs, column_of, level_codes
 from suffice.data.objects import Kind
-from suffice.data.parsing.format import StringFormat
+from suffice.data.string_format import StringFormat
 from suffice.data.table import CALENDAR, NamedColumns, Table, has_names, with_calendar
 from suffice.errors import InputError, ShapeError
 
@@ -150,7 +150,7 @@ class Schema:
     def translations(self, wider: Self) -> dict[str, Index]:
         """Return, for each category, the code in `wider` of each of our codes."""
         return {
-            field.name: _places(field.levels, wider[field.name].levels)
+            field.name: level_codes(field.levels, wider[field.name].levels)
             for field in self.fields
             if field.kind == "category"
         }
@@ -243,13 +243,6 @@ def _of_own_levels(column: Column) -> Column:
     return replace(column, values=codes, levels=tuple(column.levels[code] for code in present))
 
 
-def _places(levels: tuple[Any, ...], wider: tuple[Any, ...]) -> Index:
-    """Return the code in `wider` of each level, len(wider) of those that are not in it."""
-    code_of = {level: code for code, level in enumerate(wider)}
-    unknown = len(wider)
-    return np.array([code_of.get(level, unknown) for level in levels], np.intp)
-
-
 def _add_levels(field: Field, levels: tuple[Any, ...]) -> Field:
     if set(levels) <= set(field.levels):
         return field
@@ -280,15 +273,7 @@ def _convert_column(field: Field, column: Column, *, unused: bool = False) -> Co
     """Return a column as one of this field; what is of another type is missing if it is unused."""
     if field.kind == "category":
         given = _as_category(field, column)
-        if given.levels == field.levels:
-            return given
-        # The last place is that of missing values, whose code is -1.
-        codes = np.append(_places(given.levels, field.levels), MISSING_CODE)
-        unknown = given.values >= len(given.levels)
-        found = np.where(
-            unknown, len(field.levels), codes[np.where(unknown, MISSING_CODE, given.values)]
-        )
-        return Column(field.name, "category", found.astype(np.int32), field.levels)
+        return given if given.levels == field.levels else given.recode(field.levels)
     if field.kind in NUMERIC and column.numeric:
         return column if column.kind == field.kind else replace(column, kind=field.kind)
     if field.kind == column.kind:
@@ -298,19 +283,13 @@ def _convert_column(field: Field, column: Column, *, unused: bool = False) -> Co
     if field.strings is not None and not column.numeric:
         return replace(column.read_as(field.strings), kind=field.kind)
     if unused or column.missing.all():
-        empty = column_of(field.name, np.full(len(column), None))
-        return empty if field.kind != "text" else _no_text(empty)
+        kind: Kind = "text" if field.kind == "text" else "number"
+        return Column(field.name, kind, ()).as_missing(len(column))
     cell = next(cell for cell in _shown(column) if cell is not None)
     raise InputError(
         f"Column {field.name!r} was learned as {field.kind!r}, and now holds {cell!r}. Give cells "
         "of the type that was learned, or null."
     )
-
-
-def _no_text(column: Column) -> Column:
-    import pyarrow as pa
-
-    return Column(column.name, "text", pa.nulls(len(column), pa.large_string()))
 
 
 def _shown(column: Column) -> list[Any]:

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column, ReadAs, column_of
-from suffice.data.conversion import (
+from suffice.data.frames import (
     as_table,
     check_unique_names,
     columns_of_rows,
     is_columns,
+    is_frame,
     is_rows_of_mappings,
+    library_of,
+    with_names,
 )
-from suffice.data.frames import is_frame, with_names
 from suffice.data.objects import Kind
 from suffice.errors import InputError, ShapeError
 from suffice.kernels.ranges import on_all_cores
@@ -48,7 +50,7 @@ class Table:
     rows : int
     by_place : bool
         Whether the columns have only places (x0, x1, ...), as those of an array have.
-    extra : names of columns that were given, but not asked for
+    extra : names of columns that were given, but not learned from
 
     Examples
     --------
@@ -128,7 +130,7 @@ class Table:
 
     @cached_property
     def known_hashes(self) -> dict[frozenset[str], NDArray[np.uint64]]:
-        """Hashes of what some columns hold, (n,), by their names, as they were asked for."""
+        """Hashes of what some columns hold, (n,), by their names, kept for the next call."""
         return {}
 
     def select(self, names: tuple[str, ...]) -> Self:
@@ -182,10 +184,10 @@ class NamedColumns:
             places = ((f"x{at}", array[:, at]) for at in range(array.shape[1]))
             return cls(tuple(places), len(array), True)
         X = with_names(X)
-        home = type(X).__module__.partition(".")[0]
-        if home == "polars":
+        library = library_of(X)
+        if library == "polars":
             return cls(tuple((c.name, c) for c in X.get_columns()), len(X), False)
-        if home == "pandas":
+        if library == "pandas":
             columns = [(str(name), _pandas_cells(series)) for name, series in X.items()]
         else:
             columns = [(str(name), X.column(i)) for i, name in enumerate(X.column_names)]
@@ -282,15 +284,10 @@ def stack_columns(first: Column, second: Column) -> Column:
         return replace(first, values=pa.concat_arrays(cells), unreadable=None)
     if first.kind != "category":
         return replace(first, values=np.concatenate([first.values, second.values]), unreadable=None)
-    levels = first.levels
-    codes = second.values
-    if second.levels != levels:
+    if second.levels != first.levels:
         levels = tuple(dict.fromkeys((*first.levels, *second.levels)))
-        place = {level: code for code, level in enumerate(levels)}
-        # The last place is that of missing values, whose code is -1.
-        places = np.array([*(place[level] for level in second.levels), MISSING_CODE], np.int32)
-        codes = places[second.values]
-    return replace(first, values=np.concatenate([first.values, codes]), levels=levels)
+        first, second = replace(first, levels=levels), second.recode(levels)
+    return replace(first, values=np.concatenate([first.values, second.values]))
 
 
 def _alike(first: Column, second: Column) -> tuple[Column, Column]:
@@ -299,7 +296,7 @@ def _alike(first: Column, second: Column) -> tuple[Column, Column]:
     for empty, other in ((0, 1), (1, 0)):
         pair = [first, second]
         if pair[empty].missing.all():
-            pair[empty] = _without_cells(pair[empty], pair[other])
+            pair[empty] = pair[other].as_missing(len(pair[empty]))
             return pair[0], pair[1]
     if all(kind in WIDER for kind in kinds):
         wider = max(kinds, key=WIDER.index)
@@ -312,17 +309,6 @@ def _alike(first: Column, second: Column) -> tuple[Column, Column]:
         f"Column {first.name!r} holds cells of kind {kinds[0]!r} and of kind {kinds[1]!r}. Give "
         "cells of one type, or null."
     )
-
-
-def _without_cells(column: Column, like: Column) -> Column:
-    """Return a column of missing values as one of another's kind."""
-    if like.kind == "text":
-        import pyarrow as pa
-
-        return replace(like, values=pa.nulls(len(column), pa.large_string()), unreadable=None)
-    if like.kind == "category":
-        return replace(like, values=np.full(len(column), MISSING_CODE, np.int32))
-    return replace(like, values=np.full(len(column), np.nan), unreadable=None)
 
 
 def _as_names(column: Column) -> Column:

@@ -18,8 +18,7 @@ from suffice.generative.classifier import TallyClassifier
 from suffice.generative.fitted import Batch, Fitted
 from suffice.generative.held_out import Candidate
 from suffice.generative.persistence import FIELDS
-from suffice.persist.agreement import check_shapes
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import check_shapes, refuse
 from suffice.tally.tally import Floats
 from suffice.validation.cross_validation import LeaveOneOutResult
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.canvas import axes_or_new
+from suffice.display.plots import INK, axes_or_new
 
 Floats = NDArray[np.float64]
 
@@ -16,7 +16,6 @@ Floats = NDArray[np.float64]
 IN_A_ROW = 6
 MAPS_IN_A_ROW = 4
 OUTSIDE = "#e4e4e4"
-INK = "#222222"
 RING = "#1f9ed1"
 # The height of one map, and what names, ticks and the scale take beside it.
 MAP_INCHES = 2.4

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
-from suffice.display.bars import AGAINST, FOR
+from suffice.display.plots import AGAINST, FOR
 from suffice.errors import MissingPackageError
 
 # The longest bar, in characters and in pixels.

@@ -17,18 +17,16 @@ from sklearn.utils.validation import check_array
 
 from suffice._sklearn import get_feature_names
 from suffice.data.columns import cells_of
-from suffice.data.conversion import (
+from suffice.data.frames import (
     as_table,
     check_unique_names,
-    columns_of_rows,
-    is_columns,
-    is_rows_of_mappings,
-)
-from suffice.data.frames import (
     column_names,
+    columns_of_rows,
     frame_to_array,
+    is_columns,
     is_frame,
     is_number,
+    is_rows_of_mappings,
     not_numbers,
     with_names,
 )
@@ -80,7 +78,7 @@ class Columns:
 
     @classmethod
     def restore(cls, state: Mapping[str, Any]) -> Columns:
-        """Return the columns of a model file (`suffice.persist.agreement.check_columns`)."""
+        """Return the columns of a model file (`suffice.persist.checks.check_columns`)."""
         names = state.get("feature_names_in_")
         return cls(state["n_features_in_"], None if names is None else tuple(names.tolist()))
 

@@ -13,7 +13,7 @@ from scipy.linalg import solve_triangular
 from suffice.errors import CovarianceError, ShapeError
 from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
 from suffice.gaussian.structure import Conditional, Structure
-from suffice.prior.matrices import ASYMMETRY
+from suffice.prior.special import ASYMMETRY
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # An eigenvalue of a correlation matrix that is less negative than this was 0 before the matrix

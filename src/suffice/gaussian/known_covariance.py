@@ -14,9 +14,8 @@ from suffice.gaussian.linear_gaussian import as_noise
 from suffice.gaussian.low_rank import add_covariances
 from suffice.gaussian.normal import MultivariateNormal
 from suffice.gaussian.structure import Structure
-from suffice.prior.estimates import check_seen
-from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
-from suffice.prior.prior import Interval, Prior, Size, tail_probabilities
+from suffice.prior.prior import Interval, Prior, Size, check_seen, tail_probabilities
+from suffice.prior.special import LOG_TWO_PI
 from suffice.tally.moments import Moments
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread

@@ -28,8 +28,8 @@ from suffice.gaussian.structure import (
     check_variances,
     evaluate_rows,
 )
-from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Size, check_generator, sample_shape
+from suffice.prior.special import LOG_TWO_PI
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.threads import with_one_blas_thread
 
@@ -402,7 +402,7 @@ class MultivariateNormal(ReadOnlyState):
         rows : (n, 2), optional
             Rows to draw as dots.
         """
-        from suffice.display.ellipses import draw_ellipses
+        from suffice.display.plots import draw_ellipses
 
         dots = None if rows is None else as_rows(rows, self.names, self.features)
         outlines = {level: self.ellipse(level) for level in levels}

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, ShapeError
 from suffice.gaussian.features import common_axes
-from suffice.prior.normal_inverse_gamma import LOG_TWO_PI
 from suffice.prior.prior import Size, sample_shape
+from suffice.prior.special import LOG_TWO_PI
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 
 # From deviations of one part of the features, (..., k), to the shift of the mean of another.

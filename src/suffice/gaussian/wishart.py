@@ -12,7 +12,6 @@ from scipy.special import multigammaln
 
 from suffice.errors import PriorError, ShapeError
 from suffice.gaussian.structure import ReadOnlyState
-from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
 from suffice.prior.normal_inverse_wishart import bartlett, log_inverse_wishart, sample_halves
 from suffice.prior.prior import (
     Size,
@@ -23,6 +22,7 @@ from suffice.prior.prior import (
     positive,
     sample_shape,
 )
+from suffice.prior.special import cholesky, half_log_determinant, symmetric
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
 

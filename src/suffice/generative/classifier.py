@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import BaseEstimator, ClassifierMixin
 from suffice.count.counters import Counter
-from suffice.data.conversion import first_row_as_table
+from suffice.data.frames import first_row_as_table
 from suffice.data.hashes import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
@@ -27,7 +27,7 @@ from suffice.generative import learning, persistence
 from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
 from suffice.generative.held_out import Candidate, calibrate, leave_one_out, score_candidates
 from suffice.generative.log_odds import explain_row, to_logistic
-from suffice.persist.savable import write_model
+from suffice.persist.saving import write_model
 from suffice.scoring import scorer as scoring
 from suffice.scoring.decision import decide
 from suffice.scoring.explanation import Explanation

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from suffice.combine.combination import Calibration
 from suffice.count.counters import Counter
-from suffice.count.refusal import refusal_of
+from suffice.count.ranges import refusal_of
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.estimators.features import Columns

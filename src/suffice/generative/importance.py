@@ -10,8 +10,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.labels import check_same_type
 from suffice.generative.learning import recode_rows
-from suffice.persist.agreement import check_kinds, check_shapes
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import check_kinds, check_shapes, refuse
 from suffice.validation.importance import LossIncrease
 
 

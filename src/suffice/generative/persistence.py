@@ -16,7 +16,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.features import Columns
 from suffice.generative.fitted import Fitted, HeldOutSample
-from suffice.persist.agreement import (
+from suffice.persist.checks import (
     MAX_WEIGHT,
     check_alike,
     check_calibration,
@@ -25,8 +25,8 @@ from suffice.persist.agreement import (
     check_groups,
     check_kinds,
     check_sizes,
+    refuse,
 )
-from suffice.persist.refusal import refuse
 from suffice.validation.row_sample import RowSample
 
 # The names that a file has for what was learned, the one that no fitted model lacks first.

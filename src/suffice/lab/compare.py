@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
-from suffice.display.curves import draw_curves
+from suffice.display.plots import draw_curves
 from suffice.errors import InputError, ShapeError
 from suffice.estimators.features import generator
 from suffice.lab.learning_curves import (

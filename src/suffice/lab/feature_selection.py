@@ -21,8 +21,8 @@ from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted
 from suffice.generative.classifier import TallyClassifier
 from suffice.lab.dependence import column_dependences, dependence
 from suffice.naive_bayes import GaussianNB
-from suffice.persist.agreement import check_kinds
-from suffice.persist.savable import Savable
+from suffice.persist.checks import check_kinds
+from suffice.persist.saving import Savable
 from suffice.tally.tally import Floats, as_readonly
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets
 
-from suffice.display.curves import IN_A_ROW, panels, share_legend
+from suffice.display.plots import IN_A_ROW, panels, share_legend
 from suffice.errors import InputError, SufficeError
 from suffice.lab.compare import SCORES, Comparison, Crossing, compare
 from suffice.lab.learning_curves import GENERATIVE_NAMES, default_sizes, rows_to_test

@@ -17,7 +17,7 @@ from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.fitted import Solution
 from suffice.linear_model.regressor import TallyRegressor
 from suffice.prior.coefficients import Coefficients, CoefficientsKnownNoise, Products
-from suffice.prior.matrices import cholesky
+from suffice.prior.special import cholesky
 from suffice.scoring.regression import CoefficientPosterior, RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, Index

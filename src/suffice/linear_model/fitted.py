@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.count import count_pairs
 from suffice.count.pairs import PairedRows
-from suffice.count.refusal import refusal_of
+from suffice.count.ranges import refusal_of
 from suffice.data.rows import Rows
 from suffice.errors import (
     DebtError,
@@ -28,7 +28,7 @@ from suffice.estimators.merging import (
     subtract_counts,
 )
 from suffice.prior.coefficients import CoefficientsKnownNoise, Products
-from suffice.prior.student_t import Normal, StudentT
+from suffice.prior.predictive import Normal, StudentT
 from suffice.scoring.regression import RegressionPosterior
 from suffice.tally import Moments
 from suffice.tally.debt import describe_shortfall, largest_shortfall

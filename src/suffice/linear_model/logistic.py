@@ -26,9 +26,9 @@ from suffice.linear_model.softmax_weights import (
     read_settings,
 )
 from suffice.linear_model.summary import Summary
-from suffice.persist.savable import Savable
+from suffice.persist.saving import Savable
 from suffice.prior import prior
-from suffice.prior.student_t import Normal
+from suffice.prior.predictive import Normal
 from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation
 from suffice.tally.tally import Floats

@@ -34,16 +34,16 @@ from suffice.linear_model.validation import (
     cross_validate_targets,
     leave_targets_out,
 )
-from suffice.persist.agreement import (
+from suffice.persist.checks import (
     check_columns,
     check_gross_scale,
     check_joint_moments,
     check_kinds,
+    refuse,
 )
-from suffice.persist.refusal import refuse
-from suffice.persist.savable import Savable
+from suffice.persist.saving import Savable
+from suffice.prior.predictive import MultivariateStudentT, Normal, StudentT
 from suffice.prior.prior import Interval
-from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread

@@ -18,9 +18,8 @@ from suffice.kernels.count.moments import finite
 from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.linear_model.summary import Summary, count_columns
 from suffice.logistic.softmax_fit import SoftmaxFit, SoftmaxSettings, fit_softmax
-from suffice.persist.agreement import check_columns, check_kinds, check_shapes
-from suffice.persist.refusal import refuse
-from suffice.prior.student_t import Normal
+from suffice.persist.checks import check_columns, check_kinds, check_shapes, refuse
+from suffice.prior.predictive import Normal
 from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores
 from suffice.scoring.gaussian import SoftmaxScorer

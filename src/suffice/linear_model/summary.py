@@ -12,7 +12,7 @@ from suffice.estimators.features import Columns
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.fitted import PairTally, Solution
 from suffice.prior.coefficients import CoefficientsKnownNoise
-from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
+from suffice.prior.predictive import MultivariateStudentT, Normal, StudentT
 from suffice.tally.tally import Floats
 
 

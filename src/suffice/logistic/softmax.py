@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from suffice.count.full_moments import count_complete_rows
-from suffice.count.moments import count_moments
-from suffice.count.runs import pieces, ranges_with_sums
+from suffice.count.moments import count_complete_rows, count_moments
+from suffice.count.ranges import pieces, ranges_with_sums
 from suffice.data.rows import Rows
 from suffice.gaussian.covariance import mle, solve
 from suffice.kernels.logistic.softmax import add_dense_softmax, tiles_of

@@ -15,7 +15,7 @@ from suffice.errors import InputError, PriorError
 from suffice.families.categorical import IndependentCategories, counts_of_levels
 from suffice.families.smoothing import Smoothing
 from suffice.naive_bayes.discrete import DiscreteNB
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread

@@ -2,6 +2,6 @@
 
 from suffice.persist.loading import describe, load
 from suffice.persist.provenance import Provenance
-from suffice.persist.savable import Savable
+from suffice.persist.saving import Savable
 
 __all__ = ["Provenance", "Savable", "describe", "load"]

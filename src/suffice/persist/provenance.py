@@ -8,7 +8,7 @@ from typing import Any
 
 import suffice
 from suffice.errors import InputError
-from suffice.persist.refusal import WholeFileError, entries, refuse
+from suffice.persist.checks import WholeFileError, entries, refuse
 
 FORMAT_VERSION = 1
 DOCUMENT = ("format", "provenance", "model", "settings", "state")

@@ -8,7 +8,6 @@ from suffice.prior.coefficients import (
     Products,
 )
 from suffice.prior.dirichlet import Dirichlet, Polya
-from suffice.prior.estimates import Estimates
 from suffice.prior.gamma import Gamma
 from suffice.prior.normal_inverse_gamma import (
     MeanVariance,
@@ -17,9 +16,15 @@ from suffice.prior.normal_inverse_gamma import (
 )
 from suffice.prior.normal_inverse_wishart import MeanCovariance, NormalInverseWishart
 from suffice.prior.point_masses import PointMasses
-from suffice.prior.predictive import Bernoulli, NegativeBinomial, Predictive
-from suffice.prior.prior import Interval, Prior
-from suffice.prior.student_t import MultivariateStudentT, Normal, StudentT
+from suffice.prior.predictive import (
+    Bernoulli,
+    MultivariateStudentT,
+    NegativeBinomial,
+    Normal,
+    Predictive,
+    StudentT,
+)
+from suffice.prior.prior import Estimates, Interval, Prior
 
 __all__ = [
     "Bernoulli",

@@ -10,24 +10,30 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, betaln, xlog1py, xlogy
 
-from suffice.display.beliefs import draw_densities
+from suffice.display.distributions import (
+    TAILS,
+    check_single,
+    densities,
+    draw_densities,
+    plot_points,
+    summary_marks,
+)
 from suffice.errors import PriorError, ShapeError
-from suffice.prior.estimates import check_seen
-from suffice.prior.picture import TAILS, check_single, densities, plot_points, summary_marks
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import (
     Interval,
     Prior,
     Size,
     broadcast,
-    broadcast_array,
     check_generator,
+    check_seen,
+    equal_tailed,
     positive,
     sample_shape,
-    tail_probabilities,
+    set_broadcast,
 )
 from suffice.prior.special import log_gamma_step
-from suffice.tally.counts import Counts
+from suffice.tally.discrete import Counts
 from suffice.tally.tally import Floats
 
 
@@ -57,11 +63,11 @@ class Beta(Prior):
     _learns_from: ClassVar[type[Counts]] = Counts
 
     def __init__(self, successes: ArrayLike, failures: ArrayLike) -> None:
-        a = positive("Beta", "successes", successes)
-        b = positive("Beta", "failures", failures)
-        shape = broadcast("Beta", a.shape, b.shape)
-        object.__setattr__(self, "successes", broadcast_array(a, shape))
-        object.__setattr__(self, "failures", broadcast_array(b, shape))
+        set_broadcast(
+            self,
+            successes=positive("Beta", "successes", successes),
+            failures=positive("Beta", "failures", failures),
+        )
 
     def _tally_of(self, data: ArrayLike) -> Counts:
         return Counts.of(data, levels=2)
@@ -107,11 +113,7 @@ class Beta(Prior):
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of θ."""
-        lower, upper = (
-            np.asarray(betaincinv(self.successes, self.failures, tail))
-            for tail in tail_probabilities(level)
-        )
-        return Interval(lower, upper)
+        return equal_tailed(level, lambda tail: betaincinv(self.successes, self.failures, tail))
 
     def predictive(self) -> Bernoulli:
         """Return the Bernoulli of one new event."""
@@ -147,19 +149,15 @@ class Beta(Prior):
 
         MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
         """
-        beliefs = {"prior": self}
-        if data is not None:
-            tally = self.as_tally(data)
-            beliefs["likelihood"] = Beta(1.0, 1.0).posterior(tally)
-            beliefs["posterior"] = self.posterior(tally)
-        posterior = list(beliefs.values())[-1]
-        check_single("Beta", posterior.successes.shape)
-        at = probabilities(beliefs.values())
-        drawn = densities(beliefs, at)
-        return draw_densities(at, drawn, summary_marks(posterior), "probability of success θ", ax)
+        drawn = self._with_posterior(data, type(self)(1.0, 1.0).posterior)
+        *_, last = drawn.values()
+        check_single("Beta", last.successes.shape)
+        at = probabilities(drawn.values())
+        label = "probability of success θ"
+        return draw_densities(at, densities(drawn, at), summary_marks(last), label, ax)
 
 
-def probabilities(beliefs: Iterable[Beta]) -> Floats:
+def probabilities(distributions: Iterable[Beta]) -> Floats:
     """Return points from 0 to 1 that lie close together where a density is high."""
-    dense = [betaincinv(belief.successes, belief.failures, TAILS) for belief in beliefs]
+    dense = [betaincinv(one.successes, one.failures, TAILS) for one in distributions]
     return plot_points(0.0, 1.0, dense)

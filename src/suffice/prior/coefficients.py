@@ -1,4 +1,4 @@
-"""Precision matrices of coefficients, in which a row of zeros is a flat prior."""
+"""Priors of the coefficients of a linear regression, with known and with unknown noise."""
 
 from __future__ import annotations
 
@@ -11,188 +11,27 @@ from scipy.linalg import solve_triangular
 from scipy.special import gammainccinv, gammaln, ndtri, stdtrit
 
 from suffice.errors import PrecisionWarning, PriorError, ShapeError, warn_caller
-from suffice.prior.matrices import cholesky, half_log_determinant, symmetric
+from suffice.prior.predictive import MultivariateStudentT, Normal, StudentT
 from suffice.prior.prior import (
     Interval,
     Size,
     broadcast_array,
     check_generator,
+    equal_tailed,
     finite,
     positive,
     sample_shape,
-    tail_probabilities,
+    unchecked,
 )
-from suffice.prior.student_t import LOG_TWO_PI, MultivariateStudentT, Normal, StudentT
+from suffice.prior.special import LOG_TWO_PI, cholesky, half_log_determinant, symmetric
 from suffice.tally.moments import Moments
 from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
-# The least eigenvalue of a precision, in units of its diagonal, that is told apart from 0, for
+# The least eigenvalue of a precision, in units of its diagonal, that differs from 0, for
 # each coefficient: what rounding leaves of none.
 SINGULAR = 1e-13
-
-
-def check_precision(
-    class_name: str, location: ArrayLike, precision: ArrayLike
-) -> tuple[Floats, Floats]:
-    """Return locations (t, d) and a precision (d, d) that fit together, read-only."""
-    m = finite(class_name, "location", location)
-    P = symmetric(class_name, "precision", finite(class_name, "precision", precision))
-    if P.ndim != 2 or m.ndim != 2 or m.shape[1:] != P.shape[1:]:
-        raise ShapeError(
-            f"{class_name} have location {m.shape} and precision {P.shape}. Give (t, d) and (d, d)."
-        )
-    proper_at = is_proper(P)
-    if proper_at.any():
-        cholesky(class_name, "precision", P[np.ix_(proper_at, proper_at)])
-    return m, as_readonly(P)
-
-
-def is_proper(precision: Floats) -> NDArray[np.bool_]:
-    """Say of which coefficients the prior is proper: those whose row is not all zeros."""
-    return np.asarray(precision.any(axis=0))
-
-
-def half_log_determinant_of_proper(precision: Floats) -> float:
-    """Return half the log determinant, flat coefficients left out."""
-    proper_at = is_proper(precision)
-    if not proper_at.any():
-        return 0.0
-    block = precision[np.ix_(proper_at, proper_at)]
-    return float(half_log_determinant(cholesky("Coefficients", "precision", block)))
-
-
-def precision_root(precision: Floats) -> Floats:
-    """Return the lower factor of a posterior's precision, or name the coefficient without one."""
-    size = np.sqrt(np.diagonal(precision))
-    if size.size == 0:  # an intercept alone
-        return np.zeros((0, 0))
-    unseen = np.flatnonzero(~(size > 0))
-    if unseen.size:
-        raise PriorError(
-            f"Column {unseen[0]} does not vary, and its coefficient has a flat prior. Leave the "
-            "column out, or give a prior_scale."
-        )
-    scaled = precision / np.outer(size, size)
-    try:
-        root = np.asarray(np.linalg.cholesky(scaled), dtype=np.float64)
-        # L_jj^2 is what is left of column j given those before it.
-        left = np.diagonal(root) ** 2
-    except np.linalg.LinAlgError:
-        left = _elimination_pivots(scaled)
-    least = int(np.argmin(left))
-    if not left[least] > SINGULAR * len(size):
-        raise PriorError(
-            f"Column {least} is a combination of the columns before it (all but {left[least]:.0e} "
-            "of it), and the prior is too weak to tell them apart. Leave the column out, or give a "
-            "smaller prior_scale."
-        )
-    return np.asarray(size[:, None] * root)
-
-
-def _elimination_pivots(matrix: Floats) -> Floats:
-    """Return what each column has left after those before it, up to the first with nothing."""
-    left = np.ones(len(matrix))
-    rest = matrix.copy()
-    for j in range(len(matrix)):
-        left[j] = rest[j, j]
-        if left[j] <= SINGULAR * len(matrix):
-            break
-        rest[j + 1 :, j + 1 :] -= np.outer(rest[j + 1 :, j], rest[j, j + 1 :]) / left[j]
-    return left
-
-
-def solve_with_root(root: Floats, right: Floats) -> Floats:
-    """Return P^-1 right for right (t, d), a system a row, given the lower factor of P."""
-    if right.size == 0:
-        return np.zeros(right.shape)
-    half = solve_triangular(root, right.T, lower=True)
-    return np.asarray(solve_triangular(root, half, lower=True, trans="T").T)
-
-
-def leverage(root: Floats, rows: Floats) -> Floats:
-    """Return x P^-1 x of each row x (n, d), given the lower factor of P; NaN of incomplete rows."""
-    if rows.shape[1] == 0:
-        return np.zeros(len(rows))
-    whitened = solve_triangular(root, rows.T, lower=True, check_finite=False)
-    return np.asarray(np.square(whitened).sum(axis=0))
-
-
 # Numbers are known to about this part of their size: targets that differ by less do not vary.
 RELATIVE_PRECISION = 1e-12
-
-
-class Products(NamedTuple):
-    """Sums of products over rows, about zero or, with an intercept, about the means.
-
-    An intercept of flat prior is integrated out: that takes the means away, one row's worth of
-    freedom, and a factor n^-1/2 off each target's evidence (docs: mathematics, section 7).
-    """
-
-    rows: float
-    xx: Floats
-    """(d, d)"""
-    xy: Floats
-    """(t, d)"""
-    yy: Floats
-    """(t,)"""
-    log_volume: float = 0.0
-    rounding: Floats | float = 0.0
-    """(t,): what of a target's sum of squares is rounding, and no noise."""
-
-    @classmethod
-    def of(cls, tally: Moments, features: int, *, intercept: bool) -> Self:
-        """Return the products of the first `features` features with themselves and the rest.
-
-        Examples
-        --------
-        >>> rows = Moments(2.0, [0.0, 0.0], [4.0, 2.0], [[10.0, 6.0], [6.0, 4.0]])  # 3, 2; 1, 0
-        >>> Products.of(rows, 1, intercept=True).xy
-        array([[2.]])
-        """
-        if not tally.full or tally.weight.ndim or not 0 <= features < tally.sum_x.size:
-            raise ShapeError(
-                f"Moments of shape {tally.sum_xx.shape} are no regression on {features} features. "
-                "Count features and targets together, in full moments (d + t, d + t)."
-            )
-        weight = float(tally.weight)
-        sums = tally.scatter() if intercept else tally.rebase(0.0).sum_xx
-        yy = np.diagonal(sums)[features:].copy()
-        spread = np.sqrt(np.maximum(yy, 0.0) / max(weight, 1.0))
-        level = np.hypot(tally.mean()[features:], spread)
-        size = np.where(level > 0, level, 1.0) * RELATIVE_PRECISION
-        return cls(
-            weight - 1.0 if intercept else weight,
-            sums[:features, :features],
-            sums[features:, :features],
-            yy,
-            -np.log(weight) / 2 if intercept and weight > 0 else 0.0,
-            np.maximum(ROUNDING * yy, weight * size**2),
-        )
-
-    def about(self, location: Floats) -> Self:
-        """Return the products of the columns with y - x.location, location (t, d)."""
-        xy = self.xy - location @ self.xx
-        yy = self.yy - ((self.xy + xy) * location).sum(axis=-1)
-        return self._replace(xy=xy, yy=yy)
-
-    def scale(self, factor: float) -> Self:
-        """Return the products in other units of noise; rows keep their number."""
-        names = ("xx", "xy", "yy", "rounding")
-        return self._replace(**{name: getattr(self, name) * factor for name in names})
-
-
-class CoefficientsAndNoise(NamedTuple):
-    """The parameter of a linear regression."""
-
-    coefficients: Floats
-    noise_variance: Floats
-
-
-class CoefficientsAndNoiseInterval(NamedTuple):
-    """The intervals of each coefficient and of each noise variance."""
-
-    coefficients: Interval
-    noise_variance: Interval
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,23 +99,20 @@ class Coefficients:
         rest = products.about(self.location)
         shift = solve_with_root(root, rest.xy)
         lost = clip_to_rounding(rest.yy - (rest.xy * shift).sum(axis=-1), products)
-        proper_at = object.__new__(type(self))
-        fields = {
-            "location": self.location + shift,
-            "precision": P,
-            "noise_shape": np.array(shape),
-            "noise_scale": self.noise_scale + lost / 2,
-        }
-        for name, value in fields.items():
-            object.__setattr__(proper_at, name, as_readonly(value))
-        return proper_at
+        return unchecked(
+            type(self),
+            location=self.location + shift,
+            precision=P,
+            noise_shape=np.array(shape),
+            noise_scale=self.noise_scale + lost / 2,
+        )
 
-    def log_evidence(self, products: Products, proper_at: Self | None = None) -> Floats:
+    def log_evidence(self, products: Products, after: Self | None = None) -> Floats:
         """Return the log evidence of each target, (t,); flat priors count as densities of 1.
 
-        `proper_at` is the posterior, if the caller has it.
+        `after` is the posterior, if the caller has it.
         """
-        after = self.posterior(products) if proper_at is None else proper_at
+        after = self.posterior(products) if after is None else after
         flat = int((~is_proper(self.precision)).sum())
         a, b = float(self.noise_shape), self.noise_scale
         gain = -(products.rows - flat) / 2 * LOG_TWO_PI + products.log_volume
@@ -289,14 +125,15 @@ class Coefficients:
         if self.noise_shape == 0 or not is_proper(self.precision).all():
             raise PriorError("A flat prior has no density, draws or predictive. Learn rows first.")
 
-    def predictive(self, x: ArrayLike, spread: ArrayLike = 0.0) -> StudentT:
+    def predictive(self, x: ArrayLike, extra_variance: ArrayLike = 0.0) -> StudentT:
         """Return the Student t of new targets (n, t) at rows x (n, d).
 
-        `spread` (n,) is further variance in units of the noise, an intercept's for example.
+        `extra_variance` (n,) is added, in units of the noise, an intercept's for example.
         """
         self._refuse_flat()
         rows = np.asarray(x, dtype=np.float64)
-        factor = 1.0 + leverage(precision_root(self.precision), rows) + np.asarray(spread)
+        factor = 1.0 + leverage(precision_root(self.precision), rows)
+        factor = factor + np.asarray(extra_variance)
         unit = self.noise_scale / self.noise_shape
         return StudentT(2 * self.noise_shape, rows @ self.location.T, factor[..., None] * unit)
 
@@ -328,13 +165,12 @@ class Coefficients:
 
     def interval(self, level: float = 0.95) -> CoefficientsAndNoiseInterval:
         """Return the equal-tailed intervals of each coefficient (t) and noise variance."""
-        marginal = self.marginal()
-        spread = np.sqrt(np.diagonal(marginal.scale_matrix, axis1=-2, axis2=-1))
-        coefficients, variances = [], []
-        for tail in tail_probabilities(level):
-            coefficients.append(self.location + spread * stdtrit(2 * self.noise_shape, tail))
-            variances.append(self.noise_scale / gammainccinv(self.noise_shape, tail))
-        return CoefficientsAndNoiseInterval(Interval(*coefficients), Interval(*variances))
+        scale = np.sqrt(np.diagonal(self.marginal().scale_matrix, axis1=-2, axis2=-1))
+        a = self.noise_shape
+        return CoefficientsAndNoiseInterval(
+            equal_tailed(level, lambda tail: self.location + scale * stdtrit(2 * a, tail)),
+            equal_tailed(level, lambda tail: self.noise_scale / gammainccinv(a, tail)),
+        )
 
     def log_density(self, parameter: tuple[ArrayLike, ArrayLike]) -> Floats:
         """Return the joint log density (..., t) at coefficients (..., t, d), variances (..., t)."""
@@ -356,25 +192,7 @@ class Coefficients:
         shape = sample_shape(size, self.location.shape)
         s2 = self.noise_scale / rng.standard_gamma(self.noise_shape, shape[:-1])
         noise = rng.standard_normal(shape) * np.sqrt(s2)[..., None]
-        # With P = L L^T, L^-T z has covariance P^-1.
-        return CoefficientsAndNoise(
-            self.location + np.linalg.solve(root.T, noise[..., None])[..., 0], s2
-        )
-
-
-def clip_to_rounding(lost: Floats, products: Products) -> Floats:
-    """Return what the coefficients leave of each target, which is never known to be nothing."""
-    least = np.broadcast_to(products.rounding, lost.shape)
-    below = np.argwhere(lost < least)
-    if below.size:
-        at = tuple(int(i) for i in below[0])
-        warn_caller(
-            f"Target {at[-1]} is a linear function of the columns to within rounding, so all that "
-            f"is known of its noise is a sum of squares below {least[at]:.1e}, which is taken "
-            "for it. Look for a column that repeats the target, or give noise_variance.",
-            PrecisionWarning,
-        )
-    return np.asarray(np.maximum(lost, least))
+        return CoefficientsAndNoise(self.location + _correlate(root, noise), s2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -421,18 +239,19 @@ class CoefficientsKnownNoise:
         P = self.precision + products.xx / self.noise_variance
         rest = products.about(self.location)
         shift = solve_with_root(precision_root(P), rest.xy / self.noise_variance)
-        proper_at = object.__new__(type(self))
-        object.__setattr__(proper_at, "location", as_readonly(self.location + shift))
-        object.__setattr__(proper_at, "precision", as_readonly(P))
-        object.__setattr__(proper_at, "noise_variance", self.noise_variance)
-        return proper_at
+        return unchecked(
+            type(self),
+            location=self.location + shift,
+            precision=P,
+            noise_variance=self.noise_variance,
+        )
 
-    def log_evidence(self, products: Products, proper_at: Self | None = None) -> Floats:
+    def log_evidence(self, products: Products, after: Self | None = None) -> Floats:
         """Return the log evidence of each target, (t,); flat priors count as densities of 1.
 
-        `proper_at` is the posterior, if the caller has it.
+        `after` is the posterior, if the caller has it.
         """
-        after = self.posterior(products) if proper_at is None else proper_at
+        after = self.posterior(products) if after is None else after
         rest = products.about(self.location)
         flat = int((~is_proper(self.precision)).sum())
         lost = rest.yy - (rest.xy * (after.location - self.location)).sum(axis=-1)
@@ -441,13 +260,13 @@ class CoefficientsKnownNoise:
         gain -= half_log_determinant_of_proper(after.precision)
         return np.asarray(gain + products.log_volume - lost / (2 * self.noise_variance))
 
-    def predictive(self, x: ArrayLike, spread: ArrayLike = 0.0) -> Normal:
+    def predictive(self, x: ArrayLike, extra_variance: ArrayLike = 0.0) -> Normal:
         """Return the normal of new targets (n, t) at rows x (n, d).
 
-        `spread` (n,) is further variance in units of the noise, an intercept's for example.
+        `extra_variance` (n,) is added, in units of the noise, an intercept's for example.
         """
         rows = np.asarray(x, dtype=np.float64)
-        variance = self.noise_variance * (1 + np.asarray(spread))
+        variance = self.noise_variance * (1 + np.asarray(extra_variance))
         variance = variance + leverage(precision_root(self.precision), rows)
         return Normal(rows @ self.location.T, np.asarray(variance)[..., None])
 
@@ -466,9 +285,8 @@ class CoefficientsKnownNoise:
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed interval of each coefficient."""
-        spread = np.sqrt(np.diagonal(self.covariance()))
-        lower, upper = (self.location + spread * ndtri(tail) for tail in tail_probabilities(level))
-        return Interval(lower, upper)
+        deviation = np.sqrt(np.diagonal(self.covariance()))
+        return equal_tailed(level, lambda tail: self.location + deviation * ndtri(tail))
 
     def log_density(self, parameter: ArrayLike) -> Floats:
         """Return the log density (..., t) at coefficients (..., t, d)."""
@@ -484,5 +302,182 @@ class CoefficientsKnownNoise:
         check_generator(rng)
         root = precision_root(self.precision)
         noise = rng.standard_normal(sample_shape(size, self.location.shape))
-        # With P = L L^T, L^-T z has covariance P^-1.
-        return np.asarray(self.location + np.linalg.solve(root.T, noise[..., None])[..., 0])
+        return np.asarray(self.location + _correlate(root, noise))
+
+
+class CoefficientsAndNoise(NamedTuple):
+    """The parameter of a linear regression."""
+
+    coefficients: Floats
+    noise_variance: Floats
+
+
+class CoefficientsAndNoiseInterval(NamedTuple):
+    """The intervals of each coefficient and of each noise variance."""
+
+    coefficients: Interval
+    noise_variance: Interval
+
+
+class Products(NamedTuple):
+    """Sums of products over rows, about zero or, with an intercept, about the means.
+
+    An intercept of flat prior is integrated out: that takes the means away, one row's worth of
+    freedom, and a factor n^-1/2 off each target's evidence (docs: mathematics, section 7).
+    """
+
+    rows: float
+    xx: Floats
+    """(d, d)"""
+    xy: Floats
+    """(t, d)"""
+    yy: Floats
+    """(t,)"""
+    log_volume: float = 0.0
+    rounding: Floats | float = 0.0
+    """(t,): what of a target's sum of squares is rounding, and no noise."""
+
+    @classmethod
+    def of(cls, tally: Moments, features: int, *, intercept: bool) -> Self:
+        """Return the products of the first `features` features with themselves and the rest.
+
+        Examples
+        --------
+        >>> rows = Moments(2.0, [0.0, 0.0], [4.0, 2.0], [[10.0, 6.0], [6.0, 4.0]])  # 3, 2; 1, 0
+        >>> Products.of(rows, 1, intercept=True).xy
+        array([[2.]])
+        """
+        if not tally.full or tally.weight.ndim or not 0 <= features < tally.sum_x.size:
+            raise ShapeError(
+                f"Moments of shape {tally.sum_xx.shape} are no regression on {features} features. "
+                "Count features and targets together, in full moments (d + t, d + t)."
+            )
+        weight = float(tally.weight)
+        sums = tally.scatter() if intercept else tally.rebase(0.0).sum_xx
+        yy = np.diagonal(sums)[features:].copy()
+        deviation = np.sqrt(np.maximum(yy, 0.0) / max(weight, 1.0))
+        level = np.hypot(tally.mean()[features:], deviation)
+        size = np.where(level > 0, level, 1.0) * RELATIVE_PRECISION
+        return cls(
+            weight - 1.0 if intercept else weight,
+            sums[:features, :features],
+            sums[features:, :features],
+            yy,
+            -np.log(weight) / 2 if intercept and weight > 0 else 0.0,
+            np.maximum(ROUNDING * yy, weight * size**2),
+        )
+
+    def about(self, location: Floats) -> Self:
+        """Return the products of the columns with y - x.location, location (t, d)."""
+        xy = self.xy - location @ self.xx
+        yy = self.yy - ((self.xy + xy) * location).sum(axis=-1)
+        return self._replace(xy=xy, yy=yy)
+
+    def scale(self, factor: float) -> Self:
+        """Return the products in other units of noise; rows keep their number."""
+        names = ("xx", "xy", "yy", "rounding")
+        return self._replace(**{name: getattr(self, name) * factor for name in names})
+
+
+def check_precision(
+    class_name: str, location: ArrayLike, precision: ArrayLike
+) -> tuple[Floats, Floats]:
+    """Return locations (t, d) and a precision (d, d) that fit together, read-only."""
+    m = finite(class_name, "location", location)
+    P = symmetric(class_name, "precision", finite(class_name, "precision", precision))
+    if P.ndim != 2 or m.ndim != 2 or m.shape[1:] != P.shape[1:]:
+        raise ShapeError(
+            f"{class_name} have location {m.shape} and precision {P.shape}. Give (t, d) and (d, d)."
+        )
+    half_log_determinant_of_proper(P, class_name)  # which refuses what is not positive definite
+    return m, as_readonly(P)
+
+
+def is_proper(precision: Floats) -> NDArray[np.bool_]:
+    """Say of which coefficients the prior is proper: those whose row is not all zeros."""
+    return np.asarray(precision.any(axis=0))
+
+
+def half_log_determinant_of_proper(precision: Floats, class_name: str = "Coefficients") -> float:
+    """Return half the log determinant, flat coefficients left out."""
+    proper = is_proper(precision)
+    if not proper.any():
+        return 0.0
+    block = precision[np.ix_(proper, proper)]
+    return float(half_log_determinant(cholesky(class_name, "precision", block)))
+
+
+def precision_root(precision: Floats) -> Floats:
+    """Return the lower factor of a posterior's precision, or name the coefficient without one."""
+    size = np.sqrt(np.diagonal(precision))
+    if size.size == 0:  # an intercept alone
+        return np.zeros((0, 0))
+    unseen = np.flatnonzero(~(size > 0))
+    if unseen.size:
+        raise PriorError(
+            f"Column {unseen[0]} does not vary, and its coefficient has a flat prior. Leave the "
+            "column out, or give a prior_scale."
+        )
+    scaled = precision / np.outer(size, size)
+    try:
+        root = np.asarray(np.linalg.cholesky(scaled), dtype=np.float64)
+        # L_jj^2 is what is left of column j given those before it.
+        left = np.diagonal(root) ** 2
+    except np.linalg.LinAlgError:
+        left = _elimination_pivots(scaled)
+    least = int(np.argmin(left))
+    if not left[least] > SINGULAR * len(size):
+        raise PriorError(
+            f"Column {least} is a combination of the columns before it (all but {left[least]:.0e} "
+            "of it), and the prior is too weak to separate them. Leave the column out, or give a "
+            "smaller prior_scale."
+        )
+    return np.asarray(size[:, None] * root)
+
+
+def _elimination_pivots(matrix: Floats) -> Floats:
+    """Return what each column has left after those before it, up to the first with nothing."""
+    left = np.ones(len(matrix))
+    rest = matrix.copy()
+    for j in range(len(matrix)):
+        left[j] = rest[j, j]
+        if left[j] <= SINGULAR * len(matrix):
+            break
+        rest[j + 1 :, j + 1 :] -= np.outer(rest[j + 1 :, j], rest[j, j + 1 :]) / left[j]
+    return left
+
+
+def solve_with_root(root: Floats, right: Floats) -> Floats:
+    """Return P^-1 right for right (t, d), a system a row, given the lower factor of P."""
+    if right.size == 0:
+        return np.zeros(right.shape)
+    half = solve_triangular(root, right.T, lower=True)
+    return np.asarray(solve_triangular(root, half, lower=True, trans="T").T)
+
+
+def leverage(root: Floats, rows: Floats) -> Floats:
+    """Return x P^-1 x of each row x (n, d), given the lower factor of P; NaN of incomplete rows."""
+    if rows.shape[1] == 0:
+        return np.zeros(len(rows))
+    whitened = solve_triangular(root, rows.T, lower=True, check_finite=False)
+    return np.asarray(np.square(whitened).sum(axis=0))
+
+
+def _correlate(root: Floats, noise: Floats) -> Floats:
+    """Return L^-T z, whose covariance is P^-1, for noise z (..., d) and P = L L^T."""
+    return np.asarray(np.linalg.solve(root.T, noise[..., None])[..., 0])
+
+
+def clip_to_rounding(lost: Floats, products: Products) -> Floats:
+    """Return what the coefficients leave of each target, which is never known to be nothing."""
+    least = np.broadcast_to(products.rounding, lost.shape)
+    below = np.argwhere(lost < least)
+    if below.size:
+        at = tuple(int(i) for i in below[0])
+        warn_caller(
+            f"Target {at[-1]} is a linear function of the columns to within rounding, so all that "
+            f"is known of its noise is a sum of squares below {least[at]:.1e}, which is taken "
+            "for it. Look for a column that repeats the target, or give noise_variance.",
+            PrecisionWarning,
+        )
+    return np.asarray(np.maximum(lost, least))

@@ -1,4 +1,4 @@
-"""The predictive of a Dirichlet: rows of counts whose probabilities are not known."""
+"""The prior of the probabilities of levels, and its predictive: Dirichlet and Pólya."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv, gammaln, softmax, xlogy
 
-from suffice.display.beliefs import draw_levels
+from suffice.display.distributions import check_single, densities, draw_levels, summary_marks
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.beta import Beta, probabilities
-from suffice.prior.estimates import check_seen
-from suffice.prior.picture import check_single, densities, summary_marks
 from suffice.prior.predictive import Predictive
 from suffice.prior.prior import (
     Interval,
@@ -21,75 +19,14 @@ from suffice.prior.prior import (
     Size,
     broadcast,
     check_generator,
+    check_seen,
+    equal_tailed,
     positive,
     sample_shape,
-    tail_probabilities,
 )
 from suffice.prior.special import log_gamma_step
-from suffice.tally.counts import Counts
+from suffice.tally.discrete import Counts
 from suffice.tally.tally import Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Polya(Predictive):
-    """m!/prod x_k! B(α + x)/B(α): the Dirichlet-multinomial (docs: mathematics, section 2).
-
-    Parameters
-    ----------
-    concentration : (..., K)
-
-    Examples
-    --------
-    >>> urn = Polya([1.0, 2.0, 1.0])
-    >>> float(np.exp(urn.log_density([0, 1, 0])).round(6))  # one event: α_k / sum(α)
-    0.5
-    """
-
-    concentration: Floats
-
-    def __init__(self, concentration: ArrayLike) -> None:
-        alpha = positive("Polya", "concentration", concentration)
-        object.__setattr__(self, "concentration", alpha)
-
-    def log_density(self, x: ArrayLike) -> Floats:
-        """Return the log probability of rows of counts (..., K), in any order of their events.
-
-        Fractional counts (weighted words) are read through the gamma function.
-        """
-        counts, alpha = np.asarray(x, dtype=np.float64), self.concentration
-        inside = np.asarray((counts >= 0).all(axis=-1))
-        counts = np.where(inside[..., None], counts, 0.0)
-        length, total = counts.sum(axis=-1), alpha.sum(axis=-1)
-        levels = log_gamma_step(alpha, counts) - gammaln(counts + 1)
-        row = gammaln(length + 1) - log_gamma_step(total, length)
-        return np.asarray(np.where(inside, levels.sum(axis=-1) + row, -np.inf))
-
-    def mean(self) -> Floats:
-        """Return the expected counts of one event, α_k / sum(α)."""
-        return np.asarray(self.concentration / self.concentration.sum(axis=-1, keepdims=True))
-
-    def sample(self, rng: np.random.Generator, size: Size = None, events: int = 1) -> Floats:
-        """Draw rows of `events` events each, shape (*size, ..., K)."""
-        check_generator(rng)
-        theta = simplex_sample(rng, self.concentration, size)
-        return np.asarray(rng.multinomial(events, theta), dtype=np.float64)
-
-
-def log_multivariate_beta(alpha: Floats) -> Floats:
-    """Return ln B(α) = sum_k ln G(α_k) - ln G(sum_k α_k), over the last axis."""
-    return np.asarray(gammaln(alpha).sum(axis=-1) - gammaln(alpha.sum(axis=-1)))
-
-
-def simplex_sample(rng: np.random.Generator, alpha: Floats, size: Size) -> Floats:
-    """Draw from Dirichlet(α), in logarithms.
-
-    A gamma draw of shape α is one of shape α + 1 times U^(1/α); for small α it would be 0.
-    """
-    shape = sample_shape(size, alpha.shape)
-    log_gamma = np.log(rng.standard_gamma(alpha + 1, size=shape))
-    log_gamma -= rng.standard_exponential(size=shape) / alpha
-    return np.asarray(softmax(log_gamma, axis=-1))
-
 
 # Probabilities that sum to 1 but for this much lie on the simplex: rounding of up to a million.
 ON_SIMPLEX = 1e-9
@@ -182,10 +119,7 @@ class Dirichlet(Prior):
         if alpha.shape[-1] == 1:  # the only level has probability 1
             return Interval(np.ones_like(alpha), np.ones_like(alpha))
         rest = alpha.sum(axis=-1, keepdims=True) - alpha
-        lower, upper = (
-            np.asarray(betaincinv(alpha, rest, tail)) for tail in tail_probabilities(level)
-        )
-        return Interval(lower, upper)
+        return equal_tailed(level, lambda tail: betaincinv(alpha, rest, tail))
 
     def predictive(self) -> Polya:
         """Return the Pólya distribution of one new row of counts."""
@@ -223,22 +157,77 @@ class Dirichlet(Prior):
         levels = self.concentration.shape[-1]
         if levels == 1:
             raise PriorError("A Dirichlet over 1 level is certain of it. Plot one over several.")
-        beliefs = {"prior": self}
-        if data is not None:
-            tally = self.as_tally(data)
-            beliefs["likelihood"] = Dirichlet.symmetric(1.0, levels).posterior(tally)
-            beliefs["posterior"] = self.posterior(tally)
-        posterior = list(beliefs.values())[-1]
-        check_single("Dirichlet", posterior.concentration.shape[:-1])
-        points, drawn = [], []
+        drawn = self._with_posterior(data, self.symmetric(1.0, levels).posterior)
+        *_, last = drawn.values()
+        check_single("Dirichlet", last.concentration.shape[:-1])
+        points, curves = [], []
         for level in range(levels):
-            here = {name: belief._marginal(level) for name, belief in beliefs.items()}
+            here = {name: one._marginal(level) for name, one in drawn.items()}
             points.append(probabilities(here.values()))
-            drawn.append(densities(here, points[-1]))
-        return draw_levels(
-            points, drawn, summary_marks(posterior), "probability of the level θ", ax
-        )
+            curves.append(densities(here, points[-1]))
+        return draw_levels(points, curves, summary_marks(last), "probability of the level θ", ax)
 
     def _marginal(self, level: int) -> Beta:
         alpha = self.concentration
         return Beta(alpha[..., level], np.delete(alpha, level, axis=-1).sum(axis=-1))
+
+
+@dataclass(frozen=True, eq=False)
+class Polya(Predictive):
+    """m!/prod x_k! B(α + x)/B(α): the Dirichlet-multinomial (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    concentration : (..., K)
+
+    Examples
+    --------
+    >>> urn = Polya([1.0, 2.0, 1.0])
+    >>> float(np.exp(urn.log_density([0, 1, 0])).round(6))  # one event: α_k / sum(α)
+    0.5
+    """
+
+    concentration: Floats
+
+    def __init__(self, concentration: ArrayLike) -> None:
+        alpha = positive("Polya", "concentration", concentration)
+        object.__setattr__(self, "concentration", alpha)
+
+    def log_density(self, x: ArrayLike) -> Floats:
+        """Return the log probability of rows of counts (..., K), in any order of their events.
+
+        Fractional counts (weighted words) are read through the gamma function.
+        """
+        counts, alpha = np.asarray(x, dtype=np.float64), self.concentration
+        inside = np.asarray((counts >= 0).all(axis=-1))
+        counts = np.where(inside[..., None], counts, 0.0)
+        length, total = counts.sum(axis=-1), alpha.sum(axis=-1)
+        levels = log_gamma_step(alpha, counts) - gammaln(counts + 1)
+        row = gammaln(length + 1) - log_gamma_step(total, length)
+        return np.asarray(np.where(inside, levels.sum(axis=-1) + row, -np.inf))
+
+    def mean(self) -> Floats:
+        """Return the expected counts of one event, α_k / sum(α)."""
+        return np.asarray(self.concentration / self.concentration.sum(axis=-1, keepdims=True))
+
+    def sample(self, rng: np.random.Generator, size: Size = None, events: int = 1) -> Floats:
+        """Draw rows of `events` events each, shape (*size, ..., K)."""
+        check_generator(rng)
+        theta = simplex_sample(rng, self.concentration, size)
+        return np.asarray(rng.multinomial(events, theta), dtype=np.float64)
+
+
+def log_multivariate_beta(alpha: Floats) -> Floats:
+    """Return ln B(α) = sum_k ln G(α_k) - ln G(sum_k α_k), over the last axis."""
+    return np.asarray(gammaln(alpha).sum(axis=-1) - gammaln(alpha.sum(axis=-1)))
+
+
+def simplex_sample(rng: np.random.Generator, alpha: Floats, size: Size) -> Floats:
+    """Draw from Dirichlet(α), in logarithms.
+
+    A gamma draw of shape α is one of shape α + 1 times U^(1/α); for small α it would be 0.
+    """
+    shape = sample_shape(size, alpha.shape)
+    log_gamma = np.log(rng.standard_gamma(alpha + 1, size=shape))
+    log_gamma -= rng.standard_exponential(size=shape) / alpha
+    return np.asarray(softmax(log_gamma, axis=-1))

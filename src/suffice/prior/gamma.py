@@ -9,27 +9,33 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaincinv, gammaln, xlogy
 
-from suffice.display.beliefs import draw_densities
-from suffice.prior.estimates import check_seen
-from suffice.prior.picture import TAILS, check_single, densities, plot_points, summary_marks
+from suffice.display.distributions import (
+    TAILS,
+    check_single,
+    densities,
+    draw_densities,
+    plot_points,
+    summary_marks,
+)
 from suffice.prior.predictive import NegativeBinomial
 from suffice.prior.prior import (
     Interval,
     Prior,
     Size,
     broadcast,
-    broadcast_array,
     check_generator,
+    check_seen,
+    equal_tailed,
     positive,
     sample_shape,
-    tail_probabilities,
+    set_broadcast,
 )
 from suffice.prior.special import log_gamma_step
-from suffice.tally.events import Events
+from suffice.tally.discrete import Events
 from suffice.tally.tally import Floats
 
 # How much of the distribution of a rate, which has no upper end, is drawn.
-SHOWN_MASS = 0.998
+SHOWN_PROBABILITY = 0.998
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,10 +62,9 @@ class Gamma(Prior):
     _learns_from: ClassVar[type[Events]] = Events
 
     def __init__(self, shape: ArrayLike, rate: ArrayLike) -> None:
-        a, b = positive("Gamma", "shape", shape), positive("Gamma", "rate", rate)
-        common = broadcast("Gamma", a.shape, b.shape)
-        object.__setattr__(self, "shape", broadcast_array(a, common))
-        object.__setattr__(self, "rate", broadcast_array(b, common))
+        set_broadcast(
+            self, shape=positive("Gamma", "shape", shape), rate=positive("Gamma", "rate", rate)
+        )
 
     def _tally_of(self, data: ArrayLike) -> Events:
         return Events.of(data)
@@ -86,11 +91,7 @@ class Gamma(Prior):
 
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of the rate."""
-        lower, upper = (
-            np.asarray(gammaincinv(self.shape, tail) / self.rate)
-            for tail in tail_probabilities(level)
-        )
-        return Interval(lower, upper)
+        return equal_tailed(level, lambda tail: gammaincinv(self.shape, tail) / self.rate)
 
     def predictive(self) -> NegativeBinomial:
         """Return the negative binomial of the events in one new row."""
@@ -126,22 +127,20 @@ class Gamma(Prior):
 
         MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
         """
-        beliefs = {"prior": self}
-        if data is not None:
-            tally = self.as_tally(data)
-            if np.all(tally.weight > 0):  # the likelihood of no rows has no finite area
-                beliefs["likelihood"] = Gamma(1.0 + tally.sum_x, tally.weight)
-            beliefs["posterior"] = self.posterior(tally)
-        posterior = list(beliefs.values())[-1]
-        check_single("Gamma", posterior.shape.shape)
-        at = self._rates(list(beliefs.values()))
-        drawn = densities(beliefs, at)
-        return draw_densities(at, drawn, summary_marks(posterior), "rate λ", ax)
+        drawn = self._with_posterior(data, self._likelihood)
+        *_, last = drawn.values()
+        check_single("Gamma", last.shape.shape)
+        at = self._rates(list(drawn.values()))
+        return draw_densities(at, densities(drawn, at), summary_marks(last), "rate λ", ax)
 
-    def _rates(self, beliefs: list[Gamma]) -> Floats:
+    def _likelihood(self, tally: Events) -> Self | None:
+        # The likelihood of no rows has no finite area.
+        return type(self)(1.0 + tally.sum_x, tally.weight) if np.all(tally.weight > 0) else None
+
+    def _rates(self, distributions: list[Self]) -> Floats:
         """Return the rates to draw at: what the data allow, and what the prior expects."""
-        dense = [gammaincinv(belief.shape, TAILS) / belief.rate for belief in beliefs]
-        ends = [belief.interval(SHOWN_MASS) for belief in beliefs[1:] or beliefs]
+        dense = [gammaincinv(one.shape, TAILS) / one.rate for one in distributions]
+        ends = [one.interval(SHOWN_PROBABILITY) for one in distributions[1:] or distributions]
         start = min(float(self.mean()), *(float(end.lower) for end in ends))
         stop = max(float(self.mean()), *(float(end.upper) for end in ends))
         # Rates are read from 0, unless the lower half of the picture would be empty.

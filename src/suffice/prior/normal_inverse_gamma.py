@@ -11,25 +11,24 @@ from numpy.typing import ArrayLike
 from scipy.special import gammainccinv, gammaln, stdtrit
 
 from suffice.errors import InputError, PriorError, ShapeError
-from suffice.prior.estimates import check_seen
+from suffice.prior.predictive import StudentT
 from suffice.prior.prior import (
     Interval,
     Prior,
     Size,
     broadcast,
     check_generator,
+    check_seen,
+    equal_tailed,
     finite,
     positive,
     sample_shape,
-    tail_probabilities,
 )
-from suffice.prior.special import log_gamma_step
-from suffice.prior.student_t import StudentT
-from suffice.prior.tied import Axes, n_sharing, sum_shared, tied_shapes
+from suffice.prior.special import LOG_TWO_PI, log_gamma_step
 from suffice.tally.moments import Moments
 from suffice.tally.tally import Floats
 
-LOG_TWO_PI = float(np.log(2 * np.pi))
+Axes = tuple[int, ...]
 
 
 class MeanVariance(NamedTuple):
@@ -104,9 +103,9 @@ class NormalInverseGamma(Prior):
     def _shapes(self, met: Axes = (), axes: int | None = None) -> tuple[Axes, Axes, Axes]:
         """Return the shapes of the means and of the variances, and the shared axes."""
         class_name = type(self).__name__
-        spreads = broadcast(class_name, self.shape.shape, self.scale.shape)
+        scales = broadcast(class_name, self.shape.shape, self.scale.shape)
         means = broadcast(class_name, self.location.shape, self.pseudo_rows.shape)
-        return tied_shapes(class_name, spreads, means, met, self.shared, axes)
+        return tied_shapes(class_name, scales, means, met, self.shared, axes)
 
     def _tally_of(self, data: ArrayLike) -> Moments:
         return Moments.of(data)
@@ -183,19 +182,20 @@ class NormalInverseGamma(Prior):
         """Return the intervals of the mean (Student t) and of the variance (inverse gamma)."""
         full, kept, _ = self._shapes()
         width = np.sqrt(self.scale / (self.shape * self.pseudo_rows))
-        means, variances = [], []
+
+        def mean(tail: float) -> Floats:
+            return np.broadcast_to(self.location + width * stdtrit(2 * self.shape, tail), full)
+
+        def variance(tail: float) -> Floats:
+            return np.broadcast_to(self.scale / gammainccinv(self.shape, tail), kept)
+
         with np.errstate(divide="ignore"):  # an upper end beyond all floats is inf
-            for tail in tail_probabilities(level):
-                mean = self.location + width * stdtrit(2 * self.shape, tail)
-                means.append(np.broadcast_to(mean, full))
-                variance = self.scale / gammainccinv(self.shape, tail)
-                variances.append(np.broadcast_to(variance, kept))
-        return MeanVarianceInterval(Interval(*means), Interval(*variances))
+            return MeanVarianceInterval(equal_tailed(level, mean), equal_tailed(level, variance))
 
     def predictive(self) -> StudentT:
         """Return the Student t of one new entry (of each alone, where a variance is shared)."""
-        spread = self.scale / self.shape * (1 + 1 / self.pseudo_rows)
-        return StudentT(2 * self.shape, self.location, spread)
+        squared_scale = self.scale / self.shape * (1 + 1 / self.pseudo_rows)
+        return StudentT(2 * self.shape, self.location, squared_scale)
 
     def log_evidence(self, data: Moments | ArrayLike) -> Floats:
         """Return the log evidence of each variance, in its shape (length 1 if shared)."""
@@ -227,3 +227,44 @@ class NormalInverseGamma(Prior):
         noise = rng.standard_normal(sample_shape(size, full))
         mean = self.location + np.sqrt(variance / self.pseudo_rows) * noise
         return MeanVariance(np.asarray(mean), np.asarray(variance))
+
+
+def tied_shapes(
+    class_name: str, scales: Axes, means: Axes, met: Axes, shared: Iterable[int], axes: int | None
+) -> tuple[Axes, Axes, Axes]:
+    """Return the shapes of means and of (co)variances, and the shared axes from the end.
+
+    `scales` and `means` are the prior's own shapes, `met` that of a tally or parameter; axes
+    counted from the front are among the last `axes` ones (those of the prior if None).
+    """
+    fields = broadcast(class_name, scales, means)
+    full = broadcast(class_name, fields, met)
+    count = len(fields) if axes is None else axes
+    found = set()
+    for axis in shared:
+        if not -len(full) <= axis < count:
+            raise ShapeError(
+                f"{class_name} shares a variance along axis {axis} of the shape {full}. Name axes "
+                "of the tally, and give the location one entry for each that shares."
+            )
+        found.add(axis - count if axis >= 0 else axis)
+    from_end = tuple(sorted(found))
+    kept = list(full)
+    for axis in from_end:
+        if len(scales) >= -axis and scales[axis] != 1:
+            raise PriorError(
+                f"{class_name} has {scales[axis]} scales along axis {axis}, where one is shared. "
+                "Give them length 1 there, or do not share along that axis."
+            )
+        kept[axis] = 1
+    return full, tuple(kept), from_end
+
+
+def sum_shared(values: Floats, shared: Axes) -> Floats:
+    """Sum over the shared axes, which stay with length 1."""
+    return np.asarray(values.sum(axis=shared, keepdims=True)) if shared else values
+
+
+def n_sharing(shape: Axes, shared: Axes) -> int:
+    """Return how many entries share one variance."""
+    return int(np.prod([shape[axis] for axis in shared], dtype=int))

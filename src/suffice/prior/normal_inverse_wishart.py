@@ -1,4 +1,4 @@
-"""The inverse Wishart, through triangular factors: no matrix is inverted."""
+"""The prior of the mean and the covariance of rows; no matrix is inverted."""
 
 from __future__ import annotations
 
@@ -11,23 +11,33 @@ from numpy.typing import ArrayLike
 from scipy.special import gammainccinv, multigammaln, stdtrit
 
 from suffice.errors import InputError, PriorError, ShapeError
-from suffice.prior.estimates import check_seen
-from suffice.prior.matrices import cholesky, half_log_determinant, half_log_growth, symmetric
-from suffice.prior.normal_inverse_gamma import LOG_TWO_PI, MeanVarianceInterval
+from suffice.prior.normal_inverse_gamma import (
+    Axes,
+    MeanVarianceInterval,
+    n_sharing,
+    sum_shared,
+    tied_shapes,
+)
+from suffice.prior.predictive import MultivariateStudentT
 from suffice.prior.prior import (
-    Interval,
     Prior,
     Size,
     broadcast,
     check_generator,
+    check_seen,
+    equal_tailed,
     finite,
     positive,
     sample_shape,
-    tail_probabilities,
 )
-from suffice.prior.special import log_gamma_step
-from suffice.prior.student_t import MultivariateStudentT
-from suffice.prior.tied import Axes, n_sharing, sum_shared, tied_shapes
+from suffice.prior.special import (
+    LOG_TWO_PI,
+    cholesky,
+    half_log_determinant,
+    half_log_growth,
+    log_gamma_step,
+    symmetric,
+)
 from suffice.tally.moments import Moments
 from suffice.tally.tally import ROUNDING, Floats
 from suffice.threads import with_one_blas_thread
@@ -148,9 +158,9 @@ class NormalInverseWishart(Prior):
     def _shapes(self, met: Axes = (), axes: int | None = None) -> tuple[Axes, Axes, Axes]:
         """Return the leading shapes of the means and covariances, and the shared axes."""
         class_name = type(self).__name__
-        spreads = broadcast(class_name, self.degrees.shape, self.scale_matrix.shape[:-2])
+        scales = broadcast(class_name, self.degrees.shape, self.scale_matrix.shape[:-2])
         means = broadcast(class_name, self.location.shape[:-1], self.pseudo_rows.shape)
-        return tied_shapes(class_name, spreads, means, met, self.shared, axes)
+        return tied_shapes(class_name, scales, means, met, self.shared, axes)
 
     def _root(self) -> Floats:
         return cholesky(type(self).__name__, "scale_matrix", self.scale_matrix)
@@ -255,14 +265,15 @@ class NormalInverseWishart(Prior):
         degrees = (self.degrees - d + 1)[..., None]
         squares = np.diagonal(self.scale_matrix, axis1=-2, axis2=-1)
         width = np.sqrt(squares / (self.pseudo_rows[..., None] * degrees))
-        means, variances = [], []
+
+        def mean(tail: float) -> Floats:
+            return np.broadcast_to(self.location + width * stdtrit(degrees, tail), (*full, d))
+
+        def variance(tail: float) -> Floats:
+            return np.broadcast_to(squares / (2 * gammainccinv(degrees / 2, tail)), (*kept, d))
+
         with np.errstate(divide="ignore"):  # an upper end beyond all floats is inf
-            for tail in tail_probabilities(level):
-                mean = self.location + width * stdtrit(degrees, tail)
-                means.append(np.broadcast_to(mean, (*full, d)))
-                variance = squares / (2 * gammainccinv(degrees / 2, tail))
-                variances.append(np.broadcast_to(variance, (*kept, d)))
-        return MeanVarianceInterval(Interval(*means), Interval(*variances))
+            return MeanVarianceInterval(equal_tailed(level, mean), equal_tailed(level, variance))
 
     def predictive(self) -> MultivariateStudentT:
         """Return the multivariate t of one new row of each entry."""
@@ -293,8 +304,8 @@ class NormalInverseWishart(Prior):
         away = np.linalg.solve(root, (mean - self.location)[..., None])[..., 0]
         normal = d * (np.log(self.pseudo_rows) - LOG_TWO_PI) / 2 - half_log_determinant(root)
         normal = np.asarray(normal - self.pseudo_rows * np.square(away).sum(axis=-1) / 2)
-        log_spread = log_inverse_wishart(root, self._root(), self.degrees)
-        return np.asarray(log_spread + sum_shared(normal, shared))
+        log_wishart = log_inverse_wishart(root, self._root(), self.degrees)
+        return np.asarray(log_wishart + sum_shared(normal, shared))
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> MeanCovariance:
         """Draw means (*size, ..., d) and covariances (*size, ..., d, d; length 1 if shared)."""

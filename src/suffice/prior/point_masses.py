@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp, xlog1py, xlogy
 
-from suffice.display.beliefs import draw_masses
+from suffice.display.distributions import check_single, draw_point_masses, summary_marks
 from suffice.errors import PriorError, ShapeError
-from suffice.prior.estimates import check_seen
-from suffice.prior.picture import check_single, summary_marks
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import (
     Interval,
@@ -20,10 +18,11 @@ from suffice.prior.prior import (
     Size,
     broadcast,
     check_generator,
+    check_seen,
     sample_shape,
     tail_probabilities,
 )
-from suffice.tally.counts import Counts
+from suffice.tally.discrete import Counts
 from suffice.tally.tally import Floats, as_readonly, readonly_copy
 
 
@@ -53,10 +52,10 @@ class PointMasses(Prior):
     _learns_from: ClassVar[type[Counts]] = Counts
 
     def __init__(self, points: ArrayLike, weights: ArrayLike) -> None:
-        theta, beliefs = np.array(points, float), np.array(weights, float)
-        if theta.ndim != 1 or theta.size == 0 or beliefs.shape[-1:] != theta.shape:
+        theta, prior = np.array(points, float), np.array(weights, float)
+        if theta.ndim != 1 or theta.size == 0 or prior.shape[-1:] != theta.shape:
             raise ShapeError(
-                f"PointMasses of {theta.shape} points and {beliefs.shape} weights. Give points "
+                f"PointMasses of {theta.shape} points and {prior.shape} weights. Give points "
                 "(S,) and weights (..., S)."
             )
         if not np.all((theta >= 0) & (theta <= 1)):
@@ -64,13 +63,13 @@ class PointMasses(Prior):
             raise PriorError(f"PointMasses at {wrong:g}. Use probabilities from 0 to 1.")
         if np.unique(theta).size < theta.size:
             raise PriorError(f"PointMasses at {theta.tolist()} repeat. Name each point once.")
-        if not np.all(np.isfinite(beliefs) & (beliefs >= 0)):
-            wrong = beliefs[~(np.isfinite(beliefs) & (beliefs >= 0))][0]
+        if not np.all(np.isfinite(prior) & (prior >= 0)):
+            wrong = prior[~(np.isfinite(prior) & (prior >= 0))][0]
             raise PriorError(f"PointMasses have weight {wrong:g}. Use finite weights, 0 or more.")
-        if not np.all(beliefs.sum(axis=-1) > 0):
+        if not np.all(prior.sum(axis=-1) > 0):
             raise PriorError("PointMasses have weights 0 only. Give some point a weight above 0.")
         order = np.argsort(theta)
-        self._hold(theta[order], xlogy(1.0, beliefs[..., order]))
+        self._hold(theta[order], xlogy(1.0, prior[..., order]))
 
     def _hold(self, points: Floats, log_weights: Floats) -> None:
         total = logsumexp(log_weights, axis=-1, keepdims=True)
@@ -146,7 +145,7 @@ class PointMasses(Prior):
         return np.asarray(gain + tally.log_orderings)
 
     def log_density(self, parameter: ArrayLike) -> Floats:
-        """Return the log mass at `parameter`; -inf where no point is."""
+        """Return the log weight at `parameter`; -inf where no point is."""
         here = np.asarray(parameter, dtype=np.float64)[..., None] == self.points
         return np.asarray(np.max(np.where(here, self.log_weights, -np.inf), axis=-1))
 
@@ -163,15 +162,10 @@ class PointMasses(Prior):
 
         MAP, mean and 95 % interval are those of the last one drawn; the axes are returned.
         """
-        beliefs = {"prior": self}
-        if data is not None:
-            tally = self.as_tally(data)
-            alike = PointMasses(self.points, np.ones(self.points.shape))
-            beliefs["likelihood"] = alike.posterior(tally)
-            beliefs["posterior"] = self.posterior(tally)
-        posterior = list(beliefs.values())[-1]
-        check_single("PointMasses", posterior.log_weights.shape[:-1])
-        masses = {name: belief.weights for name, belief in beliefs.items()}
-        return draw_masses(
-            self.points, masses, summary_marks(posterior), "probability of success θ", ax
-        )
+        flat = type(self)(self.points, np.ones(self.points.shape))
+        drawn = self._with_posterior(data, flat.posterior)
+        *_, last = drawn.values()
+        check_single("PointMasses", last.log_weights.shape[:-1])
+        weights = {name: one.weights for name, one in drawn.items()}
+        label = "probability of success θ"
+        return draw_point_masses(self.points, weights, summary_marks(last), label, ax)

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import InputError, PriorError, ShapeError
-from suffice.prior.estimates import Estimates
-from suffice.tally.tally import Floats, Tally, as_readonly, readonly_copy
+from suffice.tally.tally import ArrayValue, Floats, Tally, as_readonly, readonly_copy
 
 Size = int | Sequence[int] | None
+T = TypeVar("T")
 
 
-class Interval(NamedTuple):
-    """The ends of an equal-tailed credible interval, each in the shape of its parameter."""
-
-    lower: Floats
-    upper: Floats
-
-
-class Prior(ABC):
-    """A conjugate family: a prior and a tally make a posterior, which is a prior again.
+class Prior(ArrayValue, ABC):
+    """A conjugate family: a prior and a tally make a posterior, which is a prior for more data.
 
     Fields are arrays that broadcast with the tally: leading axes stand for classes and features,
     and axes that only the prior has stand for several priors held against one tally.
 
-    Wherever data are asked for, a tally or one raw sequence will do.
+    Data are given as a tally, or as one raw sequence.
     """
 
     _learns_from: ClassVar[type[Tally]] = Tally
@@ -83,14 +76,14 @@ class Prior(ABC):
     def mle(self, data: Any) -> Any:
         """Return the parameter that makes `data` most probable, or say why there is none."""
         raise InputError(
-            f"A {type(self).__name__} tells no maximum-likelihood estimate. Use its mode or mean."
+            f"A {type(self).__name__} has no maximum-likelihood estimate. Use its mode or mean."
         )
 
     def estimates(self, data: Any) -> Estimates:
-        """Return what maximum likelihood, MAP and posterior mean say, side by side."""
+        """Return the maximum-likelihood estimate, the MAP and the posterior mean, side by side."""
         tally = self.as_tally(data)
         posterior = self.posterior(tally)
-        return Estimates.asked(lambda: self.mle(tally), posterior.mode, posterior.mean)
+        return Estimates.of(lambda: self.mle(tally), posterior.mode, posterior.mean)
 
     def log_bayes_factor(self, other: Prior, data: Any) -> Floats:
         """Return the log evidence of `data` under this prior less that under `other`.
@@ -120,6 +113,20 @@ class Prior(ABC):
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(self.log_bayes_factor(other, data)))
 
+    def _with_posterior(
+        self, data: Any, likelihood: Callable[[Any], Self | None]
+    ) -> dict[str, Self]:
+        """Return what is drawn: the prior and, given data, the likelihood and the posterior.
+
+        `likelihood` is the posterior of a tally under a flat prior; None if it is improper.
+        """
+        if data is None:
+            return {"prior": self}
+        tally = self.as_tally(data)
+        flat = likelihood(tally)
+        drawn = {"prior": self, "likelihood": flat, "posterior": self.posterior(tally)}
+        return {name: one for name, one in drawn.items() if one is not None}
+
     def _shared_in(self, tally: Any) -> tuple[int, ...]:
         """Return the axes of the tally, from the end, over which one evidence is taken."""
         return ()
@@ -128,18 +135,66 @@ class Prior(ABC):
     def sample(self, rng: np.random.Generator, size: Size = None) -> Any:
         """Draw `size` parameters; the axes of `size` come first."""
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(np.array_equal(mine, vars(other)[name]) for name, mine in vars(self).items())
 
-    __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
+class Interval(NamedTuple):
+    """The ends of an equal-tailed credible interval, each in the shape of its parameter."""
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # Unpickled arrays are writeable, whatever they were before.
-        for name, value in state.items():
-            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
-            object.__setattr__(self, name, kept)
+    lower: Floats
+    upper: Floats
+
+
+class Estimates(NamedTuple):
+    """Three point estimates; one that does not exist is None, and `missing` says why.
+
+    Examples
+    --------
+    >>> from suffice.prior import Beta
+    >>> print(Beta(2, 2).estimates([1, 1, 0, 1]))
+    MLE   0.75
+    MAP   0.6667
+    mean  0.625
+    >>> print(Beta(2, 2).estimates([]))
+    MLE   none: Nothing was seen, so nothing is most likely. Give data, or use the prior alone.
+    MAP   0.5
+    mean  0.5
+    """
+
+    mle: Any
+    map: Any
+    mean: Any
+    missing: Mapping[str, str]
+
+    @classmethod
+    def of(cls, mle: Callable[[], Any], mode: Callable[[], Any], mean: Callable[[], Any]) -> Self:
+        """Compute the three, and keep the error of each that does not exist."""
+        found, missing = {}, {}
+        for name, compute in (("mle", mle), ("map", mode), ("mean", mean)):
+            try:
+                found[name] = compute()
+            except (InputError, PriorError) as error:
+                found[name], missing[name] = None, str(error)
+        return cls(**found, missing=missing)
+
+    def __str__(self) -> str:
+        names = {"mle": "MLE", "map": "MAP", "mean": "mean"}
+        return "\n".join(
+            f"{shown:<5} none: {self.missing[name]}"
+            if name in self.missing
+            else f"{shown:<5} {_format_value(getattr(self, name))}"
+            for name, shown in names.items()
+        )
+
+
+def _format_value(value: Any) -> str:
+    """Write a parameter on one line, to four digits."""
+    if isinstance(value, tuple):
+        parts = zip(value._fields, value, strict=True)  # type: ignore[attr-defined]
+        return ", ".join(f"{name} {_format_value(part)}" for name, part in parts)
+    array = np.asarray(value)
+    if array.size == 1:
+        return f"{array.item():.4g}"
+    text = np.array2string(array, formatter={"float_kind": lambda number: f"{number:.4g}"})
+    return " ".join(text.split())
 
 
 def positive(class_name: str, name: str, values: ArrayLike) -> Floats:
@@ -163,7 +218,7 @@ def finite(class_name: str, name: str, values: ArrayLike) -> Floats:
 
 
 def broadcast(class_name: str, *shapes: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the shape that several shapes spread to, or say that they do not fit."""
+    """Return the shape that several shapes broadcast to, or say that they do not fit."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -179,6 +234,27 @@ def broadcast_array(values: Floats, shape: tuple[int, ...]) -> Floats:
     if values.shape == shape:
         return readonly_copy(values)
     return as_readonly(np.broadcast_to(values, shape).copy())
+
+
+def set_broadcast(value: Any, **fields: Floats) -> None:
+    """Set the fields of a frozen value, each repeated to their common shape."""
+    shape = broadcast(type(value).__name__, *(array.shape for array in fields.values()))
+    for name, array in fields.items():
+        object.__setattr__(value, name, broadcast_array(array, shape))
+
+
+def unchecked(kind: type[T], **fields: Any) -> T:
+    """Return a frozen value with these fields, which its constructor need not check."""
+    value = object.__new__(kind)
+    for name, field in fields.items():
+        object.__setattr__(value, name, as_readonly(field))
+    return value
+
+
+def equal_tailed(level: float, quantile: Callable[[float], Floats]) -> Interval:
+    """Return the interval between two quantiles that leaves the same probability on each side."""
+    lower, upper = (np.asarray(quantile(tail)) for tail in tail_probabilities(level))
+    return Interval(lower, upper)
 
 
 def tail_probabilities(level: float) -> tuple[float, float]:
@@ -208,3 +284,11 @@ def sample_shape(size: Size, shape: tuple[int, ...]) -> tuple[int, ...]:
             "tuple."
         )
     return (*lead, *shape)
+
+
+def check_seen(weight: Floats) -> None:
+    """Refuse a maximum-likelihood estimate where nothing was seen."""
+    if not np.all(weight > 0):
+        raise InputError(
+            "Nothing was seen, so nothing is most likely. Give data, or use the prior alone."
+        )

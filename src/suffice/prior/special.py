@@ -1,4 +1,4 @@
-"""Ratios of gamma functions, with all their digits."""
+"""Log gamma functions, Cholesky factors and log determinants, with all their digits."""
 
 from __future__ import annotations
 
@@ -6,10 +6,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
+from suffice.errors import PriorError, ShapeError
 from suffice.tally.tally import Floats
 
 # From here on Stirling's series, to the seventh power, has all digits.
 LARGE = 20.0
+# A matrix whose two halves differ by more than this, relative to its largest entry, was not
+# meant to be symmetric; less is rounding.
+ASYMMETRY = 1e-9
+LOG_TWO_PI = float(np.log(2 * np.pi))
 
 
 def log_gamma_step(z: ArrayLike, step: ArrayLike) -> Floats:
@@ -35,3 +40,47 @@ def _stirling_rest(z: Floats) -> Floats:
     """Return ln G(z) - (z - 1/2) ln z + z - ln(2 pi) / 2, of a large z."""
     w = 1.0 / (z * z)
     return np.asarray((1 / 12 - w * (1 / 360 - w * (1 / 1260 - w / 1680))) / z)
+
+
+def symmetric(class_name: str, name: str, matrix: Floats) -> Floats:
+    """Return the matrices (..., d, d) with the rounding between their halves removed."""
+    if matrix.ndim < 2 or matrix.shape[-1] != matrix.shape[-2]:
+        raise ShapeError(f"{class_name} has {name} of shape {matrix.shape}. Give (..., d, d).")
+    turned = np.swapaxes(matrix, -1, -2)
+    off = np.abs(matrix - turned).max(initial=0.0, axis=(-2, -1))
+    if np.any(off > ASYMMETRY * np.abs(matrix).max(initial=0.0, axis=(-2, -1))):
+        raise PriorError(
+            f"{class_name} has a {name} whose halves differ by {off.max():g}. Give a symmetric "
+            "matrix."
+        )
+    return np.asarray((matrix + turned) / 2)
+
+
+def cholesky(class_name: str, name: str, matrix: Floats) -> Floats:
+    """Return the lower factors of the matrices, or name the eigenvalue that has none."""
+    try:
+        return np.asarray(np.linalg.cholesky(matrix), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        least = np.linalg.eigvalsh(matrix).min()
+        raise PriorError(
+            f"{class_name} has a {name} with eigenvalue {least:g}, so it is not positive definite. "
+            "Leave out features that repeat others, or add a multiple of the identity."
+        ) from None
+
+
+def half_log_determinant(root: Floats) -> Floats:
+    """Return half the log determinant of the matrices whose lower factors these are."""
+    return np.asarray(np.log(np.diagonal(root, axis1=-2, axis2=-1)).sum(axis=-1))
+
+
+def half_log_growth(root: Floats, added: Floats, now: Floats) -> Floats:
+    """Return half of ln|S + A| - ln|S|, for S by its lower factor, A >= 0, `now` = ln|S + A| / 2.
+
+    Of an A that is small beside S, the two determinants would have no digit left.
+    """
+    half = np.linalg.solve(root, added)
+    white = np.linalg.solve(root, np.swapaxes(half, -1, -2))
+    small = np.trace(white, axis1=-2, axis2=-1) < 1
+    values = np.linalg.eigvalsh(np.where(small[..., None, None], white, 0.0))
+    by_values = np.log1p(np.maximum(values, 0.0)).sum(axis=-1) / 2
+    return np.where(small, by_values, now - half_log_determinant(root))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import quad_vec
 from scipy.special import expit, logsumexp
 
-from suffice.display.bars import draw_bars
+from suffice.display.plots import draw_bars
 from suffice.display.tables import Bar, PrintedTable, Section, Tabular
 from suffice.errors import InputError, ShapeError
 from suffice.scoring.scorer import mix_with_uniform

@@ -20,7 +20,7 @@ from suffice.prior.coefficients import (
     precision_root,
     solve_with_root,
 )
-from suffice.prior.student_t import Normal, StudentT
+from suffice.prior.predictive import Normal, StudentT
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 

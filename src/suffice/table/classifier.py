@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from suffice._sklearn import Interval, StrOptions
 from suffice.combine.combination import Combination
 from suffice.combine.select import COMBINE_METHODS
-from suffice.data.conversion import first_row_as_table
+from suffice.data.frames import first_row_as_table
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import InputError

@@ -16,8 +16,14 @@ from numpy.typing import NDArray
 
 from suffice._sklearn import get_feature_names
 from suffice.data.columns import MISSING_CODE, Column
-from suffice.data.conversion import as_table, check_unique_names, is_columns
-from suffice.data.frames import column_names, is_frame, with_names
+from suffice.data.frames import (
+    as_table,
+    check_unique_names,
+    column_names,
+    is_columns,
+    is_frame,
+    with_names,
+)
 from suffice.data.objects import DAY, Kind
 from suffice.data.rows import Rows
 from suffice.data.schema import Field, Schema, with_own_levels

@@ -17,8 +17,8 @@ from suffice.combine.combination import Combination
 from suffice.combine.select import COMBINE_METHODS, UNFITTED
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column
 from suffice.data.objects import Kind
-from suffice.data.parsing.format import StringFormat
 from suffice.data.schema import Field, Schema
+from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.errors import InputError, ShapeError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns
@@ -27,7 +27,7 @@ from suffice.families.columns.by_name import check_settings
 from suffice.generative import persistence
 from suffice.generative.importance import increase_of, increase_saved
 from suffice.generative.persistence import answers_of, check_saved_rows, sample_of, saved_rows
-from suffice.persist.agreement import (
+from suffice.persist.checks import (
     MAX_CELL,
     MAX_WEIGHT,
     check_alike,
@@ -37,8 +37,8 @@ from suffice.persist.agreement import (
     check_kinds,
     check_shapes,
     check_sizes,
+    refuse,
 )
-from suffice.persist.refusal import refuse
 from suffice.table.choices import Choice, Choices, Trial
 from suffice.table.counter import TableCounter
 from suffice.table.fitted import TableFitted, Window

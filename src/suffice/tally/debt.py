@@ -1,9 +1,9 @@
 """The gross scale of what a model has learned: how large its sums have been, forgotten rows too.
 
 Sums of float64 are rounded relative to their size at the time. When most of a sum is forgotten, the
-rounding stays, and may be larger than what is left: only the size that the sum once had tells it
-from debt. A tally does not know that size, since it is the tally of the rows that are left. So the
-model keeps it, as powers of two, which say nothing else of rows that were forgotten.
+rounding stays, and may be larger than what is left: only the size that the sum once had
+distinguishes it from debt. A tally does not know that size, since it is the tally of the rows that
+are left. So the model keeps it, as powers of two, which reveal nothing else of forgotten rows.
 """
 
 from __future__ import annotations
@@ -66,17 +66,17 @@ class Shortfall(NamedTuple):
         squares about the mean; rows with the same missing values.
     path : numbers of the blocks that lead to it
     at : place in the tally, the class first
-    held, asked : float
+    held, taken : float
         What there is and what is to be taken off; of squares, what would be left, and 0.
     size : float
-        How much is missing, relative to the gross scale (`skin.gross_scale`).
+        How much is missing, relative to the gross scale.
     """
 
     kind: str
     path: tuple[int, ...]
     at: tuple[int, ...]
     held: float
-    asked: float
+    taken: float
     size: float
 
 
@@ -160,12 +160,12 @@ def _patterns(whole: Patterns, part: Patterns, gross: Moments) -> Iterator[Short
                 yield one._replace(at=(one.at[0], pattern[one.at[1]]))
 
 
-def _worst(kind: str, have: Floats, asked: Floats, gross: Floats) -> Shortfall:
-    scale = np.maximum(np.maximum(have, asked), np.maximum(gross, np.finfo(np.float64).tiny))
-    size = (asked - have) / scale
+def _worst(kind: str, have: Floats, taken: Floats, gross: Floats) -> Shortfall:
+    scale = np.maximum(np.maximum(have, taken), np.maximum(gross, np.finfo(np.float64).tiny))
+    size = (taken - have) / scale
     at = np.unravel_index(int(np.argmax(size)), size.shape)
     place = tuple(int(index) for index in at)
-    return Shortfall(kind, (), place, float(have[at]), float(asked[at]), float(size[at]))
+    return Shortfall(kind, (), place, float(have[at]), float(taken[at]), float(size[at]))
 
 
 def describe_shortfall(found: Shortfall, what: str, label: Any = None, missing: str = "") -> str:
@@ -177,15 +177,15 @@ def describe_shortfall(found: Shortfall, what: str, label: Any = None, missing: 
     """
     place = "" if label is None else f" in class {label!r}"
     what = what[:1].upper() + what[1:]
-    asked = f"and {found.asked:g} are to be forgotten"
+    rest = f"and {found.taken:g} are to be forgotten"
     if found.kind == "rows":
-        fact = f"Class {label!r} has {found.held:g} rows, {asked}"
+        fact = f"Class {label!r} has {found.held:g} rows, {rest}"
     elif found.kind == "pattern":
-        fact = f"There are {found.held:g} rows {missing}{place}, {asked}"
+        fact = f"There are {found.held:g} rows {missing}{place}, {rest}"
     elif found.kind == "seen":
-        fact = f"{what} was seen in {found.held:g} rows{place}, {asked}"
+        fact = f"{what} was seen in {found.held:g} rows{place}, {rest}"
     elif found.kind == "times":
-        fact = f"{what} was counted {found.held:g} times{place}, {asked}"
+        fact = f"{what} was counted {found.held:g} times{place}, {rest}"
     else:
         fact = f"{what} would be left with a sum of squares of {found.held:.3g}{place}"
     return f"{fact}: {CURE}"

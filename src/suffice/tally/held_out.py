@@ -7,13 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from suffice.tally.blocks import Blocks
-from suffice.tally.counts import Counts
-from suffice.tally.events import Events
+from suffice.tally.compound import Blocks
+from suffice.tally.discrete import Counts, Events
 from suffice.tally.moments import Moments
 from suffice.tally.patterns import Patterns
 from suffice.tally.quartics import Quartics
-from suffice.tally.tally import ROUNDING, Floats, Tally, as_readonly
+from suffice.tally.tally import Floats, Tally, as_readonly, broadcast_along, difference
 
 T = TypeVar("T", bound=Tally)
 
@@ -51,12 +50,11 @@ def training_tallies(folds: T, whole: T, size: int, *, complete: bool) -> T:
     sums: dict[str, Floats] = {}
     for name in folds._sums:
         part, total = getattr(folds, name), getattr(everything, name)
-        sums[name] = _sum_of_others(part, size) if complete else _difference(total, part)
+        sums[name] = _sum_of_others(part, size) if complete else difference(total, part)
     if isinstance(folds, Moments) and not complete:
         # Of rows that are all gone nothing is left but rounding.
         for name in ("sum_x", "sum_xx"):
-            gone = sums["weight"] == 0
-            gone = gone.reshape(gone.shape + (1,) * (sums[name].ndim - gone.ndim))
+            gone = broadcast_along(sums["weight"], sums[name]) == 0
             sums[name] = np.where(gone, 0.0, sums[name])
     return everything._rebuild(sums)
 
@@ -64,7 +62,7 @@ def training_tallies(folds: T, whole: T, size: int, *, complete: bool) -> T:
 def with_weight_of(part: T, whole: T) -> T:
     """Return a tally as heavy as another, class by class (and feature by feature).
 
-    How much each class has lost to a fold would tell the classes of the fold's rows; shares, means
+    How much each class has lost to a fold would reveal the classes of its rows; shares, means
     and variances stay. What has no weight stays empty.
 
     Examples
@@ -107,10 +105,9 @@ def _scale(tally: T, factor: Floats) -> T:
     """Return a tally with its sums multiplied by factors along their first axes."""
 
     def times(array: Floats) -> Floats:
-        missing = array.ndim - factor.ndim
-        if missing < 0:  # a sum for each class, where features have factors of their own
+        if array.ndim < factor.ndim:  # a sum for each class, where features have their own factors
             return array
-        return np.asarray(array * factor.reshape(factor.shape + (1,) * missing))
+        return np.asarray(array * broadcast_along(factor, array))
 
     return tally._rebuild({name: times(getattr(tally, name)) for name in tally._sums})
 
@@ -123,10 +120,3 @@ def _sum_of_others(array: Floats, size: int) -> Floats:
     after = np.zeros_like(folds)
     after[:-1] = np.cumsum(folds[:0:-1], axis=0)[::-1]
     return as_readonly((before + after).reshape(array.shape))
-
-
-def _difference(total: Floats, part: Floats) -> Floats:
-    """Return what is left of sums, 0 where it is rounding."""
-    left = total - part
-    left[np.abs(left) <= ROUNDING * np.maximum(np.abs(total), np.abs(part))] = 0.0
-    return as_readonly(left)

@@ -1,21 +1,24 @@
-"""First and second moments about an origin: what Gaussian data have to say."""
+"""First and second moments about an origin: sufficient statistics of Gaussian data."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from suffice.errors import InputError, ShapeError
-from suffice.tally.scatter import Scales, check_scatter
-from suffice.tally.sequence import sequence
+from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError, warn_caller
 from suffice.tally.tally import (
+    ROUNDING,
     Floats,
+    Index,
     Tally,
     as_readonly,
     broadcast_along,
+    checked_data,
+    expand_array,
     power_of_two,
     readonly_copy,
     subtract_checked,
@@ -26,14 +29,103 @@ from suffice.tally.tally import (
 FAR_ORIGIN = 1e3
 # A sum of squares shows the size of a part that is no more than so many times larger.
 SHOWN = 2.0
+EPSILON = float(np.finfo(np.float64).eps)
+# A variance known to fewer digits than this after a subtraction is worth a warning.
+DIGITS_WORTH_A_WARNING = 1e-6
+# Roundings of the largest sum within which what is left of a scatter is none.
+NO_SCATTER = 4.0
+
+
+class SumsAboutOrigin(Tally, ABC):
+    """Sums over rows of functions of x - origin: the same rows have them about any origin."""
+
+    weight: Floats
+    origin: Floats
+
+    @property
+    def weights(self) -> Floats:
+        """The weight of each feature, shape (..., d), also where whole rows have one weight."""
+        if self.weight.ndim == self.origin.ndim:
+            return self.weight
+        return np.broadcast_to(self.weight[..., None], self.origin.shape)
+
+    @abstractmethod
+    def _moments(self) -> Moments:
+        """Return the moments of the features themselves."""
+
+    @abstractmethod
+    def rebase(self, origin: ArrayLike) -> Self:
+        """Return the same rows about another origin."""
+
+    def _common(self, other: Self) -> tuple[Self, Self]:
+        Tally._common(self, other)
+        # An empty side has no origin of its own to defend.
+        origin = np.where(self.weights > 0, self.origin, other.origin)
+        return self.rebase(origin), other.rebase(origin)
+
+    def _rebuild(self, sums: Any) -> Self:
+        named = {name: as_readonly(np.asarray(value)) for name, value in sums.items()}
+        return type(self)(**{"origin": self.origin, **named})
+
+    def subtract(self, other: Self, gross: Moments | None = None) -> Self:
+        """Return the tally without the rows of another one; debt is judged by the gross scale."""
+        a, b = self._common(self._same_kind(other))
+        parts = a._moments(), b._moments(), other._moments()
+        step = Scales.of(*parts)
+        scale = step if gross is None else Scales.of(*parts, gross)
+        whole_rows = a.weight.ndim < a.origin.ndim
+        size = scale.weight.max(axis=-1, initial=0.0) if whole_rows else scale.weight
+        weight = subtract_checked(type(self).__name__, "weight", a.weight, b.weight, size)
+        sums = {"weight": weight}
+        for name in self._sums[1:]:
+            change = getattr(a, name) - getattr(b, name)
+            sums[name] = np.where(broadcast_along(weight, change) == 0, 0.0, change)
+        left = a._rebuild(sums)
+        return left._without_scatter(check_scatter(left._moments(), b.weights > 0, step, scale))
+
+    def _without_scatter(self, flat: NDArray[np.bool_]) -> Self:
+        """Return the tally with no scatter of some features, (..., d): what is left is rounding."""
+        return self
+
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
+        """Return how large weights and squares of the features are, as diagonal moments about 0."""
+        moments = self._moments()
+        weight = power_of_two(moments.weights, broadcast_along(least, moments.weights))
+        nothing = as_readonly(np.zeros(moments.sum_x.shape))
+        squares = power_of_two(moments.squares)
+        return Moments(as_readonly(weight), nothing, nothing, as_readonly(squares))
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether a sum may be smaller than its parts: it may be about another origin."""
+        return True
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether squares are smaller in a sum, which may be about another origin."""
+        return bool(np.any(self._moments().squares > SHOWN * total._moments().squares))
+
+    def take(self, index: Any) -> Self:
+        """Return the tally at `index` of the first axis (a class, or several)."""
+        return type(self)(**{name: array[index] for name, array in vars(self).items()})
+
+    def expand(self, index: Index, size: int) -> Self:
+        """Return a tally of `size` entries that holds ours at `index` and is empty elsewhere."""
+        arrays = {name: expand_array(array, index, size) for name, array in vars(self).items()}
+        return type(self)(**{name: as_readonly(array) for name, array in arrays.items()})
+
+    def _sum_about(self, origin: Floats) -> Self:
+        """Return the sum over the first axis, about an origin (..., d)."""
+        moved = self.rebase(origin)
+        sums = {name: as_readonly(np.sum(getattr(moved, name), axis=0)) for name in self._sums}
+        return type(self)(**{"origin": as_readonly(np.asarray(origin)), **sums})
 
 
 @dataclass(frozen=True, eq=False)
-class Moments(Tally):
+class Moments(SumsAboutOrigin):
     """Sums of d = x - origin and of its squares (docs: mathematics, section 3).
 
     Sums about a stated origin are linear in the rows, so they add and subtract exactly, and they
-    keep their digits where raw sums lose them (data at 1e8 with spread 1).
+    keep their digits where raw sums lose them (data at 1e8 with variance 1).
 
     Parameters
     ----------
@@ -95,7 +187,8 @@ class Moments(Tally):
         >>> Moments.of([1e8, 1e8 + 1]).variance()
         array([0.25])
         """
-        x = sequence(rows, np.isfinite, "Give finite numbers, a row each; leave gaps out.", None)
+        cure = "Give finite numbers, a row each; leave missing values out."
+        x = checked_data(rows, np.isfinite, cure, None)
         if x.ndim == 1:
             x = x[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -116,18 +209,14 @@ class Moments(Tally):
         return self.sum_xx.ndim > self.sum_x.ndim
 
     @property
-    def weights(self) -> Floats:
-        """The weight of each feature, shape (..., d), for diagonal and full moments alike."""
-        if not self.full:
-            return self.weight
-        return np.broadcast_to(self.weight[..., None], self.sum_x.shape)
-
-    @property
     def squares(self) -> Floats:
         """Sum of squares of each feature about the origin, shape (..., d)."""
         if not self.full:
             return self.sum_xx
         return np.asarray(np.diagonal(self.sum_xx, axis1=-2, axis2=-1))
+
+    def _moments(self) -> Moments:
+        return self
 
     def mean(self) -> Floats:
         """Mean of each feature, shape (..., d); the origin where nothing was seen."""
@@ -181,33 +270,6 @@ class Moments(Tally):
         a, b = self.rebase(origin), other.rebase(origin)
         return a._rebuild({name: getattr(a, name) + getattr(b, name) for name in self._sums})
 
-    def subtract(self, other: Self, gross: Moments | None = None) -> Self:
-        """Return the tally without the rows of another one; debt is judged by the gross scale."""
-        a, b = self._common(self._same_kind(other))
-        step = Scales.of(a, b, other)
-        scale = step if gross is None else Scales.of(a, b, other, gross)
-        own = scale.weight.max(axis=-1, initial=0.0) if self.full else scale.weight
-        weight = subtract_checked(type(self).__name__, "weight", a.weight, b.weight, own)
-        gone = weight == 0
-        feature_gone = gone[..., None] if self.full else gone
-        square_gone = gone[..., None, None] if self.full else gone
-        left = a._rebuild(
-            {
-                "weight": weight,
-                "sum_x": np.where(feature_gone, 0.0, a.sum_x - b.sum_x),
-                "sum_xx": np.where(square_gone, 0.0, a.sum_xx - b.sum_xx),
-            }
-        )
-        return left._without_scatter(check_scatter(left, b.weights > 0, step, scale))
-
-    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
-        """Return how large weights and squares are, as diagonal moments about 0."""
-        weight = power_of_two(self.weights, broadcast_along(least, self.weights))
-        nothing = as_readonly(np.zeros(self.sum_x.shape))
-        return Moments(
-            as_readonly(weight), nothing, nothing, as_readonly(power_of_two(self.squares))
-        )
-
     def maximum(self, other: Self) -> Self:
         """Return the larger of two magnitudes, which are about 0."""
         Tally._common(self, self._same_kind(other))
@@ -215,43 +277,25 @@ class Moments(Tally):
         squares = np.maximum(self.sum_xx, other.sum_xx)
         return type(self)(as_readonly(weight), self.origin, self.sum_x, as_readonly(squares))
 
-    @property
-    def may_be_hidden(self) -> bool:
-        """Whether a sum may be smaller than its parts: it may be about another origin."""
-        return True
-
-    def is_hidden_by(self, total: Self) -> bool:
-        """Say whether squares are smaller in a sum, which may be about another origin."""
-        return bool(np.any(self.squares > SHOWN * total.squares))
-
-    def take(self, index: int | slice | np.ndarray) -> Self:
-        """Return the tally at `index` of the first axis (a class, or several)."""
-        return type(self)(
-            self.weight[index], self.origin[index], self.sum_x[index], self.sum_xx[index]
-        )
-
     def pooled(self) -> Self:
         """Return the sum over the first axis, about the mean of the means."""
         weights = self.weights
         total = weights.sum(axis=0)
         safe = np.where(total > 0, total, 1.0)
         centre = (weights * self.mean()).sum(axis=0) / safe
-        moved = self.rebase(centre)
-        sums = (as_readonly(np.asarray(getattr(moved, name).sum(axis=0))) for name in self._sums)
-        weight, sum_x, sum_xx = sums
-        return type(self)(weight, as_readonly(centre), sum_x, sum_xx)
+        return self._sum_about(centre)
 
     def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether weights, means and scatters are equal up to rounding.
 
-        A mean is compared on the scale of its feature's spread and size, a scatter on that of
-        the sums it was taken from.
+        A mean is compared on the scale of its feature's standard deviation and size, a scatter on
+        that of the sums it was taken from.
         """
         a, b = self._common(self._same_kind(other))
-        expand = np.sqrt(np.maximum(a.squares, b.squares) / np.maximum(a.weights, 1e-300))
-        size = expand + np.maximum(np.abs(a.mean()), np.abs(b.mean()))
-        seen = a.weights > 0
         squares = np.maximum(a.squares, b.squares)
+        deviation = np.sqrt(squares / np.maximum(a.weights, 1e-300))
+        size = deviation + np.maximum(np.abs(a.mean()), np.abs(b.mean()))
+        seen = a.weights > 0
         root = np.sqrt(squares)
         bound = root[..., :, None] * root[..., None, :] if self.full else squares
         return (
@@ -265,28 +309,6 @@ class Moments(Tally):
         weights = self.weights
         return np.asarray(self.sum_x / np.where(weights > 0, weights, 1.0))
 
-    def _rebuild(self, sums: dict[str, Floats]) -> Self:  # type: ignore[override]
-        named = {name: as_readonly(np.asarray(value)) for name, value in sums.items()}
-        return type(self)(named["weight"], self.origin, named["sum_x"], named["sum_xx"])
-
-    def expand(self, index: np.ndarray, size: int) -> Self:
-        """Return a tally of `size` entries that holds ours at `index` and is empty elsewhere."""
-        wide = np.zeros((size, *self.origin.shape[1:]))
-        wide[index] = self.origin
-        sums = {}
-        for name in self._sums:
-            array = getattr(self, name)
-            out = np.zeros((size, *array.shape[1:]))
-            out[index] = array
-            sums[name] = as_readonly(out)
-        return type(self)(sums["weight"], as_readonly(wide), sums["sum_x"], sums["sum_xx"])
-
-    def _common(self, other: Self) -> tuple[Self, Self]:
-        Tally._common(self, other)
-        # An empty side has no origin of its own to defend.
-        origin = np.where(self.weights > 0, self.origin, other.origin)
-        return self.rebase(origin), other.rebase(origin)
-
     def _origin_with(self, other: Self) -> Floats:
         """Return the origin of a sum: ours, or the mean of both where ours is far from it.
 
@@ -299,10 +321,10 @@ class Moments(Tally):
         total = np.where(both, mine + theirs, 1.0)
         apart = np.where(both, other.mean() - self.mean(), 0.0)
         shift = np.where(both, self.mean() - origin + theirs / total * apart, 0.0)
-        expand = mine * (theirs / total) * apart**2
+        scatter = mine * (theirs / total) * apart**2
         for one in (self, other):
-            expand = expand + np.maximum(one.squares - one._shift() * one.sum_x, 0.0)
-        far = (total * shift**2 > FAR_ORIGIN**2 * expand) & (shift != 0)
+            scatter = scatter + np.maximum(one.squares - one._shift() * one.sum_x, 0.0)
+        far = (total * shift**2 > FAR_ORIGIN**2 * scatter) & (shift != 0)
         return np.where(far, origin + shift, origin)
 
     def _without_scatter(self, flat: np.ndarray) -> Self:
@@ -316,3 +338,76 @@ class Moments(Tally):
             where = flat[..., :, None] | flat[..., None, :]
         sums = {"weight": self.weight, "sum_x": self.sum_x}
         return self._rebuild({**sums, "sum_xx": np.where(where, level, self.sum_xx)})
+
+
+@dataclass(frozen=True)
+class Scales:
+    """How large the weight and the sum of squares of each feature have been, (..., d) both."""
+
+    weight: Floats
+    squares: Floats
+
+    @classmethod
+    def of(cls, *moments: Moments) -> Self:
+        """Return the largest of several tallies' sums, each about its own origin."""
+        weights = np.stack([one.weights for one in moments])
+        squares = np.stack([one.squares for one in moments])
+        return cls(weights.max(axis=0), squares.max(axis=0))
+
+    def of_scatter(self, mean: Floats) -> Floats:
+        """Return the scale of the rounding of a scatter, given the mean about the origin.
+
+        The scatter is Q - S^2 / W. Where Q, S and W are known to e Q', e sqrt(W' Q') and e W', with
+        the scales Q' and W', it is known to e (sqrt(Q') + |S / W| sqrt(W'))^2 to first order.
+        """
+        root = np.sqrt(self.squares) + np.abs(mean) * np.sqrt(self.weight)
+        return np.asarray(np.square(root))
+
+
+def check_scatter(
+    left: Moments, taken: NDArray[np.bool_], step: Scales, gross: Scales
+) -> NDArray[np.bool_]:
+    """Return the features (..., d) that vary no more, or refuse to leave a negative scatter.
+
+    Only what is left of features that something was `taken` from is looked at.
+
+    Parameters
+    ----------
+    left : Moments
+    taken : (..., d)
+    step, gross : Scales
+        Of this subtraction, and of all that was ever learned.
+    """
+    mean = left.sum_x / np.where(left.weights > 0, left.weights, 1.0)
+    squares = left.squares - mean * left.sum_x
+    size = gross.of_scatter(mean)
+    short = taken & (squares < -ROUNDING * size)
+    if np.any(short):
+        at = tuple(int(i) for i in np.argwhere(short)[0])
+        raise DebtError(
+            f"Subtracting would leave Moments{list(at)} with a sum of squares of "
+            f"{squares[at]:g}: those rows were not all learned. Forget only rows that were "
+            "learned, with the weights they had; nothing was changed."
+        )
+    _warn_of_digits(left, squares, taken, EPSILON * step.of_scatter(mean))
+    return np.asarray(taken & (squares <= NO_SCATTER * EPSILON * size))
+
+
+def _warn_of_digits(
+    left: Moments, squares: Floats, taken: NDArray[np.bool_], noise: Floats
+) -> None:
+    # A remainder of exactly 0 beside a mean that is known well is a column that does not vary.
+    mean = left.mean()
+    constant = (squares == 0) & (
+        (mean == 0) | (noise <= DIGITS_WORTH_A_WARNING * left.weights * mean**2)
+    )
+    several = taken & (left.weights > 1)
+    lost = several & (noise > DIGITS_WORTH_A_WARNING * squares) & ~constant
+    if np.any(lost):
+        at = tuple(int(i) for i in np.argwhere(lost)[0])
+        warn_caller(
+            f"What was subtracted dwarfs what is left in Moments{list(at)}: its variance is "
+            f"known to {noise[at] / max(squares[at], noise[at]):.0e} only. Count the remaining "
+            "rows again if those digits matter.",
+            PrecisionWarning,
+        )

@@ -9,13 +9,10 @@ from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from suffice.errors import DebtError, ShapeError
 from suffice.tally.moments import Moments
 from suffice.tally.tally import Floats, Index, Tally
-
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,11 +84,8 @@ class Patterns(Tally):
                 f"{other.features}. Tally the same columns in both."
             )
         for pattern in self.parts.keys() | other.parts.keys():
-            mine, theirs = self.parts.get(pattern), other.parts.get(pattern)
-            some = mine if mine is not None else theirs
-            assert some is not None
-            empty = some.zero()
-            yield pattern, mine if mine is not None else empty, theirs or empty
+            empty = (self if pattern in self.parts else other).parts[pattern].zero()
+            yield pattern, self.parts.get(pattern, empty), other.parts.get(pattern, empty)
 
     def __add__(self, other: Self) -> Self:
         return self._with_parts({pattern: a + b for pattern, a, b in self._match(other)})

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import ShapeError
-from suffice.tally.moments import Moments
-from suffice.tally.scatter import Scales, check_scatter
+from suffice.tally.moments import Moments, SumsAboutOrigin
 from suffice.tally.tally import (
     Floats,
-    Index,
-    Tally,
     as_readonly,
-    expand_array,
     readonly_copy,
-    subtract_checked,
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Quartics(Tally):
+class Quartics(SumsAboutOrigin):
     """Sums of z and z z^T for z = (d, d^2), d = x - origin (docs: mathematics, section 3).
 
     With them the Ledoit-Wolf intensity is a function of the tally: it needs the sum over rows of
@@ -53,12 +48,7 @@ class Quartics(Tally):
     def __init__(
         self, weight: ArrayLike, origin: ArrayLike, sum_z: ArrayLike, sum_zz: ArrayLike
     ) -> None:
-        arrays = [
-            readonly_copy(weight),
-            readonly_copy(origin),
-            readonly_copy(sum_z),
-            readonly_copy(sum_zz),
-        ]
+        arrays = [readonly_copy(array) for array in (weight, origin, sum_z, sum_zz)]
         twice = 2 * arrays[1].shape[-1]
         lead = arrays[0].shape
         if arrays[2].shape != (*lead, twice) or arrays[3].shape != (*lead, twice, twice):
@@ -74,6 +64,9 @@ class Quartics(Tally):
         """Return the full moments of the features themselves."""
         d = self.origin.shape[-1]
         return Moments(self.weight, self.origin, self.sum_z[..., :d], self.sum_zz[..., :d, :d])
+
+    def _moments(self) -> Moments:
+        return self.moments()
 
     def sum_fourth_powers(self, scale: ArrayLike) -> Floats:
         """Return the sum over rows of |(x - mean) / scale|^4, shape (...)."""
@@ -106,66 +99,9 @@ class Quartics(Tally):
         sum_zz += constant[..., :, None] * sum_z[..., None, :]
         return type(self)(self.weight, target, as_readonly(sum_z), as_readonly(sum_zz))
 
-    def _common(self, other: Self) -> tuple[Self, Self]:
-        Tally._common(self, other)
-        origin = np.where(self.weight[..., None] > 0, self.origin, other.origin)
-        return self.rebase(origin), other.rebase(origin)
-
-    def subtract(self, other: Self, gross: Moments | None = None) -> Self:
-        """Return the tally without the rows of another one; debt is judged by the gross scale."""
-        a, b = self._common(self._same_kind(other))
-        pieces = a.moments(), b.moments(), other.moments()
-        step = Scales.of(*pieces)
-        scale = step if gross is None else Scales.of(*pieces, gross)
-        weight = subtract_checked(
-            type(self).__name__, "weight", a.weight, b.weight, scale.weight.max(axis=-1)
-        )
-        gone = weight == 0
-        left = a._rebuild(
-            {
-                "weight": weight,
-                "sum_z": np.where(gone[..., None], 0.0, a.sum_z - b.sum_z),
-                "sum_zz": np.where(gone[..., None, None], 0.0, a.sum_zz - b.sum_zz),
-            }
-        )
-        taken = np.broadcast_to(b.weight[..., None] > 0, b.origin.shape)
-        check_scatter(left.moments(), taken, step, scale)
-        return left
-
-    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Moments:
-        """Return how large weights and squares of the features are, as diagonal moments."""
-        return self.moments().magnitude(least)
-
-    @property
-    def may_be_hidden(self) -> bool:
-        """Whether a sum may be smaller than its parts: it may be about another origin."""
-        return True
-
-    def is_hidden_by(self, total: Self) -> bool:
-        """Say whether squares are smaller in a sum, which may be about another origin."""
-        return self.moments().is_hidden_by(total.moments())
-
-    def take(self, index: Any) -> Self:
-        """Return the tally at `index` of the first axis (a class, or several)."""
-        return type(self)(
-            self.weight[index], self.origin[index], self.sum_z[index], self.sum_zz[index]
-        )
-
-    def expand(self, index: Index, size: int) -> Self:
-        """Place our entries at `index` of a first axis of `size`."""
-        arrays = (self.weight, self.origin, self.sum_z, self.sum_zz)
-        return type(self)(*(as_readonly(expand_array(array, index, size)) for array in arrays))
-
     def pooled(self) -> Self:
         """Return the sum over the first axis, about the mean of the means."""
-        centre = self.moments().pooled().mean()
-        moved = self.rebase(centre)
-        return type(self)(
-            as_readonly(np.asarray(moved.weight.sum(axis=0))),
-            readonly_copy(centre),
-            as_readonly(moved.sum_z.sum(axis=0)),
-            as_readonly(moved.sum_zz.sum(axis=0)),
-        )
+        return self._sum_about(self.moments().pooled().mean())
 
     def allclose(self, other: Self, relative: float = 1e-9) -> bool:
         """Say whether two tallies are equal up to rounding of the sums they were taken from."""
@@ -178,7 +114,3 @@ class Quartics(Tally):
             and bool(np.all(np.abs(a.sum_z - b.sum_z) <= relative * size * np.sqrt(weight)))
             and bool(np.all(np.abs(a.sum_zz - b.sum_zz) <= relative * bound))
         )
-
-    def _rebuild(self, sums: Any) -> Self:
-        named = {name: as_readonly(np.asarray(value)) for name, value in sums.items()}
-        return type(self)(named["weight"], self.origin, named["sum_z"], named["sum_zz"])

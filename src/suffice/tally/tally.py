@@ -2,40 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from suffice.errors import DebtError, ShapeError
+from suffice.errors import DebtError, InputError, ShapeError
 
 Floats = NDArray[np.float64]
 Index = NDArray[np.intp]
-
 # What two orders of the same float64 additions may differ by, relative to the numbers added:
 # 2^-52 times the few thousand terms that a block of sums holds.
 ROUNDING = 2.0**-40
 MAX_FLOAT = np.finfo(np.float64).max
 
 
-def readonly_copy(values: ArrayLike) -> Floats:
-    """Return `values` as a read-only float64 array, copied unless it is one already."""
-    array = np.asarray(values, dtype=np.float64)
-    if array.flags.writeable:
-        array = array.copy()
-        array.flags.writeable = False
-    return array
+class ArrayValue:
+    """A frozen value whose fields are arrays: equal by what they hold, and never writeable."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return all(np.array_equal(mine, vars(other)[name]) for name, mine in vars(self).items())
+
+    __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        # Unpickled and copied arrays are writeable, whatever they were before.
+        for name, value in state.items():
+            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
+            object.__setattr__(self, name, kept)
 
 
-def as_readonly(values: Floats) -> Floats:
-    """Make an array that nobody else holds read-only, without a copy."""
-    array = np.asarray(values)
-    array.flags.writeable = False
-    return array
-
-
-class Tally:
+class Tally(ArrayValue):
     """Immutable sums over rows; the first axes may stand for classes and features.
 
     A subclass names its arrays in `_sums`: each is a sum over rows of something, so tallies of
@@ -52,7 +53,7 @@ class Tally:
         return False
 
     def _rebuild(self, sums: Mapping[str, Floats]) -> Self:
-        """Return a tally like this one with other sums, which are nobody else's."""
+        """Return a tally like this one with other sums, in arrays that nothing else uses."""
         return type(self)(**{name: as_readonly(value) for name, value in sums.items()})
 
     def _common(self, other: Self) -> tuple[Self, Self]:
@@ -108,15 +109,17 @@ class Tally:
             scales = {name: getattr(scale, name) for name in self._sums}
         left = {}
         for name in self._sums:
-            change = difference if name in self._signed else subtract_checked
             have, owed = getattr(a, name), getattr(b, name)
-            left[name] = change(type(self).__name__, name, have, owed, scales[name])
+            if name in self._signed:
+                left[name] = difference(have, owed, scales[name])
+            else:
+                left[name] = subtract_checked(type(self).__name__, name, have, owed, scales[name])
         return a._rebuild(left)
 
     def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Tally:
         """Return how large the sums are, as powers of two: what their rounding is measured by.
 
-        Nothing but the size can be told from a power of two, so that a model may keep it of rows
+        A power of two reveals nothing but the size, so that a model may keep it of rows
         that it has forgotten.
 
         Parameters
@@ -182,18 +185,21 @@ class Tally:
             for x, y in ((getattr(a, name), getattr(b, name)) for name in self._sums)
         )
 
-    def __eq__(self, other: object) -> bool:
-        if type(other) is not type(self):
-            return NotImplemented
-        return all(np.array_equal(mine, vars(other)[name]) for name, mine in vars(self).items())
 
-    __hash__ = None  # type: ignore[assignment]  # arrays of floats make poor keys
+def readonly_copy(values: ArrayLike) -> Floats:
+    """Return `values` as a read-only float64 array, copied unless it is one already."""
+    array = np.asarray(values, dtype=np.float64)
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
 
-    def __setstate__(self, state: Mapping[str, Any]) -> None:
-        # Unpickled and copied arrays are writeable, whatever they were before.
-        for name, value in state.items():
-            kept = as_readonly(value) if isinstance(value, np.ndarray) else value
-            object.__setattr__(self, name, kept)
+
+def as_readonly(values: Floats) -> Floats:
+    """Make an array that nothing else uses read-only, without a copy."""
+    array = np.asarray(values)
+    array.flags.writeable = False
+    return array
 
 
 def check_factor(factor: float) -> None:
@@ -206,7 +212,7 @@ def subtract_checked(
     kind: str, name: str, have: Floats, owed: Floats, gross: Floats | float = 0.0
 ) -> Floats:
     """Subtract where every sum is one of non-negative terms, and refuse debt."""
-    left = difference(kind, name, have, owed, gross)
+    left = difference(have, owed, gross)
     short = (left < 0) & (owed != 0)
     if np.any(short):
         at = tuple(int(i) for i in np.argwhere(short)[0])
@@ -218,9 +224,7 @@ def subtract_checked(
     return left
 
 
-def difference(
-    kind: str, name: str, have: Floats, owed: Floats, gross: Floats | float = 0.0
-) -> Floats:
+def difference(have: Floats, owed: Floats, gross: Floats | float = 0.0) -> Floats:
     """Subtract, with 0 for what is within the rounding of what was subtracted from."""
     left: Floats = np.asarray(have - owed)
     size = np.maximum(np.maximum(np.abs(have), np.abs(owed)), gross)
@@ -253,3 +257,32 @@ def expand_array(values: Floats, index: Index, size: int) -> Floats:
     out = np.zeros((size, *values.shape[1:]))
     out[index] = values
     return out
+
+
+def checked_data(
+    data: ArrayLike, allowed: Callable[[Floats], NDArray[np.bool_]], cure: str, axes: int | None = 1
+) -> Floats:
+    """Return raw data as float64, or name the first entry that is not allowed, and its place.
+
+    `axes` says how many the data must have; None is any number but none.
+    """
+    try:
+        array = np.asarray(data)
+    except ValueError:
+        raise ShapeError(f"Data whose rows differ in length. {cure}") from None
+    if array.ndim != axes and (axes is not None or array.ndim == 0):
+        due = "one sequence (n,)" if axes == 1 else "a sequence (n, ...)"
+        raise ShapeError(f"Data of shape {array.shape}, where {due} is due. {cure}")
+    if array.dtype.kind not in "biuf":
+        # Numbers beside words have become words: look at the entries as they were given.
+        entries = np.asarray(data, dtype=object)
+        for at, entry in np.ndenumerate(entries):
+            if not isinstance(entry, Real | np.bool_):
+                raise InputError(f"Entry {list(at)} is {entry!r}, which is no number. {cure}")
+        array = entries
+    values = np.asarray(array, dtype=np.float64)
+    wrong = np.argwhere(~allowed(values))
+    if wrong.size:
+        at = tuple(int(i) for i in wrong[0])
+        raise InputError(f"Entry {list(at)} is {values[at]:.15g}. {cure}")
+    return values

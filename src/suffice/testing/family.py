@@ -52,8 +52,8 @@ def check_family(
     missing : bool
         Whether rows may have missing values, of which scores are marginals.
     held : bool
-        Whether the prior of all rows is held when one of them is left out; rows are fitted anew
-        otherwise, as where there is no prior.
+        Whether the prior of all rows is held when one of them is left out; priors are
+        fitted to the other rows if not, as where there is no prior.
     integration_error : float
         What numerical integrals may be wrong by: more if densities have steps.
     seed, size : int
@@ -66,33 +66,30 @@ def check_family(
     >>> y = np.arange(40) % 2
     >>> check_family(family_of("normal", ("age",)), {"age": rng.normal(50 + 9 * y, 9)}, y)
     """
+    # Tallies and priors are checked without these, which load compiled loops.
+    from suffice.data.table import Table
     from suffice.families.columns.family import Family
+    from suffice.testing._family_laws import FamilyLaws, RowFamily, TableFamily
 
     labels, codes = np.unique(np.asarray(y), return_inverse=True)
     own = codes.astype(np.int32)
     rng = np.random.default_rng(seed)
     some = _some_of_each_class(own, size, rng)
+    checked: FamilyLaws
     if isinstance(family, Family):
-        from suffice.data.table import Table
-        from suffice.testing.table_family import TableFamily
-
-        table = Table.of(X).take(some)
         given = support if isinstance(support, Mapping) else {}
-        TableFamily(family, table, own[some], len(labels), given, seed, size).check(
-            rng, evidence=evidence, missing=missing, integration_error=integration_error
-        )
-        return
-    if count is None:
+        table = Table.of(X).take(some)
+        checked = TableFamily(own[some], len(labels), seed, size, family, table, given)
+    elif count is None:
         raise TypeError(
             "check_family(...) of rows without count. Give a function of Rows, such as "
             "suffice.count.count_moments."
         )
-    from suffice.testing.row_family import RowFamily
-
-    values = None if support is None else np.asarray(support, dtype=np.float64)
-    RowFamily(family, count, X[some], own[some], len(labels), values, base, read, seed, size).check(
-        rng, evidence=evidence, missing=missing, held=held, integration_error=integration_error
-    )
+    else:
+        values = None if support is None else np.asarray(support, dtype=np.float64)
+        rows = X[some], values, base, read, held
+        checked = RowFamily(own[some], len(labels), seed, size, family, count, *rows)
+    checked.check(rng, evidence=evidence, missing=missing, integration_error=integration_error)
 
 
 def _some_of_each_class(codes: Any, size: int, rng: np.random.Generator) -> Any:

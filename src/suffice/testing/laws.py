@@ -1,17 +1,17 @@
-"""How a law is stated, and what is said when it does not hold."""
+"""How a law is stated and tested, and what is said when it does not hold."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import kolmogorov
+from scipy.special import kolmogorov, softmax
 
 from suffice.errors import SufficeError
 
@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 STANDARD_ERRORS = 5.0
 # The probability that a Kolmogorov-Smirnov test takes right draws for wrong ones.
 FALSE_ALARM = 1e-6
+# Nodes of Gauss and Legendre between two quantiles.
+NODES = 48
 
 
 @dataclass(frozen=True)
@@ -82,18 +84,18 @@ class Laws:
         self.hold(law, near, f"{sentence} {error:.2g}.")
 
     def distributed(
-        self, law: str, drawn: Floats, points: Floats, masses: Floats, sentence: str
+        self, law: str, drawn: Floats, points: Floats, chances: Floats, sentence: str
     ) -> None:
-        """Compare draws (n,) with masses at increasing points (m,), by Kolmogorov and Smirnov."""
-        total = np.cumsum(masses)
-        # The mass of a point is half below it; its size is what the sum does not resolve.
-        at = np.interp(np.sort(drawn), points, total - masses / 2)
+        """Compare draws (n,) with probabilities at increasing points (m,): Kolmogorov-Smirnov."""
+        total = np.cumsum(chances)
+        # The probability of a point is half below it; its size is what the sum does not resolve.
+        at = np.interp(np.sort(drawn), points, total - chances / 2)
         ranks = (np.arange(len(drawn)) + 0.5) / len(drawn)
         distance = float(np.abs(at - ranks).max())
-        slack = float(masses.max()) + 0.5 / len(drawn)
-        chance = float(kolmogorov(np.sqrt(len(drawn)) * max(distance - slack, 0.0)))
+        slack = float(chances.max()) + 0.5 / len(drawn)
+        p_value = float(kolmogorov(np.sqrt(len(drawn)) * max(distance - slack, 0.0)))
         sentence = f"{sentence} The Kolmogorov-Smirnov distance of {len(drawn)} draws is"
-        self.hold(law, chance > FALSE_ALARM, f"{sentence} {distance:.3g}.")
+        self.hold(law, p_value > FALSE_ALARM, f"{sentence} {distance:.3g}.")
 
     def frequencies(self, law: str, times: Floats, chances: Floats, sentence: str) -> None:
         """Compare how often values were drawn, (m,), with their probabilities, (m,)."""
@@ -175,3 +177,58 @@ def arrays_of(value: Any) -> Iterator[NDArray[Any]]:
     elif hasattr(value, "__dict__") and not isinstance(value, type):
         for inner in vars(value).values():
             yield from arrays_of(inner)
+
+
+def line_points(drawn: ArrayLike, reach: float = 36.0, points: int = 4001) -> tuple[Floats, Floats]:
+    """Return points all over the line, denser where draws (n,) are, and their weights, (m,).
+
+    They are x = a + b sinh(t) at equal steps of t: tails as heavy as those of Cauchy's distribution
+    lose nothing.
+
+    Examples
+    --------
+    >>> points, weights = line_points([-1.0, 0.0, 1.0])
+    >>> round(float(weights @ (1 / (np.pi * (1 + points**2)))), 9)
+    1.0
+    """
+    low, centre, high = np.quantile(np.asarray(drawn, dtype=np.float64), [0.25, 0.5, 0.75])
+    scale = (high - low) / 2 or 1.0
+    t = np.linspace(-reach, reach, points)
+    return centre + scale * np.sinh(t), scale * np.cosh(t) * (t[1] - t[0])
+
+
+def panel_points(breaks: Sequence[float] | Floats) -> tuple[Floats, Floats]:
+    """Return the points of Gauss and Legendre between each two breaks, and their weights, (m,).
+
+    Examples
+    --------
+    >>> points, weights = panel_points([0.0, 0.5, 2.0])
+    >>> round(float(weights @ points**2), 9)  # 8 / 3
+    2.666666667
+    """
+    edges = np.unique(np.asarray(breaks, dtype=np.float64))
+    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    half, middle = np.diff(edges)[:, None] / 2, (edges[1:] + edges[:-1])[:, None] / 2
+    return np.ravel(middle + half * nodes), np.ravel(half * weights)
+
+
+def check_calibration(laws: Laws, scores: Floats, codes: NDArray[Any]) -> None:
+    """Compare the classes that rows were drawn of, (n,), with their probabilities by scores (n, C).
+
+    Of rows drawn of all classes alike, the probability of a class is on average its share, among
+    rows of any one score too.
+
+    Examples
+    --------
+    >>> codes = np.arange(2000) % 2
+    >>> check_calibration(Laws("Coin", 0, 0), np.zeros((2000, 2)), codes)
+    """
+    sentence = "a row that a class was drawn of has no probability in it."
+    own = scores[np.arange(len(codes)), codes.astype(np.intp)]
+    laws.hold("sampling", np.all(own > -np.inf), sentence)
+    chances = softmax(scores, axis=1)
+    for number in range(scores.shape[1]):
+        away = (codes == number) - chances[:, number]
+        sentence = f"of rows drawn of all classes alike, class {number} has another share than"
+        laws.average("sampling", away, 0.0, f"{sentence} its probability.")
+        laws.average("sampling", away * chances[:, number], 0.0, f"{sentence} its probability.")

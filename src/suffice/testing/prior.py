@@ -12,8 +12,7 @@ import numpy as np
 from suffice.errors import SufficeError
 from suffice.prior import Prior
 from suffice.tally import Counts
-from suffice.testing.laws import Floats, Laws
-from suffice.testing.quadrature import line_points, panel_points
+from suffice.testing.laws import Floats, Laws, line_points, panel_points
 
 # Parameters and rows that are drawn.
 DRAWS = 4000
@@ -22,7 +21,7 @@ TAILS = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4, 1e-3, 0.01, 0.05, 0.15, 0.3, 0.5)
 # What numerical integration may be wrong by.
 INTEGRATION = 1e-6
 # Numbers of events up to which probabilities are summed.
-MOST_EVENTS = 100_000
+MAX_EVENTS = 100_000
 
 # Parameters (n, ...) and one row to the log probability of the row, (n,).
 LogLikelihood = Callable[[Any, Any], Any]
@@ -97,7 +96,7 @@ class _Model:
         return self.prior.as_tally(rows)
 
     def same(self, law: str, found: Any, due: Any, rows: Any, sentence: str) -> None:
-        """Compare two beliefs by what they say of parameters and of new rows."""
+        """Compare two distributions by their densities of parameters and of new rows."""
         rng = np.random.default_rng(self.laws.seed)
         parameters = due.sample(rng, 20)
         a, b = (_sum(conjugate.log_density(parameters), 20) for conjugate in (found, due))
@@ -179,11 +178,11 @@ class _Model:
             return
         points, weights = _parameter_points(conjugate)
         at = points.reshape(points.shape + drawn.shape[1:])
-        masses = weights * np.exp(_sum(conjugate.log_density(at), len(points)))
+        chances = weights * np.exp(_sum(conjugate.log_density(at), len(points)))
         sentence = "the density of the parameter does not integrate to 1."
-        self.laws.equal("normalisation", masses.sum(), 1.0, sentence, INTEGRATION, INTEGRATION)
+        self.laws.equal("normalisation", chances.sum(), 1.0, sentence, INTEGRATION, INTEGRATION)
         tally = self.tally_of(rows[:2])
-        joint = masses * np.exp(
+        joint = chances * np.exp(
             sum(self.likelihood(conjugate, at, row, len(at)) for row in rows[:2])
         )
         evidence = float(np.exp(np.sum(conjugate.log_evidence(tally))))
@@ -192,10 +191,10 @@ class _Model:
         self.laws.equal("integration", joint.sum() / evidence, 1.0, sentence, 1e-4, 1e-4)
         sentence = "draws of the parameter are not distributed as its density."
         if getattr(conjugate, "points", None) is None:
-            self.laws.distributed("sampling", drawn.ravel(), points, masses, sentence)
+            self.laws.distributed("sampling", drawn.ravel(), points, chances, sentence)
         else:
             times = np.array([np.sum(drawn == point) for point in points], dtype=np.float64)
-            self.laws.frequencies("sampling", times, masses, sentence)
+            self.laws.frequencies("sampling", times, chances, sentence)
 
     def check_predictive(self, conjugate: Any, rng: np.random.Generator) -> None:
         """Check that predictives sum to 1, and that draws agree with them."""
@@ -205,19 +204,19 @@ class _Model:
         if found is None:
             return
         points, weights, discrete = found
-        masses = weights * np.exp(_sum(predicted.log_density(points), len(points)))
+        chances = weights * np.exp(_sum(predicted.log_density(points), len(points)))
         word = "sum" if discrete else "integrate"
         sentence = f"the predictive does not {word} to 1."
-        self.laws.equal("normalisation", masses.sum(), 1.0, sentence, INTEGRATION, INTEGRATION)
+        self.laws.equal("normalisation", chances.sum(), 1.0, sentence, INTEGRATION, INTEGRATION)
         sentence = "draws of the predictive are not distributed as it says."
         if discrete:
             same = (drawn[:, None] == points[:64]).reshape(DRAWS, min(len(points), 64), -1)
             times = same.all(axis=-1).sum(axis=0)
-            rest = [DRAWS - times.sum()], [max(1.0 - masses[:64].sum(), 0.0)]
-            times, chances = np.append(times, rest[0]), np.append(masses[:64], rest[1])
+            rest = [DRAWS - times.sum()], [max(1.0 - chances[:64].sum(), 0.0)]
+            times, chances = np.append(times, rest[0]), np.append(chances[:64], rest[1])
             self.laws.frequencies("sampling", times.astype(np.float64), chances, sentence)
         elif drawn.size == DRAWS:
-            self.laws.distributed("sampling", drawn.ravel(), points.ravel(), masses, sentence)
+            self.laws.distributed("sampling", drawn.ravel(), points.ravel(), chances, sentence)
         else:
             # Any other density is expected to be its ratio to this one times it: 1.
             other = conjugate.posterior(self.tally_of(drawn[:2])).predictive()
@@ -248,7 +247,7 @@ def _row_points(drawn: Floats) -> tuple[Floats, Floats, bool] | None:
     numbers = drawn[0].size
     if np.all(drawn == np.floor(drawn)):
         if drawn.ndim == 1:
-            points = np.arange(min(50.0 * drawn.max() + 1000.0, MOST_EVENTS))
+            points = np.arange(min(50.0 * drawn.max() + 1000.0, MAX_EVENTS))
         elif np.all(drawn.sum(axis=-1) == 1):
             points = np.eye(drawn.shape[-1])
         else:

@@ -88,7 +88,7 @@ def _weights(rng: np.random.Generator, size: int) -> Floats:
 
 
 def _check_equality(laws: Laws, a: Any, b: Any) -> None:
-    """Check that tallies of different rows are sentence apart: the other laws rely on it."""
+    """Check that tallies of different rows differ: the other laws rely on it."""
     same = a.allclose(copy.deepcopy(a), 0.0) and a == copy.deepcopy(a)
     laws.hold("equality", same, "a tally is not equal to its copy.")
     for other, name in ((a + b, "a + b"), (a.scale(1.01), "a.scale(1.01)")):

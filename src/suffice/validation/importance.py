@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.bars import draw_bars
+from suffice.display.plots import draw_bars
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats, Index, as_readonly, readonly_copy
 from suffice.validation.information import Dependence

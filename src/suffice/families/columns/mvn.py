@@ -10,7 +10,7 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from suffice.count.full_moments import count_complete_rows
+from suffice.count.moments import count_complete_rows
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.data.table import Table

@@ -18,7 +18,7 @@ from suffice.generative.persistence import (
     saved_cells,
     saved_rows,
 )
-from suffice.persist.agreement import (
+from suffice.persist.checks import (
     MAX_WEIGHT,
     check_calibration,
     check_finite,
@@ -27,8 +27,8 @@ from suffice.persist.agreement import (
     check_kinds,
     check_shapes,
     check_sizes,
+    refuse,
 )
-from suffice.persist.refusal import refuse
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import ROUNDING, Floats
 from suffice.text.classify.fitted import TextFitted

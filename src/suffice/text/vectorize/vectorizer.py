@@ -20,7 +20,7 @@ from suffice.estimators.merging import (
     describe,
     is_start_of_sum,
 )
-from suffice.persist.savable import Savable
+from suffice.persist.saving import Savable
 from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS, LETTER_RUNS
 from suffice.text.vectorize.hashing import as_configured
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of

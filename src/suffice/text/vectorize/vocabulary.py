@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suffice.errors import InputError
-from suffice.persist.refusal import refuse
+from suffice.persist.checks import refuse
 from suffice.text.vectorize.analyzer import Analyzer, Finder
 from suffice.text.vectorize.terms import Names, TermCounts, TermDictionary, Terms, as_terms
 

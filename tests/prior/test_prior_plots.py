@@ -1,4 +1,4 @@
-"""Pictures of beliefs: what is drawn is the density, to scale, named, and marked."""
+"""Pictures of distributions: what is drawn is the density, to scale, named, and marked."""
 
 import matplotlib as mpl
 import numpy as np
@@ -127,8 +127,8 @@ def test_a_picture_names_its_axes_and_curves_and_goes_where_it_is_told(prior, da
     assert ax.get_xlabel()
     assert ax.get_ylabel()
     assert named(ax)[:3] == CURVES
-    told = " ".join(named(ax))
-    assert all(word in told for word in ("MAP", "mean", "95 %"))
+    words = " ".join(named(ax))
+    assert all(word in words for word in ("MAP", "mean", "95 %"))
     drawn(ax)
     alone = prior.plot()
     assert alone is not mine
@@ -139,15 +139,15 @@ def test_a_picture_names_its_axes_and_curves_and_goes_where_it_is_told(prior, da
 
 def test_the_marks_are_those_of_the_posterior():
     ax = Beta(2, 2).plot(Counts.coin(heads=7, tails=3))
-    believed = stats.beta(9, 5)
+    posterior = stats.beta(9, 5)
     lines = drawn(ax)
     mode, mean = 8 / 12, 9 / 14
-    np.testing.assert_allclose(lines["MAP 0.6667"][0], [mode, believed.pdf(mode)], rtol=1e-4)
+    np.testing.assert_allclose(lines["MAP 0.6667"][0], [mode, posterior.pdf(mode)], rtol=1e-4)
     np.testing.assert_allclose(lines["mean 0.6429"][:, 0], mean)
-    np.testing.assert_allclose(lines["mean 0.6429"][:, 1], [0, believed.pdf(mean)], rtol=1e-4)
+    np.testing.assert_allclose(lines["mean 0.6429"][:, 1], [0, posterior.pdf(mean)], rtol=1e-4)
     (shade,) = ax.collections
     x = shade.get_paths()[0].vertices[:, 0]
-    np.testing.assert_allclose([x.min(), x.max()], believed.ppf([0.025, 0.975]), rtol=1e-9)
+    np.testing.assert_allclose([x.min(), x.max()], posterior.ppf([0.025, 0.975]), rtol=1e-9)
     assert shade.get_label() == "95 % from 0.3857 to 0.8614"
 
 
@@ -212,7 +212,7 @@ def test_nothing_seen_is_drawn_as_nothing_learned():
         (lambda: PointMasses([0.5, 0.6], np.ones((2, 2))).plot(), "PointMasses"),
     ],
 )
-def test_several_beliefs_are_not_drawn_at_once(draw, owner):
+def test_several_distributions_are_not_drawn_at_once(draw, owner):
     before = pyplot.get_fignums()
     with pytest.raises(ShapeError, match=rf"A {owner} of shape \(2,\) holds several.*Plot one"):
         draw()

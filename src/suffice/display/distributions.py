@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.canvas import axes_or_new
+from suffice.display.plots import INK, axes_or_new
+from suffice.errors import PriorError, ShapeError
 
 Floats = NDArray[np.float64]
 Curves = Mapping[str, Floats]
-
-# Told apart by readers who do not tell red from green, and in print by dashes.
+# Colours that colour-blind readers can distinguish; dashes are for print.
 COLOURS = {"prior": "#8a8a8a", "likelihood": "#d9822b", "posterior": "#1f5a99"}
 DASHES = {"prior": "-", "likelihood": (0, (5, 2)), "posterior": "-"}
 SHOWN = {"prior": "prior", "likelihood": "likelihood, scaled", "posterior": "posterior"}
-INK = "#222222"
 DOTS = (0, (1, 1.5))
 # A density that is infinite at an end is shown up to what it is this part of the width inside.
 INSIDE = 0.01
@@ -26,6 +25,9 @@ ROW = 0.86
 # Up to so many points, with so much of the width between them, have bars and names of their own.
 NAMED_POINTS = 12
 BAR_ROOM = 0.03
+# Tail probabilities at whose quantiles a density is drawn: however narrow, it stays smooth.
+TAILS = np.concatenate([[1e-5, 1e-4], np.linspace(0.001, 0.999, 333), [1 - 1e-4, 1 - 1e-5]])
+POINTS_ACROSS = 501
 
 
 class Marks(NamedTuple):
@@ -42,6 +44,8 @@ class Marks(NamedTuple):
 
 
 NAMES = Marks("MAP", "mean", "95 % interval", None)
+
+
 UNNAMED = Marks(None, None, None, None)
 
 
@@ -78,17 +82,19 @@ def draw_levels(
     return _finish_axes(ax, loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def draw_masses(points: Floats, masses: Curves, marks: Marks, label: str, ax: Any = None) -> Any:
-    """Draw the masses (S,) at points (S,), as bars while they are few; return the axes."""
+def draw_point_masses(
+    points: Floats, weights: Curves, marks: Marks, label: str, ax: Any = None
+) -> Any:
+    """Draw weights (S,) at points (S,), as bars while they are few; return the axes."""
     ax = axes_or_new(ax)
     here, shown = marks.at(), _legend_text(marks.at())
     span = float(points[-1] - points[0]) or 1.0
     nearest = float(np.diff(points).min(initial=span))
     few = len(points) <= NAMED_POINTS and nearest >= BAR_ROOM * span
-    width = 0.75 * nearest / len(masses)
-    for place, (name, heights) in enumerate(masses.items()):
+    width = 0.75 * nearest / len(weights)
+    for place, (name, heights) in enumerate(weights.items()):
         how = {"color": COLOURS[name], "label": SHOWN[name], "zorder": 2}
-        beside = points + (place - (len(masses) - 1) / 2) * width if few else points
+        beside = points + (place - (len(weights) - 1) / 2) * width if few else points
         if few:
             ax.bar(beside, heights, 0.9 * width, **how)
         else:
@@ -96,7 +102,7 @@ def draw_masses(points: Floats, masses: Curves, marks: Marks, label: str, ax: An
     edge = 0.45 * nearest  # the ends of the interval are points that belong to it
     ends = here.lower - edge, here.upper + edge
     ax.axvspan(*ends, color=COLOURS[name], alpha=0.1, lw=0, label=shown.lower, zorder=0)
-    peak = max(float(heights.max()) for heights in masses.values())
+    peak = max(float(heights.max()) for heights in weights.values())
     mode = int(np.argmin(np.abs(points - here.mode)))
     ax.plot([beside[mode]], [heights[mode] + 0.03 * peak], "v", color=INK, ms=6, label=shown.mode)
     ax.axvline(here.mean, color=INK, lw=1.2, ls=DOTS, label=shown.mean, zorder=1)
@@ -183,3 +189,33 @@ def _finish_axes(ax: Any, **place: Any) -> Any:
         **place,
     )
     return ax
+
+
+def check_single(class_name: str, shape: tuple[int, ...]) -> None:
+    """Refuse to draw several distributions on one axes."""
+    if shape != ():
+        raise ShapeError(
+            f"A {class_name} of shape {shape} holds several distributions. Plot one: a prior with "
+            "the entries at one index, after the tally.take(index) of the same."
+        )
+
+
+def summary_marks(distribution: Any) -> Marks:
+    """Return the mode (None where there is none), the mean and the 95 % interval."""
+    try:
+        mode = distribution.mode()
+    except PriorError:
+        mode = None
+    return Marks(mode, distribution.mean(), *distribution.interval(0.95))
+
+
+def densities(distributions: Mapping[str, Any], at: Floats) -> dict[str, Floats]:
+    """Return densities at points (P,); at an end they may be beyond all floats."""
+    with np.errstate(over="ignore"):
+        return {name: np.exp(one.log_density(at)) for name, one in distributions.items()}
+
+
+def plot_points(start: float, stop: float, dense: Iterable[Floats]) -> Floats:
+    """Return the points to draw at, from start to stop, with those of `dense` between."""
+    points = np.unique(np.concatenate([np.linspace(start, stop, POINTS_ACROSS), *dense]))
+    return np.asarray(points[(points >= start) & (points <= stop)])

@@ -1,4 +1,4 @@
-"""How rows are shared between cores: ranges of dense rows, runs of a class's sparse rows."""
+"""How rows are shared between cores, and the error about a row that a kernel refuses."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from suffice.count.refusal import refusal_of
 from suffice.data.rows import Rows, sparse_ready
+from suffice.errors import InputError
 from suffice.kernels.count.labels import rows_by_class
 from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.tally.tally import Floats
+from suffice.tally.tally import ROUNDING, Floats
 
 Kernel = Callable[..., int]
-
 # Sums that all ranges together hold beside the rows (16 MB): with more, ranges are made longer.
 MAX_SUMS = 1 << 21
 # Runs that the stored cells are cut into; a class with most of them is shared by the cores.
@@ -139,3 +139,39 @@ class ClassRuns:
             for array, part in zip(sums, parts, strict=True):
                 array[self.runs[number][0]] += part
         return sums
+
+
+def weight_without(weights: Floats, missing: Floats) -> Floats:
+    """Return the weight of the other cells, (C, d), given those of all rows (C,) and of some cells.
+
+    A column that is all missing values has a weight of 0, not of what rounding left of fractions.
+    """
+    left = np.asarray(weights[:, None] - missing)
+    left[left <= ROUNDING * weights[:, None]] = 0.0
+    return left
+
+
+def refusal_of(rows: Rows, row: int) -> InputError:
+    """Say what is wrong with a row that a kernel could not take."""
+    cells = rows.cells(row).astype(np.float64)
+
+    def where(wrong: NDArray[np.bool_]) -> str:
+        at = int(np.argmax(wrong))
+        return f"{cells[at]:g} in row {row}, {rows.column(at)}"
+
+    # An infinite cell is refused by every kernel, a negative one only by those that count.
+    infinite, negative = np.isinf(cells), cells < 0
+    if infinite.any():
+        return InputError(
+            f"Input X contains infinity: {where(infinite)}. Replace it, or make it NaN to have it "
+            "left out."
+        )
+    if negative.any():
+        return InputError(
+            f"Negative values in data passed to {rows.estimator_name} (input X): "
+            f"{where(negative)}. Counts and levels are 0 or more."
+        )
+    return InputError(
+        f"Level {where(cells == np.nanmax(cells))}, is too large a number. Levels are numbered "
+        "0, 1, 2, ...: encode the column, with OrdinalEncoder for example."
+    )

@@ -23,7 +23,7 @@ from suffice.prior import (
     PointMasses,
     Prior,
 )
-from suffice.prior.estimates import Estimates
+from suffice.prior.prior import Estimates
 from suffice.tally import Counts, Events, Moments
 
 STANDARD_ERRORS = 5.0
@@ -209,10 +209,10 @@ def test_an_estimate_that_is_not_there_is_none_and_tells_why():
     assert text[0].startswith("MLE   none: Nothing was seen")
     assert text[1].startswith("MAP   none: A Beta with pseudocount 0.5")
     assert text[2] == "mean  0.2"
-    spread = NormalInverseGamma(0.0, 1.0, 0.3, 1.0).estimates([2.0])
-    assert spread.mle is None
-    assert spread.mean is None
-    assert "no mean variance" in spread.missing["mean"]
+    found = NormalInverseGamma(0.0, 1.0, 0.3, 1.0).estimates([2.0])
+    assert found.mle is None
+    assert found.mean is None
+    assert "no mean variance" in found.missing["mean"]
 
 
 def test_estimates_are_printed_on_one_line_each():
@@ -388,17 +388,17 @@ def test_variances_shared_along_one_axis_however_it_is_named_are_compared():
 # ---- several further trials
 
 
-def test_the_posterior_foretells_several_further_trials():
-    believed = Beta(1, 1).posterior([1, 1, 0, 1])
-    theta = believed.sample(np.random.default_rng(6), 200_000)
+def test_the_posterior_predicts_several_further_trials():
+    posterior = Beta(1, 1).posterior([1, 1, 0, 1])
+    theta = posterior.sample(np.random.default_rng(6), 200_000)
     three = theta**3
     error = STANDARD_ERRORS * three.std() / np.sqrt(three.size)
-    assert np.exp(believed.log_evidence([1, 1, 1])) == pytest.approx(three.mean(), abs=error)
-    assert believed.predictive().mean() == pytest.approx(4 / 6)
-    further = Dirichlet([believed.failures, believed.successes]).predictive()
+    assert np.exp(posterior.log_evidence([1, 1, 1])) == pytest.approx(three.mean(), abs=error)
+    assert posterior.predictive().mean() == pytest.approx(4 / 6)
+    further = Dirichlet([posterior.failures, posterior.successes]).predictive()
     heads = np.arange(6)
     chances = np.exp(further.log_density(np.column_stack([5 - heads, heads])))
-    theirs = stats.betabinom.pmf(heads, 5, believed.successes, believed.failures)
+    theirs = stats.betabinom.pmf(heads, 5, posterior.successes, posterior.failures)
     np.testing.assert_allclose(chances, theirs, rtol=1e-10)
 
 

@@ -1,9 +1,10 @@
-"""Writing a file so that there is the old one or the new one, and never half of either."""
+"""The file: a safetensors header with a JSON document, the tensors, and a checksum."""
 
 from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import math
 import os
 import secrets
@@ -16,75 +17,23 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.persist.refusal import entries, refuse
-from suffice.persist.strict_json import MAX_BYTES, strict_json
+from suffice.persist.checks import entries, refuse
 
-
-def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
-    """Write a temporary file beside `path`, which takes its place if all goes well.
-
-    What was written is on the disk before it gets its name. A new file has the permissions of
-    any new file, one that replaces another those of the other. Where `path` is a symbolic link,
-    what it leads to is replaced. Whatever is raised on the way, the temporary file is removed.
-
-    Parameters
-    ----------
-    path : str or PathLike
-    write : callable that is given the open file
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     replace_file(f"{folder}/notes.txt", lambda file: print(file.write(b"all of it")))
-    ...     os.listdir(folder)
-    9
-    ['notes.txt']
-    """
-    target = os.path.realpath(path)
-    mode = _mode_of(target)
-    folder = os.path.dirname(target)
-    # Named before there is such a file, so that nothing can come between it and its removal. (A
-    # context manager would leave it to the garbage collector if interrupted at the wrong moment.)
-    temporary = os.path.join(folder, f".suffice-{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb+") as file:
-            write(file)
-            file.flush()
-            if mode is not None:
-                os.chmod(temporary, mode)
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with suppress(OSError):  # there is none yet, or it has its name already
-            os.unlink(temporary)
-        raise
-    _keep_names(folder)
-
-
-def _mode_of(target: str) -> int | None:
-    """Return the permissions of the file that is to be replaced, or None if there is none."""
-    try:
-        mode = os.stat(target).st_mode
-    except FileNotFoundError:
-        return None
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    if not stat.S_ISREG(mode):  # renaming a file to the name of a device would remove the device
-        raise OSError(errno.EINVAL, "It is there, and no regular file")
-    return stat.S_IMODE(mode)
-
-
-def _keep_names(folder: str) -> None:
-    """Have the folder's names on the disk too, on systems that can do so."""
-    with suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
-
-
+# A header of a model has a few hundred entries a tensor; these bounds keep what a hostile one
+# makes Python build below some 50 MB.
+MAX_BYTES = 8 << 20
+MAX_ENTRIES = 200_000
+DEEPEST = 64
+# Digits of a whole number, so that it is a float, too.
+MAX_DIGITS = 300
+# Whole numbers of more than 64 bits (a seed may be one). Many may be made that have one hash, and a
+# dict or set of such takes time that grows with the square of their number.
+MAX_LONG = 100
+_QUOTE = ord('"')
+_STEPS = np.zeros(256, np.int32)
+_STEPS[list(b"[{")], _STEPS[list(b"]}")] = 1, -1
+_ENTRY = np.zeros(256, np.bool_)
+_ENTRY[list(b"[]{},")] = True
 DTYPES: dict[str, np.dtype[Any]] = {
     "BOOL": np.dtype(np.bool_),
     "U8": np.dtype("u1"),
@@ -107,6 +56,10 @@ MAX_AXES = 32
 PREAMBLE = 8
 METADATA = "__metadata__"
 FORMAT = "suffice"
+Array = NDArray[Any]
+Path = str | os.PathLike[str]
+# The tensor that holds the checksum of everything else.
+CHECKSUM = "sha256"
 
 
 @dataclass(frozen=True)
@@ -186,13 +139,6 @@ def _check_places(slots: dict[str, Slot], first: int, size: int) -> None:
         refuse(f"It has {size} bytes, where its tensors end at byte {at}.")
 
 
-Array = NDArray[Any]
-Path = str | os.PathLike[str]
-
-# The tensor that holds the checksum of everything else.
-CHECKSUM = "sha256"
-
-
 def write(path: Path, document: str, tensors: Mapping[str, Array]) -> None:
     """Write a document (ASCII) and its tensors (in C order) to a safetensors file."""
     from safetensors.numpy import save
@@ -203,7 +149,7 @@ def write(path: Path, document: str, tensors: Mapping[str, Array]) -> None:
         array = tensors[name]
         _add(digest, name, NAMES[array.dtype], array)
     checksum = np.frombuffer(digest.digest(), np.uint8)
-    # Bytes, and no file of theirs: they would write another temporary file, and tell of what the
+    # Bytes, and no file of theirs: they would write another temporary file, and report what the
     # system refuses in a text.
     raw = save({**tensors, CHECKSUM: checksum}, {FORMAT: document})
 
@@ -265,3 +211,151 @@ def _add(digest: Any, name: str, dtype: str, array: Array) -> None:
     raw = name.encode("utf-8", "surrogatepass")
     digest.update(f"{len(raw)} {dtype} {shape}\n".encode() + raw)
     digest.update(array.reshape(-1).view(np.uint8))
+
+
+def strict_json(raw: bytes, what: str) -> Any:
+    """Return what `raw` says, in which no object has a key twice and every number is finite.
+
+    Whatever it says, the time is in proportion to its bytes.
+
+    Examples
+    --------
+    >>> strict_json(b'{"a": [1, 2.5, null]}', "The header")
+    {'a': [1, 2.5, None]}
+    >>> strict_json(b'{"a": 1, "a": 2}', "The header")
+    Traceback (most recent call last):
+        ...
+    suffice.errors.ModelFileError: The header has the key 'a' twice in one object.
+    """
+    if len(raw) > MAX_BYTES:
+        refuse(f"{what} has {len(raw)} bytes, where {MAX_BYTES} are the most.")
+    signs = _signs(raw)
+    if len(signs) > MAX_ENTRIES:
+        refuse(f"{what} has {len(signs)} entries, where {MAX_ENTRIES} are the most.")
+    depth = int(np.cumsum(_STEPS[signs]).max(initial=0))
+    if depth > DEEPEST:
+        refuse(f"{what} is nested {depth} deep, where {DEEPEST} is the most.")
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            seen: set[str] = set()
+            for name, _ in pairs:
+                if name in seen:
+                    refuse(f"{what} has the key {name[:80]!r} twice in one object.")
+                seen.add(name)
+        return found
+
+    long_numbers = 0
+
+    def whole(text: str) -> int:
+        nonlocal long_numbers
+        if len(text) > MAX_DIGITS:
+            refuse(f"{what} has a whole number of {len(text)} digits: {text[:80]}...")
+        number = int(text)
+        if number.bit_length() > 64:
+            long_numbers += 1
+            if long_numbers > MAX_LONG:
+                refuse(f"{what} has more than {MAX_LONG} whole numbers of more than 64 bits.")
+        return number
+
+    def finite(text: str) -> float:
+        number = float(text)
+        if not math.isfinite(number):
+            refuse(f"{what} has the number {text[:80]}, which is no finite one.")
+        return number
+
+    try:
+        return json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=unique,
+            parse_int=whole,
+            parse_float=finite,
+            parse_constant=finite,
+        )
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        refuse(f"{what} is no JSON ({error}).")
+
+
+def _signs(raw: bytes) -> NDArray[np.uint8]:
+    r"""Return the brackets, braces and commas of JSON that stand in no text.
+
+    Examples
+    --------
+    >>> _signs(rb'{"a,\"]": [1, "\\"]}').tobytes()
+    b'{[,]}'
+    """
+    # What is left of texts has no quotes in it, so every second quote ends one.
+    signs = np.frombuffer(raw.replace(rb"\\", b"").replace(rb"\"", b""), np.uint8)
+    within = np.cumsum(signs == _QUOTE, dtype=np.uint8) % 2
+    return np.asarray(signs[_ENTRY[signs] & (within == 0)])
+
+
+def plain_json(value: Any) -> str:
+    """Return JSON that depends on nothing but the value: compact, and ASCII throughout."""
+    return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+
+
+def replace_file(path: str | os.PathLike[str], write: Callable[[BinaryIO], None]) -> None:
+    """Write a temporary file beside `path`, which takes its place if all goes well.
+
+    What was written is on the disk before it gets its name. A new file has the permissions of
+    any new file, one that replaces another those of the other. Where `path` is a symbolic link,
+    what it leads to is replaced. Whatever is raised on the way, the temporary file is removed.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    write : callable that is given the open file
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     replace_file(f"{folder}/notes.txt", lambda file: print(file.write(b"all of it")))
+    ...     os.listdir(folder)
+    9
+    ['notes.txt']
+    """
+    target = os.path.realpath(path)
+    mode = _mode_of(target)
+    folder = os.path.dirname(target)
+    # Named before there is such a file, so that nothing can come between it and its removal. (A
+    # context manager would leave it to the garbage collector if interrupted at the wrong moment.)
+    temporary = os.path.join(folder, f".suffice-{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb+") as file:
+            write(file)
+            file.flush()
+            if mode is not None:
+                os.chmod(temporary, mode)
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(OSError):  # there is none yet, or it has its name already
+            os.unlink(temporary)
+        raise
+    _keep_names(folder)
+
+
+def _mode_of(target: str) -> int | None:
+    """Return the permissions of the file that is to be replaced, or None if there is none."""
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(mode):  # renaming a file to the name of a device would remove the device
+        raise OSError(errno.EINVAL, "It is there, and no regular file")
+    return stat.S_IMODE(mode)
+
+
+def _keep_names(folder: str) -> None:
+    """Have the folder's names on the disk too, on systems that can do so."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)

@@ -76,18 +76,18 @@ def test_a_tally_passes_through(prior, data, tally):
 @for_cases
 def test_no_data_teach_nothing(prior, data, tally):
     for nothing in ([], np.array([])):
-        believed = prior.posterior(nothing)
+        posterior = prior.posterior(nothing)
         assert np.all(prior.log_evidence(nothing) == 0)
-        assert_same(believed.posterior(data), prior.posterior(data))
+        assert_same(posterior.posterior(data), prior.posterior(data))
 
 
 @for_cases
 def test_evidence_of_raw_data_is_the_product_of_one_step_predictives(prior, data, tally):
-    believed, total = prior, 0.0
+    posterior, total = prior, 0.0
     for x in data:
         event = np.eye(3)[x] if prior is DIE else x
-        total += believed.predictive().log_density(event).sum()
-        believed = believed.posterior([x])
+        total += posterior.predictive().log_density(event).sum()
+        posterior = posterior.posterior([x])
     assert total == pytest.approx(prior.log_evidence(data).sum(), rel=1e-10)
 
 
@@ -178,7 +178,7 @@ def test_what_does_not_vary_has_no_variance_at_all():
         (RATE, [2.5], "Entry [0] is 2.5."),
         (RATE, [np.inf], "Entry [0] is inf."),
         (RATE, [1, np.nan], "Entry [1] is nan."),
-        (NUMBER, [1.0, np.nan], "Entry [1] is nan. Give finite numbers, a row each; leave gaps"),
+        (NUMBER, [1.0, np.nan], "Entry [1] is nan. Give finite numbers, a row each; leave missing"),
         (NUMBER, [-np.inf], "Entry [0] is -inf."),
         (NUMBER, [1j], "Entry [0] is 1j, which is no number."),
         (NUMBER, [1e200, -1e200], "The squares of 1e+200 add up beyond all floats. Rescale"),

@@ -1,4 +1,4 @@
-"""One tally a class, aligned by the names of the classes."""
+"""Tallies made of tallies: one for each block of columns, or one for each class."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from suffice.errors import DebtError, InputError, ShapeError
 from suffice.tally.tally import (
     Floats,
+    Index,
     Tally,
     as_readonly,
+    expand_array,
     power_of_two,
     readonly_copy,
     subtract_checked,
@@ -20,6 +22,78 @@ from suffice.tally.tally import (
 
 T = TypeVar("T", bound=Tally)
 Labels = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks(Tally, Generic[T]):
+    """Tallies of the same rows, each of other columns.
+
+    Examples
+    --------
+    >>> from suffice.tally import Counts
+    >>> size_and_colour = Blocks((Counts([1, 2]), Counts([0, 1, 2])))
+    >>> (size_and_colour + size_and_colour).parts[1].counts
+    array([0., 2., 4.])
+    """
+
+    parts: tuple[T, ...]
+
+    def _pair(self, other: Self) -> list[tuple[T, T]]:
+        self._same_kind(other)
+        if len(self.parts) != len(other.parts):
+            raise ShapeError(
+                f"Cannot combine {len(self.parts)} blocks with {len(other.parts)}. Tally the "
+                "same columns in both."
+            )
+        return list(zip(self.parts, other.parts, strict=True))
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(tuple(a + b for a, b in self._pair(other)))
+
+    def subtract(self, other: Self, gross: Any = None) -> Self:
+        """Return the tally without the rows of another one, block by block."""
+        pairs = self._pair(other)
+        scales = (None,) * len(pairs) if gross is None else gross.parts
+        return type(self)(
+            tuple(a.subtract(b, scale) for (a, b), scale in zip(pairs, scales, strict=True))
+        )
+
+    def magnitude(self, least: Floats | float = 0.0, *, hidden: bool = False) -> Blocks[Tally]:
+        """Return how large the sums of every block are."""
+        return Blocks(tuple(part.magnitude(least, hidden=hidden) for part in self.parts))
+
+    @property
+    def may_be_hidden(self) -> bool:
+        """Whether any block may be."""
+        return any(part.may_be_hidden for part in self.parts)
+
+    def is_hidden_by(self, total: Self) -> bool:
+        """Say whether any block is."""
+        return any(a.is_hidden_by(b) for a, b in self._pair(total))
+
+    def maximum(self, other: Self) -> Self:
+        """Return the larger of two magnitudes, block by block."""
+        return type(self)(tuple(a.maximum(b) for a, b in self._pair(other)))
+
+    def scale(self, factor: float) -> Self:
+        """Return the tally of the same rows, each `factor` times as heavy."""
+        return type(self)(tuple(part.scale(factor) for part in self.parts))
+
+    def take(self, index: Any) -> Self:
+        """Return the tally at `index` of the first axis of every block."""
+        return type(self)(tuple(part.take(index) for part in self.parts))
+
+    def expand(self, index: Index, size: int) -> Self:
+        """Place our entries at `index` of a first axis of `size`, in every block."""
+        return type(self)(tuple(part.expand(index, size) for part in self.parts))
+
+    def pooled(self) -> Self:
+        """Return the sum over the first axis of every block."""
+        return type(self)(tuple(part.pooled() for part in self.parts))
+
+    def allclose(self, other: Self, relative: float = 1e-9) -> bool:
+        """Say whether two tallies are equal up to rounding."""
+        return all(a.allclose(b, relative) for a, b in self._pair(other))
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +126,7 @@ class Groups(Tally, Generic[T]):
     def __init__(self, classes: ArrayLike, weights: ArrayLike, parts: T) -> None:
         names = np.asarray(classes)
         if names.flags.writeable:
-            names = names.copy()
-            names.flags.writeable = False
+            names = as_readonly(names.copy())
         total = readonly_copy(weights)
         if names.ndim != 1 or total.shape != names.shape:
             raise ShapeError(
@@ -78,10 +151,9 @@ class Groups(Tally, Generic[T]):
         """Return the same tally over `classes`, a sorted superset of ours."""
         if np.array_equal(classes, self.classes):
             return self
-        index = np.searchsorted(classes, self.classes)
-        weights = np.zeros(len(classes))
-        weights[index] = self.weights
-        return type(self)(classes, as_readonly(weights), self.parts.expand(index, len(classes)))
+        index, size = np.searchsorted(classes, self.classes), len(classes)
+        weights = as_readonly(expand_array(self.weights, index, size))
+        return type(self)(classes, weights, self.parts.expand(index, size))
 
     def drop_empty(self) -> Self:
         """Leave out the classes of which no row is left."""
@@ -134,12 +206,10 @@ class Groups(Tally, Generic[T]):
                 "changed."
             )
         a, b = self._together(other)
-        if gross is None:
-            weights = subtract_checked("Groups", "weights", a.weights, b.weights)
-            return type(self)(a.classes, as_readonly(weights), a.parts - b.parts)
-        scale = gross.align(a.classes)
-        weights = subtract_checked("Groups", "weights", a.weights, b.weights, scale.weights)
-        return type(self)(a.classes, as_readonly(weights), a.parts.subtract(b.parts, scale.parts))
+        scale = None if gross is None else gross.align(a.classes)
+        size, inner = (0.0, None) if scale is None else (scale.weights, scale.parts)
+        weights = subtract_checked("Groups", "weights", a.weights, b.weights, size)
+        return type(self)(a.classes, as_readonly(weights), a.parts.subtract(b.parts, inner))
 
     def scale(self, factor: float) -> Self:
         """Return the tally of the same rows, each `factor` times as heavy."""
@@ -154,7 +224,7 @@ class Groups(Tally, Generic[T]):
 
     def expand(self, index: Any, size: int) -> Self:
         """Refuse: classes have names, and `align` places them by name."""
-        raise TypeError("Groups are placed by the names of their classes: use aligned(classes).")
+        raise TypeError("Groups are placed by the names of their classes: use align(classes).")
 
     def pooled(self) -> T:  # type: ignore[override]
         """Return the tally of all classes as one."""

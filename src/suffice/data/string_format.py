@@ -13,30 +13,28 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.parsing.dates import (
-    DATE_LIKE,
-    TIME_LIKE,
-    dates_of,
-    iso_dates,
-    order_of,
-    read_dates,
-    read_times,
-)
-from suffice.data.parsing.numbers import (
+from suffice.data.parsing import (
     BLANKS,
+    DATE_LIKE,
     FEW,
     INTEGER,
     LEADING_ZERO,
     NUMBER_LIKE,
+    TIME_LIKE,
     UNIT,
     Bools,
     Floats,
     NumberForm,
+    dates_of,
     full_matches,
     has_match,
+    iso_dates,
     number_form,
+    order_of,
     plain_floats,
+    read_dates,
     read_numbers,
+    read_times,
 )
 from suffice.errors import ShapeError
 
@@ -50,7 +48,7 @@ MAX_LEVELS = 20
 MISSING = ("NA", "N/A", "n/a", "<NA>", "#N/A", "NaN", "nan", "NULL", "null", "None")
 NOTHING = f"{BLANKS}(?:{'|'.join(map(re.escape, MISSING))})?{BLANKS}"
 ANY_LIKE = f"{NUMBER_LIKE}|{DATE_LIKE}|{TIME_LIKE}"
-# Strings that are looked at before it is asked whether too many do not read.
+# Strings that are looked at before those that do not read are counted.
 STEP = 1 << 13
 
 UNDECIDED = "dates whose order of day and month is open, kept as levels"

@@ -1,1 +1,0 @@
-"""Strings that are levels, numbers, dates or times."""
