@@ -6,9 +6,11 @@ from scipy import sparse
 
 from counting_cases import counted
 from suffice import InputError
-from suffice.count import moments
+from suffice.count import count_moments, moments
 from suffice.count.counters import CountLevels, CountMoments, CountOnes
+from suffice.data.rows import Rows
 from suffice.kernels.count.scatter import BLOCK, NARROW
+from suffice.tally import Groups
 
 WIDE = NARROW + 5
 
@@ -89,3 +91,9 @@ def test_an_infinite_cell_is_refused_before_fourth_moments_are_summed():
 )
 def test_a_sum_is_described_by_its_column_and_level(counter, path, at, text):
     assert counter.describe_sum(path, at, lambda column: f"column {column}") == text
+
+
+def test_counters_without_levels_of_their_own_merge_as_they_are():
+    _, tally = count_moments(Rows(np.ones((2, 1)), np.zeros(2, np.int32), 1))
+    groups = Groups([0], [2.0], tally)
+    assert CountMoments().merge(CountMoments(), groups) == (CountMoments(), groups)

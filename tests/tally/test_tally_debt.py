@@ -14,7 +14,7 @@ from suffice.tally.debt import (
     select_classes,
     shortfalls,
 )
-from suffice.tally.held_out import with_weight_of
+from suffice.tally.held_out import training_tallies, with_weight_of
 
 NAN = np.nan
 
@@ -151,3 +151,21 @@ def test_training_moments_are_as_heavy_as_all_rows_in_every_column():
     np.testing.assert_array_equal(scaled.weight, whole.weight)
     np.testing.assert_allclose(scaled.mean(), part.mean())
     np.testing.assert_allclose(scaled.variance(), part.variance())
+
+
+def test_training_moments_of_some_folds_are_those_of_the_other_rows():
+    """One class, two folds; the folds are a part of all rows, so they are subtracted."""
+    X = np.array([[0.1, 1.0], [2.0, 3.0], [4.0, 8.0]])
+    whole = of_one_class(reference.moments, X)
+    folds = reference.stacked([reference.moments(X[:1]), reference.moments(X[1:2])])
+    found = training_tallies(folds, whole, 2, complete=False)
+    due = reference.stacked([reference.moments(X[1:]), reference.moments(X[[0, 2]])])
+    assert found.allclose(due)
+
+
+def test_of_rows_that_are_all_held_out_not_even_rounding_is_left():
+    X = np.array([[0.1], [0.2], [0.7]])
+    whole = of_one_class(reference.moments, X)
+    folds = reference.stacked([reference.moments(X[::-1])])
+    found = training_tallies(folds, whole, 1, complete=False)
+    assert [found.weight.item(), found.sum_x.item(), found.sum_xx.item()] == [0.0, 0.0, 0.0]
