@@ -351,7 +351,7 @@ def test_low_rank_scores_as_the_dense_covariance_would_with_gaps_too():
 
 def test_factor_analysis_that_runs_out_of_iterations_says_so():
     X, y = rows(9, n=60, features=5)
-    with pytest.warns(ConvergenceWarning, match="did not settle to 1e-06 within 2 iterations"):
+    with pytest.warns(ConvergenceWarning, match="did not converge to 1e-06 within 2 iterations"):
         model = GaussianDiscriminant("low_rank", rank=2, estimate="mle", max_iter=2).fit(X, y)
     assert not model.converged_
 
