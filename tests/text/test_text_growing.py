@@ -218,7 +218,7 @@ def test_nothing_is_known_before_anything_is_learned():
     for ask in (counter.get_feature_names_out, lambda: counter.transform(["a"])):
         with pytest.raises(NotFittedError, match="Vocabulary not fitted or provided"):
             ask()
-    with pytest.raises(AttributeError, match="has no 'vocabulary_' yet"):
+    with pytest.raises(AttributeError, match="no attribute 'vocabulary_' yet"):
         _ = counter.vocabulary_
     counter.partial_fit([""])
     with pytest.raises(InputError, match="Vocabulary is empty"):

@@ -20,6 +20,7 @@ from suffice.data.hashes import Hashes, array_hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, generator, read_features
+from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
 from suffice.estimators.folds import Experiment, fold_numbers, parameter_grid
 from suffice.estimators.labels import NoRowsError, read_labels, with_groups
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
@@ -89,7 +90,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             fitted to held-out rows; without `calibrate` there is nothing of the kind.
         """
         self._validate_params()
-        return self._become(self._fit(X, y, sample_weight, groups))
+        return keep_fitted(self, self._fit(X, y, sample_weight, groups))
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows: the same as `fit` on all rows so far, in any order.
@@ -109,7 +110,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             fitted = self._learn(self._before(), X, y, classes, sample_weight)
         except NoRowsError:
             return self
-        return self._become(fitted)
+        return keep_fitted(self, fitted)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows that were learned: the same as `fit` on the others.
@@ -124,7 +125,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             fitted = self._forget(before, X, y, sample_weight)
         except NoRowsError:
             return self
-        return self._become(fitted)
+        return keep_fitted(self, fitted)
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model of the same kind has learned.
@@ -132,7 +133,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         The other model may know other classes. It is left as it was.
         """
         mine, theirs = self._check_mergeable(other)
-        return self._become(self._refit(learning.merge(mine, theirs)))
+        return keep_fitted(self, self._refit(learning.merge(mine, theirs)))
 
     def __add__(self, other: Self) -> Self:
         """Return a new model that has learned what both have learned.
@@ -152,7 +153,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             return NotImplemented
         fitted = self._check_fitted()
         copy: Self = clone(self)
-        return copy._become(fitted)
+        return keep_fitted(copy, fitted)
 
     def refresh_calibration(
         self, X: Any = None, y: Any = None, sample_weight: Any = None, groups: Any = None
@@ -167,7 +168,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
             All the rows that were learned. Without them the model takes the rows that it keeps
             itself: up to 5,000 distinct ones, those not forgotten, if `calibrate` is not None.
         """
-        return self._become(self._refresh(self._check_ready(), X, y, sample_weight, groups))
+        return keep_fitted(self, self._refresh(self._check_ready(), X, y, sample_weight, groups))
 
     # Answering.
 
@@ -481,16 +482,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _known(self, name: str) -> Fitted:
         """Return what was learned; AttributeError before anything was."""
-        fitted = self._before()
-        if fitted is None:
-            raise AttributeError(f"{type(self).__name__} has no {name!r} before it is fitted.")
-        return fitted
+        return fitted_for(self, name)
 
     def _learned(self, name: str) -> Any:
         """Return p(class) and p(x | class) for an attribute; AttributeError if not yet."""
         fitted = self._known(name)
         if fitted.model is None:
-            raise AttributeError(f"This {type(self).__name__} has no {name!r} yet.")
+            raise no_attribute(self, name)
         return fitted.model
 
     def _calibrated(self, name: str) -> Fitted:
@@ -502,8 +500,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
 
     def _check_fitted(self) -> Fitted:
         """Return what was learned; NotFittedError before anything was."""
-        check_is_fitted(self)
-        return self._fitted
+        return check_fitted(self)
 
     def _check_ready(self) -> Fitted:
         """Return what was learned, if it suffices for a model."""
@@ -511,10 +508,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         if fitted.not_yet is not None:
             raise InputError(f"This {type(self).__name__} cannot answer yet: {fitted.not_yet}")
         return fitted
-
-    def _become(self, fitted: Fitted) -> Self:
-        # One line: an interruption comes before the assignment or after the return.
-        return self.__dict__.update(_fitted=fitted) or self
 
     # Rows as users give them.
 

@@ -19,6 +19,7 @@ from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, check_same_columns, generator
+from suffice.estimators.fitted import keep_fitted
 from suffice.estimators.folds import Experiment
 from suffice.estimators.labels import read_labels, with_groups
 from suffice.estimators.merging import (
@@ -222,7 +223,7 @@ class GenerativeClassifier(TallyClassifier):
                 "The model has a window, from which rows are taken as they came. Use decay or "
                 "window, not both."
             )
-        return self._become(self._refit(found))
+        return keep_fitted(self, self._refit(found))
 
     def window(self, n: int | None) -> Self:
         """Learn only from the last `n` rows from now on: older ones are forgotten exactly.
@@ -240,7 +241,7 @@ class GenerativeClassifier(TallyClassifier):
         before = self._before()
         if n is None:
             self._window = None
-            return self if before is None else self._become(before.replace(window=None))
+            return self if before is None else keep_fitted(self, before.replace(window=None))
         if n < 1:
             raise InputError(f"A window of {n} rows. Use one or more.")
         if before is not None:

@@ -14,6 +14,7 @@ from suffice._sklearn import Interval, StrOptions
 from suffice.data.rows import Rows
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
 from suffice.estimators.features import Columns
+from suffice.estimators.fitted import keep_fitted
 from suffice.estimators.labels import NoRowsError, read_labels, with_groups
 from suffice.estimators.merging import check_same_class
 from suffice.families.class_prior import ClassPrior, discrete_class_prior
@@ -201,12 +202,12 @@ class TextClassifier(TallyClassifier):
                 "refine to None.",
                 StaleCalibrationWarning,
             )
-        return self._become(fitted)
+        return keep_fitted(self, fitted)
 
     def merge(self, other: Self) -> Self:
         """Learn all that another model has learned; terms and classes are aligned by name."""
         mine, theirs = self._check_mergeable(other)
-        return self._become(self._refit(mine.merge(theirs)))
+        return keep_fitted(self, self._refit(mine.merge(theirs)))
 
     def prune(self, min_count: float) -> Self:
         """Forget the terms that documents have fewer than `min_count` times in all."""
@@ -220,7 +221,7 @@ class TextClassifier(TallyClassifier):
                 f"No term was learned {min_count:g} times or more (the most common "
                 f"{totals.max():g} times). Prune less; nothing was changed."
             )
-        return self._become(self._refit(fitted.keep_terms(kept).replace(is_pruned=True)))
+        return keep_fitted(self, self._refit(fitted.keep_terms(kept).replace(is_pruned=True)))
 
     # Answering.
 
@@ -632,4 +633,4 @@ class TextClassifier(TallyClassifier):
         vectorizer._stop_words_id = id(vectorizer.stop_words)
         fitted = persistence.fitted_of(state, self._counter_of(vectorizer))
         fitted = self._with_model(fitted, waits=False)
-        self._become(persistence.with_saved_rows(fitted, state.get("rows")))
+        keep_fitted(self, persistence.with_saved_rows(fitted, state.get("rows")))

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as ScikitHashingVe
 from sklearn.preprocessing import normalize
 
 from suffice.errors import InputError
+from suffice.estimators.fitted import keep_fitted
 from suffice.kernels.text.murmur import murmur
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.terms import Names, TermCounts
@@ -58,12 +59,12 @@ scikit-learn
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of documents' terms, and forget all others."""
-        return self._become(self._learn(self._start(), X))
+        return keep_fitted(self, self._learn(self._start(), X))
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Learn the names of further documents' terms."""
         before = vars(self).get("_fitted")
-        return self._become(self._learn(self._start() if before is None else before, X))
+        return keep_fitted(self, self._learn(self._start() if before is None else before, X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Learn the names of documents' terms, and return their counts, (n_documents, n_features).
@@ -119,10 +120,6 @@ scikit-learn
         for batch in analyzer.batches(documents):
             terms, _ = terms.learn(analyzer, batch)
         return terms
-
-    def _become(self, terms: Vocabulary) -> Self:
-        # One line: an interruption comes before the assignment or after the return.
-        return self.__dict__.update(_fitted=terms) or self
 
     def _check_names(self) -> Vocabulary:
         """Return the terms that were learned; NotFittedError if none were."""

@@ -13,6 +13,7 @@ from sklearn.feature_extraction.text import CountVectorizer as ScikitCountVector
 from sklearn.utils.validation import check_is_fitted
 
 from suffice.errors import InputError, MergeError, warn_caller
+from suffice.estimators.fitted import keep_fitted, no_attribute
 from suffice.estimators.merging import (
     check_addable,
     check_same_class,
@@ -81,7 +82,7 @@ as in scikit-learn
 
     def fit(self, raw_documents: Any, y: Any = None) -> Self:
         """Learn the terms of documents, and nothing else; rows are not kept."""
-        return self._become(self._fit(raw_documents, keep=False)[0])
+        return keep_fitted(self, self._fit(raw_documents, keep=False)[0])
 
     def fit_transform(self, raw_documents: Any, y: Any = None) -> Any:
         """Learn the terms of documents, and return their counts, (n_documents, n_terms) CSR."""
@@ -105,7 +106,7 @@ as in scikit-learn
             before = self._start()
         elif before.counts is None:
             before = LearnedTerms.start(before.vocabulary, fixed=before.fixed)
-        return self._become(self._learn(before, raw_documents, keep=False)[0])
+        return keep_fitted(self, self._learn(before, raw_documents, keep=False)[0])
 
     def merge(self, other: Self) -> Self:
         """Learn all that another vectorizer has learned; terms are aligned by name."""
@@ -119,7 +120,7 @@ as in scikit-learn
             )
         if mine.fixed or theirs.fixed:
             raise MergeError("Cannot merge vectorizers whose vocabulary was given. Learn it.")
-        return self._become(mine.merge(theirs))
+        return keep_fitted(self, mine.merge(theirs))
 
     def __add__(self, other: Self) -> Self:
         """Return a new vectorizer that has learned what both have learned."""
@@ -146,7 +147,7 @@ as in scikit-learn
                 f"No term was learned {min_count} times or more (the most common "
                 f"{max(fitted.term_counts, default=0)} times). Prune less; nothing was changed."
             )
-        return self._become(fitted.take(kept))
+        return keep_fitted(self, fitted.take(kept))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the terms, by column."""
@@ -164,7 +165,7 @@ as in scikit-learn
 
     @vocabulary_.setter
     def vocabulary_(self, columns: dict[Any, int]) -> None:
-        self._become(LearnedTerms(_by_column(columns), self.vocabulary is not None))
+        keep_fitted(self, LearnedTerms(_by_column(columns), self.vocabulary is not None))
 
     @property
     def fixed_vocabulary_(self) -> bool:
@@ -196,16 +197,12 @@ as in scikit-learn
         """Return what is known of the terms; AttributeError if it has no such attribute yet."""
         fitted = self._before()
         if fitted is None or (fitted.counts is None and name != "vocabulary_"):
-            raise AttributeError(f"This {type(self).__name__} has no {name!r} yet. Fit it.")
+            raise no_attribute(self, name)
         return fitted
-
-    def _become(self, fitted: LearnedTerms) -> Self:
-        # One line: an interruption comes before the assignment or after the return.
-        return self.__dict__.update(_fitted=fitted) or self
 
     def _copy(self) -> Self:
         copy: Self = clone(self)
-        return copy._become(self._fitted)
+        return keep_fitted(copy, self._fitted)
 
     def _check_learned(self) -> LearnedTerms:
         """Return what was learned of documents; NotFittedError if nothing was."""
@@ -219,7 +216,7 @@ as in scikit-learn
             fitted = self._given_terms()
             if fitted is None:
                 raise NotFittedError("Vocabulary not fitted or provided")
-            self._become(fitted)
+            keep_fitted(self, fitted)
         if not len(fitted.vocabulary):
             raise InputError("Vocabulary is empty: nothing that was learned has a term in it.")
         return fitted
@@ -304,7 +301,7 @@ as in scikit-learn
     def _restore(self, state: dict[str, Any]) -> None:
         vocabulary, fixed = Vocabulary.of(state["terms"]), self._given_terms() is not None
         counts = np.stack([state["term_counts_"], state["document_counts_"]])
-        self._become(LearnedTerms(vocabulary, fixed, counts, state["n_documents_"]))
+        keep_fitted(self, LearnedTerms(vocabulary, fixed, counts, state["n_documents_"]))
 
     def _rows_learned(self) -> float:
         return float(self._fitted.n_documents)
