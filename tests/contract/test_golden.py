@@ -14,6 +14,7 @@ PACKAGES += ("basis", "lab", "text", "table")
 PUBLIC = set(suffice.__all__)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "name"), CASES, ids=[name for _, name in CASES])
 def test_the_results_of_a_case_have_not_changed(group, name):
     found = differences(name, stored(group)[name], values(group, name))

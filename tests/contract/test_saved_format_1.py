@@ -84,6 +84,7 @@ def test_a_loaded_model_predicts_as_it_did_when_it_was_saved(name):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @each_file
 def test_a_loaded_model_predicts_as_one_that_is_fitted_today(name):
     case = CASES[name]
@@ -92,6 +93,7 @@ def test_a_loaded_model_predicts_as_one_that_is_fitted_today(name):
     assert not wrong, "\n".join(wrong)
 
 
+@pytest.mark.slow
 @each_file
 def test_a_loaded_model_goes_on_learning_and_is_saved_again(name, tmp_path):
     case, path = CASES[name], tmp_path / "again.safetensors"

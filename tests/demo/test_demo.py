@@ -51,6 +51,7 @@ def test_the_demo_runs_without_a_warning_where_no_extra_is_installed(bare):
     assert bare.returncode == 0
 
 
+@pytest.mark.slow
 def test_tables_are_printed_with_title_and_caption_within_80_columns(bare):
     lines = bare.stdout.splitlines()
     assert max(map(len, lines)) <= 80

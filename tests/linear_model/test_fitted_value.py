@@ -39,6 +39,7 @@ def _pass_through(monkeypatch):
         monkeypatch.setattr(module, "one_blas_thread", PassThrough())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @pytest.mark.parametrize("model", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_a_regression_that_is_interrupted_at_any_line_is_as_it_was(model, change):
@@ -78,6 +79,7 @@ def learn_part(model, part):
 PARTS = [slice(0, 12), slice(9, 30)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", REGRESSIONS.values(), ids=REGRESSIONS)
 def test_a_regression_that_learns_is_asked_whole(model):
     def read(model):

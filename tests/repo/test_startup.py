@@ -77,6 +77,7 @@ def packages():
     return {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_is_an_attribute_of_suffice(package, packages):
     assert packages[package] == [f"suffice.{package}", "True"]

@@ -75,6 +75,7 @@ def errors(tmp_path_factory):
     return [(file, int(number), code) for file, number, code in line.findall(done.stdout)]
 
 
+@pytest.mark.slow
 def test_a_typed_script_has_no_type_errors(errors):
     assert not [one for one in errors if one[0] != MISTAKE.name]
 
@@ -87,6 +88,7 @@ def test_every_mistake_is_a_type_error_and_nothing_else(errors):
     assert [one for one in errors if one[0] == MISTAKE.name] == expected
 
 
+@pytest.mark.slow
 def test_the_typed_script_runs():
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(USER)], capture_output=True, text=True

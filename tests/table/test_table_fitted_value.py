@@ -65,6 +65,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CHANGES)
 def test_an_interruption_at_any_line_leaves_the_model_as_it_was(case):
     make, changing = CHANGES[case]

@@ -54,6 +54,7 @@ CASES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("settings", "change"), CASES)
 def test_a_classifier_that_is_interrupted_is_as_it_was(settings, change):
     one = fitted(**settings)
@@ -75,6 +76,7 @@ def test_a_classifier_that_is_interrupted_is_as_it_was(settings, change):
     np.testing.assert_array_equal(one.predict_proba(FIRST), proba)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["calibrated", "smooth", "by Python"])
 def test_predictions_while_another_thread_learns_are_those_of_a_whole_model(way):
     model = fitted(**SETTINGS[way])
