@@ -240,3 +240,33 @@ def tensor(values):
     name = kind if kind == "BOOL" else f"{kind}{8 * array.dtype.itemsize}"
     assert math.prod(array.shape) * array.itemsize == array.nbytes
     return name, list(array.shape), bits(array)
+
+
+def places(node, at=()):
+    """Yield the way to every value in a document."""
+    if isinstance(node, dict | list):
+        for name in node if isinstance(node, dict) else range(len(node)):
+            yield (*at, name)
+            yield from places(node[name], (*at, name))
+
+
+def holder(document, way):
+    for name in way[:-1]:
+        document = document[name]
+    return document
+
+
+def damage_tensor(dice, kind, shape, data):
+    """Return a tensor with a few numbers, its shape or its type changed."""
+    match dice.randrange(4):
+        case 0 if kind == "F64" and data:
+            cells = np.frombuffer(data).copy()
+            cells[dice.randrange(len(cells))] = dice.choice([np.nan, np.inf, -np.inf, -1.0, 1e308])
+            return kind, shape, cells.tobytes()
+        case 1:
+            return {"F64": "I64", "I64": "F64", "U8": "I8"}.get(kind, kind), shape, data
+        case 2:
+            return kind, dice.choice([shape[::-1], [*shape, 1], [1, *shape]]), data
+    longer = data[: len(data) // 2] + data
+    width = {"F64": 8, "I64": 8, "I32": 4}.get(kind, 1)
+    return kind, [len(longer) // width], longer[: len(longer) // width * width]

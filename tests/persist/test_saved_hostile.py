@@ -10,7 +10,18 @@ import numpy as np
 import pytest
 
 import suffice
-from saved_cases import NAMES, NUMBERS, WITH_MISSING, framed, put_together, taken_apart, tensor
+from saved_cases import (
+    NAMES,
+    NUMBERS,
+    WITH_MISSING,
+    damage_tensor,
+    framed,
+    holder,
+    places,
+    put_together,
+    taken_apart,
+    tensor,
+)
 from suffice import ModelFileError
 from suffice.persist import describe
 from suffice.persist.file_format import MAX_BYTES, MAX_ENTRIES, MAX_TENSORS
@@ -116,20 +127,6 @@ def test_random_bytes_are_refused(outcome):
 ODD = [None, True, -1, 0, 3, 10**30, 1.5, -1e308, "", "x", "evidence", [], [1], {}, {"is": "tuple"}]
 
 
-def places(node, at=()):
-    """Yield the way to every value in a document."""
-    if isinstance(node, dict | list):
-        for name in node if isinstance(node, dict) else range(len(node)):
-            yield (*at, name)
-            yield from places(node[name], (*at, name))
-
-
-def holder(document, way):
-    for name in way[:-1]:
-        document = document[name]
-    return document
-
-
 def test_documents_with_one_odd_entry_are_refused_or_are_models(files, outcome):
     dice, refusals, models = random.Random(4), 0, 0
     for _ in range(1500):
@@ -149,22 +146,6 @@ def test_documents_with_one_odd_entry_are_refused_or_are_models(files, outcome):
     assert refusals > 0.7 * models
 
 
-def spoiled(dice, kind, shape, data):
-    """Return a tensor with a few numbers, its shape or its type changed."""
-    match dice.randrange(4):
-        case 0 if kind == "F64" and data:
-            cells = np.frombuffer(data).copy()
-            cells[dice.randrange(len(cells))] = dice.choice([np.nan, np.inf, -np.inf, -1.0, 1e308])
-            return kind, shape, cells.tobytes()
-        case 1:
-            return {"F64": "I64", "I64": "F64", "U8": "I8"}.get(kind, kind), shape, data
-        case 2:
-            return kind, dice.choice([shape[::-1], [*shape, 1], [1, *shape]]), data
-    longer = data[: len(data) // 2] + data
-    width = {"F64": 8, "I64": 8, "I32": 4}.get(kind, 1)
-    return kind, [len(longer) // width], longer[: len(longer) // width * width]
-
-
 def test_tensors_that_were_spoiled_exchanged_or_left_out_are_refused_or_make_models(files, outcome):
     dice, refusals = random.Random(5), 0
     for _ in range(1200):
@@ -178,7 +159,7 @@ def test_tensors_that_were_spoiled_exchanged_or_left_out_are_refused_or_make_mod
             case 2:
                 tensors["further"] = tensors[name]
             case _:
-                tensors[name] = spoiled(dice, *tensors[name])
+                tensors[name] = damage_tensor(dice, *tensors[name])
         found = outcome(put_together(document, tensors))
         refusals += isinstance(found, ModelFileError)
         if hasattr(found, "predict"):

@@ -6,11 +6,10 @@ import warnings
 
 import numpy as np
 import pytest
-from test_saved_hostile import holder, places, spoiled
 
 import suffice
 from classifier_cases import mixed
-from saved_cases import put_together, taken_apart, tensor
+from saved_cases import damage_tensor, holder, places, put_together, taken_apart, tensor
 from suffice.errors import ModelFileError
 from suffice.families import FAMILIES
 from suffice.families.columns.by_name import CHECKS, MAX_EDGES
@@ -439,7 +438,7 @@ def test_tensors_that_were_spoiled_are_refused_or_answer(whole, tmp_path):
     for _ in range(300):
         file = File(whole)
         name = dice.choice(list(file.tensors))
-        file.tensors[name] = spoiled(dice, *file.tensors[name])
+        file.tensors[name] = damage_tensor(dice, *file.tensors[name])
         refused += not answers(file, tmp_path)
     assert refused > 150
 

@@ -7,6 +7,7 @@ import pytest
 from scipy.special import log_softmax, softmax
 from sklearn.metrics import log_loss
 
+import suffice
 from suffice import GenerativeClassifier
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
@@ -123,3 +124,63 @@ def test_many_classes_are_predicted_as_well_as_few():
     truth = log_softmax(-0.5 * (X[1500:, :1] - np.arange(60)) ** 2, axis=1)
     best = -truth[np.arange(1500), y[1500:]].mean()
     assert log_loss(y[1500:], model.predict_proba(X[1500:])) < best + 0.15
+
+
+# ---- the numbers of the search
+
+
+def mixed_numbers(size=120):
+    rng = np.random.default_rng(0)
+    y = np.arange(size) % 2
+    table = {
+        "skewed": np.exp(rng.normal(y, 1.0)),
+        "code": rng.integers(0, 9, size) * 1.0,
+        "plain": rng.normal(y),
+    }
+    return table, y
+
+
+def test_the_families_that_are_tried_may_be_chosen():
+    table, y = mixed_numbers()
+    model = GenerativeClassifier(search={"numeric_families": ["normal"], "max_levels": 2})
+    names = {block.name for block in model.fit(table, y).blocks_}
+    assert names <= {"normal", "normal:tied", "poisson", "mvn", "mvn:tied"}
+    assert "lognormal" in {block.name for block in GenerativeClassifier().fit(table, y).blocks_}
+
+
+def test_when_a_stream_decides_its_families_may_be_chosen():
+    table, y = mixed_numbers(40)
+    model = GenerativeClassifier(search={"decide_at": (7, 30)})
+    first = {name: column[:5] for name, column in table.items()}
+    assert model.partial_fit(first, y[:5]).choices_.again_at == 7
+    rest = {name: column[5:] for name, column in table.items()}
+    assert model.partial_fit(rest, y[5:]).choices_.again_at == 0
+
+
+def test_the_numbers_of_the_search_are_saved_with_the_model(tmp_path):
+    table, y = mixed_numbers()
+    model = GenerativeClassifier(search={"rows": 60, "weight_scales": (0.5,)}).fit(table, y)
+    model.save(tmp_path / "model.suffice")
+    loaded = suffice.load(tmp_path / "model.suffice")
+    assert loaded.search == model.search
+    np.testing.assert_array_equal(loaded.predict_proba(table), model.predict_proba(table))
+    assert loaded._fitted.search == model._fitted.search
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ({"row": 5}, "search has 'row', which is no setting of the structure search"),
+        ({"rows": 2.5}, "search has rows=2.5. Give a value like the default, 3000"),
+        ({"rows": True}, "search has rows=True"),
+        ({"min_gain": float("nan")}, "search has min_gain=nan"),
+        ({"max_work": -1}, "search has max_work=-1"),
+        ({"decide_at": ()}, r"search has decide_at=\(\)"),
+        ({"tied_families": ("normal",)}, "search has tied_families"),
+    ],
+)
+def test_numbers_that_the_search_cannot_use_are_refused(search, message):
+    model = GenerativeClassifier(search=search)
+    with pytest.raises(ValueError, match=message):
+        model.fit(*mixed_numbers())
+    assert not hasattr(model, "choices_")

@@ -68,6 +68,7 @@ from suffice.table.rows import (
 )
 from suffice.table.structure.families import IGNORE, string_formats
 from suffice.table.structure.search import choose_structure
+from suffice.table.structure.settings import SearchSettings
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
@@ -110,6 +111,9 @@ class GenerativeClassifier(TallyClassifier):
         "predictive" integrates out the parameters of every block. "mean" plugs in their posterior
         expectations, which makes probabilities overconfident where rows are few. Families and
         blocks are chosen by predictive distributions in either case.
+    search : mapping, optional
+        Numbers of the structure search that are to be others than by default, by their names in
+        `suffice.table.SearchSettings`: `{"rows": 10_000, "max_levels": 50}`.
 
     Attributes
     ----------
@@ -159,9 +163,10 @@ class GenerativeClassifier(TallyClassifier):
         "missing": [StrOptions({"ignore", "informative"})],
         "budget": [Interval(Integral, 0, None, closed="left")],
         "estimate": [StrOptions({"predictive", "mean"})],
+        "search": [Mapping, None],
     }
     # The blocks that were chosen are compared, not how they were.
-    _free_settings: ClassVar[tuple[str, ...]] = ("families", "budget")
+    _free_settings: ClassVar[tuple[str, ...]] = ("families", "budget", "search")
     _saved: ClassVar[tuple[str, ...]] = saving.FIELDS
     # The size of a window that was set before the first rows were learned.
     _window: int | None = None
@@ -174,12 +179,14 @@ class GenerativeClassifier(TallyClassifier):
         missing: str = "ignore",
         budget: int = 60,
         estimate: str = "predictive",
+        search: Mapping[str, Any] | None = None,
     ) -> None:
         self.families = families
         self.combine = combine
         self.missing = missing
         self.budget = budget
         self.estimate = estimate
+        self.search = search
 
     def __sklearn_tags__(self) -> Any:
         """Return what scikit-learn should know: missing values, categories, text may be given."""
@@ -467,7 +474,11 @@ class GenerativeClassifier(TallyClassifier):
 
     def _choose(self, batch: Any) -> TableBatch:
         structure = choose_structure(
-            batch.rows, self.families, budget=self.budget, combine=self.combine
+            batch.rows,
+            self.families,
+            budget=self.budget,
+            combine=self.combine,
+            settings=SearchSettings.of(self.search),
         )
         counter = replace(batch.counter, blocks=structure.blocks)
         return TableBatch(
@@ -503,7 +514,7 @@ class GenerativeClassifier(TallyClassifier):
         if before is None:
             X = first_row_as_table(X, y)
             fitted = as_table_fitted(super()._learn(None, X, y, classes, sample_weight))
-            if streams.will_decide(self.families, fitted.choices):
+            if streams.will_decide(self.families, fitted.choices, fitted.search):
                 given = self._read_given(fitted, X, y, sample_weight, undecided=True)
                 stream = StreamState(fitted.choices.rows, 0, given.declared)
                 fitted = streams.record_decision(fitted, given.sample(), stream)
@@ -523,7 +534,7 @@ class GenerativeClassifier(TallyClassifier):
         batch = given.sample()
         sample = before.sample.merge(batch)
         stream = streams.add_rows(before.stream, given, int(batch.counts.sum()))
-        if not streams.is_due(stream):
+        if not streams.is_due(stream, before.search):
             try:
                 fitted = super()._learn(before, X, y, classes, sample_weight)
                 return as_table_fitted(fitted).replace(sample=sample, stream=stream)
@@ -539,7 +550,7 @@ class GenerativeClassifier(TallyClassifier):
         table = streams.reread(rows.X.table, string_formats(self.families), stream.declared)
         weights = None if np.all(rows.weights == 1.0) else rows.weights
         known = before.classes if before.closed else learning.known_classes(None, None)
-        with streams.silence() if streams.next_decision(stream) else nullcontext():
+        with streams.silence() if streams.next_decision(stream, before.search) else nullcontext():
             warn_unreadable(table)
             labels, kind = sample.labels[rows.codes], before.frame_kind
             batch = self._first_batch(TableRows(table), before.columns, labels, weights, kind)
@@ -645,7 +656,7 @@ class GenerativeClassifier(TallyClassifier):
             start = self._with_model(TableFitted.start(fitted, chosen), waits=False)
             return combining.fit_combination(start, chosen.rows, self.combine)
 
-        settings = self.families, self.budget, self.missing
+        settings = self.families, self.budget, self.missing, self.search
         return combining.TableCandidate(settings, choose, fit)
 
     def _state(self, fitted: Any) -> dict[str, Any]:
@@ -655,10 +666,12 @@ class GenerativeClassifier(TallyClassifier):
         return saving.rows_to_save(fitted, type(self).__name__)
 
     def _check_saved(self, state: dict[str, Any]) -> None:
+        SearchSettings.of(self.search)
         saving.check_state(state, self.families)
 
     def _restore(self, state: dict[str, Any]) -> None:
         found, rows = saving.fitted_of(state)
+        found = found.replace(search=SearchSettings.of(self.search))
         found = self._with_model(found, waits=False)
         if rows is not None:
             found = found.replace(sample=saving.sample_of_file(rows, found))

@@ -23,7 +23,6 @@ from suffice.table.fitted import TableBatch, TableFitted
 from suffice.table.held_out import HeldOut, cell_hashes, row_hashes
 from suffice.table.importance import held_out_increase
 from suffice.table.residual_features import choose_features
-from suffice.table.structure.settings import DEFAULT_SEARCH
 from suffice.tally import Groups
 from suffice.tally.tally import ROUNDING, Floats
 from suffice.validation.cross_validation import LeaveOneOutResult
@@ -72,15 +71,15 @@ def hold_out(
 def max_held_out(fitted: TableFitted) -> int:
     """Return how many distinct rows the combination is fitted to at most."""
     classes, blocks = len(fitted.classes), len(fitted.counter.blocks)
-    wanted = DEFAULT_SEARCH.rows_per_weight * (classes + blocks)
-    most = max(wanted, DEFAULT_SEARCH.min_weight_rows)
+    wanted = fitted.search.rows_per_weight * (classes + blocks)
+    most = max(wanted, fitted.search.min_weight_rows)
     return max(1, min(most, MAX_LIKELIHOODS // (classes * max(1, blocks))))
 
 
 def fit_to_held_out(fitted: TableFitted, held_out: HeldOut, combine: str) -> TableFitted:
     """Return the fitted value with features, weights and offsets fitted to held-out rows."""
-    totals = fitted.tally.weights
-    features = choose_features(fitted.counter.blocks, held_out.folds.rows, combine, totals)
+    blocks, totals = fitted.counter.blocks, fitted.tally.weights
+    features = choose_features(blocks, held_out.folds.rows, combine, totals, settings=fitted.search)
     rows = block_scores(fitted, held_out)
     found = select_combination(rows, combine, held_out.features(features))
     return fitted.replace(
@@ -88,7 +87,7 @@ def fit_to_held_out(fitted: TableFitted, held_out: HeldOut, combine: str) -> Tab
         combination=held_out.with_all_classes(found.combination),
         combined_classes=fitted.classes,
         weights_stale=False,
-        loss_increase=held_out_increase(held_out, rows, fitted.posteriors, features, found),
+        loss_increase=held_out_increase(held_out, rows, fitted, features, found),
         held_out=_held_out_answers(fitted, held_out, found),
     )
 

@@ -19,6 +19,7 @@ from suffice.table.counter import TableCounter
 from suffice.table.residual_features import ResidualFeatures
 from suffice.table.rows import TableRows
 from suffice.table.structure.search import Structure
+from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally import Groups
 from suffice.tally.tally import Floats, Index
 from suffice.validation.importance import LossIncrease
@@ -182,6 +183,7 @@ class TableFitted(Fitted):
     loss_increase: LossIncrease | None = None
     stream: StreamState | None = None
     window: Window | None = None
+    search: SearchSettings = DEFAULT_SEARCH
 
     @classmethod
     def start(cls, fitted: Fitted, batch: TableBatch) -> TableFitted:
@@ -195,6 +197,7 @@ class TableFitted(Fitted):
             closed=fitted.closed,
             new_classes=fitted.new_classes,
             choices=batch.structure.choices,
+            search=batch.structure.settings,
             frame_kind=batch.frame_kind,
         )
 

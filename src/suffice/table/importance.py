@@ -16,7 +16,6 @@ from suffice.families import Posterior
 from suffice.table.fitted import TableFitted
 from suffice.table.held_out import HeldOut
 from suffice.table.residual_features import ResidualFeatures
-from suffice.table.structure.settings import DEFAULT_SEARCH
 from suffice.tally.tally import Floats, Index
 from suffice.validation.importance import LossIncrease
 from suffice.validation.information import Dependence
@@ -38,7 +37,7 @@ class BlockScores(NamedTuple):
 def held_out_increase(
     held_out: HeldOut,
     rows: HeldOutRows,
-    posteriors: Sequence[Posterior[Any]],
+    fitted: TableFitted,
     features: ResidualFeatures,
     found: WeightFit,
 ) -> LossIncrease | None:
@@ -53,9 +52,11 @@ def held_out_increase(
     numbers = held_out.folds.numbers[held_out.kept]
     sizes = np.cumsum(np.bincount(numbers, minlength=held_out.folds.size))
     # As many folds as hold enough rows.
-    some = np.flatnonzero(numbers <= np.searchsorted(sizes, DEFAULT_SEARCH.importance_rows))
+    some = np.flatnonzero(numbers <= np.searchsorted(sizes, fitted.search.importance_rows))
     rows, kept = rows.take(some), held_out.kept[some]
-    blocks = [_held_out_block(one, held_out, kept, rows, at) for at, one in enumerate(posteriors)]
+    blocks = [
+        _held_out_block(one, held_out, kept, rows, at) for at, one in enumerate(fitted.posteriors)
+    ]
     combination = found.combination
     added = features.split(held_out.table.take(kept), combination.residual_coefficients)
     own = rows.class_index, rows.row_weights

@@ -29,7 +29,7 @@ from suffice.table.fitted import StreamState, TableFitted, Window
 from suffice.table.held_out import cell_hashes
 from suffice.table.rows import TableRows, check_table, select_columns
 from suffice.table.structure.families import IGNORE
-from suffice.table.structure.settings import DEFAULT_SEARCH
+from suffice.table.structure.settings import SearchSettings
 from suffice.tally import Groups
 from suffice.validation.row_sample import RowSample, drop_unused_names
 
@@ -54,31 +54,32 @@ class GivenBatch(NamedTuple):
 # When families are decided.
 
 
-def is_due(stream: StreamState) -> bool:
+def is_due(stream: StreamState, search: SearchSettings) -> bool:
     """Say whether families are to be decided now.
 
-    >>> is_due(StreamState(60, 50, frozenset())), is_due(StreamState(60, 60, frozenset()))
-    (True, False)
+    >>> search = SearchSettings(decide_at=(50, 60, 70))
+    >>> [is_due(StreamState(60, decided, frozenset()), search) for decided in (50, 60)]
+    [True, False]
     """
-    return any(stream.decided < at <= stream.seen for at in DEFAULT_SEARCH.decide_at)
+    return any(stream.decided < at <= stream.seen for at in search.decide_at)
 
 
-def next_decision(stream: StreamState) -> int:
+def next_decision(stream: StreamState, search: SearchSettings) -> int:
     """Return after how many rows families will be decided again; 0 if never.
 
-    >>> next_decision(StreamState(60, 60, frozenset()))
+    >>> next_decision(StreamState(60, 60, frozenset()), SearchSettings(decide_at=(50, 60, 70)))
     70
     """
-    return next((at for at in DEFAULT_SEARCH.decide_at if at > stream.seen), 0)
+    return next((at for at in search.decide_at if at > stream.seen), 0)
 
 
-def will_decide(families: Any, choices: Choices) -> bool:
+def will_decide(families: Any, choices: Choices, search: SearchSettings) -> bool:
     """Say whether families that were chosen from the first rows of a stream are to be reviewed.
 
     Not if there were enough rows, or if all families were given with their settings
     (`families_` of another model).
     """
-    if choices.rows >= DEFAULT_SEARCH.decide_at[-1]:
+    if choices.rows >= search.decide_at[-1]:
         return False
     if isinstance(families, str):
         return True
@@ -91,7 +92,7 @@ def record_decision(fitted: TableFitted, sample: RowSample, stream: StreamState)
 
     `choices` then say when.
     """
-    again_at = next_decision(stream)
+    again_at = next_decision(stream, fitted.search)
     if not again_at:
         return fitted
     return fitted.replace(

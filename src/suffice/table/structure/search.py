@@ -48,11 +48,13 @@ class Structure:
     held_out : HeldOut, optional
         The held-out rows that arrangements were compared on, and what blocks said of them, if
         those are of all rows: weights can then be fitted to the same.
+    settings : SearchSettings, by which it was chosen
     """
 
     blocks: tuple[Family[Any], ...]
     choices: Choices
     held_out: HeldOut | None = None
+    settings: SearchSettings = DEFAULT_SEARCH
 
 
 def choose_structure(
@@ -118,7 +120,7 @@ def choose_structure(
     size = int(np.count_nonzero(rows.weights)) if rows.weights.size else rows.shape[0]
     notes = {column.name: column.note for column in table if column.note}
     found_choices = Choices(listed, tuple(joined.trials)).with_notes(notes)
-    return Structure(tuple(blocks), replace(found_choices, rows=size), held_out)
+    return Structure(tuple(blocks), replace(found_choices, rows=size), held_out, settings)
 
 
 def _warn_of_columns_left_out(choices: list[Choice]) -> None:

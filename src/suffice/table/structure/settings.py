@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+from suffice.errors import InputError
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,8 @@ class SearchSettings:
     --------
     >>> SearchSettings().rows
     3000
+    >>> SearchSettings.of({"rows": 500, "numeric_families": ["normal"]}).numeric_families
+    ('normal',)
     """
 
     rows: int = 3_000
@@ -132,6 +139,43 @@ class SearchSettings:
         *(5, 10, 20, 35, 50, 60, 70, 85, 100, 120, 145, 170, 200, 240, 290, 350, 420, 500, 600),
         *(720, 850, 1_000, 1_200, 1_450, 1_700, 2_000),
     )
+
+    @classmethod
+    def of(cls, changed: Mapping[str, Any] | None) -> Self:
+        """Return the settings with some of them changed, by name."""
+        default, given = cls(), dict(changed or {})
+        for name, value in given.items():
+            if name not in cls.__dataclass_fields__:
+                raise InputError(
+                    f"search has {name!r}, which is no setting of the structure search. Use names "
+                    f"of SearchSettings: {', '.join(cls.__dataclass_fields__)}."
+                )
+            like = getattr(default, name)
+            if not _is_like(value, like):
+                raise InputError(
+                    f"search has {name}={value!r}. Give a value like the default, {like!r}; "
+                    "numbers are finite and not below 0."
+                )
+            given[name] = _as_tuple(value) if isinstance(like, tuple) else value
+        return cls(**given)
+
+
+def _is_like(value: Any, like: Any) -> bool:
+    """Return whether a value may stand for a default: a number, a name, or some of either."""
+    if isinstance(like, tuple):
+        sequence = isinstance(value, list | tuple) and len(value) > 0
+        return sequence and all(_is_like(one, like[0]) for one in value)
+    if isinstance(like, str):
+        return isinstance(value, str)
+    kind = Integral if isinstance(like, int) else Real
+    if not isinstance(value, kind) or isinstance(value, bool):
+        return False
+    return bool(0.0 <= float(value) < float("inf"))
+
+
+def _as_tuple(value: Any) -> Any:
+    """Return lists as tuples, those inside them too."""
+    return tuple(map(_as_tuple, value)) if isinstance(value, list | tuple) else value
 
 
 DEFAULT_SEARCH = SearchSettings()
