@@ -8,6 +8,7 @@ alone, so what is forgotten leaves no trace.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -105,10 +106,7 @@ def gamma_prior(tally: Events) -> Gamma:
     sizes = []
     for j in range(len(rate)):
         facts = *(part[:, [j]] for part in (tally.weight, tally.sum_x)), rate[[j]]
-        found = maximize_sample_size(
-            lambda rows, facts=facts: float(event_evidence(*facts, rows)),  # type: ignore[misc]
-            lambda rows, facts=facts: float(event_slope(*facts, rows)),  # type: ignore[misc]
-            EVENT_GRID,
-        )
+        evidence, slope = (partial(one, *facts) for one in (event_evidence, event_slope))
+        found = maximize_sample_size(evidence, slope, EVENT_GRID)
         sizes.append(DEFAULT_SAMPLE_SIZE if found is None else found)
     return Gamma(shape=np.array(sizes) * rate, rate=np.array(sizes))
