@@ -1,4 +1,4 @@
-# What you need: Python 3.11 or newer, git and make. Try `make demo`.
+# What you need: Python 3.11 or newer, a C++17 compiler, git and make. Try `make demo`.
 
 PYTHON ?= python3
 WORKERS ?= 2
@@ -7,6 +7,7 @@ SEED ?= 0
 CHANGES ?= 100
 ONLY ?= src/suffice
 BIN := .venv/bin
+CORE := $(shell find src/core -type f)
 FAST := "not slow and not hostile"
 # Packages of which fast tests run every line and branch.
 COMPLETE := 'src/suffice/tally/*,src/suffice/prior/*,src/suffice/count/*,src/suffice/persist/*'
@@ -17,15 +18,18 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-oldest coverage check wheel-check format hooks bench quality ng-jordan mutants clean
+.PHONY: help demo build wheel test test-fast test-oldest coverage check sanitize wheel-check format hooks bench quality ng-jordan mutants clean
 
 help:
-	@echo "make demo         install, and show what suffice does; the first run compiles for a minute or two"
+	@echo "make demo         install, and show what suffice does"
+	@echo "make build        compile what has changed in src/core"
+	@echo "make wheel        build a wheel of this machine's kind, in dist"
 	@echo "make test         install with the dev extra, and run the whole test suite"
 	@echo "make test-fast    the tests that are quick, without those marked slow or hostile"
 	@echo "make test-oldest  the whole test suite with the oldest releases that pyproject.toml allows, in .venv-oldest"
 	@echo "make coverage     branch coverage of the quick tests: 95 % overall, 100 % of tallies, priors, counting, files"
 	@echo "make check        formatting, lint, types and architecture"
+	@echo "make sanitize     the tests of the core, compiled with checks of memory and of undefined behaviour"
 	@echo "make wheel-check  build the wheel and use it in a new environment, base dependencies only"
 	@echo "make format       let ruff format and fix what it can"
 	@echo "make hooks        have git run the checks before every commit"
@@ -39,10 +43,15 @@ help:
 demo: .venv/installed
 	$(BIN)/python -m suffice.demo
 
-test: .venv/installed-dev
+build: .venv/built
+
+wheel: .venv/built
+	$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .
+
+test: .venv/built
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-test-fast: .venv/installed-dev
+test-fast: .venv/built
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --hypothesis-profile=few
 
 # Old releases give deprecation warnings about newer ones of their own dependencies. Their compiled
@@ -50,18 +59,25 @@ test-fast: .venv/installed-dev
 test-oldest: .venv-oldest/installed
 	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -W ignore::DeprecationWarning
 
-coverage: .venv/installed-dev
+coverage: .venv/built
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --cov --cov-report=
 	$(BIN)/python -m coverage report --fail-under=95
 	$(BIN)/python -m coverage report --fail-under=100 --include=$(COMPLETE)
 
-check: .venv/installed-dev
+check: .venv/built
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-wheel-check: .venv/installed-dev
+# The core with checks of every access to memory and of undefined behaviour, under its own tests.
+SANITIZERS = $(foreach one,libasan.so libubsan.so,$(shell $(CXX) -print-file-name=$(one)))
+sanitize: .venv/built
+	$(BIN)/cmake -S src/core -B build/sanitize -G Ninja -DSUFFICE_SANITIZE=ON -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python
+	$(BIN)/cmake --build build/sanitize
+	LD_PRELOAD="$(SANITIZERS)" ASAN_OPTIONS=detect_leaks=0 SUFFICE_CORE=build/sanitize $(BIN)/python -m pytest -n $(WORKERS) tests/core
+
+wheel-check: .venv/built
 	$(BIN)/python tools/check_wheel.py
 
 format: .venv/installed-dev
@@ -71,16 +87,16 @@ format: .venv/installed-dev
 hooks: .venv/installed-dev
 	$(BIN)/pre-commit install
 
-bench: .venv/installed-dev
+bench: .venv/built
 	$(BIN)/python -m benchmarks
 
-quality: .venv/installed-dev
+quality: .venv/built
 	$(BIN)/python -m benchmarks.quality
 
-ng-jordan: .venv/installed-dev
+ng-jordan: .venv/built
 	$(BIN)/python -m suffice.lab.ng_jordan --repeats $(REPEATS)
 
-mutants: .venv/installed-dev
+mutants: .venv/built
 	$(BIN)/python -m benchmarks.mutants --seed $(SEED) --changes $(CHANGES) --only $(ONLY)
 
 # The environment is updated only when pyproject.toml has changed.
@@ -90,14 +106,21 @@ define environment
 	@$(PYTHON) -m venv .venv
 endef
 
-.venv/installed: pyproject.toml
+.venv/installed: pyproject.toml $(CORE)
 	$(environment)
 	@$(PIP) --editable .
 	@touch $@
 
+# What compiles is installed first and kept, so that a change compiles only what depends on it.
 .venv/installed-dev: pyproject.toml
 	$(environment)
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) 'cmake>=3.20' 'nanobind>=2.4' 'ninja>=1.11' 'scikit-build-core>=0.10'
+	@$(PIP) --no-build-isolation --editable '.[dev]'
+	@touch .venv/installed $@ .venv/built
+
+.venv/built: .venv/installed-dev $(CORE)
+	@$(PIP) --no-build-isolation --no-deps --editable .
+	@$(BIN)/python tools/write_core_stub.py
 	@touch .venv/installed $@
 
 .venv-oldest/installed: pyproject.toml tools/oldest.py

@@ -1,11 +1,22 @@
 """Settings of all tests: the same examples and random numbers every time, without deadlines."""
 
+import importlib.util
 import os
+import sys
+from functools import partial
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 import suffice
+
+if folder := os.environ.get("SUFFICE_CORE"):
+    # `make sanitize` names the folder of another compilation of the core.
+    (path,) = Path(folder).glob("_core.*")
+    spec = importlib.util.spec_from_file_location("suffice._core", path)
+    suffice._core = sys.modules["suffice._core"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(suffice._core)
 
 # Each worker of pytest has a core. More BLAS threads wait for each other: a third of the whole run.
 # Set before numpy is imported; workers and processes that tests start inherit it.
@@ -31,8 +42,37 @@ def pytest_runtest_setup() -> None:
 
 
 @pytest.fixture
+def ranges():
+    """Return a function that makes ranges of rows shorter; the former length is restored."""
+    from suffice import _core
+    from suffice.kernels import ranges as kernel_ranges
+
+    before, old = _core.get_ranges(), kernel_ranges.RANGE_CELLS
+
+    def make_short(cells, sums=before[1]):
+        _core.set_ranges(cells, sums)
+        kernel_ranges.RANGE_CELLS = cells
+
+    yield make_short
+    _core.set_ranges(*before)
+    kernel_ranges.RANGE_CELLS = old
+
+
+@pytest.fixture
 def threads():
     """Return `set_threads`; the former number is restored afterwards."""
     before = os.environ.get("SUFFICE_THREADS")
     yield suffice.set_threads
     suffice.set_threads(None if before is None else int(before))
+
+
+@pytest.fixture
+def instruction_sets():
+    """Return functions that make the core use each instruction set of this machine."""
+    from suffice import _core
+
+    widest = _core.instruction_set()
+    names = ["baseline", "avx2", "avx512"]
+    some = names[: names.index(widest) + 1]
+    yield [partial(_core.use_instruction_set, name) for name in some]
+    _core.use_instruction_set(widest)

@@ -14,6 +14,7 @@ import tempfile
 import time
 import tomllib
 import venv
+import zipfile
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -23,7 +24,7 @@ TRIAL = ROOT / "tools" / "try_installed.py"
 # -qq: only errors; warnings about a machine's package indexes are no fault of the wheel.
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-qq")
 # Variables by which a developer's environment would affect the new one.
-OURS = ("PYTHON", "NUMBA_", "VIRTUAL_ENV")
+OURS = ("PYTHON", "VIRTUAL_ENV")
 
 
 class StepError(Exception):
@@ -35,6 +36,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="suffice-wheel-") as name:
         folder = Path(name)
         wheel = build(ROOT, folder / "wheel")
+        check_contents(wheel, ROOT / "src")
         python = new_environment(folder / "environment")
         install = [*PIP, "--python", str(python), "install", "--no-compile", str(wheel)]
         run(f"install {wheel.name}", install, folder)
@@ -43,7 +45,6 @@ def main() -> None:
         demo = [*bare, "-m", "suffice.demo"]
         extras = names_of_extras(ROOT / "pyproject.toml")
         trial = [*bare, str(TRIAL), str(ROOT / "README.md"), *extras]
-        # Side by side: what one of them compiles, the other finds compiled.
         with ThreadPoolExecutor() as pool:
             both = (
                 pool.submit(run, "run the demo", demo, folder),
@@ -59,6 +60,21 @@ def build(project: Path, folder: Path) -> Path:
     run("build the wheel", [*PIP, "wheel", *options, str(project)], project)
     (wheel,) = folder.glob("*.whl")
     return wheel
+
+
+def check_contents(wheel: Path, sources: Path) -> None:
+    """Fail unless a wheel holds the package, its types, its compiled core and its licence alone."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    modules = [path for kind in ("*.py", "*.pyi") for path in sources.rglob(kind)]
+    wanted = {str(path.relative_to(sources)) for path in modules} | {"suffice/py.typed"}
+    if missing := sorted(wanted - names):
+        raise StepError(f"{wheel.name} lacks {', '.join(missing)}.")
+    for kind, pattern in {"core": r"suffice/_core\..*(so|pyd)", "licence": r".*/LICENSE"}.items():
+        if not any(re.fullmatch(pattern, name) for name in names):
+            raise StepError(f"{wheel.name} lacks the {kind}.")
+    strange = (name for name in names if not name.startswith("suffice") or name.endswith(".pyc"))
+    if left := sorted(strange):
+        raise StepError(f"{wheel.name} holds {', '.join(left)}, which are no part of the package.")
 
 
 def new_environment(folder: Path) -> Path:

@@ -5,6 +5,9 @@ Its base classes carry no types, so `_sklearn.pyi` gives them some: without it a
 take any method of an estimator, misspelled ones too.
 """
 
+from functools import cache
+from typing import Any
+
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -28,6 +31,17 @@ __all__ = [
     "RegressorMixin",
     "StrOptions",
     "TransformerMixin",
+    "cached_param_names",
     "get_feature_names",
     "safe_indexing",
 ]
+
+
+@cache
+def cached_param_names(cls: Any) -> list[str]:
+    """Return the names of an estimator's parameters, which its class cannot change.
+
+    scikit-learn inspects the signature whenever it is asked: a tenth of learning one row.
+    """
+    names: list[str] = BaseEstimator._get_param_names.__func__(cls)
+    return names

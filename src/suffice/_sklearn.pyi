@@ -37,3 +37,5 @@ Interval: Any
 StrOptions: Any
 get_feature_names: Any
 safe_indexing: Any
+
+def cached_param_names(cls: Any) -> list[str]: ...

@@ -1,12 +1,13 @@
 """How many threads anything of ours uses, and one thread of BLAS inside our calls.
 
-Rows are shared out to threads of our own (`kernels.ranges`). BLAS then has nothing to gain from
-threads inside them, and much to lose: its threads wait for each other at each product, and on a
-machine that has other work one of them is always late.
+Rows are shared out to threads of our own (`src/core/threads.cpp`). BLAS then has nothing to gain
+from threads inside them, and much to lose: its threads wait for each other at each product, and on
+a machine that has other work one of them is always late.
 """
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import operator
 import os
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
+from suffice import _core
 from suffice.errors import InputError
 
 __all__ = ["get_threads", "set_threads"]
@@ -56,6 +58,7 @@ class _Limit:
         else:
             os.environ[VARIABLE] = str(threads)
         self.threads, self.known = threads, True
+        _core.set_threads(threads or 0)
 
 
 _limit = _Limit()
@@ -229,6 +232,8 @@ class _OneBlasThread:
             if one.filepath not in self._libraries and one.get_num_threads() is not None:
                 self._libraries[one.filepath] = _Library.of(one)
         self._per_thread = [one for one in self._libraries.values() if one.per_thread]
+        if self._per_thread:
+            _core.limit_libraries([_address(one.set) for one in self._per_thread])
         self._searched_with_scipy = with_scipy
 
     def _restore_shared(self) -> None:
@@ -243,6 +248,11 @@ class _OneBlasThread:
         self._lock.release()
 
 
+def _address(function: Any) -> int:
+    """Return where a function of a library is in memory."""
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
 def _restore(before: list[tuple[_Library, int]]) -> None:
     """Set the limits that were there, where no others were set since."""
     for library, threads in before:
@@ -251,6 +261,15 @@ def _restore(before: list[tuple[_Library, int]]) -> None:
 
 
 one_blas_thread = _OneBlasThread()
+
+
+def on_all_cores(work: Callable[..., R], tasks: list[tuple[int, int]]) -> list[R]:
+    """Do `work(start, stop)` for every task and return the answers in the order of the tasks.
+
+    Inside a thread of ours BLAS has one.
+    """
+    with one_blas_thread:
+        return _core.call_in_parallel(lambda task: work(*tasks[task]), len(tasks))
 
 
 def with_one_blas_thread(cls: C) -> C:

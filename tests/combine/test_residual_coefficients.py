@@ -17,8 +17,12 @@ from suffice.combine.weights import (
     log_ratio,
     weights_prior,
 )
-from suffice.logistic.binary import BinaryLogLikelihood, FeatureRows, SparseBinaryLogLikelihood
-from suffice.logistic.multiclass import MulticlassFeatureLogLikelihood, MulticlassLogLikelihood
+from suffice.logistic import (
+    BinaryLogLikelihood,
+    FeatureRows,
+    MulticlassLogLikelihood,
+    SparseBinaryLogLikelihood,
+)
 from suffice.table import GenerativeClassifier
 
 
@@ -81,62 +85,6 @@ def test_left_out_scores_are_those_of_residual_coefficients_without_the_row(clas
         scores = rows.take([i]).scores(np.concatenate([real.offsets, real.weights]))[0]
         wanted = log_softmax(scores + features.dense()[i] @ real.residual_coefficients)
         np.testing.assert_allclose(shares[i], wanted, atol=5e-3)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("columns", [1, 4, 9])
-def test_sparse_rows_of_two_classes_are_as_dense_ones(columns, weighted):
-    rng = np.random.default_rng(columns)
-    n, levels = 333, 7
-    at = rng.integers(0, levels, (n, columns)).astype(np.uint32)
-    at += np.arange(columns, dtype=np.uint32) * levels
-    values = np.where(rng.random((n, columns)) < 0.2, 0.0, rng.normal(size=(n, columns)))
-    features = FeatureRows(at, values, columns * levels)
-    row_weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
-    base, lines = rng.normal(size=n), rng.normal(size=(n, 3))
-    given = rng.integers(0, 2, n).astype(np.int32), row_weights
-    sparse = SparseBinaryLogLikelihood.with_features(
-        BinaryLogLikelihood(lines, base, base, *given), features
-    )
-    dense = BinaryLogLikelihood(np.hstack([lines, features.dense()]), base, base, *given)
-    params = rng.normal(size=5 + features.width)
-    assert sparse.size == dense.size
-    np.testing.assert_allclose(sparse.scores(params), dense.scores(params))
-    for found, wanted in zip(sparse.derivatives(params), dense.derivatives(params), strict=True):
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(dense.derivatives(params).hessian + np.eye(len(params)))
-    np.testing.assert_allclose(
-        sparse.left_out_scores(params, lower), dense.left_out_scores(params, lower), atol=1e-9
-    )
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("classes", [2, 3, 6])
-def test_features_of_classes_are_parts_of_left_out_rows(classes, weighted):
-    """Against the general form: a part for each feature and class, 0 for all other classes."""
-    rng = np.random.default_rng(classes)
-    n, width = 150, 4
-    features = rng.normal(size=(n, width))
-    codes, base = rng.integers(0, classes, n).astype(np.int32), rng.normal(size=(n, classes))
-    row_weights = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
-    blocks = rng.normal(size=(n, classes, 2))
-    parts = np.zeros((n, classes, width, classes))
-    for c in range(classes):
-        parts[:, c, :, c] = features
-    together = np.concatenate([blocks, parts.reshape(n, classes, -1)], axis=2)
-    general = MulticlassLogLikelihood(base, base, together, codes, row_weights)
-    quick = MulticlassFeatureLogLikelihood(
-        np.hstack([np.ones((n, 1)), features]), blocks, base, codes, row_weights
-    )
-    assert quick.size == general.size
-    params = rng.normal(size=classes + 2 + width * classes) / 2
-    np.testing.assert_allclose(quick.scores(params), general.scores(params))
-    for found, wanted in zip(quick.derivatives(params), general.derivatives(params), strict=True):
-        np.testing.assert_allclose(found, wanted, atol=1e-9)
-    lower = np.linalg.cholesky(general.derivatives(params).hessian + np.eye(len(params)))
-    np.testing.assert_allclose(
-        quick.left_out_scores(params, lower), general.left_out_scores(params, lower), atol=1e-8
-    )
 
 
 def test_few_features_of_many_are_kept_sparse():

@@ -21,7 +21,7 @@ from suffice import (
     TextClassifier,
 )
 from suffice.errors import InputError
-from suffice.scoring.explanation import Explanation
+from suffice.scoring import Explanation
 
 RNG = np.random.default_rng(0)
 SIZE = 150

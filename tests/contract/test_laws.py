@@ -16,7 +16,7 @@ def test_every_class_of_the_library_has_a_case(parent):
     # Blocks side by side: each is a family of a table with a case of its own.
     without = classes_of(parent) - {case.kind for case in EVERY[parent].values()}
     without = {kind for kind in without if kind.__name__ != "IndependentBlocks"}
-    assert not without, f"Add a case to law_cases.py for {sorted(k.__name__ for k in without)}"
+    assert not without, f"Add a case for {sorted(kind.__name__ for kind in without)}"
 
 
 @pytest.mark.parametrize("case", TALLIES.values(), ids=TALLIES)

@@ -4,16 +4,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-import suffice.count.ranges
-import suffice.kernels.ranges
 from counting_cases import KINDS, SPARSE_KINDS, cells, check, counted
 from suffice.count import count_pairs, count_words
 from suffice.count.moments import count_complete_rows
 from suffice.count.pairs import PairedRows
-from suffice.count.ranges import ranges_with_sums
-from suffice.data.rows import Rows
+from suffice.data import Rows
 from suffice.errors import InputError, SufficeWarning
-from suffice.kernels.ranges import RANGE_CELLS, row_ranges
 
 TYPES = [
     np.float32,
@@ -166,12 +162,8 @@ def test_many_classes_share_few_rows(kind):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_sums_are_held_by_few_long_ranges(kind, order, monkeypatch):
-    monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 150)
-    monkeypatch.setattr(suffice.count.ranges, "MAX_SUMS", 10)
-    assert ranges_with_sums(500, 3, sums=9) == [(0, 250), (250, 500)]
-    assert ranges_with_sums(500, 3, sums=2) == [(at, at + 100) for at in range(0, 500, 100)]
-    assert ranges_with_sums(40, 3, sums=9) == [(0, 40)]
+def test_many_sums_are_held_by_few_long_ranges(kind, order, ranges):
+    ranges(150, sums=10)
     rng = np.random.default_rng(9)
     X, y = cells(rng, 500).astype(float), rng.integers(0, 3, 500)
     X = np.asarray(X, order=order)
@@ -185,19 +177,17 @@ def test_many_sums_are_held_by_few_long_ranges(kind, order, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_more_rows_than_a_range_holds(kind, monkeypatch):
-    monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 150)
+def test_more_rows_than_a_range_holds(kind, ranges):
+    ranges(150)
     rng = np.random.default_rng(10)
     X, y = cells(rng, 500).astype(float), rng.integers(0, 3, 500)
-    assert len(row_ranges(*X.shape)) == 10
     check(kind, X, y, 3, rng.exponential(size=500))
 
 
 def test_ranges_of_full_length_cover_all_rows():
     rng = np.random.default_rng(11)
-    X = rng.normal(size=(RANGE_CELLS // 2 + 1000, 4)).astype(np.float32)
+    X = rng.normal(size=(300_000, 4)).astype(np.float32)
     y = rng.integers(0, 2, len(X))
-    assert len(row_ranges(*X.shape)) > 1
     weights, moments = counted("moments", X, y, 2)
     np.testing.assert_array_equal(weights, np.bincount(y))
     for c in range(2):
@@ -260,8 +250,8 @@ def test_one_class_with_most_sparse_rows_is_cut_into_runs():
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize("kind", ["moments", "ones", "words", "events"])
-def test_an_infinite_cell_is_refused_by_row_and_column(kind, sparse, monkeypatch):
-    monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 30)
+def test_an_infinite_cell_is_refused_by_row_and_column(kind, sparse, ranges):
+    ranges(30)
     X = np.ones((40, 3))
     X[33, 2] = np.inf
     X[34, 0] = np.nan

@@ -8,9 +8,12 @@ from counting_cases import counted
 from suffice import InputError
 from suffice.count import count_moments, moments
 from suffice.count.counters import CountLevels, CountMoments, CountOnes
-from suffice.data.rows import Rows
-from suffice.kernels.count.scatter import BLOCK, NARROW
+from suffice.data import Rows
 from suffice.tally import Groups
+
+# Of the core's products of rows: rows that are sorted by class together, and columns up to which
+# threads share the rows.
+BLOCK, NARROW = 1024, 128
 
 WIDE = NARROW + 5
 

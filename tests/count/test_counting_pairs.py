@@ -6,11 +6,13 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-import suffice.kernels.ranges
 from suffice.count import count_pairs
 from suffice.count.pairs import PairedRows
 from suffice.errors import InputError
-from suffice.kernels.count.scatter import BLOCK, NARROW
+
+# Of the core's products of rows: rows that are sorted by class together, and columns up to which
+# threads share the rows.
+BLOCK, NARROW = 1024, 128
 
 TYPES = [np.float32, np.float64, np.int8, np.int64, np.uint16, np.bool_]
 
@@ -128,13 +130,13 @@ def test_columns_of_very_different_size_keep_their_own_digits():
     check(counted(X, Y * 1e100).tally, X, Y * 1e100)
 
 
-def test_the_number_of_threads_and_the_length_of_ranges_do_not_matter(monkeypatch, threads):
+def test_the_number_of_threads_and_the_length_of_ranges_do_not_matter(ranges, threads):
     X, Y, rng = table(3000, 4)
     X[[5, 1500, 2999], 1] = np.nan
     weights = rng.exponential(size=3000)
     answers = []
     for number, cells in ((1, 10**9), (2, 2000), (7, 500)):
-        monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", cells)
+        ranges(cells)
         threads(number)
         answers.append(counted(X, Y, weights))
     for other in answers[1:]:

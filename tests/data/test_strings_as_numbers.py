@@ -17,8 +17,7 @@ from suffice import GenerativeClassifier
 from suffice.data.schema import Schema
 from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
-from suffice.errors import InputError, MergeError, ModelFileError, SufficeWarning
-from suffice.table.saving import schema_of
+from suffice.errors import InputError, MergeError, SufficeWarning
 
 N = 300
 RNG = np.random.default_rng(0)
@@ -255,22 +254,6 @@ def test_a_loaded_model_reads_strings_as_the_saved_one_did(tmp_path: Any) -> Non
     one = {"day": "1.2.2020", "price": "0,5", "at": "6:30", "eur": "1.000,25"}
     assert loaded.explain(one).to_dict() == model.explain(one).to_dict()
     assert {"day = 2020-02-01", "at = 06:30:00", "price = 0.5"} <= {*model.explain(one).values}
-
-
-def test_files_of_columns_without_formats_are_read_and_absurd_ones_refused() -> None:
-    assert schema_of([False, [["c", "number", ()]]])["c"].strings is None
-    found = schema_of([False, [["c", "integer", (), ["number", ",", "$", None]]]])
-    assert found["c"].strings == StringFormat("number", ",", "$")
-    for kind, strings in [
-        ("number", ["number", "x", "", None]),
-        ("number", "number"),
-        ("number", 3),
-        ("text", ["date", ".", "", None]),
-        ("category", ["number", ".", "", None]),
-        ("date", ["date", ".", "", "dmy"]),
-    ]:
-        with pytest.raises(ModelFileError, match="Its column 'c' "):
-            schema_of([False, [["c", kind, (), strings]]])
 
 
 def test_models_that_read_strings_alike_merge_and_others_do_not(tmp_path: Any) -> None:

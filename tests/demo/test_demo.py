@@ -12,7 +12,7 @@ from rich.console import Console
 from suffice.demo import __main__ as demo
 from suffice.demo import arrays, shop, shop_data
 from suffice.demo.tables import explanation_table, largest_difference, print_table
-from suffice.scoring.explanation import Explanation
+from suffice.scoring import Explanation
 
 PARTS = [part for section in demo.sections() for part in section.parts]
 

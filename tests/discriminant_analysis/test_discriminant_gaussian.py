@@ -6,24 +6,17 @@ from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, multivariate_t, norm
 from scipy.stats import t as student
 from sklearn.datasets import load_digits
-from sklearn.decomposition import FactorAnalysis
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis as TheirQuadratic
 from sklearn.metrics import log_loss
 
 from suffice.discriminant_analysis import GaussianDiscriminant
-from suffice.empirical_bayes.covariance import Profile, covariance_prior
 from suffice.errors import (
     ConvergenceWarning,
-    CovarianceError,
     InputError,
     PriorError,
     SufficeWarning,
 )
-from suffice.gaussian.covariance import mle
-from suffice.gaussian.factor_analysis import factor_analysis
-from suffice.kernels.evidence.covariance import covariance_evidence
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
-from suffice.tally import Moments
 
 KINDS = ("tied", "full", "diagonal", "tied_diagonal", "spherical", "low_rank")
 READINGS = [
@@ -195,50 +188,6 @@ def test_the_prior_by_evidence_beats_plugging_in_and_ledoit_wolf_on_few_rows():
     assert mean["evidence"] < 0.25 * mean["plug-in"]
 
 
-@pytest.mark.parametrize("tied", [False, True])
-def test_the_quick_evidence_is_the_priors_own(tied):
-    X, y = rows(3, n=40, features=4)
-    parts = [X[y == c] for c in range(3)]
-    moments = Moments(
-        [len(p) for p in parts],
-        np.zeros((3, 4)),
-        [p.sum(axis=0) for p in parts],
-        [p.T @ p for p in parts],
-    )
-    variance = np.array([1.0, 2.0, 0.5, 3.0])
-    spread = np.sqrt(variance)
-    scatter, away = moments.scatter() / np.outer(spread, spread), moments.mean() - X.mean(axis=0)
-    quick = Profile(scatter, away / spread, moments.weight, tied=tied)
-    for k, half in ((0.1, 0.5), (3.0, 20.0)):
-        prior = NormalInverseWishart(
-            np.tile(X.mean(axis=0), (3, 1)),
-            np.full(3, k),
-            2 * half + 3,
-            2 * half * np.diag(variance),
-            shared=(0,) if tied else (),
-        )
-        slow = prior.log_evidence(moments).sum()
-        found = covariance_evidence(quick.values, quick.away, quick.rows, tied, k, 2 * half)
-        unit = len(X) * np.log(variance * np.pi).sum() / 2
-        assert found - unit == pytest.approx(slow, rel=1e-10)
-    best = covariance_prior(moments, tied=tied)
-    assert best.log_evidence(moments).sum() >= slow - 1e-6
-    assert_each_of_several_tallies_has_its_own_prior(moments, tied)
-
-
-def assert_each_of_several_tallies_has_its_own_prior(moments, tied):
-    tallies = [moments, moments.scale(0.3), moments.scale(7.0)]
-    names = ("weight", "origin", "sum_x", "sum_xx")
-    stacked = Moments(*(np.stack([getattr(t, name) for t in tallies], axis=1) for name in names))
-    both = covariance_prior(stacked, tied=tied)
-    for at, tally in enumerate(tallies):
-        alone = covariance_prior(tally, tied=tied)
-        for field in ("location", "pseudo_rows"):
-            np.testing.assert_allclose(getattr(both, field)[:, at], getattr(alone, field))
-        for field in ("degrees", "scale_matrix"):
-            np.testing.assert_allclose(getattr(both, field)[at], getattr(alone, field))
-
-
 def test_the_evidence_of_a_model_is_that_of_its_labels_and_rows():
     X, y = rows(4)
     model = GaussianDiscriminant("full", prior=given("full")).fit(X, y)
@@ -310,19 +259,6 @@ def test_shrinkage_keeps_variances_and_ledoit_wolf_chooses_it():
 
 
 # Factor analysis.
-
-
-@pytest.mark.filterwarnings("ignore:FactorAnalysis did not converge")
-def test_low_rank_is_factor_analysis_by_maximum_likelihood():
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(400, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(400, 6))
-    theirs = FactorAnalysis(2, tol=1e-9, max_iter=5000, svd_method="lapack").fit(X)
-    covariance = np.cov(X.T, bias=True)
-    found = factor_analysis(covariance, 2, 20_000, 1e-12)
-    assert found.converged
-    ours = found.loadings @ found.loadings.T + np.diag(found.noise)
-    mine = multivariate_normal(X.mean(axis=0), ours).logpdf(X).mean()
-    assert mine == pytest.approx(theirs.score(X), abs=1e-6)
 
 
 def test_low_rank_follows_a_change_of_units():
@@ -465,13 +401,6 @@ def test_settings_that_do_not_go_together_are_refused(settings, error, text):
         GaussianDiscriminant(**settings).fit(*rows())
 
 
-def test_mle_of_a_class_without_rows_is_the_pooled_one():
-    moments = Moments([2.0, 0.0], np.zeros((2, 1)), [[2.0], [0.0]], [[[4.0]], [[0.0]]])
-    mean, covariance = mle(moments, tied=False)
-    np.testing.assert_allclose(mean[1], mean[0])
-    np.testing.assert_allclose(covariance[1], covariance[0])
-
-
 @pytest.mark.parametrize("rows", [5, 8, 20, 40])
 def test_few_rows_of_many_features_do_not_make_evidence_deny_the_classes(rows):
     X, y = load_digits(return_X_y=True)
@@ -482,11 +411,3 @@ def test_few_rows_of_many_features_do_not_make_evidence_deny_the_classes(rows):
     assert np.isfinite(model.predict_log_proba(X)).all()
     if rows >= 20:
         assert model.score(X[rows:], y[rows:]) > 0.8
-
-
-def test_class_means_beyond_all_digits_have_no_evidence_and_the_error_says_so():
-    means = np.random.default_rng(0).normal(size=(7, 2)) * 1e30
-    moments = Moments(np.full(7, 20.0), np.zeros((7, 2)), means, np.stack([np.eye(2)] * 7))
-    profile = Profile(moments.scatter(), moments.mean(), moments.weight, tied=True)
-    with pytest.raises(CovarianceError, match=r"The class means lie up to 1e\+29 prior deviations"):
-        profile.best_prior_sample_sizes()

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.covariance import OAS
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
@@ -15,7 +15,6 @@ from suffice.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 from suffice.errors import InputError, OneClassWarning, SufficeWarning
-from suffice.generative.held_out import left_out_joint
 from suffice.prior import NormalInverseGamma, NormalInverseWishart
 
 KINDS = ("tied", "full", "diagonal", "tied_diagonal", "spherical")
@@ -125,23 +124,6 @@ def test_a_given_prior_is_updated_without_the_row(kind, estimate):
         prior = NormalInverseGamma(np.full(4, 3.0), 0.5, 2.0, 1.5)
     model = GaussianDiscriminant(kind, estimate=estimate, prior=prior)
     assert in_closed_form(assert_as_refits(model, X, y))
-
-
-def test_a_predictive_left_out_density_is_the_multivariate_t_of_scipy():
-    X, y = data_of("iris")
-    prior = NormalInverseWishart(np.zeros(4), 1.0, 6.0, np.eye(4))
-    model = GaussianDiscriminant("full", prior=prior).fit(X, y)
-    rows = model._learned_rows(model._fitted, X, y, None)
-    row = 77
-    others = X[(y == y[row]) & (np.arange(len(y)) != row)]
-    n, mean = len(others), others.mean(axis=0)
-    matrix = np.eye(4) + n * np.cov(others.T, bias=True) + n / (n + 1) * np.outer(mean, mean)
-    degrees = 6.0 + n - 4 + 1
-    t = stats.multivariate_t(n * mean / (n + 1), matrix * (n + 2) / ((n + 1) * degrees), df=degrees)
-    prior_of_class = (n + 1) / (len(y) - 1 + 3)
-    learned = model._fitted.learned(rows)
-    found = left_out_joint(model._fitted, learned, "")[row, y[row]]
-    np.testing.assert_allclose(found, t.logpdf(X[row]) + np.log(prior_of_class), rtol=1e-11)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from suffice import (
     rank_features,
 )
 from suffice.display.tables import Bar, PrintedTable, Section, printable
-from suffice.scoring.explanation import Explanation
+from suffice.scoring import Explanation
 
 X, SPECIES = load_iris(return_X_y=True, as_frame=True)
 Y = np.asarray(load_iris().target_names)[SPECIES]

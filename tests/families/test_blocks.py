@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from block_cases import BLOCKS, CLASSES, EVERYONE, learned, rows, seen_of
+from families.block_cases import BLOCKS, CLASSES, EVERYONE, learned, rows, seen_of
 from suffice.families import family_of
 
 EVERY = pytest.mark.parametrize("case", BLOCKS)
-# The evidence of a "student" is a bound; tests/test_student.py holds it against quadrature.
+# The evidence of a "student" is a bound; test_student.py holds it against quadrature.
 EXACT = pytest.mark.parametrize("case", [case for case in BLOCKS if case != "student"])
 
 

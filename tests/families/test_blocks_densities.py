@@ -10,9 +10,8 @@ import pytest
 from scipy import stats
 from scipy.optimize import minimize
 
-from block_cases import BLOCKS, CLASSES, EVERYONE, Learned, learned
-from suffice.data.columns import Column
-from suffice.data.table import Table
+from families.block_cases import BLOCKS, CLASSES, EVERYONE, Learned, learned
+from suffice.data import Column, Table
 from suffice.families import family_of
 from suffice.prior import Dirichlet, NormalInverseGamma
 from suffice.tally import Counts

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 from scipy import stats
 
-from block_cases import BLOCKS, CLASSES, EVERYONE, learned
-from suffice.data.table import Table
+from families.block_cases import BLOCKS, CLASSES, EVERYONE, learned
+from suffice.data import Table
 from suffice.families import family_of
 
 EVERY = pytest.mark.parametrize("case", BLOCKS)

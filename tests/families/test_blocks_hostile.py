@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from block_cases import EVERYONE
-from suffice.data.schema import Schema
-from suffice.data.table import Table
+from families.block_cases import EVERYONE
+from suffice.data import Schema, Table
 from suffice.errors import DebtError, InputError, MergeError
-from suffice.families import Family, Posterior, family_of
+from suffice.families import FAMILIES, Family, Posterior, family_of
+from suffice.families.columns.by_name import CHECKS
 
 pytestmark = pytest.mark.hostile
 
@@ -340,6 +340,11 @@ def test_blocks_of_several_columns_say_which_one_they_are_not_for() -> None:
     with pytest.raises(InputError, match=r"Column 'note' holds texts"):
         family_of("joint", ("x", "note")).check(mixed())
     family_of("joint", ("x", "city")).check(mixed())
+
+
+def test_every_setting_of_every_family_is_checked() -> None:
+    settings = {name for make in FAMILIES.values() for name in make(("a", "b")).settings}
+    assert settings == set(CHECKS)
 
 
 def test_families_are_found_by_name_and_number_of_columns() -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from block_cases import EVERYONE
-from suffice.data.table import Table
+from families.block_cases import EVERYONE
+from suffice.data import Table
 from suffice.families import family_of
 
 NUMBERS = st.one_of(

@@ -7,18 +7,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from block_cases import BLOCKS, CLASSES, rows
-from suffice.data.hashes import table_hashes
-from suffice.data.rows import Rows
-from suffice.data.table import Table
+from families.block_cases import BLOCKS, CLASSES, rows
+from suffice.data import Rows, Table, table_hashes
 from suffice.families import family_of
-from suffice.table.rows import TableRows
-from suffice.validation.folds import DistinctRows, Folds, assign_folds
+from suffice.validation import DistinctRows, Folds, assign_folds
 
 
-def folds_of(table, codes, weights) -> Folds:
+def folds_of(table, codes, weights) -> tuple[Table, Folds]:
+    """Return the distinct rows of a table in the order of their folds' rows, and the folds."""
+    numbers = np.arange(len(table))[:, None]
     hashes = table_hashes(table.columns, len(table))
-    return assign_folds(DistinctRows.of(Rows(TableRows(table), codes, CLASSES, weights), hashes))
+    folds = assign_folds(DistinctRows.of(Rows(numbers, codes, CLASSES, weights), hashes))
+    return table.take(folds.rows.X[:, 0]), folds
 
 
 def by_hand(family, read, table, folds) -> np.ndarray:
@@ -46,8 +46,8 @@ def both_ways(family, table, codes, weights, *, anew, complete=True):
     """Return the scores of held-out rows as the family has them, and by hand."""
     family = family.fit_settings(table, codes, CLASSES, weights)
     posterior = family.posterior(family.count(table, codes, CLASSES, weights))
-    folds = replace(folds_of(table, codes, weights), complete=complete)
-    few = folds.rows.X.table
+    few, folds = folds_of(table, codes, weights)
+    folds = replace(folds, complete=complete)
     read = posterior.refit_prior if anew else posterior.with_tally
     found = posterior.held_out_with(read, few, folds)
     return found, by_hand(family, family.posterior if anew else posterior.with_tally, few, folds)
@@ -75,9 +75,8 @@ def test_folds_of_some_of_the_rows_are_taken_off_the_tally_of_all(case) -> None:
     family = family_of(*BLOCKS[case]).fit_settings(table, codes, CLASSES, everyone)
     tally = family.count(table, codes, CLASSES, everyone)
     posterior = family.posterior(tally)
-    some = folds_of(table.take(np.arange(30)), codes[:30], everyone)
+    few, some = folds_of(table.take(np.arange(30)), codes[:30], everyone)
     some = replace(some, complete=False)
-    few = some.rows.X.table
     found = posterior.held_out_with(posterior.with_tally, few, some)
     for fold, members in enumerate(some.members):
         if not members.size:

@@ -11,8 +11,8 @@ from scipy import stats
 from scipy.optimize import minimize
 from scipy.special import gammaln, logsumexp
 
-from block_cases import EVERYONE
-from suffice.data.table import Table
+from families.block_cases import EVERYONE
+from suffice.data import Table
 from suffice.families import family_of
 from suffice.families.columns.student import student_cells
 

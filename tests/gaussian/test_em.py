@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 import reference
 from suffice.gaussian.covariance import mle
 from suffice.gaussian.maximum_likelihood import expected_moments, fit_em
-from suffice.tally import Patterns
+from suffice.tally import Moments, Patterns
 
 
 def incomplete_rows(seed=0, rows=60, features=3, missing=0.25):
@@ -138,3 +138,10 @@ def test_em_does_not_mind_where_the_data_lie(offset):
     plain = mle(fit_em(tally_of(X), partial(mle, tied=False), 500, 1e-10).moments, tied=False)
     np.testing.assert_allclose(found.mean - offset, plain.mean, atol=1e-6)
     np.testing.assert_allclose(found.covariance, plain.covariance, rtol=1e-5, atol=1e-7)
+
+
+def test_mle_of_a_class_without_rows_is_the_pooled_one():
+    moments = Moments([2.0, 0.0], np.zeros((2, 1)), [[2.0], [0.0]], [[[4.0]], [[0.0]]])
+    mean, covariance = mle(moments, tied=False)
+    np.testing.assert_allclose(mean[1], mean[0])
+    np.testing.assert_allclose(covariance[1], covariance[0])

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from scipy import sparse
+from scipy.stats import multivariate_normal
 from sklearn.decomposition import FactorAnalysis
 
 import reference
@@ -13,6 +14,7 @@ from gaussian_cases import assert_same_normal, normal_of
 from suffice.discriminant_analysis import GaussianDiscriminant
 from suffice.errors import ConvergenceWarning, InputError, ShapeError
 from suffice.gaussian import MultivariateNormal, maximum_likelihood
+from suffice.gaussian.factor_analysis import factor_analysis
 from suffice.tally import Moments, Patterns
 
 
@@ -219,6 +221,19 @@ def test_few_factors_are_at_least_as_likely_as_the_peers(rank):
     )
     theirs = peer.score(X / X.std(axis=0)) - np.log(X.std(axis=0)).sum()
     assert normal.log_density(X).mean() >= theirs - 1e-7
+
+
+@pytest.mark.filterwarnings("ignore:FactorAnalysis did not converge")
+def test_low_rank_is_factor_analysis_by_maximum_likelihood():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(400, 2)) @ rng.normal(size=(2, 6)) + rng.normal(size=(400, 6))
+    theirs = FactorAnalysis(2, tol=1e-9, max_iter=5000, svd_method="lapack").fit(X)
+    covariance = np.cov(X.T, bias=True)
+    found = factor_analysis(covariance, 2, 20_000, 1e-12)
+    assert found.converged
+    ours = found.loadings @ found.loadings.T + np.diag(found.noise)
+    mine = multivariate_normal(X.mean(axis=0), ours).logpdf(X).mean()
+    assert mine == pytest.approx(theirs.score(X), abs=1e-6)
 
 
 def test_the_number_of_factors_has_a_default():

@@ -18,7 +18,7 @@ from gaussian_cases import (
     normal_of,
 )
 from suffice.count import count_patterns
-from suffice.data.rows import Rows
+from suffice.data import Rows
 from suffice.errors import CovarianceError, PriorError, ShapeError
 from suffice.gaussian import KnownCovariance, MultivariateNormal
 from suffice.prior import Prior

@@ -21,7 +21,7 @@ from suffice import (
     PoissonNB,
     QuadraticDiscriminantAnalysis,
 )
-from suffice.combine.calibration import fit_calibration
+from suffice.combine import fit_calibration
 from suffice.errors import InputError, StaleCalibrationWarning
 from suffice.generative.held_out import deal_rows
 

@@ -27,9 +27,7 @@ from suffice import (
     QuadraticDiscriminantAnalysis,
     TextClassifier,
 )
-from suffice.count.counters import CountMoments, CountOnes
 from suffice.errors import InputError
-from suffice.estimators.folds import fold_numbers
 
 IRIS = load_iris(return_X_y=True)
 WINE = load_wine(return_X_y=True)
@@ -112,7 +110,8 @@ def test_a_grid_finds_what_a_grid_search_finds():
 def counted(monkeypatch):
     """Return how many rows were counted, call by call."""
     calls = []
-    for counter in (CountMoments, CountOnes):
+    for model in (GaussianNB(), BernoulliNB()):
+        counter = type(model.fit(*IRIS)._fitted.counter)
         real = counter.count
         monkeypatch.setattr(
             counter,
@@ -185,41 +184,6 @@ def test_a_class_that_only_one_fold_holds_is_never_predicted():
 
 
 # ---- folds
-
-
-def numbered(splitter, y, groups=None):
-    numbers = np.empty(len(y))
-    for number, (_, test) in enumerate(splitter.split(y, y, groups)):
-        numbers[test] = number
-    return numbers
-
-
-def test_whole_numbers_are_the_stratified_folds_that_scikit_learn_cuts():
-    y = np.random.default_rng(0).integers(0, 3, 50)
-    np.testing.assert_array_equal(fold_numbers(4, y), numbered(shuffled(4), y))
-    runs = fold_numbers(4, y, shuffle=False)
-    np.testing.assert_array_equal(runs, numbered(StratifiedKFold(4), y))
-    other = StratifiedKFold(4, shuffle=True, random_state=7)
-    np.testing.assert_array_equal(fold_numbers(4, y, random_state=7), numbered(other, y))
-
-
-def test_one_random_state_gives_one_split_and_may_be_a_generator():
-    y = np.random.default_rng(0).integers(0, 3, 50)
-    np.testing.assert_array_equal(fold_numbers(4, y), fold_numbers(4, y))
-    assert (fold_numbers(4, y, random_state=1) != fold_numbers(4, y)).any()
-    drawn = [fold_numbers(4, y, random_state=np.random.default_rng(3)) for _ in range(2)]
-    np.testing.assert_array_equal(*drawn)
-    assert set(fold_numbers(4, y, random_state=None)) == {0, 1, 2, 3}
-
-
-@pytest.mark.parametrize("shuffle", [True, False])
-@pytest.mark.parametrize("labels", [2, 1], ids=["classes", "one class"])
-def test_groups_stay_together(shuffle, labels):
-    y = np.random.default_rng(0).integers(0, labels, 60)
-    groups = np.repeat(np.arange(12), 5)
-    folds = fold_numbers(4, y, groups, shuffle=shuffle)
-    assert all(len(np.unique(folds[groups == group])) == 1 for group in range(12))
-    assert set(folds) == {0, 1, 2, 3}
 
 
 def drifting(size=400):

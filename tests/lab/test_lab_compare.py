@@ -17,7 +17,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from suffice import CategoricalNB, GaussianDiscriminant, GaussianNB, MultinomialNB
-from suffice.display.plots import panels, share_legend
 from suffice.errors import InputError, ShapeError
 from suffice.lab.compare import Comparison, compare, crossing_size, find_crossing
 from suffice.lab.learning_curves import (
@@ -363,15 +362,6 @@ def test_a_single_repeat_has_no_standard_error_and_is_drawn_without_bars():
     result = made_up(repeats=1)
     assert np.isnan(result.standard_error()).all()
     assert len(result.plot().containers) == 2
-
-
-def test_panels_share_one_legend():
-    figure, axes = panels(5)
-    for ax in axes:
-        made_up().plot(ax=ax)
-    share_legend(figure, axes, ["one", "other"])
-    assert not any(ax.get_legend() for ax in axes)
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "other"]
 
 
 @pytest.mark.parametrize(

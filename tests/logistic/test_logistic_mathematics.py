@@ -6,7 +6,7 @@ import scipy.sparse as sp
 import statsmodels.api as sm
 from scipy.special import log_softmax
 
-from suffice.data.rows import Rows
+from suffice.data import Rows
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis
 from suffice.linear_model import LogisticRegression
 from suffice.logistic.softmax import (

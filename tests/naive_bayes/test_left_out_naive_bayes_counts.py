@@ -12,7 +12,6 @@ from left_out_cases import (
     refitted,
     some_rows,
 )
-from suffice.families.categorical import IndependentCategories
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB
 from suffice.prior import Beta, Dirichlet, Gamma
 
@@ -93,25 +92,6 @@ def test_a_level_that_only_the_row_had_is_no_level_any_more(fewest):
     X, y, _ = rows_for("categorical", "plain")
     X[1, 10], X[2, 11] = 6.0, 8.0  # the highest levels of their columns, once each
     check(CategoricalNB(min_categories=fewest), X, y, None, some_rows(y))
-
-
-@pytest.mark.parametrize(("fewest", "anew"), [(None, 2), (9, 0)])
-def test_only_rows_that_take_a_level_with_them_are_scored_anew(fewest, anew, monkeypatch):
-    """All others have a closed form, those of constant columns too."""
-    X, y, _ = rows_for("categorical", "plain")
-    X[:, 3] = 0.0
-    X[1, 10], X[2, 11] = 6.0, 8.0
-    model = CategoricalNB(min_categories=fewest).fit(X, y)
-    levels = [np.unique(column, return_counts=True) for column in X.T]
-    alone = {int(np.argmax(X[:, j])) for j, (_, times) in enumerate(levels) if times[-1] == 1}
-    seen = []
-    real = IndependentCategories.refit_scores
-    monkeypatch.setattr(
-        IndependentCategories, "refit_scores", lambda *terms: seen.append(terms) or real(*terms)
-    )
-    model.leave_one_out(X, y)
-    assert len(seen) == (len(alone) if anew else 0)
-    assert len(alone) >= anew
 
 
 def test_a_class_that_shows_nothing_of_a_column_follows_the_others():

@@ -81,21 +81,6 @@ def test_the_strength_that_evidence_picks_is_the_best_of_a_grid(tie):
             assert other.fit(X, y).log_evidence_ <= model.log_evidence_ + 1e-6
 
 
-def test_the_strength_is_chosen_when_the_tally_changes_and_not_for_every_answer(monkeypatch):
-    X, y = small_rows(5)
-    model = GaussianNB(estimate="predictive").fit(X, y)
-    before = model.predict_proba(X), model.log_evidence_
-
-    def once_more(*_):
-        raise AssertionError("the prior was chosen again")
-
-    monkeypatch.setattr("suffice.families.gaussians.normal_prior", once_more)
-    np.testing.assert_array_equal(model.predict_proba(X), before[0])
-    assert model.log_evidence_ == before[1]
-    with pytest.raises(AssertionError, match="chosen again"):
-        model.partial_fit(X, y)
-
-
 @pytest.mark.parametrize("tie", [None, "class"])
 @pytest.mark.parametrize("factor", [1e-100, 1e-9, 1e9, 1e100])
 def test_the_unit_of_a_feature_does_not_matter(tie, factor):

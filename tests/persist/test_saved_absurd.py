@@ -4,11 +4,11 @@ import copy
 
 import numpy as np
 import pytest
-from test_saved_refusals import data, first, node, numbers, settings, state
 
 import suffice
 from saved_cases import COUNTS, NAMES, NUMBERS, TARGET, WITH_MISSING, parts_of_files, put_together
 from suffice import CountVectorizer, ModelFileError, TextClassifier
+from test_saved_refusals import data, first, node, numbers, settings, state
 from textclassifier_cases import LABELS, MAILS
 
 

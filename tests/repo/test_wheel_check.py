@@ -44,13 +44,64 @@ def test_distributions_that_are_installed_are_found():
 
 def test_a_wheel_is_built_by_the_backend_that_the_project_names(tmp_path):
     (tmp_path / "pyproject.toml").write_text(
-        '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
-        '[project]\nname = "tiny"\nversion = "1"\n'
+        '[build-system]\nrequires = ["scikit-build-core"]\n'
+        'build-backend = "scikit_build_core.build"\n'
+        '[project]\nname = "tiny"\nversion = "1"\n[tool.scikit-build]\nwheel.cmake = false\n'
     )
     (tmp_path / "tiny").mkdir()
     (tmp_path / "tiny" / "__init__.py").write_text("here = True\n")
     wheel = check_wheel.build(tmp_path, tmp_path / "wheel")
     assert "tiny/__init__.py" in zipfile.ZipFile(wheel).namelist()
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    """Return a function that writes a wheel of these files, and a folder of two sources."""
+    sources = tmp_path / "src"
+    (sources / "suffice").mkdir(parents=True)
+    (sources / "suffice" / "__init__.py").touch()
+    (sources / "suffice" / "__init__.pyi").touch()
+
+    def make(*names):
+        with zipfile.ZipFile(tmp_path / "one.whl", "w") as file:
+            for name in names:
+                file.writestr(name, "")
+        return tmp_path / "one.whl", sources
+
+    return make
+
+
+WHOLE = (
+    "suffice/__init__.py",
+    "suffice/__init__.pyi",
+    "suffice/py.typed",
+    "suffice/_core.cpython-311-x86_64-linux-gnu.so",
+    "suffice-1.dist-info/licenses/LICENSE",
+)
+
+
+def test_a_wheel_with_everything_is_accepted(wheel):
+    check_wheel.check_contents(*wheel(*WHOLE))
+
+
+@pytest.mark.parametrize(
+    ("left_out", "reason"),
+    [
+        ("suffice/__init__.pyi", "lacks suffice/__init__.pyi"),
+        ("suffice/py.typed", "lacks suffice/py.typed"),
+        ("suffice/_core.cpython-311-x86_64-linux-gnu.so", "lacks the core"),
+        ("suffice-1.dist-info/licenses/LICENSE", "lacks the licence"),
+    ],
+)
+def test_what_a_wheel_lacks_is_named(wheel, left_out, reason):
+    with pytest.raises(check_wheel.StepError, match=reason):
+        check_wheel.check_contents(*wheel(*(name for name in WHOLE if name != left_out)))
+
+
+@pytest.mark.parametrize("name", ["tests/test_a.py", "suffice/__pycache__/a.pyc"])
+def test_what_does_not_belong_in_a_wheel_is_named(wheel, name):
+    with pytest.raises(check_wheel.StepError, match=f"holds {name}"):
+        check_wheel.check_contents(*wheel(*WHOLE, name))
 
 
 def test_a_new_environment_has_nothing_of_ours(tmp_path, monkeypatch):

@@ -27,9 +27,9 @@ from suffice import (
 )
 from suffice.linear_model import Summary
 from suffice.prior import Bernoulli, Interval
-from suffice.scoring.explanation import Explanation
+from suffice.scoring import Explanation
 from suffice.testing import check_prior
-from suffice.validation.cross_validation import LeaveOneOutResult
+from suffice.validation import LeaveOneOutResult
 
 Floats = NDArray[np.float64]
 

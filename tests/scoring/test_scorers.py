@@ -1,4 +1,4 @@
-"""Scoring kernels, against scipy.stats."""
+"""Scores of rows, against scipy.stats."""
 
 from math import lgamma
 
@@ -17,14 +17,19 @@ from suffice.scoring.discrete import (
     row_log_factorials,
 )
 from suffice.scoring.gaussian import JointStudentScorer, NormalScorer, StudentScorer
+from suffice.scoring.scorer import Refused, joint_log_proba
 
 NOTHING_1D = np.empty(0)
 
 
 def filled(scorer, X, classes):
-    out = np.zeros((X.shape[0], classes))
-    assert scorer.fill(X, 0, X.shape[0], out) == -1
-    return out
+    return joint_log_proba(scorer, X, np.zeros(classes))
+
+
+def refused_row(scorer, X):
+    with pytest.raises(Refused) as refusal:
+        joint_log_proba(scorer, X, np.zeros(2))
+    return refusal.value.row
 
 
 def with_missing_values(rng, X):
@@ -210,8 +215,8 @@ def test_scorers_name_the_row_of_an_infinite_cell(form):
         IntegratedCountScorer(ones, ones, np.ones(2), np.ones(2), ones),
     ]
     for scorer in scorers:
-        assert scorer.fill(form(X), 0, 5, np.zeros((5, 2))) == 3
-        assert scorer.fill(form(X), 1, 5, np.zeros((4, 2))) == 2
+        assert refused_row(scorer, form(X)) == 3
+        assert refused_row(scorer, form(X[1:])) == 2
 
 
 def test_linear_scores_refuse_cells_below_the_lowest_by_row():
@@ -220,6 +225,6 @@ def test_linear_scores_refuse_cells_below_the_lowest_by_row():
     table = np.ones((2, 2))
     for rows in (X, sp.csr_matrix(X), X.astype(int)):
         scorer = TableScorer(table, np.ones(2), EMPTY_TABLE, lowest=0.0)
-        assert scorer.fill(rows, 0, 5, np.zeros((5, 2))) == 3
-        assert scorer.fill(rows, 2, 5, np.zeros((3, 2))) == 1
-        assert scorer.fill(rows, 0, 3, np.zeros((3, 2))) == -1
+        assert refused_row(scorer, rows) == 3
+        assert refused_row(scorer, rows[2:]) == 1
+        assert joint_log_proba(scorer, rows[:3], np.zeros(2)).shape == (3, 2)

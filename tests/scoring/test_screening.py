@@ -26,7 +26,7 @@ def test_the_screened_class_is_the_class_of_exact_scores(classes, scale):
     X = counts(rng, 400, 60)
     scorer = TableScorer(rng.normal(-8, scale, (60, classes)), np.zeros(classes), EMPTY_TABLE)
     prior = rng.normal(size=classes)
-    screened = scorer.best(X, prior)
+    screened = scorer.screen(X, prior)
     assert screened is not None
     assert np.array_equal(screened, exact_best(scorer, X, prior))
 
@@ -36,7 +36,7 @@ def test_classes_that_are_exactly_alike_go_to_the_first():
     X = counts(rng, 300, 30)
     table = np.repeat(rng.normal(size=(30, 10)), 8, axis=1)
     scorer = TableScorer(table, np.zeros(80), EMPTY_TABLE)
-    best = scorer.best(X, np.zeros(80))
+    best = scorer.screen(X, np.zeros(80))
     assert set(np.unique(best % 8)) == {0}
 
 
@@ -45,7 +45,7 @@ def test_a_class_without_rows_is_never_the_screened_one():
     X = counts(rng, 300, 30)
     prior = np.full(70, -4.0)
     prior[5] = -np.inf
-    best = TableScorer(rng.normal(size=(30, 70)), np.zeros(70), EMPTY_TABLE).best(X, prior)
+    best = TableScorer(rng.normal(size=(30, 70)), np.zeros(70), EMPTY_TABLE).screen(X, prior)
     assert not np.any(best == 5)
 
 
@@ -55,11 +55,11 @@ def test_screening_leaves_missing_values_infinite_tables_and_few_rows_to_full_sc
     table, zeros = rng.normal(size=(30, 70)), np.zeros(70)
     incomplete = X.copy()
     incomplete.data[3] = np.nan
-    assert TableScorer(table, zeros, EMPTY_TABLE).best(incomplete, zeros) is None
-    assert TableScorer(table, zeros, EMPTY_TABLE).best(X[:1], zeros) is None
-    assert TableScorer(table, zeros, EMPTY_TABLE).best(X.toarray(), zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).screen(incomplete, zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).screen(X[:1], zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).screen(X.toarray(), zeros) is None
     table[4, 4] = -np.inf
-    assert TableScorer(table, zeros, EMPTY_TABLE).best(X, zeros) is None
+    assert TableScorer(table, zeros, EMPTY_TABLE).screen(X, zeros) is None
 
 
 def test_a_screened_model_predicts_what_its_probabilities_say():
@@ -89,7 +89,7 @@ def test_single_precision_gives_the_class_of_double_precision(condition, apart, 
     scorer = WhitenedScorer(location + offset, matrix, free)
     prior = np.log([0.1, 0.2, 0.3, 0.4])
     X = X + offset
-    rough = scorer.best(X, prior)
+    rough = scorer.best_in_single_precision(X, prior)
     assert rough is not None
     sure = rough >= 0
     assert np.array_equal(rough[sure], exact_best(scorer, X, prior)[sure])
@@ -107,7 +107,7 @@ def test_the_unit_of_the_columns_does_not_change_the_answer(size):
 
 def test_single_precision_is_sure_of_most_rows():
     location, matrix, X = gaussian_problem(5)
-    rough = WhitenedScorer(location, matrix).best(X, np.zeros(4))
+    rough = WhitenedScorer(location, matrix).best_in_single_precision(X, np.zeros(4))
     assert np.mean(rough >= 0) > 0.99
 
 
@@ -115,7 +115,7 @@ def test_classes_that_coincide_are_left_to_double_precision():
     location, matrix, X = gaussian_problem(6)
     location[1], matrix[1] = location[0], matrix[0]
     scorer = WhitenedScorer(location, matrix)
-    rough = scorer.best(X, np.zeros(4))
+    rough = scorer.best_in_single_precision(X, np.zeros(4))
     assert not np.any(np.isin(rough, [0, 1]))
     assert np.array_equal(
         scoring.best_class(scorer, X, np.zeros(4)), exact_best(scorer, X, 0.0 * location[:, 0])

@@ -1,6 +1,7 @@
 """GenerativeClassifier by expected parameters, and with robust columns."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,6 @@ import suffice
 from classifier_cases import mixed
 from suffice import GenerativeClassifier
 from suffice.errors import StaleCalibrationWarning
-from suffice.generative.fitted import Generative
 from suffice.table.fitted import IndependentBlocks
 
 FEW = {"weight": "normal", "children": "poisson", "city": "categorical"}
@@ -89,8 +89,9 @@ def test_left_out_rows_are_those_of_a_model_that_never_saw_them(families, estima
             before.with_tally(part)
             for before, part in zip(model.posteriors_, other.tally_.parts.parts, strict=True)
         ]
-        model_of_others = Generative(other._fitted.generative.prior, IndependentBlocks(tuple(held)))
-        other._fitted = other._fitted.replace(model=model_of_others)
+        blocks = IndependentBlocks(tuple(held))
+        of_others = replace(other._fitted.generative, features=blocks)
+        other._fitted = other._fitted.replace(model=of_others)
         np.testing.assert_allclose(
             found.log_proba[row], other.predict_log_proba(one[0])[0], rtol=1e-9, atol=1e-9
         )

@@ -2,6 +2,7 @@
 
 import warnings
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,6 @@ from sklearn.exceptions import NotFittedError
 
 from classifier_cases import mixed
 from suffice.errors import DebtError, InputError, MergeError, StaleCalibrationWarning
-from suffice.families.class_prior import ClassPrior
-from suffice.generative.fitted import Generative
 from suffice.table import GenerativeClassifier
 from suffice.tally import Groups
 
@@ -143,9 +142,10 @@ def without_rows(model, rows, labels):
     batch = model._batch(rows, labels, None, before=fitted)
     taken = Groups(batch.classes, *batch.counter.count(batch.rows)).align(model.classes_)
     tally = fitted.tally - taken
-    blocks = fitted.generative.features.with_tally(tally, np.arange(len(model.classes_)))
-    prior = ClassPrior.of(tally.weights, None, "predictive")
-    return fitted.replace(tally=tally, model=Generative(prior, blocks))
+    before = fitted.generative
+    blocks = before.features.with_tally(tally, np.arange(len(model.classes_)))
+    prior = before.prior.of(tally.weights, None, "predictive")
+    return fitted.replace(tally=tally, model=replace(before, prior=prior, features=blocks))
 
 
 def test_leaving_a_row_out_is_learning_the_others():

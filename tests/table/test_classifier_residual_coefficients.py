@@ -10,7 +10,7 @@ import pytest
 import suffice
 from classifier_cases import misleading, mixed
 from saved_cases import put_together, taken_apart
-from suffice.data.table import Table
+from suffice.data import Table
 from suffice.errors import ModelFileError, StaleCalibrationWarning
 from suffice.table import GenerativeClassifier
 from suffice.table.residual_features import MAX_DEVIATIONS, ResidualFeature, ResidualFeatures

@@ -1,6 +1,7 @@
 """A classifier of tables is saved with all that it learned, and believed only if it fits."""
 
 import warnings
+from dataclasses import asdict
 
 import numpy as np
 import pandas as pd
@@ -8,8 +9,10 @@ import pytest
 
 import suffice
 from classifier_cases import mixed
+from suffice.combine import Combination
 from suffice.errors import InputError, ModelFileError, StaleCalibrationWarning, SufficeWarning
 from suffice.table import GenerativeClassifier
+from suffice.table.saving import schema_of
 
 FRAME, LABELS = mixed()
 SETTINGS = [
@@ -150,3 +153,31 @@ def test_a_window_that_cannot_be_is_refused(window):
     model = GenerativeClassifier(budget=0).fit(FRAME, LABELS)
     with pytest.raises(ModelFileError, match="It has a window of"):
         model._check_saved(model._saved_state() | {"_window": window})
+
+
+def test_files_of_columns_without_formats_are_read_and_absurd_ones_refused():
+    assert schema_of([False, [["c", "number", ()]]])["c"].strings is None
+    found = schema_of([False, [["c", "integer", (), ["number", ",", "$", None]]]])
+    settings = {"kind": "number", "decimal": ",", "unit": "$", "day_first": None}
+    assert asdict(found["c"].strings) == settings
+    for kind, strings in [
+        ("number", ["number", "x", "", None]),
+        ("number", "number"),
+        ("number", 3),
+        ("text", ["date", ".", "", None]),
+        ("category", ["number", ".", "", None]),
+        ("date", ["date", ".", "", "dmy"]),
+    ]:
+        with pytest.raises(ModelFileError, match="Its column 'c' "):
+            schema_of([False, [["c", kind, (), strings]]])
+
+
+def test_a_model_that_ends_at_the_shares_of_the_classes_is_saved(path):
+    rng = np.random.default_rng(16)
+    X, y = rng.normal(size=(100, 3)), (rng.random(100) < 0.4).astype(int)
+    model = GenerativeClassifier().fit(X, y)
+    shares = Combination("shares", np.zeros(3), np.zeros(2))
+    model._fitted = model._fitted.replace(combination=shares)
+    model.save(path)
+    loaded = suffice.load(path)
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))

@@ -9,8 +9,7 @@ from sklearn.metrics import log_loss
 
 import suffice
 from suffice import GenerativeClassifier
-from suffice.data.columns import Column
-from suffice.data.rows import Rows
+from suffice.data import Column, Rows
 from suffice.kernels.logistic.combination import write_left_out
 from suffice.table.structure.join_search import promising_pairs
 

@@ -74,8 +74,7 @@ SCRIPT = """
 import sys
 sys.modules["sklearn"] = None  # an import of it fails
 import numpy as np
-from suffice.data.rows import Rows
-from suffice.scoring.scorer import log_proba
+from suffice.data import Rows
 from suffice.tally import Groups
 from suffice.text.family import Text
 from suffice.text.classify.document_model import DocumentModel
@@ -92,7 +91,8 @@ counter, matrix = TermCounter(WordAnalyzer(), Vocabulary.empty()).learn(mails)
 tally = Groups(["ham", "spam"], *counter.count(Rows(matrix, codes, 2)))
 model = DocumentModel.of(counter, tally, "evidence")
 rows = model.prepare(counter.read(["cheap lunch pills"]))
-print(log_proba(model.scorer(), rows, np.log([0.5, 0.5])).argmax())
+refused, impossible, (best,) = model.scorer().answer(rows, np.log([0.5, 0.5]), "best")
+print(best)
 """
 
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import sklearn.feature_extraction.text as theirs
 
-from suffice.data.documents import Documents
+from suffice.data import Documents
 from suffice.errors import InputError
 from suffice.text.vectorize.analyzer import BATCH
 from suffice.text.vectorize.hashing import HashingVectorizer

@@ -10,7 +10,7 @@ import sklearn.feature_extraction.text as theirs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from suffice.data.documents import Documents
+from suffice.data import Documents
 from suffice.kernels import ranges
 from suffice.kernels.text.word_table import UNKNOWN, add_word, find_word, hash_of, with_room
 from suffice.text.vectorize import lexicon

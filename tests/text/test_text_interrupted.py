@@ -10,6 +10,7 @@ import pytest
 import suffice
 from interruptions import count_lines, interrupt_at
 from suffice import CountVectorizer, HashingVectorizer, TextClassifier
+from textclassifier_cases import corpus
 
 HOME = Path(suffice.__file__).parent
 PLACES = {str(path) for room in ("text", "generative") for path in (HOME / room).rglob("*.py")} | {
@@ -179,3 +180,16 @@ def test_a_vectorizer_that_is_interrupted_at_any_line_is_as_it_was_or_changed_as
     assert outcomes.count(before) > len(outcomes) - 5
     assert len(outcomes) > 5
     assert before != after
+
+
+def test_a_failed_refresh_changes_nothing(monkeypatch):
+    model = TextClassifier().fit(*corpus())
+    before = dict(vars(model))
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("suffice.text.classify.held_out.choose_discount", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.refresh_calibration()
+    assert all(vars(model)[name] is value for name, value in before.items())

@@ -8,8 +8,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from suffice import CountVectorizer, TextClassifier
 from suffice.errors import InputError
-from suffice.generative.held_out import deal_rows
 from suffice.text.classify.length_discount import DocumentScores, LengthDiscount, discounts
+from suffice.validation import DistinctRows, assign_folds
 from textclassifier_cases import EVENTS, corpus
 
 SETTINGS = [
@@ -96,7 +96,7 @@ def test_calibration_is_that_of_refits_to_folds():
     plain = TextClassifier(alpha=1.0, calibrate=None).fit(documents, y)
     rows = model._learned_rows(model._fitted, documents, y, None)
     hashes = model._fitted.term_counter.hashes(rows)
-    folds, hashes = deal_rows(rows, hashes), hashes.tolist()
+    folds, hashes = assign_folds(DistinctRows.of(rows, hashes)), hashes.tolist()
     text = [documents[hashes.index(one)] for one in folds.hashes.tolist()]
     words = plain.tally_.parts.counts.sum(axis=1)
     likelihoods, lengths = np.empty((len(text), 3)), np.empty(len(text))

@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 import sklearn
+
 from test_sklearns_own_tests import OursForTheirs, skipped, their_tests
 
 PLACE = "linear_model/tests/test_logistic.py"

@@ -13,7 +13,7 @@ from classifier_cases import misleading, mixed
 from saved_cases import put_together, taken_apart, tensor
 from suffice import GenerativeClassifier, rank_features
 from suffice.errors import InputError, ModelFileError
-from suffice.families.columns.family import Posterior
+from suffice.families import Posterior
 
 FAMILIES = {("weight", "noise", "income"): "mvn", ("city", "member"): "joint", "note": "text"}
 

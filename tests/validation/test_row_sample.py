@@ -19,8 +19,7 @@ from suffice import (
     MultinomialNB,
     TextClassifier,
 )
-from suffice.data.hashes import array_hashes
-from suffice.data.rows import Rows
+from suffice.data import Rows, array_hashes
 from suffice.errors import InputError, StaleCalibrationWarning
 from suffice.validation.row_sample import RowSample
 
@@ -335,16 +334,3 @@ def test_forgotten_levels_and_texts_are_in_no_byte():
     quietly(model.forget, new, [1])
     assert b"alice" not in pickle.dumps(model)
     assert b"bobby" not in pickle.dumps(model)
-
-
-def test_a_failed_refresh_changes_nothing(monkeypatch):
-    model = TextClassifier().fit(DOCUMENTS, LABELS)
-    before = dict(vars(model))
-
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("suffice.text.classify.held_out.choose_discount", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        model.refresh_calibration()
-    assert all(vars(model)[name] is value for name, value in before.items())

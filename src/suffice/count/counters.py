@@ -118,10 +118,12 @@ class CountLevels(Counter):
 
     def trim(self, groups: Groups[Any], like: Groups[Any]) -> Groups[Any]:
         """Return the counts up to the highest level that any row of `like` has."""
-        levels = [np.arange(highest_level(part) + 1) for part in like.parts.parts]
-        parts = zip(groups.parts.parts, levels, strict=True)
-        blocks = Blocks(tuple(part.levels_at(kept) for part, kept in parts))
-        return Groups(groups.classes, groups.weights, blocks)
+        levels = [highest_level(part) + 1 for part in like.parts.parts]
+        given = groups.parts.parts
+        if all(part.counts.shape[-1] == kept for part, kept in zip(given, levels, strict=True)):
+            return groups
+        parts = (p.levels_at(range(kept)) for p, kept in zip(given, levels, strict=True))
+        return Groups(groups.classes, groups.weights, Blocks(tuple(parts)))
 
     def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
         """Return the level and its column."""
@@ -134,5 +136,7 @@ def highest_level(part: Counts) -> int:
     >>> highest_level(Counts([[2.0, 0.0, 1.0, 0.0]]))
     2
     """
+    if part.counts.size and part.counts[..., -1].any():
+        return int(part.counts.shape[-1]) - 1
     seen = np.flatnonzero(part.counts.any(axis=0))
     return int(seen[-1]) if seen.size else -1

@@ -8,21 +8,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.count.ranges import (
-    ClassRuns,
-    pieces,
-    ranges_with_sums,
-    refusal_of,
-    sum_in_ranges,
-    weight_without,
-)
-from suffice.data.rows import Array, Rows
+from suffice import _core
+from suffice.count.ranges import refusal_of, take_or_refuse, weight_without
+from suffice.data.rows import Array, Rows, readable, sparse_ready
 from suffice.errors import InputError
-from suffice.kernels.count.labels import first_rows
-from suffice.kernels.count.moments import add_moments
-from suffice.kernels.count.scatter import BLOCK, NARROW, PANEL, add_scatter, pack_by_class
-from suffice.kernels.count.sparse import sparse_moments
-from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally import Moments, Patterns, Quartics
 from suffice.tally.tally import Floats, as_readonly
 
@@ -44,24 +33,23 @@ def count_moments(rows: Rows) -> tuple[Floats, Moments]:
         Weight of the rows of each class.
     tally : Moments of shape (C, d)
     """
-    columns = rows.shape[1]
     origin = origins(rows)
     if rows.sparse:
-        runs = ClassRuns(rows)
-        weights = runs.row_weights
-        stored, missing, sum_x, sum_xx = runs.add(
-            sparse_moments, (columns,) * 4, lambda c: (origin[c],)
+        X = sparse_ready(rows.X)
+        refused, weights, stored, missing, sum_x, sum_xx = _core.sparse_moments(
+            X.data, X.indices, X.indptr, rows.codes, rows.weights, origin
         )
+        take_or_refuse(rows, refused)
         # The cells that are not stored are zeros, and as far from the origin as it is from 0.
         implicit = weight_without(weights, stored)
         sum_x = sum_x - implicit * origin
         sum_xx = sum_xx + implicit * origin**2
         seen = weight_without(weights, missing)
     else:
-        weights, whole, seen, sum_x, sum_xx = sum_in_ranges(
-            rows, add_moments, [(), (), (columns,), (columns,), (columns,)], before=(origin,)
+        refused, weights, seen, sum_x, sum_xx = _core.moments(
+            readable(rows.X), rows.codes, rows.weights, origin
         )
-        seen = whole[:, None] + seen
+        take_or_refuse(rows, refused)
     check_squares(rows, sum_xx)
     return weights, Moments(
         as_readonly(seen), as_readonly(origin), as_readonly(sum_x), as_readonly(sum_xx)
@@ -75,7 +63,7 @@ def count_quartics(rows: Rows) -> tuple[Floats, Quartics]:
     origin = origins(rows)
     weight, sum_z = np.zeros(rows.classes), np.zeros((rows.classes, 2 * columns))
     sum_zz = np.zeros((rows.classes, 2 * columns, 2 * columns))
-    for start, stop in row_ranges(size, 2 * columns):
+    for start, stop in _core.row_ranges(size, 2 * columns):
         codes = rows.codes[start:stop]
         d = rows.dense(start, stop) - origin[codes]
         if not np.isfinite(d).all():
@@ -131,80 +119,28 @@ def count_patterns(rows: Rows) -> tuple[Floats, Patterns]:
 def count_complete_rows(rows: Rows) -> tuple[Floats, Moments, Numbers]:
     """Return weights and moments of the complete blocks, and the numbers of other rows."""
     origin = origins(rows)
-    in_ranges = rows.shape[1] <= NARROW
-    weight, sum_x, sum_xx, incomplete = (_in_ranges if in_ranges else _in_panels)(rows, origin)
+    size, columns = rows.shape
+    weight, sum_x = np.zeros(rows.classes), np.zeros((rows.classes, columns))
+    sum_xx, incomplete = np.zeros((rows.classes, columns, columns)), [np.empty(0, np.intp)]
+    # Sparse rows are made dense a part at a time.
+    step = max(1, INCOMPLETE_CELLS // max(columns, 1)) if rows.sparse else max(size, 1)
+    for start in range(0, size, step):
+        some = slice(start, start + step)
+        *sums, left_out = _core.scatter(
+            rows.X[some].toarray() if rows.sparse else readable(rows.X),
+            rows.further_cells[some],
+            rows.codes[some],
+            rows.weights_of(start, start + step),
+            origin,
+        )
+        for total, part in zip((weight, sum_x, sum_xx), sums, strict=True):
+            total += part
+        incomplete.append(start + left_out)
     check_squares(rows, np.diagonal(sum_xx, axis1=1, axis2=2))
     moments = Moments(
         as_readonly(weight), as_readonly(origin), as_readonly(sum_x), as_readonly(sum_xx)
     )
-    return weight, moments, incomplete
-
-
-def _sums(rows: Rows) -> tuple[Floats, Floats, Floats]:
-    columns = rows.shape[1]
-    return (
-        np.zeros(rows.classes),
-        np.zeros((rows.classes, columns)),
-        np.zeros((rows.classes, columns, columns)),
-    )
-
-
-def _in_ranges(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numbers]:
-    """Take narrow rows in ranges, one on each core."""
-
-    def work(start: int, stop: int) -> tuple[tuple[Floats, Floats, Floats], list[Numbers]]:
-        sums = _sums(rows)
-        odd = []
-        for first, last in pieces(start, stop, rows.shape[1]):
-            incomplete = np.zeros(-(-(last - first) // BLOCK), np.bool_)
-            X, codes = rows.dense(first, last), rows.codes[first:last]
-            add_scatter(X, codes, rows.weights_of(first, last), origin, *sums, incomplete)
-            for block in (first + np.flatnonzero(incomplete) * BLOCK).tolist():
-                odd.append(np.arange(block, min(block + BLOCK, last)))
-        return sums, odd
-
-    totals = _sums(rows)
-    suspects = [np.empty(0, np.intp)]
-    for sums, odd in on_all_cores(
-        work, ranges_with_sums(*rows.shape, sum(total.size for total in totals))
-    ):
-        for total, part in zip(totals, sums, strict=True):
-            total += part
-        suspects += odd
-    return (*totals, np.concatenate(suspects))
-
-
-def _in_panels(rows: Rows, origin: Floats) -> tuple[Floats, Floats, Floats, Numbers]:
-    """Take wide rows a block at a time, each thread some columns of the products.
-
-    Every thread with sums of its own, as for narrow rows, would take too much memory.
-    """
-    size, columns = rows.shape
-    weight, sum_x, sum_xx = _sums(rows)
-    ends = np.empty(rows.classes + 1, np.int64)
-    order = np.empty(BLOCK, np.int64)
-    packed = np.empty((BLOCK, columns))
-    suspects = [np.empty(0, np.intp)]
-
-    def work(low: int, high: int) -> None:
-        first = 0
-        for c in range(rows.classes):
-            mine = packed[first : ends[c]]
-            sum_xx[c, low:high, low:] += mine[:, low:high].T @ mine[:, low:]
-            first = int(ends[c])
-
-    panels = [(low, min(low + PANEL, columns)) for low in range(0, columns, PANEL)]
-    for start in range(0, size, BLOCK):
-        stop = min(start + BLOCK, size)
-        X, codes = rows.dense(start, stop), rows.codes[start:stop]
-        w = rows.weights_of(start, stop)
-        if not pack_by_class(X, codes, w, origin, ends, order, weight, sum_x, packed):
-            suspects.append(np.arange(start, stop))
-            continue
-        on_all_cores(work, panels)
-    for products in sum_xx:
-        products[:] = np.triu(products) + np.triu(products, 1).T
-    return weight, sum_x, sum_xx, np.concatenate(suspects)
+    return weight, moments, np.concatenate(incomplete)
 
 
 def _by_pattern(rows: Rows) -> Patterns:
@@ -251,7 +187,12 @@ def origins(rows: Rows) -> Floats:
     """Return a point near the middle of each class, (C, d): the origin of its sums."""
     if not rows.shape[0]:
         return np.zeros((rows.classes, rows.shape[1]))
-    at = first_rows(rows.codes, rows.classes, ROWS_FOR_ORIGIN)
+    if rows.shape[0] == 1:
+        origin = np.zeros((rows.classes, rows.shape[1]))
+        cells = rows.sample(np.zeros(1, np.intp))[0]
+        origin[rows.codes[0]] = np.where(np.isfinite(cells), cells, 0.0)
+        return origin
+    at = _core.first_rows(rows.codes, rows.classes, ROWS_FOR_ORIGIN)
     cells = rows.sample(np.maximum(at, 0).ravel()).reshape(rows.classes, ROWS_FOR_ORIGIN, -1)
     cells[at < 0] = np.nan
     ordered = np.sort(cells, axis=1)  # NaN comes last

@@ -40,6 +40,11 @@ class PairedRows(Rows):
         rows, columns = self.X.shape
         return int(rows), int(columns) + int(self.targets.shape[1])
 
+    @property
+    def further_cells(self) -> NDArray[np.float64]:
+        """The targets, (n, t)."""
+        return self.targets
+
     def dense(self, start: int, stop: int) -> Array:
         """Return some rows with their targets, row-major."""
         return self._join_targets(self.X[start:stop], self.targets[start:stop])

@@ -8,20 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._core import hash_levels, hash_rows, hash_sparse_rows, hash_strings
 from suffice.data.columns import Column
 from suffice.data.documents import Documents
-from suffice.kernels.data.hashes import (
-    add_levels,
-    add_numbers,
-    add_rows,
-    add_sparse_rows,
-    hash_strings,
-)
-from suffice.kernels.ranges import on_all_cores, row_ranges
+from suffice.data.rows import sparse_ready
 
 Hashes = NDArray[np.uint64]
 # What the hash of a whole number begins with, so that numbers and names differ.
-NUMBER = np.uint64(0x9E3779B97F4A7C15)
+NUMBER = np.array([0x9E3779B97F4A7C15], np.uint64)
 
 
 def table_hashes(columns: Iterable[Column], rows: int) -> Hashes:
@@ -37,17 +31,16 @@ def table_hashes(columns: Iterable[Column], rows: int) -> Hashes:
     """
     out = np.zeros(rows, np.uint64)
     for column in columns:
-        seed = string_hashes([column.name])[0]
+        seeds = string_hashes([column.name])
         if column.numeric:
-            bits = np.ascontiguousarray(column.values, np.float64).view(np.uint64)
-            _in_ranges(rows, lambda a, b, x=bits, s=seed: add_numbers(x[a:b], s, out[a:b]))
+            hash_rows(column.values[:, None], seeds, out)
         elif column.kind == "category":
             # A code beyond the levels is a level that was not learned.
             known = np.append(level_hashes(column.levels), np.uint64(0))
-            add_levels(np.ascontiguousarray(column.values), known, seed, out)
+            hash_levels(np.ascontiguousarray(column.values), known, int(seeds[0]), out)
         else:
             codes = np.where(column.missing, -1, np.arange(rows)).astype(np.int32)
-            add_levels(codes, string_hashes(column.values), seed, out)
+            hash_levels(codes, string_hashes(column.values), int(seeds[0]), out)
     return out
 
 
@@ -75,15 +68,10 @@ def array_hashes(X: Any, seeds: Hashes | None = None) -> Hashes:
         seeds = level_hashes(range(columns))
     out = np.zeros(rows, np.uint64)
     if isinstance(X, np.ndarray):
-
-        def dense(start: int, stop: int) -> None:
-            block = np.ascontiguousarray(X[start:stop], np.float64).view(np.uint64)
-            add_rows(block, seeds, out[start:stop])
-
-        on_all_cores(dense, row_ranges(rows, columns))
+        hash_rows(X, seeds, out)
         return out
-    bits = X.data.astype(np.float64).view(np.uint64)
-    add_sparse_rows(bits, X.indices.astype(np.int64), X.indptr.astype(np.int64), seeds, out)
+    X = sparse_ready(X)
+    hash_sparse_rows(X.data, X.indices, X.indptr, seeds, out)
     return out
 
 
@@ -97,17 +85,11 @@ def level_hashes(levels: Sequence[Any]) -> Hashes:
         float(level) if number else 0.0 for level, number in zip(levels, numbers, strict=True)
     ]
     found = np.zeros(len(levels), np.uint64)
-    add_numbers(np.array(floats).view(np.uint64), NUMBER, found)
+    hash_rows(np.array(floats)[:, None], NUMBER, found)
     return np.where(numbers, found, out)
 
 
 def string_hashes(strings: Any) -> Hashes:
     """Return a hash of each string of a list, an Arrow array or `Documents`, (n,)."""
     documents = strings if isinstance(strings, Documents) else Documents.of(strings)
-    out = np.empty(len(documents), np.uint64)
-    hash_strings(documents.text, documents.begins, out)
-    return out
-
-
-def _in_ranges(rows: int, work: Any) -> None:
-    on_all_cores(work, row_ranges(rows, 1))
+    return hash_strings(documents.text, documents.begins)

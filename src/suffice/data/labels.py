@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._core import encode_integers, encode_strings
 from suffice.errors import InputError
-from suffice.kernels.count.labels import mark_present, translate
-from suffice.kernels.data.strings import KEY, number_strings
 
-# Levels that the table has room for, and its slots. It is so small that it stays in the nearest
-# cache, and two to four times as quick as Arrow's.
+# Levels that are numbered by a table so small that it stays in the nearest cache: two to four
+# times as quick as Arrow's.
 MAX_DISTINCT = 1024
-SLOTS = 1 << 12
 Codes = NDArray[np.int32]
 Labels = NDArray[Any]
 # Whole numbers within a span like this are looked up in a table instead of sorted.
@@ -31,13 +29,8 @@ def encode_labels(labels: Labels) -> tuple[Labels, Codes]:
     >>> encode_labels(np.array(["spam", "ham", "spam"]))
     (array(['ham', 'spam'], dtype='<U4'), array([1, 0, 1], dtype=int32))
     """
-    if labels.dtype.kind in "iub" and labels.size:
-        whole = labels.view(np.uint8) if labels.dtype.kind == "b" else labels
-        low, high = int(whole.min()), int(whole.max())
-        if high - low < TABLE_SPAN and high < BEYOND_INTEGERS:
-            # Kernels take the difference to `low`, for which unsigned numbers would become floats.
-            whole = whole.view(np.int64) if whole.dtype == np.uint64 else whole
-            return _by_table(labels.dtype, whole, low, high)
+    if labels.dtype.kind in "iub" and (found := encode_integers(labels, TABLE_SPAN)) is not None:
+        return found[0].astype(labels.dtype), found[1]
     if labels.dtype.kind == "f" and labels.size:
         _check_whole(labels)
         if np.abs(labels).max() >= BEYOND_INTEGERS:
@@ -54,17 +47,6 @@ def translate_codes(classes: Labels, known: Labels, codes: Codes) -> Codes:
     if np.array_equal(classes, known):
         return codes
     return np.searchsorted(known, classes).astype(np.int32)[codes]
-
-
-def _by_table(dtype: np.dtype[Any], whole: Labels, low: int, high: int) -> tuple[Labels, Codes]:
-    present = np.zeros(high - low + 1, np.bool_)
-    mark_present(whole, low, present)
-    found = np.flatnonzero(present)
-    codes_of = np.zeros(len(present), np.int32)
-    codes_of[found] = np.arange(len(found))
-    codes = np.empty(len(whole), np.int32)
-    translate(whole, low, codes_of, codes)
-    return (found + low).astype(dtype), codes
 
 
 def _check_whole(labels: Labels) -> None:
@@ -149,11 +131,9 @@ def encode_levels(cells: Any) -> EncodedLevels | None:
     missing = (
         cells.is_null().to_numpy(zero_copy_only=False) if cells.null_count else np.empty(0, bool)
     )
-    codes = np.empty(rows, np.int32)
-    slots, keys = np.zeros(SLOTS, np.int32), np.empty((MAX_DISTINCT, KEY), np.uint64)
-    found = number_strings(letters, begins, missing, codes, slots, keys)
-    if found < 0:
+    found = encode_strings(letters, begins, missing, MAX_DISTINCT)
+    if found is None:
         return None
-    places = keys[:found, 4:].tolist()
-    names = (letters[at : at + size].tobytes().decode() for size, at in places)
+    codes, places = found
+    names = (letters[at : at + size].tobytes().decode() for size, at in places.tolist())
     return EncodedLevels(codes, tuple(names))

@@ -13,6 +13,7 @@ from suffice.data.labels import Codes
 Array = NDArray[Any]
 NO_WEIGHTS = np.empty(0)
 NO_GROUPS = np.empty(0, np.uint64)
+NO_CELLS = np.empty((0, 0))
 # Types of cells that kernels are compiled for: bytes are truth values and pictures.
 KERNEL_TYPES = ("float64", "float32", "int64", "int32", "uint8")
 
@@ -51,6 +52,11 @@ class Rows:
         """Rows and columns."""
         rows, columns = self.X.shape
         return int(rows), int(columns)
+
+    @property
+    def further_cells(self) -> NDArray[np.float64]:
+        """Numbers beside X that are cells of the rows too, (n, t), or empty: the targets."""
+        return NO_CELLS
 
     @property
     def row_weights(self) -> NDArray[np.float64]:
@@ -109,8 +115,22 @@ def sparse_ready(X: Any) -> Any:
     """Return a CSR matrix with cells of a type the kernels read."""
     kind = X.data.dtype
     if kind.kind == "b":
-        return X.astype(np.uint8)
-    return X if kind.name in KERNEL_TYPES else X.astype(_common_type(kind))
+        X = X.astype(np.uint8)
+    elif kind.name not in KERNEL_TYPES:
+        X = X.astype(_common_type(kind))
+    if X.indices.dtype != X.indptr.dtype:
+        X = X.copy()
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def readable(X: Array) -> Array:
+    """Return an array of a type that the core reads: itself, but for rare kinds of floats.
+
+    The core reads five types as they are, and other whole numbers a few rows at a time.
+    """
+    known = X.dtype.kind in "iub" or X.dtype in (np.float64, np.float32)
+    return X if known and X.dtype.isnative else X.astype(np.float64)
 
 
 def kernel_ready(block: Array) -> Array:

@@ -24,8 +24,7 @@ from suffice.data.frames import (
 )
 from suffice.data.objects import Kind
 from suffice.errors import InputError, ShapeError
-from suffice.kernels.ranges import on_all_cores
-from suffice.threads import get_threads
+from suffice.threads import get_threads, on_all_cores
 
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = tuple(range(1, 13))

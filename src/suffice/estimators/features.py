@@ -30,11 +30,13 @@ from suffice.data.frames import (
     not_numbers,
     with_names,
 )
-from suffice.data.rows import sparse_ready
+from suffice.data.rows import KERNEL_TYPES, sparse_ready
 from suffice.errors import InputError, MergeError, warn_caller
 from suffice.tally.tally import Floats
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
+# Types of cells that the core reads as they are.
+PLAIN_TYPES = frozenset(map(np.dtype, KERNEL_TYPES))
 # As many names are listed in an error as scikit-learn lists.
 MAX_NAMES_LISTED = 5
 
@@ -161,6 +163,8 @@ def check_cells(
     X, columns, estimator_name : as for `read_features`
     **options : of `check_array`
     """
+    if options.keys() == {"accept_sparse"} and _is_plain(X, columns, **options):
+        return X, _compare_count(int(X.shape[1]), None, columns, estimator_name)
     if isinstance(X, np.ma.MaskedArray):
         X = np.ma.filled(X.astype(np.float64), np.nan)
     if columns is not None and isinstance(X, list | tuple) and len(X) == 0:
@@ -178,6 +182,22 @@ def check_cells(
     except ValueError as error:
         raise _locate_text(X, error) from error
     return array, _compare_count(int(array.shape[1]), names, columns, estimator_name)
+
+
+def _is_plain(X: Any, columns: Columns | None, accept_sparse: Any) -> bool:
+    """Say whether `check_array` would return X itself, and no name is to be compared.
+
+    It looks for data frames of many libraries, which takes longer than a prediction of one row.
+    """
+    if type(X) is np.ndarray:
+        plain = X.ndim == 2 and X.dtype in PLAIN_TYPES
+    elif accept_sparse == "csr" and getattr(X, "format", None) == "csr":
+        plain = X.ndim == 2 and X.data.dtype in PLAIN_TYPES
+    else:
+        return False
+    if not plain or 0 in X.shape:
+        return False
+    return columns is None or columns.names is None
 
 
 def _read_frame(X: Any, columns: Columns | None, estimator_name: str) -> tuple[Any, Columns]:

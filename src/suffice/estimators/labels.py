@@ -68,6 +68,8 @@ def _check_given(y: Any, estimator_name: str) -> None:
 
 def take_labels(X: Any, y: Any, estimator_name: str) -> tuple[Labels, NDArray[np.int32]]:
     """Return the sorted classes in y and each row's number among them."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "iub" and len(y) == X.shape[0]:
+        return encode_labels(y)  # by far the most frequent, and nothing is left to check
     _check_given(y, estimator_name)
     if X.shape[0] == 1 and np.ndim(y) == 0:
         y = [y[()] if isinstance(y, np.ndarray) else y]  # the label of the one row

@@ -310,9 +310,9 @@ def diagonal_mle(cells: Moments, shared: Axes) -> MeanVariance:
     A class that shows nothing of a feature gets the pooled mean, and the variance within the
     other classes.
     """
-    seen = cells.weight > 0
-    pooled = cells.pooled()
-    mean = np.where(seen, cells.mean(), pooled.mean())
+    seen, mean = cells.weight > 0, cells.mean()
+    if not seen.all():
+        mean = np.where(seen, mean, cells.pooled().mean())
     scatter, weight = cells.scatter(), cells.weight
     within = scatter.sum(axis=0) / np.maximum(weight.sum(axis=0), 1e-300)
     if 1 in shared:
@@ -321,6 +321,14 @@ def diagonal_mle(cells: Moments, shared: Axes) -> MeanVariance:
         scatter, weight = (part.sum(axis=shared, keepdims=True) for part in (scatter, weight))
     variance = np.where(weight > 0, scatter / np.maximum(weight, 1e-300), within)
     return MeanVariance(mean, variance)
+
+
+def pooled_variance(cells: Moments) -> Floats:
+    """Return the variance of each column, (d,), over all classes of moments (C, d); 0 of none."""
+    weight, mean = cells.weight, cells.mean()
+    total = np.maximum(weight.sum(axis=0), 1e-300)
+    apart = mean - (weight * mean).sum(axis=0) / total
+    return np.asarray((cells.scatter() + weight * apart**2).sum(axis=0) / total)
 
 
 def diagonal_prior(

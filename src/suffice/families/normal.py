@@ -25,6 +25,7 @@ from suffice.families.gaussians import (
     diagonal_prior,
     linear_form,
     normal_basis,
+    pooled_variance,
 )
 from suffice.families.leave_one_out.moments import LeaveOneOutMoments, moments_without
 from suffice.prior import NormalInverseGamma
@@ -204,8 +205,9 @@ class IndependentNormals(ClassConditional):
 
 
 def _variance_floor(cells: Moments, settings: NormalSettings) -> float:
-    widest = float(np.max(np.nan_to_num(cells.pooled().variance())))
-    return settings.smoothing * widest
+    if settings.smoothing == 0:
+        return 0.0
+    return settings.smoothing * float(pooled_variance(cells).max())
 
 
 def _fit(

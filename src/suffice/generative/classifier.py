@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._sklearn import BaseEstimator, ClassifierMixin
+from suffice._sklearn import BaseEstimator, ClassifierMixin, cached_param_names
 from suffice.count.counters import Counter
 from suffice.data.frames import first_row_as_table
 from suffice.data.hashes import Hashes, array_hashes
@@ -46,6 +46,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     leaves the model as it was, and a prediction while another thread learns is made by the old
     model or by the new one.
     """
+
+    _get_param_names = classmethod(cached_param_names)
 
     # Parameters that models may differ in and still be added: no prediction depends on them.
     _free_settings: ClassVar[tuple[str, ...]] = ()

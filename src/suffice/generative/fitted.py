@@ -179,8 +179,11 @@ class Fitted:
         return LearnedRows(rows, self.tally, self.counter.count, gross, self.closed)
 
     def replace(self, **changes: Any) -> Self:
-        """Return the same with some fields changed."""
-        return replace(self, **changes)
+        """Return the same with some fields changed; itself if none is."""
+        now = vars(self)
+        return (
+            replace(self, **changes) if any(now[k] is not v for k, v in changes.items()) else self
+        )
 
 
 # What a kind of classifier has learned.

@@ -22,12 +22,12 @@ from suffice.errors import InputError, SufficeWarning
 from suffice.estimators.folds import Experiment
 from suffice.families.class_conditional import ClassConditional, LearnedRows
 from suffice.generative.fitted import Fitted, HeldOutSample, Labels
-from suffice.kernels.ranges import on_all_cores
 from suffice.scoring.discrete import is_finite
 from suffice.scoring.scorer import joint_log_proba, log_softmax
 from suffice.tally import Groups
 from suffice.tally.held_out import with_weight_of
 from suffice.tally.tally import Floats, Index
+from suffice.threads import on_all_cores
 from suffice.validation.cross_validation import LeaveOneOutResult, binned_error
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 from suffice.validation.row_sample import MAX_ROWS

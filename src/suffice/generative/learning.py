@@ -59,16 +59,20 @@ def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
 
 def learn(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, with further rows."""
-    before, known = before.replace(counter=batch.counter), before.classes
+    before, known = _with_counter(before, batch), before.classes
     counted = _count(close_classes(batch, known) if before.closed else batch, known)
     total, gross = add_counts(before.tally, before.gross, counted)
-    changed = before.replace(new_classes=np.setdiff1d(counted.classes, known))
-    return with_tally(changed, total.align(np.union1d(known, total.classes)), gross, kept)
+    if counted.classes is not known:
+        before = before.replace(new_classes=np.setdiff1d(counted.classes, known))
+        total = total.align(np.union1d(known, total.classes))
+    elif before.new_classes.size:
+        before = before.replace(new_classes=known[:0])
+    return with_tally(before, total, gross, kept)
 
 
 def forget(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, without rows that were learned."""
-    before = before.replace(counter=batch.counter)
+    before = _with_counter(before, batch)
     taken = _count(batch, before.classes)
     rest, gross = subtract_counts(
         before.tally, before.gross, taken, lambda scale: _describe_missing(before, taken, scale)
@@ -117,8 +121,20 @@ def with_tally(before: F, tally: Groups[Any], gross: Any, kept: Kept) -> F:
     return shrunk.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)
 
 
+def _with_counter(before: F, batch: Batch) -> F:
+    """Return the value with the counter that a batch may have widened."""
+    return before if batch.counter is before.counter else before.replace(counter=batch.counter)
+
+
 def _count(batch: Batch, known: Labels) -> Groups[Any]:
-    """Return the tally of a batch, its labels held as the known ones are."""
+    """Return the tally of a batch, over the known classes if it has no others."""
+    # Names held as objects may be of types that have no order among each other.
+    if known.size and known.dtype == batch.classes.dtype and known.dtype.kind != "O":
+        places = np.minimum(np.searchsorted(known, batch.classes), len(known) - 1)
+        if (known[places] == batch.classes).all():
+            codes = places.astype(np.int32)[batch.rows.codes]
+            rows = replace(batch.rows, codes=codes, classes=len(known))
+            return Groups(known, *batch.counter.count(rows))
     return rename_like(Groups(batch.classes, *batch.counter.count(batch.rows)), known)
 
 

@@ -8,43 +8,26 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
+from suffice import _core
 from suffice.data.rows import kernel_ready
-from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.score.linear import add_sparse_linear
-from suffice.kernels.score.rough import best_roughly
-from suffice.kernels.score.rows import add_joint_student, add_normal, add_student
-from suffice.kernels.score.whitened import (
-    FEWEST_ROWS,
-    add_centred_linear,
-    add_low_rank,
-    add_whitened,
-    chunk_rows,
-)
 from suffice.prior.special import log_gamma_step
+from suffice.scoring.scorer import Answer, Answers
 from suffice.tally.tally import Floats, Index
 
 Marks = NDArray[np.bool_]
 
 LOG_TWO_PI = float(np.log(2 * np.pi))
-# Rows of wide data multiplied at once.
-WIDE_ROWS = 1024
 # Rows for which preparing single precision pays.
 MIN_SINGLE_PRECISION_ROWS = 1000
 NORMAL = np.empty(0)
 NO_MISSING_BIAS = np.empty((0, 0))
-
-
-def dense_block(X: Any, start: int, stop: int) -> Any:
-    """Return rows start..stop of an array or CSR matrix as a dense block for a kernel."""
-    block = X[start:stop]
-    return kernel_ready(block if isinstance(X, np.ndarray) else block.toarray())
 
 
 @dataclass(frozen=True)
@@ -53,15 +36,13 @@ class NormalScorer:
 
     mean: Floats
     variance: Floats
+    reads_sparse: ClassVar[bool] = False
 
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
-        # Arrays of one layout, so that one compiled kernel does for all.
-        variance = np.ascontiguousarray(self.variance)
-        log_norm = -0.5 * (LOG_TWO_PI + np.log(variance))
-        block = dense_block(X, start, stop)
-        terms = self.mean, 1.0 / variance, log_norm, log_norm.sum(axis=1)
-        return int(add_normal(block, *terms, out))
+    def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
+        """Return the answers to rows."""
+        log_norm = -0.5 * (LOG_TWO_PI + np.log(self.variance))
+        mean, precision, log_norm = _contiguous(self.mean, 1.0 / self.variance, log_norm)
+        return _core.normal_scores(X, mean, precision, log_norm, log_prior, answer)
 
 
 @dataclass(frozen=True)
@@ -71,14 +52,15 @@ class StudentScorer:
     degrees: Floats
     location: Floats
     squared_scale: Floats
+    reads_sparse: ClassVar[bool] = False
 
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+    def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
+        """Return the answers to rows."""
         log_norm = log_gamma_step(self.degrees / 2, 0.5)
         log_norm = log_norm - 0.5 * np.log(np.pi * self.degrees * self.squared_scale)
-        block = dense_block(X, start, stop)
         terms = self.location, 1.0 / self.squared_scale, self.degrees, log_norm
-        return int(add_student(block, *(np.ascontiguousarray(term) for term in terms), out))
+        location, precision, degrees, log_norm = _contiguous(*terms)
+        return _core.student_scores(X, location, precision, degrees, log_norm, log_prior, answer)
 
 
 @dataclass(frozen=True)
@@ -91,46 +73,62 @@ class JointStudentScorer:
     degrees: Floats
     location: Floats
     squared_scale: Floats
+    reads_sparse: ClassVar[bool] = False
 
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+    def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
+        """Return the answers to rows."""
         seen = np.arange(self.location.shape[1] + 1)
         half = self.degrees[:, None] / 2
         norms = log_gamma_step(half, seen / 2) - seen / 2 * np.log(2 * np.pi * half)
-        precision = 1.0 / self.squared_scale
-        block = dense_block(X, start, stop)
-        terms = self.location, precision, self.degrees, np.log(precision), norms
-        return int(add_joint_student(block, *(np.ascontiguousarray(term) for term in terms), out))
+        location, precision = _contiguous(self.location, 1.0 / self.squared_scale)
+        terms = location, precision, self.degrees, np.log(precision), norms
+        return _core.joint_student_scores(X, *terms, log_prior, answer)
+
+
+def dense_block(X: Any, start: int, stop: int) -> Any:
+    """Return rows start..stop of an array or CSR matrix as a dense block for a kernel."""
+    block = X[start:stop]
+    return kernel_ready(block if isinstance(X, np.ndarray) else block.toarray())
+
+
+def _contiguous(*parameters: Floats) -> Any:
+    """Return arrays in the memory order that the core reads."""
+    return (np.ascontiguousarray(one) for one in parameters)
 
 
 class MarginalScorer(ABC):
     """A scorer of complete rows that knows the marginal of any subset of features."""
 
+    reads_sparse: ClassVar[bool] = False
+
     @abstractmethod
-    def add(self, block: NDArray[Any], out: Floats) -> Marks:
-        """Add the scores of the whole rows of a block; return which rows are not whole, (n,)."""
+    def answer_complete(
+        self, X: NDArray[Any], log_prior: Floats, answer: Answer
+    ) -> tuple[int, int, Any, Index]:
+        """Return the answers to complete rows, and the numbers of the others."""
 
     @abstractmethod
     def marginal(self, seen: Index) -> Self:
         """Return the scorer of the features `seen` alone."""
 
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
-        block = dense_block(X, start, stop)
-        incomplete = np.flatnonzero(self.add(block, out))
+    def answer(self, X: NDArray[Any], log_prior: Floats, answer: Answer) -> Answers:
+        """Return the answers to rows."""
+        refused, impossible, found, incomplete = self.answer_complete(X, log_prior, answer)
         if incomplete.size == 0:
-            return -1
-        rows = np.asarray(block[incomplete], dtype=np.float64)
+            return refused, impossible, found
+        rows = np.asarray(X[incomplete], dtype=np.float64)
         infinite = np.isinf(rows).any(axis=1)
         if infinite.any():
-            return int(incomplete[np.argmax(infinite)])
+            return int(incomplete[np.argmax(infinite)]), 0, found
+        # Of a row in which nothing was seen the density is 1.
+        joint = np.tile(log_prior, (len(rows), 1))
         for numbers, seen in by_pattern(~np.isnan(rows)):
-            if seen.size == 0:
-                continue  # nothing was seen, and the density of nothing is 1
-            scores = np.zeros((len(numbers), out.shape[1]))
-            self.marginal(seen).add(np.ascontiguousarray(rows[numbers][:, seen]), scores)
-            out[incomplete[numbers]] += scores
-        return -1
+            if seen.size:
+                cells = np.ascontiguousarray(rows[numbers][:, seen])
+                joint[numbers] = self.marginal(seen).answer_complete(cells, log_prior, "joint")[2]
+        _, more, answers = _core.answer_scores(joint, log_prior, answer)
+        found[incomplete] = answers
+        return -1, impossible + more, found
 
 
 def by_pattern(seen: Marks) -> list[tuple[Index, Index]]:
@@ -196,36 +194,18 @@ class WhitenedScorer(MarginalScorer):
             constant=constant - half_log,
         )
 
-    def add(self, block: NDArray[Any], out: Floats) -> Marks:
-        """Add the log densities of the whole rows of a block; return which are not whole."""
-        odd = np.zeros(len(block), np.bool_)
-        chunk = chunk_rows(block.shape[1], block.shape[1])
-        if chunk:
-            terms = self.centre, self.factors, self.offsets, self.inverse_scale
-            add_whitened(block, chunk, *terms, self.degrees, self.constant, odd, out)
-            return odd
-        for low in range(0, len(block), WIDE_ROWS):
-            some = slice(low, low + WIDE_ROWS)
-            odd[some] = self._add_wide(block[some], out[some])
-        return odd
-
-    def _add_wide(self, block: NDArray[Any], out: Floats) -> Marks:
-        """Do what `add` does by matrix products, where rows are wide."""
-        rows = block - self.centre
-        odd = np.asarray(~np.isfinite(rows).all(axis=1))
-        rows[odd] = 0.0
-        for c in range(out.shape[1]):
-            if c < len(self.factors):
-                product = rows @ self.factors[c].T
-            away = product - self.offsets[c]
-            squares = np.einsum("ij,ij->i", away, away) * self.inverse_scale[c]
-            if self.degrees.size:
-                degrees = self.degrees[c]
-                tail = 0.5 * (degrees + rows.shape[1]) * np.log1p(squares / degrees)
-            else:
-                tail = 0.5 * squares
-            out[~odd, c] += (self.constant[c] - tail)[~odd]
-        return odd
+    def answer_complete(
+        self, X: NDArray[Any], log_prior: Floats, answer: Answer
+    ) -> tuple[int, int, Any, Index]:
+        """Return the answers to complete rows, and the numbers of the others."""
+        terms = self.centre, self.factors, self.offsets, self.inverse_scale
+        model = *terms, self.degrees, self.constant, log_prior
+        if answer != "best" or (best := self.best_in_single_precision(X, log_prior)) is None:
+            return _core.whitened_scores(X, *model, answer)
+        uncertain = np.flatnonzero(best < 0)
+        *_, found, incomplete = _core.whitened_scores(X[uncertain], *model, answer)
+        best[uncertain] = found
+        return -1, 0, best, uncertain[incomplete]
 
     def without_each(self, rows: Floats) -> Floats:
         """Return the log densities of whole rows (n, d) without each of their features, (n, C, d).
@@ -255,15 +235,15 @@ class WhitenedScorer(MarginalScorer):
             out[:, c] = constant - half_log - tail
         return out
 
-    def best(self, X: Any, log_prior: Floats) -> NDArray[np.int64] | None:
+    def best_in_single_precision(
+        self, X: NDArray[Any], log_prior: Floats
+    ) -> NDArray[np.int64] | None:
         """Return each row's best class in single precision, -1 where that is not certain.
 
-        None where it does not pay: a shared factor, wide rows, few of them.
+        None where it does not pay: a shared factor, few rows.
         """
-        classes, d = self.location.shape
-        chunk = chunk_rows(d, d)
-        small = not isinstance(X, np.ndarray) or len(X) < MIN_SINGLE_PRECISION_ROWS
-        if small or not chunk or len(self.factors) < classes or classes < 2:
+        classes = len(self.location)
+        if len(X) < MIN_SINGLE_PRECISION_ROWS or len(self.factors) < classes or classes < 2:
             return None
         with np.errstate(over="ignore"):  # what is beyond single precision is found below
             single = [part.astype(np.float32) for part in (self.factors, self.offsets)]
@@ -271,14 +251,9 @@ class WhitenedScorer(MarginalScorer):
             return None
         norms = np.linalg.norm(self.factors, axis=(1, 2)), np.linalg.norm(self.offsets, axis=1)
         terms = self.inverse_scale, self.degrees, self.constant + log_prior, np.stack(norms, axis=1)
-        best = np.empty(len(X), np.int64)
-
-        def work(start: int, stop: int) -> None:
-            block = kernel_ready(X[start:stop])
-            best_roughly(block, chunk, self.centre, *single, *terms, best[start:stop])
-
-        on_all_cores(work, row_ranges(*X.shape))
-        return best
+        best: Any = _core.best_in_single_precision
+        found: NDArray[np.int64] = best(X, self.centre, *single, *terms)
+        return found
 
     def marginal(self, seen: Index) -> Self:
         """Return the scorer of some features: a marginal t keeps its degrees."""
@@ -325,13 +300,13 @@ class LowRankScorer(MarginalScorer):
         log_norm += np.log(self.noise).sum(axis=1) / 2 + d / 2 * LOG_TWO_PI
         _set(self, inverse_deviation=inverse_deviation, factors=factors, constant=-log_norm)
 
-    def add(self, block: NDArray[Any], out: Floats) -> Marks:
-        """Add the log densities of the whole rows of a block; return which are not whole."""
-        odd = np.zeros(len(block), np.bool_)
-        chunk = chunk_rows(*self.loadings.shape[1:]) or FEWEST_ROWS
-        terms = self.inverse_deviation, self.factors, self.constant
-        add_low_rank(block, chunk, np.ascontiguousarray(self.mean), *terms, odd, out)
-        return odd
+    def answer_complete(
+        self, X: NDArray[Any], log_prior: Floats, answer: Answer
+    ) -> tuple[int, int, Any, Index]:
+        """Return the answers to complete rows, and the numbers of the others."""
+        mean, inverse = _contiguous(self.mean, self.inverse_deviation)
+        terms = mean, inverse, self.factors, self.constant
+        return _core.low_rank_scores(X, *terms, log_prior, answer)
 
     def marginal(self, seen: Index) -> Self:
         """Return the scorer of some features: their rows of W and psi."""
@@ -357,9 +332,11 @@ class LinearScorer(MarginalScorer):
     bias: Floats
     part: Callable[[Index], LinearScorer]
 
-    def add(self, block: NDArray[Any], out: Floats) -> Marks:
-        """Add the scores of the whole rows of a block; return which are not whole."""
-        return _add_linear(block, self.centre, self.weights, self.bias, out)
+    def answer_complete(
+        self, X: NDArray[Any], log_prior: Floats, answer: Answer
+    ) -> tuple[int, int, Any, Index]:
+        """Return the answers to complete rows, and the numbers of the others."""
+        return _linear_answers(X, self.centre, self.weights, self.bias, log_prior, answer)
 
     def marginal(self, seen: Index) -> LinearScorer:
         """Return the scorer of some features, solved again from their part of the covariance."""
@@ -372,16 +349,18 @@ class Projection:
 
     centre: Floats
     directions: Floats
+    reads_sparse: ClassVar[bool] = False
 
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the coordinates of rows start..stop; return a refused row, or -1."""
-        block = dense_block(X, start, stop)
-        odd = _add_linear(block, self.centre, self.directions.T, np.zeros(out.shape[1]), out)
-        infinite = odd & np.isinf(block).any(axis=1)
+    def answer(self, X: NDArray[Any], log_prior: Floats, answer: Answer) -> Answers:
+        """Return the coordinates of rows."""
+        nothing = np.zeros(self.directions.shape[1])
+        terms = self.centre, self.directions.T, nothing, log_prior, answer
+        refused, impossible, found, incomplete = _linear_answers(X, *terms)
+        infinite = np.isinf(X[incomplete]).any(axis=1)
         if infinite.any():
-            return int(np.argmax(infinite))
-        out[odd] = np.nan
-        return -1
+            return int(incomplete[np.argmax(infinite)]), 0, found
+        found[incomplete] = np.nan
+        return refused, impossible, found
 
 
 @dataclass(frozen=True)
@@ -389,30 +368,33 @@ class SoftmaxScorer:
     """weights (C, d) x: the scores of a softmax over classes, without the intercepts."""
 
     weights: Floats
-    reads_sparse = True
+    reads_sparse: ClassVar[bool] = True
 
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the scores of rows start..stop; return a row that is not finite, or -1."""
+    def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
+        """Return the answers to rows; one that is not finite is refused."""
         classes, columns = self.weights.shape
+        nothing = np.zeros(classes)
         if isinstance(X, np.ndarray):
-            block = dense_block(X, start, stop)
-            odd = _add_linear(block, np.zeros(columns), self.weights, np.zeros(classes), out)
-            return int(np.argmax(odd)) if odd.any() else -1
-        stored = X.data[X.indptr[start] : X.indptr[stop]]
-        if stored.dtype.kind == "f" and not np.isfinite(stored).all():
-            at = X.indptr[start] + int(np.argmin(np.isfinite(stored)))
-            return int(np.searchsorted(X.indptr, at, side="right")) - 1 - start
+            terms = np.zeros(columns), self.weights, nothing, log_prior, answer
+            *found, incomplete = _linear_answers(X, *terms)
+            return int(incomplete[0]) if incomplete.size else found[0], found[1], found[2]
+        if X.data.dtype.kind == "f" and not np.isfinite(X.data).all():
+            at = int(np.argmin(np.isfinite(X.data)))
+            return int(np.searchsorted(X.indptr, at, side="right")) - 1, 0, None
         table = np.ascontiguousarray(self.weights.T)
-        terms = table, True, NO_MISSING_BIAS, -np.inf, False, out
-        return int(add_sparse_linear(X.data, X.indices, X.indptr, start, stop, *terms))
+        rules = NO_MISSING_BIAS, -np.inf, False
+        cells = X.data, X.indices, X.indptr
+        return _core.sparse_table_scores(*cells, table, nothing, *rules, log_prior, answer)
 
 
-def _add_linear(
-    block: NDArray[Any], centre: Floats, weights: Floats, bias: Floats, out: Floats
-) -> Marks:
-    """Add weights (C, d) . (x - centre) + bias of whole rows; return which are not whole."""
-    odd = np.zeros(len(block), np.bool_)
-    weights = np.ascontiguousarray(weights)
-    chunk = chunk_rows(*weights.shape) or FEWEST_ROWS
-    add_centred_linear(block, chunk, centre, weights, bias, odd, out)
-    return odd
+def _linear_answers(
+    X: NDArray[Any],
+    centre: Floats,
+    weights: Floats,
+    bias: Floats,
+    log_prior: Floats,
+    answer: Answer,
+) -> tuple[int, int, Any, Index]:
+    """Return answers by weights (C, d) . (x - centre) + bias, and the rows that are incomplete."""
+    centre, weights, bias = _contiguous(centre, weights, bias)
+    return _core.linear_scores(X, centre, weights, bias, log_prior, answer)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from suffice import _core
 from suffice.count.pairs import PairedRows
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.kernels.ranges import row_ranges
 from suffice.prior.coefficients import (
     Coefficients,
     CoefficientsKnownNoise,
@@ -108,7 +108,7 @@ class RegressionPosterior:
         root = precision_root(self.posterior.precision)
         out = np.empty(rows.shape[0])
         d = len(self.centre)
-        for start, stop in row_ranges(*rows.shape):
+        for start, stop in _core.row_ranges(*rows.shape):
             cells = rows.sample(np.arange(start, stop))[:, :d] - self.centre
             out[start:stop] = leverage(root, cells) / self._unit + 1 / self.weight
         return out

@@ -1,32 +1,39 @@
-"""From rows to probabilities: every core scores ranges of rows and normalises them.
+"""From rows to probabilities: the core scores ranges of rows on all threads and normalises them.
 
 Softmax and mixing with the uniform distribution are here, once for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
+from suffice.data.rows import readable, sparse_ready
 from suffice.errors import ImpossibleRowWarning, warn_caller
-from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.score.finish import (
-    finish_best,
-    finish_log_density,
-    finish_log_proba,
-    finish_proba,
-)
 from suffice.tally.tally import Floats
+
+# What becomes of log p(x, class): itself, log p(class | x), p(class | x), all (n, C); the number of
+# the most probable class, log p(x), both (n,).
+Answer = Literal["joint", "log_proba", "proba", "best", "log_density"]
+# A row that cannot be scored, or -1; how many rows are impossible under every class; the answer.
+Answers = tuple[int, int, Any]
+# Cells of sparse rows that are made dense together.
+DENSE_CELLS = 1 << 22
 
 
 class Scorer(Protocol):
-    """Adds log p(x | class) of a range of rows to `out` (rows, C)."""
+    """Answers rows by log p(x | class) + log prior."""
 
-    def fill(self, X: Any, start: int, stop: int, out: Floats) -> int:
-        """Add the log-likelihoods of rows start..stop; return a refused row, or -1."""
+    @property
+    def reads_sparse(self) -> bool:
+        """Whether it takes CSR matrices too."""
+        ...
+
+    def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
+        """Return the answers to rows."""
         ...
 
 
@@ -37,98 +44,69 @@ class Refused(Exception):  # noqa: N818  # not an error of its own: the caller w
         self.row = row
 
 
-# Turns log p(x, class) of rows start..stop into an answer; returns how many were impossible.
-Finish = Callable[[int, int, Floats], int]
-
-
-def _run(
-    scorer: Scorer, X: Any, log_prior: Floats, finish: Finish, out: Floats | None = None
-) -> None:
-    """Score all rows in ranges, in `out` (n, C) if it is given, and finish each range."""
-    size, columns = X.shape
-    classes = len(log_prior)
-
-    def work(start: int, stop: int) -> tuple[int, int]:
-        joint = np.empty((stop - start, classes)) if out is None else out[start:stop]
-        joint[:] = log_prior
-        bad = scorer.fill(X, start, stop, joint)
-        return bad, (0 if bad >= 0 else finish(start, stop, joint))
-
-    # Only rows that stay sparse are as cheap as their few cells; others are made dense in ranges.
-    stays_sparse = not isinstance(X, np.ndarray) and getattr(scorer, "reads_sparse", False)
-    tasks = row_ranges(size, max(1 if stays_sparse else columns, classes, 16))
-    impossible = 0
-    for (start, _), (bad, odd) in zip(tasks, on_all_cores(work, tasks), strict=True):
-        if bad >= 0:
-            raise Refused(start + bad)
-        impossible += odd
+def _answer(scorer: Scorer, X: Any, log_prior: Floats, answer: Answer) -> Any:
+    if hasattr(X, "indptr") and not scorer.reads_sparse:
+        refused, impossible, found = _answer_in_parts(scorer, X, log_prior, answer)
+    else:
+        if isinstance(X, np.ndarray):
+            X = readable(X)
+        elif hasattr(X, "indptr"):
+            X = sparse_ready(X)
+        refused, impossible, found = scorer.answer(X, log_prior, answer)
+    if refused >= 0:
+        raise Refused(refused)
     if impossible:
         warn_caller(
             f"{impossible} rows have probability 0 under every class, so their answer is the "
             "class prior. Smooth the model (alpha > 0, or estimate='predictive').",
             ImpossibleRowWarning,
         )
+    return found
+
+
+def _answer_in_parts(scorer: Scorer, X: Any, log_prior: Floats, answer: Answer) -> Answers:
+    """Answer sparse rows, made dense a part at a time."""
+    rows, columns = X.shape
+    step = max(1, DENSE_CELLS // max(columns, 1))
+    parts, impossible = [], 0
+    for start in range(0, max(rows, 1), step):
+        block = readable(X[start : start + step].toarray())
+        refused, more, found = scorer.answer(block, log_prior, answer)
+        if refused >= 0:
+            return start + refused, 0, found
+        impossible += more
+        parts.append(found)
+    return -1, impossible, np.concatenate(parts)
 
 
 def joint_log_proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
     """Return log p(x, class), (n, C)."""
-    out = np.empty((X.shape[0], len(log_prior)))
-    _run(scorer, X, log_prior, lambda start, stop, joint: 0, out)
-    return out
+    found: Floats = _answer(scorer, X, log_prior, "joint")
+    return found
 
 
 def log_proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
     """Return log p(class | x), (n, C)."""
-    out = np.empty((X.shape[0], len(log_prior)))
-    _run(scorer, X, log_prior, lambda start, stop, joint: finish_log_proba(joint, log_prior), out)
-    return out
+    found: Floats = _answer(scorer, X, log_prior, "log_proba")
+    return found
 
 
 def proba(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
     """Return p(class | x), (n, C)."""
-    out = np.empty((X.shape[0], len(log_prior)))
-    _run(scorer, X, log_prior, lambda start, stop, joint: finish_proba(joint, log_prior), out)
-    return out
+    found: Floats = _answer(scorer, X, log_prior, "proba")
+    return found
 
 
 def log_density(scorer: Scorer, X: Any, log_prior: Floats) -> Floats:
     """Return log p(x), (n,)."""
-    density = np.empty(X.shape[0])
-
-    def finish(start: int, stop: int, joint: Floats) -> int:
-        return int(finish_log_density(joint, density[start:stop]))
-
-    _run(scorer, X, log_prior, finish)
-    return density
+    found: Floats = _answer(scorer, X, log_prior, "log_density")
+    return found
 
 
 def best_class(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
-    """Return the number of each row's most probable class, (n,).
-
-    A scorer may have a quicker way (`best`), which answers -1 for rows that it leaves to this one.
-    """
-    shortcut = getattr(scorer, "best", None)
-    found = None if shortcut is None else shortcut(X, log_prior)
-    if found is None:
-        return _best_by_scores(scorer, X, log_prior)
-    best: NDArray[np.int64] = found
-    uncertain = np.flatnonzero(best < 0)
-    if uncertain.size:
-        try:
-            best[uncertain] = _best_by_scores(scorer, X[uncertain], log_prior)
-        except Refused as refusal:
-            raise Refused(int(uncertain[refusal.row])) from None
-    return best
-
-
-def _best_by_scores(scorer: Scorer, X: Any, log_prior: Floats) -> NDArray[np.int64]:
-    best = np.empty(X.shape[0], np.int64)
-
-    def finish(start: int, stop: int, joint: Floats) -> int:
-        return int(finish_best(joint, log_prior, best[start:stop]))
-
-    _run(scorer, X, log_prior, finish)
-    return best
+    """Return the number of each row's most probable class, (n,)."""
+    found: NDArray[np.int64] = _answer(scorer, X, log_prior, "best")
+    return found
 
 
 def log_softmax(scores: Floats) -> Floats:
@@ -139,9 +117,9 @@ def log_softmax(scores: Floats) -> Floats:
     >>> np.exp(log_softmax(np.log([[1.0, 3.0]])))
     array([[0.25, 0.75]])
     """
-    out = np.array(scores, np.float64, order="C")
-    finish_log_proba(out, np.full(out.shape[1], -np.log(out.shape[1])))
-    return out
+    scores = np.ascontiguousarray(scores, np.float64)
+    uniform = np.full(scores.shape[1], -np.log(scores.shape[1]))
+    return np.asarray(_core.answer_scores(scores, uniform, "log_proba")[2])
 
 
 def mix_with_uniform(log_proba: Floats, noise_rate: float, classes: int) -> Floats:

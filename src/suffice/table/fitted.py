@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, NoReturn, Self
+from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
 
+from suffice import _core
 from suffice.combine.combination import Combination
 from suffice.data.rows import Rows
 from suffice.errors import InputError
@@ -14,6 +15,7 @@ from suffice.families import Posterior
 from suffice.families.class_conditional import ClassConditional, ColumnScores, LearnedRows, LeftOut
 from suffice.families.columns.family import Cells
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
+from suffice.scoring.scorer import Answer, Answers
 from suffice.table.choices import Choices
 from suffice.table.counter import TableCounter
 from suffice.table.residual_features import ResidualFeatures
@@ -31,7 +33,7 @@ GivenRows = tuple[tuple[Rows, Labels], ...]
 
 @dataclass(frozen=True, eq=False)
 class BlockScorer:
-    """Adds log p(x | class) of rows of a table, block by block.
+    """Answers rows of a table by the log p(x | class) of all blocks.
 
     Parameters
     ----------
@@ -42,14 +44,14 @@ class BlockScorer:
 
     posteriors: tuple[Posterior[Any], ...]
     relative: bool = False
+    reads_sparse: ClassVar[bool] = False
 
-    def fill(self, X: TableRows, start: int, stop: int, out: Floats) -> int:
-        """Add the log-likelihoods of rows start..stop to `out`; no row is refused (-1)."""
-        whole = start == 0 and stop == len(X)
-        table = X.table if whole else X.table.take(np.arange(start, stop))
+    def answer(self, X: TableRows, log_prior: Floats, answer: Answer) -> Answers:
+        """Return the answers to rows; none is refused."""
+        joint = np.tile(log_prior, (len(X), 1))
         for one in self.posteriors:
-            out += one.relative_scores(table) if self.relative else one.scores(table)
-        return -1
+            joint += one.relative_scores(X.table) if self.relative else one.scores(X.table)
+        return _core.answer_scores(joint, log_prior, answer)
 
 
 @dataclass(frozen=True, eq=False)

@@ -149,7 +149,7 @@ class Groups(Tally, Generic[T]):
 
     def align(self, classes: Labels) -> Self:
         """Return the same tally over `classes`, a sorted superset of ours."""
-        if np.array_equal(classes, self.classes):
+        if classes is self.classes or np.array_equal(classes, self.classes):
             return self
         index, size = np.searchsorted(classes, self.classes), len(classes)
         weights = as_readonly(expand_array(self.weights, index, size))
@@ -161,6 +161,8 @@ class Groups(Tally, Generic[T]):
         return type(self)(self.classes[kept], self.weights[kept], self.parts.take(kept))
 
     def _together(self, other: Self) -> tuple[Self, Self]:
+        if other.classes is self.classes:
+            return self, other
         if self.classes.dtype.kind != other.classes.dtype.kind and (
             "U" in (self.classes.dtype.kind, other.classes.dtype.kind)
         ):

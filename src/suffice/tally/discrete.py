@@ -46,7 +46,7 @@ nothing was changed.
 
     def __init__(self, counts: ArrayLike, log_orderings: ArrayLike | None = None) -> None:
         values = readonly_copy(counts)
-        if not np.all(values >= 0):
+        if not (values >= 0).all():
             at = tuple(int(i) for i in np.argwhere(~(values >= 0))[0])
             raise InputError(f"Count {list(at)} is {values[at]:g}. Counts are 0 or more.")
         if log_orderings is None:
@@ -114,10 +114,9 @@ nothing was changed.
         missing = levels - self.counts.shape[-1]
         if missing <= 0:
             return self
-        edge = [(0, 0)] * (self.counts.ndim - 1) + [(0, missing)]
-        return self._rebuild(
-            {"counts": np.pad(self.counts, edge), "log_orderings": self.log_orderings}
-        )
+        counts = np.zeros((*self.counts.shape[:-1], levels))
+        counts[..., :-missing] = self.counts
+        return self._rebuild({"counts": counts, "log_orderings": self.log_orderings})
 
 
 @dataclass(frozen=True, eq=False)

@@ -162,21 +162,18 @@ class Moments(SumsAboutOrigin):
             "sum_x": readonly_copy(sum_x),
             "sum_xx": readonly_copy(sum_xx),
         }
-        shape = arrays["sum_x"].shape
-        diagonal = arrays["sum_xx"].shape == shape
-        full = arrays["sum_xx"].shape == (*shape, shape[-1] if shape else 0)
-        expected_weight = shape if diagonal else shape[:-1]
-        fits = arrays["weight"].shape == expected_weight and arrays["origin"].shape == shape
-        if not shape or not (diagonal or full) or not fits:
+        given, about, first, second = (array.shape for array in arrays.values())
+        diagonal, full = second == first, second == first + first[-1:]
+        fits = about == first and given == (first if diagonal else first[:-1])
+        if not first or not (diagonal or full) or not fits:
             shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
             raise ShapeError(
                 f"Moments do not fit together: {shapes}. Diagonal ones are all (..., d); full "
                 "ones are (...), (..., d), (..., d), (..., d, d)."
             )
-        if not np.all(arrays["weight"] >= 0):
+        if not (arrays["weight"] >= 0).all():
             raise InputError(f"Weight {arrays['weight'].min():g} in Moments. Use 0 or more.")
-        for name, array in arrays.items():
-            object.__setattr__(self, name, array)
+        vars(self).update(arrays)
 
     @classmethod
     def of(cls, rows: ArrayLike, *, full: bool = False) -> Self:
@@ -248,6 +245,8 @@ class Moments(SumsAboutOrigin):
 
     def rebase(self, origin: ArrayLike) -> Self:
         """Return the same rows about another origin: (d + s) and (d + s)^2, summed."""
+        if origin is self.origin:
+            return self
         target = readonly_copy(
             np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape)
         )
@@ -316,16 +315,18 @@ class Moments(SumsAboutOrigin):
         that is far from both its own and the new one.
         """
         mine, theirs = self.weights, other.weights
-        both = (mine > 0) & (theirs > 0)
         origin = np.where(mine > 0, self.origin, other.origin)
-        total = np.where(both, mine + theirs, 1.0)
-        apart = np.where(both, other.mean() - self.mean(), 0.0)
-        shift = np.where(both, self.mean() - origin + theirs / total * apart, 0.0)
-        scatter = mine * (theirs / total) * apart**2
-        for one in (self, other):
-            scatter = scatter + np.maximum(one.squares - one._shift() * one.sum_x, 0.0)
-        far = (total * shift**2 > FAR_ORIGIN**2 * scatter) & (shift != 0)
-        return np.where(far, origin + shift, origin)
+        my_shift, their_shift = self._shift(), other._shift()
+        both = (mine > 0) & (theirs > 0)
+        part = theirs / np.where(both, mine + theirs, 1.0)
+        apart = other.origin - self.origin + (their_shift - my_shift)
+        # From our origin, which is the one where both were seen.
+        shift = np.where(both, my_shift + part * apart, 0.0)
+        squares = np.maximum(self.squares - my_shift * self.sum_x, 0.0)
+        squares = squares + np.maximum(other.squares - their_shift * other.sum_x, 0.0)
+        scatter = squares + mine * part * apart**2
+        far = ((mine + theirs) * shift**2 > FAR_ORIGIN**2 * scatter) & (shift != 0)
+        return np.where(far, origin + shift, origin) if far.any() else origin
 
     def _without_scatter(self, flat: np.ndarray) -> Self:
         """Return the tally with no scatter of some features, (..., d): what is left is rounding."""

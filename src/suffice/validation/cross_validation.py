@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.display.tables import PrintedTable, Section, Tabular
-from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.score.finish import finish_log_proba
 from suffice.tally.tally import Floats
 
 Setting = Mapping[str, Any]
@@ -49,15 +48,12 @@ class LeaveOneOutResult(Tabular):
     def of(cls, joint: Floats, codes: NDArray[Any], weights: Floats, classes: NDArray[Any]) -> Self:
         """Return the answers, given log p(x, class) of each row (n, C) without the row.
 
-        Some class must be possible. The array is taken over.
+        Some class must be possible.
         """
         nowhere = np.full(joint.shape[1], np.nan)
-        on_all_cores(
-            lambda start, stop: finish_log_proba(joint[start:stop], nowhere),
-            row_ranges(*joint.shape),
-        )
+        log_proba = _core.answer_scores(joint, nowhere, "log_proba")[2]
         rows = weights if weights.size else np.ones(len(codes))
-        return cls(joint, codes, rows, classes)
+        return cls(log_proba, codes, rows, classes)
 
     @property
     def log_loss(self) -> float:

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._core import group_equal_rows
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
-from suffice.kernels.data.hashes import group_equal
 from suffice.tally.tally import Floats, Index
 
 Codes = NDArray[np.int32]
@@ -98,12 +98,8 @@ def _group_rows(rows: Rows, hashes: Hashes, some: Index | None) -> tuple[Index, 
     if some is not None:
         hashes, codes = hashes[some], codes[some]
         weights = weights[some] if weights.size else weights
-    size = len(hashes)
-    first, totals = np.empty(size, np.int64), np.empty(size)
-    slots = np.zeros(1 << (2 * size + 1).bit_length(), np.int32)
-    found = group_equal(hashes, codes, weights, slots, first, totals)
-    at = first[:found]
-    return (at if some is None else some[at]), totals[:found]
+    first, totals = group_equal_rows(hashes, codes, weights)
+    return (first if some is None else some[first]), totals
 
 
 @dataclass(frozen=True, eq=False)

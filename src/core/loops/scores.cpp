@@ -1,0 +1,151 @@
+#include "scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "exponential.h"
+
+namespace suffice::SUFFICE_SET {
+namespace {
+
+constexpr double INF = std::numeric_limits<double>::infinity();
+// Numbers whose exponentials are taken together, while they are in the first cache.
+constexpr std::size_t TOGETHER = 1024;
+
+// Turn a row with +inf into log shares: equal ones for the infinite classes.
+void share_infinity(double* row, std::size_t classes) {
+    const auto infinite = std::count(row, row + classes, INF);
+    for (std::size_t c = 0; c < classes; ++c)
+        row[c] = row[c] == INF ? -std::log(static_cast<double>(infinite)) : -INF;
+}
+
+// Subtract from each row its largest number, so that all are 0 or less; return how many rows were
+// impossible.
+std::size_t subtract_largest(double* joint, std::size_t rows, std::size_t classes, const double* log_prior) {
+    std::size_t impossible = 0;
+    for (std::size_t i = 0; i < rows; ++i, joint += classes) {
+        double top = joint[0];
+        for (std::size_t c = 1; c < classes; ++c) top = joint[c] > top ? joint[c] : top;
+        if (top == -INF) {
+            ++impossible;
+            std::copy_n(log_prior, classes, joint);
+            continue;
+        }
+        if (top == INF) {
+            share_infinity(joint, classes);
+            continue;
+        }
+        for (std::size_t c = 0; c < classes; ++c) joint[c] -= top;
+    }
+    return impossible;
+}
+
+// Rows of two classes need one exponential: that of the larger is 1.
+std::size_t softmax_of_two(double* joint, std::size_t rows, const double* log_prior) {
+    std::size_t impossible = 0;
+    double smaller[TOGETHER];
+    for (std::size_t start = 0; start < rows; start += TOGETHER) {
+        const std::size_t here = std::min(TOGETHER, rows - start);
+        double* block = joint + 2 * start;
+        bool plain = true;
+        for (std::size_t i = 0; i < here; ++i) {
+            const double apart = block[2 * i + 1] - block[2 * i];
+            plain = plain && apart - apart == 0.0;
+            smaller[i] = apart > 0.0 ? -apart : apart;
+        }
+        if (!plain) {
+            impossible += subtract_largest(block, here, 2, log_prior);
+            exp_of_nonpositive(block, 2 * here);
+            for (std::size_t i = 0; i < here; ++i) {
+                const double scale = 1.0 / (block[2 * i] + block[2 * i + 1]);
+                block[2 * i] *= scale;
+                block[2 * i + 1] *= scale;
+            }
+            continue;
+        }
+        exp_of_nonpositive(smaller, here);
+        for (std::size_t i = 0; i < here; ++i) {
+            const bool second = block[2 * i + 1] > block[2 * i];
+            const double scale = 1.0 / (1.0 + smaller[i]), rest = smaller[i] * scale;
+            block[2 * i] = second ? rest : scale;
+            block[2 * i + 1] = second ? scale : rest;
+        }
+    }
+    return impossible;
+}
+
+std::size_t softmax(double* joint, std::size_t rows, std::size_t classes, const double* log_prior) {
+    if (classes == 2) return softmax_of_two(joint, rows, log_prior);
+    std::size_t impossible = 0;
+    const std::size_t step = std::max<std::size_t>(1, TOGETHER / std::max<std::size_t>(1, classes));
+    for (std::size_t start = 0; start < rows; start += step) {
+        const std::size_t here = std::min(step, rows - start);
+        double* block = joint + start * classes;
+        impossible += subtract_largest(block, here, classes, log_prior);
+        exp_of_nonpositive(block, here * classes);
+        for (std::size_t i = 0; i < here; ++i, block += classes) {
+            double total = 0.0;
+            for (std::size_t c = 0; c < classes; ++c) total += block[c];
+            const double scale = 1.0 / total;
+            for (std::size_t c = 0; c < classes; ++c) block[c] *= scale;
+        }
+    }
+    return impossible;
+}
+
+std::size_t log_softmax(double* joint, std::size_t rows, std::size_t classes, const double* log_prior) {
+    std::size_t impossible = 0;
+    const std::size_t step = std::max<std::size_t>(1, TOGETHER / std::max<std::size_t>(1, classes));
+    std::vector<double> powers(step * classes);
+    for (std::size_t start = 0; start < rows; start += step) {
+        const std::size_t here = std::min(step, rows - start);
+        double* block = joint + start * classes;
+        impossible += subtract_largest(block, here, classes, log_prior);
+        std::copy_n(block, here * classes, powers.data());
+        exp_of_nonpositive(powers.data(), here * classes);
+        for (std::size_t i = 0; i < here; ++i, block += classes) {
+            double total = 0.0;
+            for (std::size_t c = 0; c < classes; ++c) total += powers[i * classes + c];
+            const double log_total = std::log(total);
+            for (std::size_t c = 0; c < classes; ++c) block[c] -= log_total;
+        }
+    }
+    return impossible;
+}
+
+void add_normal(const double* across, std::size_t rows, std::size_t columns, const double* mean, const double* precision,
+                const double* constant, std::size_t classes, double* joint) {
+    for (std::size_t c = 0; c < classes; ++c) {
+        double squares[SCORE_ROWS] = {};
+        for (std::size_t j = 0; j < columns; ++j) {
+            const double m = mean[c * columns + j], p = precision[c * columns + j];
+            const double* cells = across + j * SCORE_ROWS;
+            for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
+                const double d = cells[i] - m;
+                squares[i] += d * d * p;
+            }
+        }
+        for (std::size_t i = 0; i < rows; ++i) joint[i * classes + c] += constant[c] - 0.5 * squares[i];
+    }
+}
+
+template <class T>
+void add_squares(const T* across, std::size_t columns, const T* offset, T* squares) {
+    T sums[SCORE_ROWS] = {};
+    for (std::size_t j = 0; j < columns; ++j) {
+        const T* cells = across + j * SCORE_ROWS;
+        for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
+            const T d = cells[i] - offset[j];
+            sums[i] += d * d;
+        }
+    }
+    std::copy_n(sums, SCORE_ROWS, squares);
+}
+
+}  // namespace
+
+extern const ScoreLoops scores = {softmax, log_softmax, add_normal, add_squares<double>, add_squares<float>};
+
+}  // namespace suffice::SUFFICE_SET

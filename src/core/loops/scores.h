@@ -1,0 +1,33 @@
+// From joint log-probabilities to probabilities, and log densities of independent normals.
+#pragma once
+
+#include <cstddef>
+
+#include "../instruction_sets.h"
+
+namespace suffice {
+
+// Rows that are scored together. They lie in columns, one class or cell after the other, so that
+// what is done to one row is done to its neighbours at the same time.
+constexpr std::size_t SCORE_ROWS = 64;
+
+struct ScoreLoops {
+    // Turn rows of log p(x, class), (rows, C), into p(class | x). A row that is impossible under
+    // every class (all -inf) gets exp(log_prior), and is counted in the result. A row that some
+    // classes claim with infinite odds is theirs, in equal parts.
+    std::size_t (*softmax)(double* joint, std::size_t rows, std::size_t classes, const double* log_prior);
+    // The same, to log p(class | x).
+    std::size_t (*log_softmax)(double* joint, std::size_t rows, std::size_t classes, const double* log_prior);
+    // Add constant[c] - sum_j (x_j - mean[c, j])^2 precision[c, j] / 2 of a block of rows without
+    // missing values to joint (rows, C). `across` is (d, SCORE_ROWS).
+    void (*add_normal)(const double* across, std::size_t rows, std::size_t columns, const double* mean, const double* precision,
+                       const double* constant, std::size_t classes, double* joint);
+    // Write sum_j (across[j] - offset[j])^2 of the rows of a block to squares (SCORE_ROWS,).
+    void (*add_squares)(const double* across, std::size_t columns, const double* offset, double* squares);
+    void (*add_single_squares)(const float* across, std::size_t columns, const float* offset, float* squares);
+};
+
+SUFFICE_TABLES(ScoreLoops, scores)
+inline const ScoreLoops& score_loops() { return SUFFICE_BEST(scores); }
+
+}  // namespace suffice

@@ -1,0 +1,19 @@
+// The parts of the extension module, one function a file.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace suffice {
+
+namespace nb = nanobind;
+
+void bind_threads(nb::module_& m);
+void bind_instruction_sets(nb::module_& m);
+void bind_data(nb::module_& m);
+void bind_count(nb::module_& m);
+void bind_scatter(nb::module_& m);
+void bind_scores(nb::module_& m);
+void bind_gaussian_scores(nb::module_& m);
+void bind_table_scores(nb::module_& m);
+
+}  // namespace suffice

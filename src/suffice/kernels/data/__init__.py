@@ -1,1 +1,0 @@
-"""Hashes of rows, and strings."""
