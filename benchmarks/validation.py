@@ -37,7 +37,7 @@ def cross_validation() -> Iterator[Result]:
         "MultinomialNB, 10 folds x 20 alphas, 20,000 x 30,000 CSR",
         lambda: mine.cross_validate(X, y, 10, alpha=alphas),
         lambda: peer.fit(X, y),
-        30,
+        40,
         peer="GridSearchCV",
         rounds=5,
         peer_rounds=2,
