@@ -27,7 +27,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from benchmarks.mutants.changes import Change, changes_of
-from benchmarks.mutants.entered import KERNELS, Entered, key_of
+from benchmarks.mutants.entered import Entered, key_of
 from benchmarks.mutants.pytest_run import load_libraries
 from benchmarks.mutants.trial import Copy, Verdict
 
@@ -35,9 +35,9 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "mutants.json"
 KEPT = ROOT / ".mutants" / "entered.json"
 CHANGES, SECONDS = 100, 30.0
-# The most seconds of computing time for starting, and for compiling kernels; tests that take this
-# many times as long as before are taken for an endless loop.
-START, COMPILE, PATIENCE = 60.0, 240.0, 4.0
+# The most seconds of computing time for starting; tests that take this many times as long as before
+# are taken for an endless loop.
+START, PATIENCE = 60.0, 4.0
 
 
 def draw_changes(root: Path, only: str, number: int, seed: int) -> list[Change]:
@@ -87,7 +87,6 @@ def try_changes(
         chosen = affordable(entered, entering, seconds)
         tests = [entered.tests[test] for test in chosen if entered.tests[test] in there]
         limit = START + PATIENCE * sum(entered.seconds[test] for test in chosen)
-        limit += COMPILE if change.path.startswith(KERNELS) else 0.0
         verdict = copy.try_change(change, tests, limit)
         if tests and not verdict.noticed:
             verdict = replace(verdict, by=f"{verdict.by} of {len(entering)} that enter it")

@@ -16,7 +16,6 @@ from coverage import CoverageData
 from benchmarks.mutants.changes import scopes
 from benchmarks.mutants.pytest_run import Recorder, run_pytest
 
-KERNELS = "src/suffice/kernels/"
 # Computing time that all tests may take.
 ALL_TESTS = 4 * 3600.0
 # A function: the path of its file from the root, and its name.
@@ -94,7 +93,7 @@ class Entered:
             for context in shared:
                 whose[context].append(number)
         lines = _lines(root, answers.with_suffix(".coverage"), whose)
-        functions = _functions(root, lines, tests)
+        functions = _functions(root, lines)
         seconds = [round(noted[test]["seconds"], 4) for test in tests]
         return cls(
             tests, seconds, {key: sorted(found) for key, found in functions.items() if found}
@@ -126,79 +125,16 @@ def _lines(root: Path, data_file: Path, whose: dict[str, list[int]]) -> Lines:
     return found
 
 
-def _functions(root: Path, lines: Lines, tests: list[str]) -> dict[Function, set[int]]:
-    """Return the tests that run a line of each function, or call it if it is compiled."""
+def _functions(root: Path, lines: Lines) -> dict[Function, set[int]]:
+    """Return the tests that run a line of each function."""
     found: dict[Function, set[int]] = defaultdict(set)
-    trees = {
-        path.relative_to(root).as_posix(): ast.parse(path.read_bytes())
-        for path in sorted(root.glob("src/**/*.py"))
-    }
-    owners: dict[str, dict[int, Function]] = {}
-    for path, tree in trees.items():
+    for file in sorted(root.glob("src/**/*.py")):
+        path = file.relative_to(root).as_posix()
         owner: dict[int, Function] = {}
-        for name, node in scopes(tree):  # inner functions come after those around them
+        for name, node in scopes(ast.parse(file.read_bytes())):  # inner functions come last
             for line in range(node.body[0].lineno, (node.end_lineno or node.lineno) + 1):
                 owner[line] = path, name
-        owners[path] = owner
         for line, who in lines.get(path, {}).items():
             if line in owner:
                 found[owner[line]] |= who
-    by_file: dict[str, set[int]] = defaultdict(set)
-    for number, test in enumerate(tests):
-        by_file[test.split("::")[0]].add(number)
-    # Compiled functions leave no trace: they are entered by whoever runs the lines that name them.
-    calls: dict[Function, set[Function]] = defaultdict(set)
-    for path, tree in trees.items():
-        for line, kernel in _kernels_named(root, path, tree):
-            caller = owners[path].get(line)
-            if caller is None:  # named for all functions of the file
-                inside = (found[each] for each in set(owners[path].values()))
-                found[kernel] = found[kernel].union(*inside)
-            elif path.startswith(KERNELS):
-                calls[caller].add(kernel)
-            else:
-                found[kernel] |= lines.get(path, {}).get(line, set())
-    for file in sorted((root / "tests").rglob("*.py")):
-        path = file.relative_to(root).as_posix()
-        for _, kernel in _kernels_named(root, path, ast.parse(file.read_bytes())):
-            found[kernel] |= by_file[path]
-    _add_callers_tests(found, calls)
     return found
-
-
-def _add_callers_tests(
-    found: dict[Function, set[int]], calls: dict[Function, set[Function]]
-) -> None:
-    """Add the tests that enter a compiled function to those of the functions that it calls."""
-    waiting = list(calls)
-    while waiting:
-        caller = waiting.pop()
-        for callee in calls.get(caller, ()):
-            if not found[caller] <= found[callee]:
-                found[callee] |= found[caller]
-                waiting.append(callee)
-
-
-def _kernels_named(root: Path, path: str, tree: ast.AST) -> list[tuple[int, Function]]:
-    """Return the lines of a file that name a compiled function, and which."""
-    known: dict[str, Function] = {}
-    modules: dict[str, str] = {}
-    if path.startswith(KERNELS):
-        known = {name: (path, name) for name, _ in scopes(tree) if "." not in name}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("suffice.kernels"):
-            file = "src/" + (node.module or "").replace(".", "/")
-            for alias in node.names:
-                if (root / file / f"{alias.name}.py").exists():
-                    modules[alias.asname or alias.name] = f"{file}/{alias.name}.py"
-                else:
-                    known[alias.asname or alias.name] = (f"{file}.py", alias.name)
-    named = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id in known:
-            named.append((node.lineno, known[node.id]))
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = modules.get(node.value.id)
-            if module is not None:
-                named.append((node.lineno, (module, node.attr)))
-    return named

@@ -25,7 +25,6 @@ import pytest
 # would stay behind.
 LOADED = (
     "matplotlib.pyplot",
-    "numba",
     "pandas",
     "pyarrow",
     "pyarrow.compute",
@@ -65,8 +64,7 @@ class Ended:
 
 def load_libraries() -> None:
     """Load what tests need beside our own package, once for all runs."""
-    # Kernels are kept beside their files; and one thread, as in the tests (tests/conftest.py).
-    os.environ.pop("NUMBA_CACHE_DIR", None)
+    # One thread, as in the tests (tests/conftest.py).
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
     os.environ["MPLBACKEND"] = "agg"
     for name in LOADED:
@@ -119,6 +117,8 @@ def _become_pytest(
         paths = [str(root / "src"), str(root)]
         os.environ["PYTHONPATH"] = os.pathsep.join(paths)
         sys.path[:0] = paths
+        # What finds an editable installation would lead to the tree that was copied.
+        sys.meta_path[:] = [one for one in sys.meta_path if "ScikitBuild" not in type(one).__name__]
         # Nothing that a changed file is compiled to outlives the change.
         sys.dont_write_bytecode = True
         import pytest

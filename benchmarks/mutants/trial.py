@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import shutil
 import signal
+import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.mutants.changes import Change
-from benchmarks.mutants.entered import KERNELS
 from benchmarks.mutants.pytest_run import run_pytest
 
 LEFT_BEHIND = (".git", ".venv", ".mutants", ".hypothesis", ".*_cache", "pictures", "build", "dist")
@@ -20,6 +19,12 @@ LEFT_BEHIND = (".git", ".venv", ".mutants", ".hypothesis", ".*_cache", "pictures
 PASSED, FAILED = 0, (1, 2, 4)
 QUIETLY = ["-q", "--no-header"]
 COLLECTING = 600.0
+# Run at the start of every process: an editable installation would lead to the tree itself.
+USE_COPY = """
+import sys
+
+sys.meta_path[:] = [one for one in sys.meta_path if "ScikitBuild" not in type(one).__name__]
+"""
 
 
 @dataclass(frozen=True)
@@ -38,9 +43,13 @@ class Copy:
 
     @classmethod
     def of(cls, tree: Path, folder: Path) -> Copy:
-        """Copy a tree, with what has been compiled of it: times of files are kept."""
+        """Copy a tree, and the compiled core; times of files are kept."""
         root = folder.resolve() / "tree"
         shutil.copytree(tree, root, ignore=shutil.ignore_patterns(*LEFT_BEHIND))
+        # Not imported here: processes that are to use the copy are forked from this one.
+        for core in Path(sysconfig.get_path("platlib"), "suffice").glob("_core.*"):
+            shutil.copy2(core, root / "src" / "suffice" / core.name)
+        (root / "sitecustomize.py").write_text(USE_COPY)
         return cls(root)
 
     def tests_there(self, tests: list[str]) -> set[str]:
@@ -71,11 +80,6 @@ class Copy:
     def _changed(self, change: Change) -> Iterator[None]:
         path = self.root / change.path
         source, known = path.read_bytes(), path.stat()
-        stale = self._stale_kernels(path)
-        aside = self.root.parent / "compiled"
-        for file in self._compiled(stale):
-            (aside / file.relative_to(self.root)).parent.mkdir(parents=True, exist_ok=True)
-            file.rename(aside / file.relative_to(self.root))
         path.write_bytes(change.apply(source))
         try:
             yield
@@ -83,44 +87,3 @@ class Copy:
             path.write_bytes(source)
             # With its old time, whatever was compiled from the file before is valid again.
             os.utime(path, ns=(known.st_atime_ns, known.st_mtime_ns))
-            for file in self._compiled(stale):
-                file.unlink()
-            for file in [file for file in aside.rglob("*") if file.is_file()]:
-                file.rename(self.root / file.relative_to(aside))
-            shutil.rmtree(aside, ignore_errors=True)
-
-    def _compiled(self, sources: set[Path]) -> list[Path]:
-        """Return the files in which numba keeps what it has compiled from some kernels."""
-        kept = (self.root / KERNELS).rglob("__pycache__/*.nb[ci]")
-        return [
-            file for file in kept if file.parents[1] / f"{file.name.split('.')[0]}.py" in sources
-        ]
-
-    def _stale_kernels(self, changed: Path) -> set[Path]:
-        """Return the files of kernels that a change to a file makes stale.
-
-        numba sees that a file has changed, but not that a kernel which another one calls has: all
-        files that import from the changed one, or from one that does, are compiled again too.
-        """
-        folder = self.root / KERNELS
-        if not changed.is_relative_to(folder):
-            return set()
-        imports = {file: _imported(self.root, file) for file in folder.rglob("*.py")}
-        stale: set[Path] = set()
-        waiting = [changed]
-        while waiting:
-            file = waiting.pop()
-            if file not in stale:
-                stale.add(file)
-                waiting += [other for other, files in imports.items() if file in files]
-        return stale
-
-
-def _imported(root: Path, path: Path) -> set[Path]:
-    """Return the files of kernels that a file imports from."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_bytes())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("suffice.kernels"):
-            module = root / "src" / str(node.module).replace(".", "/")
-            found |= {module.with_suffix(".py"), *(module / f"{a.name}.py" for a in node.names)}
-    return found
