@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.data import Documents
-from suffice.kernels import ranges
 from suffice.kernels.text.word_table import UNKNOWN, add_word, find_word, hash_of, with_room
 from suffice.text.vectorize import lexicon
 from suffice.text.vectorize.hashing import HashingVectorizer
@@ -83,7 +82,6 @@ def test_any_number_of_threads_and_any_size_of_chunks_count_alike(number, settin
     hashed = HashingVectorizer(**settings).fit(learned)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lexicon, "get_threads", lambda: number)
-        patch.setattr(ranges, "get_threads", lambda: number)
         patch.setattr(lexicon, "WORTH_A_CORE", 1)
         patch.setattr(lexicon, "CHUNK", 5)
         patch.setattr(ranges, "RANGE_CELLS", 3)
