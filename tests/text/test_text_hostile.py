@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.data import Documents
+from suffice.kernels import ranges
 from suffice.kernels.text.word_table import UNKNOWN, add_word, find_word, hash_of, with_room
 from suffice.text.vectorize import lexicon
 from suffice.text.vectorize.hashing import HashingVectorizer
