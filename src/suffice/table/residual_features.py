@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.combine.select import SELECTION_ROWS
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family
-from suffice.kernels.count.levels import gather_levels
 from suffice.logistic.binary import FeatureRows
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import Floats
@@ -64,9 +64,7 @@ class ResidualFeature(NamedTuple):
             return self.of(column)[1][:, None] * coefficients
         # New levels and missing values have the last two rows of a table.
         table = np.concatenate([coefficients, np.zeros((2, coefficients.shape[1]))])
-        out = np.empty((len(column), coefficients.shape[1]))
-        gather_levels(column.values, table, out)
-        return out
+        return _core.gather_levels(column.values, table)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln
 
+from suffice import _core
 from suffice.count import count_events
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
@@ -27,7 +28,6 @@ from suffice.families.columns.family import (
 from suffice.families.columns.levels import fold_scores
 from suffice.families.poisson import IndependentPoissons
 from suffice.families.smoothing import Smoothing
-from suffice.kernels.count.levels import gather_levels
 from suffice.prior import Gamma
 from suffice.scoring.scorer import joint_log_proba
 from suffice.tally import Events, Groups
@@ -122,9 +122,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
         x, levels = self._numbers(table)
         if levels is None:
             return self._log_prob(x)
-        out = np.empty((len(x), len(self.tally.weight)))
-        gather_levels(levels, self._table(levels), out)
-        return out
+        return _core.gather_levels(levels, self._table(levels))
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row."""
