@@ -24,13 +24,35 @@ std::size_t row_of(std::int32_t code, std::size_t table_rows) {
     return code < 0 ? table_rows - 1 : std::min(static_cast<std::size_t>(code), table_rows - 2);
 }
 
-// Do work(i) of every row.
+// Do work(i) of every row. Each range has a copy of `work`, whose pointers then stay in registers.
 template <class Work>
-void for_rows(std::size_t rows, std::size_t columns, Work&& work) {
+void for_rows(std::size_t rows, std::size_t columns, Work work) {
     const Ranges ranges(rows, columns);
     in_parallel(ranges.count(), [&](std::size_t range) {
-        for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i) work(i);
+        const Work mine = work;
+        const std::size_t stop = ranges.stop(range);
+        for (std::size_t i = ranges.start(range); i < stop; ++i) mine(i);
     });
+}
+
+// Write to each row of out (n, C) the C numbers at from(i): rows of one to four numbers without a
+// loop.
+template <class From>
+void copy_rows(std::size_t rows, std::size_t classes, double* out, From from) {
+    auto copy = [&](auto size) {
+        constexpr std::size_t N = decltype(size)::value;
+        for_rows(rows, classes, [=](std::size_t i) {
+            const double* row = from(i);
+            for (std::size_t c = 0; c < (N ? N : classes); ++c) out[i * (N ? N : classes) + c] = row[c];
+        });
+    };
+    switch (classes) {
+        case 1: return copy(std::integral_constant<std::size_t, 1>());
+        case 2: return copy(std::integral_constant<std::size_t, 2>());
+        case 3: return copy(std::integral_constant<std::size_t, 3>());
+        case 4: return copy(std::integral_constant<std::size_t, 4>());
+        default: return copy(std::integral_constant<std::size_t, 0>());
+    }
 }
 
 // The scores of levels (n, C) by a table (levels + 2, C).
@@ -39,8 +61,8 @@ auto gather_levels(Codes codes, In<double, 2> table) {
     require(table_rows >= 2, "a table without rows for what is unknown");
     auto out = make_array<double>({codes.shape(0), classes}, false);
     nb::gil_scoped_release release;
-    for_rows(codes.shape(0), classes, [&](std::size_t i) {
-        std::copy_n(table.data() + row_of(codes.data()[i], table_rows) * classes, classes, out.data() + i * classes);
+    copy_rows(codes.shape(0), classes, out.data(), [=, level = codes.data(), scores = table.data()](std::size_t i) {
+        return scores + row_of(level[i], table_rows) * classes;
     });
     return out;
 }
@@ -53,10 +75,10 @@ auto gather_fold_levels(Codes codes, Codes folds, In<double, 2> table, std::size
     require_codes(folds, width / classes);
     auto out = make_array<double>({codes.shape(0), classes}, false);
     nb::gil_scoped_release release;
-    for_rows(codes.shape(0), classes, [&](std::size_t i) {
-        const std::size_t first = static_cast<std::size_t>(folds.data()[i]) * classes;
-        std::copy_n(table.data() + row_of(codes.data()[i], table_rows) * width + first, classes, out.data() + i * classes);
-    });
+    copy_rows(codes.shape(0), classes, out.data(),
+              [=, level = codes.data(), fold = folds.data(), scores = table.data()](std::size_t i) {
+                  return scores + row_of(level[i], table_rows) * width + static_cast<std::size_t>(fold[i]) * classes;
+              });
     return out;
 }
 
@@ -67,14 +89,13 @@ auto gather_left_out_levels(Codes codes, Codes own, In<double, 2> table, In<doub
     require(left_out.shape(0) == table_rows && left_out.shape(1) == classes, "tables do not fit");
     require(own.shape(0) == codes.shape(0), "codes and classes do not fit");
     require_codes(own, classes);
-    auto out = make_array<double>({codes.shape(0), classes}, false);
+    auto out = gather_levels(codes, table);
     nb::gil_scoped_release release;
-    for_rows(codes.shape(0), classes, [&](std::size_t i) {
-        const std::size_t at = row_of(codes.data()[i], table_rows) * classes, c = static_cast<std::size_t>(own.data()[i]);
-        double* row = out.data() + i * classes;
-        std::copy_n(table.data() + at, classes, row);
-        row[c] = left_out.data()[at + c];
-    });
+    for_rows(codes.shape(0), 1,
+             [=, level = codes.data(), mine = own.data(), scores = left_out.data(), to = out.data()](std::size_t i) {
+                 const std::size_t c = static_cast<std::size_t>(mine[i]);
+                 to[i * classes + c] = scores[row_of(level[i], table_rows) * classes + c];
+             });
     return out;
 }
 
@@ -96,14 +117,16 @@ auto level_counts(Codes codes, Codes own, In<double, 1> weights, std::size_t cla
             // The first range adds to the answer itself.
             if (range > 0) parts[range].assign(classes * levels, 0.0);
             double* sums = range > 0 ? parts[range].data() : counts.data();
-            for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i) {
-                const std::int32_t code = codes.data()[i];
+            const std::int32_t *level = codes.data(), *mine = own.data();
+            const std::size_t stop = ranges.stop(range);
+            for (std::size_t i = ranges.start(range); i < stop; ++i) {
+                const std::int32_t code = level[i];
                 if (code < 0) continue;
                 if (static_cast<std::size_t>(code) >= levels) {
                     first_unknown[range] = static_cast<std::int64_t>(i);
                     return;
                 }
-                sums[static_cast<std::size_t>(own.data()[i]) * levels + static_cast<std::size_t>(code)] += w ? w[i] : 1.0;
+                sums[static_cast<std::size_t>(mine[i]) * levels + static_cast<std::size_t>(code)] += w ? w[i] : 1.0;
             }
         });
         for (std::size_t range = 0; range < ranges.count() && unknown < 0; ++range) {
@@ -118,14 +141,13 @@ auto level_counts(Codes codes, Codes own, In<double, 1> weights, std::size_t cla
 auto find_bins(In<double, 1> x, In<double, 1> edges) {
     auto codes = make_array<std::int32_t>({x.shape(0)}, false);
     nb::gil_scoped_release release;
-    for_rows(x.shape(0), 1, [&](std::size_t i) {
-        const double v = x.data()[i];
-        std::size_t below = 0, size = edges.shape(0);
+    for_rows(x.shape(0), 1, [=, x = x.data(), cuts = edges.data(), all = edges.shape(0), to = codes.data()](std::size_t i) {
+        const double v = x[i];
+        std::size_t below = 0, size = all;
         // Halved without a branch, which nobody could predict.
-        for (; size > 1; size -= size / 2)
-            below += (size / 2) & (std::size_t(0) - static_cast<std::size_t>(edges.data()[below + size / 2 - 1] <= v));
-        if (size == 1) below += static_cast<std::size_t>(edges.data()[below] <= v);
-        codes.data()[i] = v != v ? -1 : static_cast<std::int32_t>(below);
+        for (; size > 1; size -= size / 2) below += cuts[below + size / 2 - 1] <= v ? size / 2 : 0;
+        if (size == 1) below += cuts[below] <= v ? 1 : 0;
+        to[i] = v != v ? -1 : static_cast<std::int32_t>(below);
     });
     return codes;
 }
@@ -138,16 +160,16 @@ auto combination_keys(In<std::int32_t, 2> codes, In<std::int64_t, 1> sizes, In<s
     require(sizes.shape(0) == columns && steps.shape(0) == columns, "codes, sizes and steps do not fit");
     auto keys = make_array<std::int64_t>({codes.shape(0)}, false);
     nb::gil_scoped_release release;
-    for_rows(codes.shape(0), columns, [&](std::size_t i) {
-        const std::int32_t* row = codes.data() + i * columns;
+    for_rows(codes.shape(0), columns, [=, all = codes.data(), most = sizes.data(), step = steps.data(), to = keys.data()](std::size_t i) {
+        const std::int32_t* row = all + i * columns;
         std::uint64_t key = 0;
         bool gap = false;
         for (std::size_t j = 0; j < columns; ++j) {
             gap = gap || row[j] < 0;
-            const std::int64_t level = std::min(static_cast<std::int64_t>(row[j]), sizes.data()[j]);
-            key += static_cast<std::uint64_t>(level) * static_cast<std::uint64_t>(steps.data()[j]);
+            const std::int64_t level = std::min(static_cast<std::int64_t>(row[j]), most[j]);
+            key += static_cast<std::uint64_t>(level) * static_cast<std::uint64_t>(step[j]);
         }
-        keys.data()[i] = gap ? -1 : static_cast<std::int64_t>(key);
+        to[i] = gap ? -1 : static_cast<std::int64_t>(key);
     });
     return keys;
 }
@@ -227,13 +249,14 @@ auto pair_gains(In<std::int32_t, 2> codes, In<std::int64_t, 1> levels, Codes own
     in_parallel(tried.size(), [&](std::size_t task) {
         const auto [a, b] = tried[task];
         const std::size_t many = static_cast<std::size_t>(levels.data()[a]), more = static_cast<std::size_t>(levels.data()[b]);
-        const std::int32_t *left = codes.data() + a * rows, *right = codes.data() + b * rows;
+        const std::int32_t *left = codes.data() + a * rows, *right = codes.data() + b * rows, *mine = own.data();
         std::vector<double> counts(classes * many * more);
+        double* sums = counts.data();
         for (std::size_t i = 0; i < rows; ++i) {
-            const std::size_t at = (static_cast<std::size_t>(own.data()[i]) * many + static_cast<std::size_t>(left[i])) * more;
-            counts[at + static_cast<std::size_t>(right[i])] += w ? w[i] : 1.0;
+            const std::size_t at = (static_cast<std::size_t>(mine[i]) * many + static_cast<std::size_t>(left[i])) * more;
+            sums[at + static_cast<std::size_t>(right[i])] += w ? w[i] : 1.0;
         }
-        gains.data()[a * columns + b] = gain_of_pair(counts.data(), classes, many, more, strengths);
+        gains.data()[a * columns + b] = gain_of_pair(sums, classes, many, more, strengths);
     });
     return gains;
 }

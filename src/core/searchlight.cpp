@@ -71,23 +71,29 @@ void narrow_sums(const double* source, std::size_t outer, std::size_t length, st
 // spoils the windows that it is in and no others.
 void wide_sums(const double* source, std::size_t outer, std::size_t length, std::size_t inner, std::size_t width, double* ahead,
                double* behind, double* out) {
-    const auto add = searchlight_loops().add;
+    const auto add_many = searchlight_loops().add;
+    const auto add = [=](const double* from, double* to) {
+        if (inner == 1) *to += *from;
+        else add_many(from, inner, to);
+    };
     const std::size_t size = length * inner;
     for (std::size_t o = 0; o < outer; ++o, source += size, out += size) {
         std::copy_n(source, size, ahead);
         std::copy_n(source, size, behind);
         for (std::size_t p = 1; p < length; ++p) {
             const std::size_t back = length - 1 - p;
-            if (p % width != 0) add(ahead + (p - 1) * inner, inner, ahead + p * inner);
-            if ((back + 1) % width != 0) add(behind + (back + 1) * inner, inner, behind + back * inner);
+            if (p % width != 0) add(ahead + (p - 1) * inner, ahead + p * inner);
+            if ((back + 1) % width != 0) add(behind + (back + 1) * inner, behind + back * inner);
         }
         for (std::size_t p = 0; p < length; ++p) {
             const std::size_t first = p > width / 2 ? p - width / 2 : 0, last = std::min(length - 1, p + width / 2);
             const double *end = behind + first * inner, *start = ahead + last * inner;
             // Clipped to a part of one block, a window begins or ends with it.
             const bool one_block = first / width == last / width;
-            std::copy_n(one_block && first % width == 0 ? start : end, inner, out + p * inner);
-            if (!one_block) add(start, inner, out + p * inner);
+            const double* from = one_block && first % width == 0 ? start : end;
+            if (inner == 1) out[p] = *from;
+            else std::copy_n(from, inner, out + p * inner);
+            if (!one_block) add(start, out + p * inner);
         }
     }
 }
