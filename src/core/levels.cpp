@@ -1,5 +1,5 @@
 // Levels of columns: scores looked up in tables, counts by class, bins of numbers, and what several
-// columns of levels say together.
+// columns of levels say together. Numbers that are not cut into levels score by a slope.
 //
 // Codes of levels count from 0; a gap is negative. A table of scores has a row for each level, then
 // one for all codes beyond, which are levels that nobody knows, and one for gaps.
@@ -152,6 +152,20 @@ auto find_bins(In<double, 1> x, In<double, 1> edges) {
     return codes;
 }
 
+// Add to scores (n, C) the coefficients (C,) times (x - centre) / scale, at most `most` to either
+// side; NaN adds nothing.
+void add_deviations(In<double, 1> x, double centre, double scale, double most, In<double, 1> coefficients, InOut<double, 2> scores) {
+    const std::size_t classes = scores.shape(1);
+    require(x.shape(0) == scores.shape(0) && coefficients.shape(0) == classes, "numbers, coefficients and scores do not fit");
+    nb::gil_scoped_release release;
+    for_rows(x.shape(0), classes, [=, x = x.data(), slope = coefficients.data(), to = scores.data()](std::size_t i) {
+        const double far = (x[i] - centre) / scale;
+        if (far != far) return;
+        const double here = std::min(std::max(far, -most), most);
+        for (std::size_t c = 0; c < classes; ++c) to[i * classes + c] += here * slope[c];
+    });
+}
+
 // ---- Combinations -------------------------------------------------------------------------------
 
 // One number for each row of codes (n, d): sum_j min(code_j, sizes_j) steps_j, or -1 with a gap.
@@ -273,6 +287,8 @@ void bind_levels(nb::module_& m) {
     m.def("level_counts", &level_counts, "codes"_a, "own"_a, "weights"_a, "classes"_a, "levels"_a,
           "Return a row of an unknown level, or -1, and the weight of levels by class (C, levels).");
     m.def("find_bins", &find_bins, "x"_a, "edges"_a, "Return how many edges are at or below each number, -1 of NaN.");
+    m.def("add_deviations", &add_deviations, "x"_a, "centre"_a, "scale"_a, "most"_a, "coefficients"_a, "scores"_a,
+          "Add coefficients (C,) times (x - centre) / scale, clipped, to scores (n, C).");
     m.def("combination_keys", &combination_keys, "codes"_a, "sizes"_a, "steps"_a,
           "Return one number for each row of codes (n, d), -1 with a gap.");
     m.def("pair_gains", &pair_gains, "codes"_a, "levels"_a, "own"_a, "weights"_a, "classes"_a, "strengths"_a, "max_cells"_a,

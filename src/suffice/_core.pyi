@@ -401,6 +401,16 @@ def level_counts(
 def find_bins(x: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return how many edges are at or below each number, -1 of NaN."""
 
+def add_deviations(
+    x: NDArray[np.float64],
+    centre: float,
+    scale: float,
+    most: float,
+    coefficients: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Add coefficients (C,) times (x - centre) / scale, clipped, to scores (n, C)."""
+
 def combination_keys(
     codes: NDArray[np.int32], sizes: NDArray[np.int64], steps: NDArray[np.int64]
 ) -> NDArray[np.int64]:

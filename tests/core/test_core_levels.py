@@ -87,6 +87,19 @@ def test_bins_are_numbers_of_edges_at_or_below(edges, rows):
 
 @pytest.mark.usefixtures("any_ranges")
 @pytest.mark.parametrize("rows", ROWS)
+def test_deviations_are_added_up_to_a_limit(rows):
+    rng = np.random.default_rng(rows)
+    x, slopes, scores = rng.normal(size=rows) * 9, rng.normal(size=3), rng.normal(size=(rows, 3))
+    x[::5], x[1::5] = np.nan, 1e308
+    with np.errstate(over="ignore"):
+        far = np.nan_to_num(np.clip((x - 0.5) / 0.25, -5, 5))
+    expected = scores + far[:, None] * slopes
+    _core.add_deviations(x, 0.5, 0.25, 5.0, slopes, scores)
+    np.testing.assert_array_equal(scores, expected)
+
+
+@pytest.mark.usefixtures("any_ranges")
+@pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("columns", [0, 1, 3])
 def test_keys_number_combinations(rows, columns):
     rng = np.random.default_rng(0)

@@ -147,7 +147,7 @@ def test_a_class_of_which_nothing_is_left_is_none():
 
 def test_parts_that_do_not_fit_are_refused():
     good = list(case())
-    for place, wrong in [(1, good[1] + 1), (3, good[3] + 99), (4, np.array([0, 3, 4]))]:
+    for place, wrong in [(1, good[1] - 1), (3, good[3] + 99), (4, np.array([0, 3, 4]))]:
         bad = [*good]
         bad[place] = wrong
         with pytest.raises(ValueError, match=r"there are not|outside|without cells|fit"):

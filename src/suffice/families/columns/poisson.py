@@ -29,13 +29,14 @@ from suffice.families.columns.levels import fold_scores
 from suffice.families.poisson import IndependentPoissons
 from suffice.families.smoothing import Smoothing
 from suffice.prior import Gamma
-from suffice.scoring.scorer import joint_log_proba
+from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 from suffice.validation.folds import Folds
 
 # Numbers of events up to this have their scores in a table.
 IN_A_TABLE = 1 << 14
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,10 @@ class PoissonPosterior(ParametricPosterior[Events]):
         groups = Groups(classes, self.tally.weight[:, 0], self.tally)
         estimate = "mean" if self.plug_in else "predictive"
         return IndependentPoissons(groups, Smoothing(self.prior, estimate))
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return self.features.scorer()
 
     @property
     def log_evidence(self) -> float:
@@ -168,7 +173,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
     def _log_prob(self, x: Floats) -> Floats:
         """Return log p(x | class), (n, C), of numbers of events; 0 for NaN."""
         no_prior = np.zeros(len(self.tally.weight))
-        scores = joint_log_proba(self.features.scorer(), x[:, None], no_prior)
+        scores = joint_log_proba(self._scorer, x[:, None], no_prior)
         return np.asarray(scores - _log_factorial(x))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
@@ -186,4 +191,6 @@ class PoissonPosterior(ParametricPosterior[Events]):
 
 def _log_factorial(x: Floats) -> Any:
     """Return log x!, (n, 1); 0 for NaN."""
-    return np.nan_to_num(gammaln(x + 1.0))[:, None]
+    found = np.minimum(gammaln(x + 1.0), MAX_FLOAT)
+    found[np.isnan(found)] = 0.0
+    return found[:, None]
