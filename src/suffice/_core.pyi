@@ -372,3 +372,82 @@ def alpha_scores(
     log_priors: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return losses, best classes and their probabilities (3, n, A)."""
+
+def gather_levels(codes: NDArray[np.int32], table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows (n, C) of a table (levels + 2, C) that codes have."""
+
+def gather_fold_levels(
+    codes: NDArray[np.int32], folds: NDArray[np.int32], table: NDArray[np.float64], classes: int
+) -> NDArray[np.float64]:
+    """Return the rows (n, C) of each row's fold in a table (levels + 2, folds * C)."""
+
+def gather_left_out_levels(
+    codes: NDArray[np.int32],
+    own: NDArray[np.int32],
+    table: NDArray[np.float64],
+    left_out: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the rows (n, C) of a table (levels + 2, C), by another for each row's own class."""
+
+def level_counts(
+    codes: NDArray[np.int32],
+    own: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    classes: int,
+    levels: int,
+) -> tuple[int, NDArray[np.float64]]:
+    """Return a row of an unknown level, or -1, and the weight of levels by class (C, levels)."""
+
+def find_bins(x: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return how many edges are at or below each number, -1 of NaN."""
+
+def add_deviations(
+    x: NDArray[np.float64],
+    centre: float,
+    scale: float,
+    most: float,
+    coefficients: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Add coefficients (C,) times (x - centre) / scale, clipped, to scores (n, C)."""
+
+def combination_keys(
+    codes: NDArray[np.int32], sizes: NDArray[np.int64], steps: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return one number for each row of codes (n, d), -1 with a gap."""
+
+def pair_gains(
+    codes: NDArray[np.int32],
+    levels: NDArray[np.int64],
+    own: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    classes: int,
+    strengths: NDArray[np.float64],
+    max_cells: int,
+) -> NDArray[np.float64]:
+    """Return what pairs of columns (d, n) tell of the class beyond each, in nats (d, d)."""
+
+WIDE: int = 35
+
+def cube_sums(
+    grid: NDArray[np.float64], sides: NDArray[np.int64], width: int
+) -> NDArray[np.float64]:
+    """Return the sums of cubes about every cell of a grid, given flat."""
+
+def searchlight(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    fold_of: NDArray[np.int64],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    scatter: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    tied: bool,
+    unseen: float,
+    cells: NDArray[np.int64],
+    sides: NDArray[np.int64],
+    width: int,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return how often cubes (V,) tell the class of left-out rows, and where classes are flat."""

@@ -1,7 +1,6 @@
 """The searchlight: the answers of real refits at every position, and maps that say so."""
 
 import warnings
-from itertools import product
 from pathlib import Path
 
 import matplotlib
@@ -9,13 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn.naive_bayes as theirs
-from hypothesis import given
-from hypothesis import strategies as st
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut, cross_val_predict
 
 from suffice import GaussianNB, InputError, NormalInverseGamma, ShapeError
 from suffice.errors import SufficeWarning
-from suffice.kernels.searchlight import WIDE, cube_sums
 from suffice.lab import Searchlight, searchlight
 
 matplotlib.use("Agg")
@@ -175,41 +171,6 @@ def test_voxels_that_do_not_vary_get_the_variance_that_gaussian_nb_takes_and_a_w
         mask = np.ones((3, 4), bool)
         expected = refitted(lambda _: GaussianNB(var_smoothing=0), X, y, mask, 3)
     np.testing.assert_allclose(light.accuracy, expected)
-
-
-@given(
-    sides=st.tuples(*[st.integers(1, 9)] * 3),
-    width=st.sampled_from([1, 3, 5, WIDE, WIDE + 4]),
-    seed=st.integers(0, 99),
-)
-def test_cubes_are_added_up_as_by_hand(sides, width, seed):
-    check_cubes(sides, width, seed)
-
-
-@pytest.mark.parametrize("width", [3, WIDE - 2, WIDE, WIDE + 2, 2 * WIDE + 1])
-@pytest.mark.parametrize("sides", [(1, 3, 3 * WIDE + 4), (2, 2 * WIDE, 2), (WIDE + 1, 1, 3)])
-def test_wide_cubes_are_added_up_as_by_hand(sides, width):
-    check_cubes(sides, width, 0)
-
-
-def check_cubes(sides, width, seed):
-    values = np.random.default_rng(seed).normal(size=(*sides, 2))
-    buffers = [np.zeros(values.size) for _ in range(3)]
-    cube_sums(values.ravel().copy(), np.array(sides), 2, width, *buffers)
-    found, radius = buffers[-1].reshape(values.shape), width // 2
-    for place in product(*(range(side) for side in sides)):
-        box = tuple(slice(max(0, at - radius), at + radius + 1) for at in place)
-        np.testing.assert_allclose(found[place], values[box].sum(axis=(0, 1, 2)), atol=1e-11)
-
-
-def test_an_impossible_cell_spoils_the_wide_windows_that_it_is_in_and_no_others():
-    values = np.zeros(4 * WIDE)
-    values[WIDE] = -np.inf
-    buffers = [np.zeros(values.size) for _ in range(3)]
-    cube_sums(values, np.array([1, 1, 4 * WIDE]), 1, WIDE, *buffers)
-    spoiled = np.flatnonzero(np.isinf(buffers[-1]))
-    assert spoiled.tolist() == list(range(WIDE - WIDE // 2, WIDE + WIDE // 2 + 1))
-    assert not np.isnan(buffers[-1]).any()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.bool_])

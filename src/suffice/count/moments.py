@@ -175,8 +175,9 @@ def in_batches(rows: Rows, suspects: Numbers) -> Iterator[tuple[Numbers, Rows, A
 
 def check_squares(rows: Rows, sum_xx: Floats) -> None:
     """Refuse columns (last axis) whose squares are beyond all floats."""
-    over = np.argwhere(~np.isfinite(sum_xx))
-    if over.size:
+    finite = np.isfinite(sum_xx)
+    if not finite.all():
+        over = np.argwhere(~finite)
         raise InputError(
             f"The squares of {rows.column(int(over[0][-1]))} are too large to be added up. Divide "
             "the column by its size."

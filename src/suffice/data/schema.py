@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,12 @@ from suffice.errors import InputError, ShapeError
 
 Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
+
+# Cells that are read by looking them up, and columns that may have no others.
+PLAIN_KINDS: tuple[Kind, ...] = ("number", "integer", "boolean")
+NUMBER_TYPES = frozenset({float, int, bool, np.float64, np.int64, type(None)})
+LEVEL_TYPES = frozenset({str, type(None)})
+ABSENT = object()
 
 
 @dataclass(frozen=True)
@@ -64,12 +71,12 @@ class Schema:
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of all columns, those of calendars among them."""
         return tuple(field.name for field in self.fields)
 
-    @property
+    @cached_property
     def given(self) -> tuple[str, ...]:
         """The names of the columns that are to be given: weekdays and months follow from dates."""
         dates = {field.name for field in self.fields if field.kind == "date"}
@@ -90,6 +97,56 @@ class Schema:
         )
         extra = tuple(name for name in table.names if name not in set(self.names))
         return replace(table, columns=columns, extra=extra)
+
+    def take_plain(self, row: dict[Any, Any]) -> Table | None:
+        """Return one row as `take` does, if that takes no more than to look its cells up.
+
+        It has our columns and no others, and in them numbers, levels that are ours, and None.
+
+        Examples
+        --------
+        >>> schema = Schema((Field("age", "number"), Field("city", "category", ("Rome", "Oslo"))))
+        >>> [c.values for c in schema.take_plain({"city": "Oslo", "age": None}).columns]
+        [array([nan]), array([1], dtype=int32)]
+        >>> schema.take_plain({"city": "Lima", "age": 31}) is None
+        True
+        """
+        readers = self._plain_readers
+        if readers is None or len(row) != len(readers):
+            return None
+        cells = []
+        for field, codes in readers:
+            cell = row.get(field.name, ABSENT)
+            if codes is not None:
+                cell = codes.get(cell, ABSENT) if type(cell) in LEVEL_TYPES else ABSENT
+            if type(cell) not in NUMBER_TYPES:
+                return None
+            cells.append(cell)
+        try:
+            values = np.array(cells, np.float64)
+        except OverflowError:  # a number beyond all floats
+            return None
+        if np.isinf(values).any():
+            return None
+        columns = []
+        for at, (field, codes) in enumerate(readers):
+            held = values[at : at + 1] if codes is None else np.array(cells[at : at + 1], np.int32)
+            columns.append(Column(field.name, field.kind, held, field.levels))
+        return Table(tuple(columns), 1)
+
+    @cached_property
+    def _plain_readers(self) -> list[tuple[Field, dict[Any, int] | None]] | None:
+        """The fields, each category with the code of every level, -1 of None; None if others."""
+        found: list[tuple[Field, dict[Any, int] | None]] = []
+        for field in self.fields:
+            if field.kind in PLAIN_KINDS:
+                found.append((field, None))
+            elif field.kind == "category" and all(type(level) is str for level in field.levels):
+                places = {level: code for code, level in enumerate(field.levels)}
+                found.append((field, {**places, None: MISSING_CODE}))
+            else:
+                return None
+        return None if self.by_place else found
 
     def recode(self, table: Table) -> Table:
         """Return a table of some columns with levels by the codes that they have here.

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from suffice import _core
 from suffice.data.labels import Codes
 from suffice.empirical_bayes.centred import level_sample_size
 from suffice.errors import PriorError
-from suffice.kernels.count.levels import gather_left_out, gather_levels
 from suffice.prior.special import log_gamma_step
 from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
@@ -88,17 +88,14 @@ class LevelTables:
 
     def scores(self, codes: Codes) -> Floats:
         """Return log p(level | class), (n, C); 0 if missing."""
-        out = np.empty((len(codes), len(self.counts)))
-        gather_levels(codes, self.log_table, out)
-        return out
+        return _core.gather_levels(codes, self.log_table)
 
     def leave_one_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
         """Return the scores (n, C) without each row, which weighs 1 if there are no weights."""
-        out = np.empty((len(codes), len(self.counts)))
         if not weights.size:
-            gather_left_out(codes, own, self.log_table, self._log_leave_one_out, out)
-            return out
-        gather_levels(codes, self.log_table, out)
+            table, left_out = self.log_table, self._log_leave_one_out
+            return _core.gather_left_out_levels(codes, own, table, left_out)
+        out = self.scores(codes)
         rows = np.flatnonzero((codes >= 0) & (codes < self.counts.shape[1]))
         level, c, w = codes[rows], own[rows], weights[rows]
         pseudocounts = np.broadcast_to(self.pseudocounts, self.counts.shape)[c, level]

@@ -236,10 +236,10 @@ def _fit(
 
 def _positive(groups: Groups[Moments], mean: Floats, variance: Floats) -> Floats:
     """Return the variances, with a variance of our own and a warning where there is none."""
-    flat = np.argwhere(np.broadcast_to(variance == 0, mean.shape))
-    if not flat.size:
+    flat = variance == 0
+    if not flat.any():
         return variance
-    c, j = (int(i) for i in flat[0])
+    c, j = (int(i) for i in np.argwhere(np.broadcast_to(flat, mean.shape))[0])
     warn_caller(
         f"Feature {j} does not vary in class {groups.classes.tolist()[c]!r}, so its "
         "likelihood has no maximum; a millionth of its size is taken as its scale. Use "

@@ -663,7 +663,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
     def _scores(self, answer: Any, fitted: Fitted, array: Any) -> Any:
         """Return an answer of `scoring.scorer` for rows of numbers."""
         model = fitted.ready_model
-        terms = model.features.scorer(), model.features.prepare(array), model.log_prior
+        terms = model.scorer, model.features.prepare(array), model.log_prior
         return score_rows(answer, *terms, fitted, type(self).__name__)
 
     def _log_proba(self, fitted: Fitted, array: Any) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from suffice.estimators.features import Columns
 from suffice.families.class_conditional import ClassConditional, LearnedRows
 from suffice.families.class_prior import ClassPrior
 from suffice.scoring import scorer as scoring
+from suffice.scoring.scorer import Scorer
 from suffice.tally import Groups
 from suffice.tally.debt import gross_scale
 from suffice.tally.tally import Floats, Index
@@ -70,6 +72,11 @@ class Generative:
     def log_prior(self) -> Floats:
         """What a class's score starts from when rows are classified, (C,)."""
         return self.decision_prior.log_prob
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """What adds log p(x | class), up to a term that all classes share."""
+        return self.features.scorer()
 
 
 class HeldOutSample(NamedTuple):

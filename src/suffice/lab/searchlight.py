@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
+from suffice import _core
 from suffice.count import count_moments
 from suffice.data.frames import frame_to_array, is_frame
 from suffice.data.rows import Rows, kernel_ready
@@ -18,8 +19,6 @@ from suffice.empirical_bayes.normal import CONSTANT_COLUMN_SCALE
 from suffice.errors import InputError, ShapeError, SufficeWarning, warn_caller
 from suffice.estimators.labels import take_labels
 from suffice.families.gaussians import diagonal_prior
-from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.searchlight import count_right
 from suffice.prior import NormalInverseGamma
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, as_readonly
@@ -230,14 +229,18 @@ def searchlight(
         Rows(columns, codes, len(classes), estimator_name="searchlight")
     )
     _check_complete(columns, moments, counts, grid)
-    right, flat = _count_correct(
+    right, flat = _core.searchlight(
         columns,
         codes,
-        _folds(runs, len(codes)),
-        (counts, moments.mean(), moments.scatter()),
+        *_folds(runs, len(codes)),
+        counts,
+        moments.mean(),
+        moments.scatter(),
         _prior(moments, prior, TIED[covariance]) if estimate == "predictive" else _NO_PRIOR,
         TIED[covariance],
-        (*grid.crop(), int(cube)),
+        CONSTANT_COLUMN_SCALE,
+        *grid.crop(),
+        int(cube),
     )
     if flat.any():
         _warn_flat(flat, classes, grid)
@@ -248,29 +251,8 @@ def searchlight(
 _NO_PRIOR = np.empty((0, 0, 0))
 
 
-def _count_correct(
-    columns: Any, codes: Any, folds: Folds, terms: Any, prior: Floats, tied: bool, space: Any
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return how often each voxel's cube was right, (V,), and where classes do not vary, (C, V)."""
-    fold_of, order, starts = folds
-    classes, voxels = terms[1].shape
-    flat = np.zeros((classes, voxels), np.bool_)
-
-    def work(first: int, last: int) -> NDArray[np.int64]:
-        right = np.zeros(voxels, np.int64)
-        these = fold_of, order, starts[first : last + 1]
-        count_right(
-            columns, codes, these, terms, prior, tied, CONSTANT_COLUMN_SCALE, space, flat, right
-        )
-        return right
-
-    cells_a_fold = classes * voxels * len(codes) // (len(starts) - 1)
-    tasks = row_ranges(len(starts) - 1, cells_a_fold)
-    return np.sum(on_all_cores(work, tasks), axis=0), flat
-
-
 def _as_floats(columns: NDArray[Any]) -> NDArray[Any]:
-    """Return floats as they are and other numbers as float64: kernels take long to compile."""
+    """Return floats as they are and other numbers as float64, in C order."""
     if columns.dtype not in (np.float32, np.float64):
         columns = columns.astype(np.float64)
     return kernel_ready(columns)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -40,9 +41,13 @@ class NormalScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
+        return _core.normal_scores(X, *self._terms, log_prior, answer)
+
+    @cached_property
+    def _terms(self) -> tuple[Any, ...]:
+        """Mean, precision and the log of the norm, (C, d) each."""
         log_norm = -0.5 * (LOG_TWO_PI + np.log(self.variance))
-        mean, precision, log_norm = _contiguous(self.mean, 1.0 / self.variance, log_norm)
-        return _core.normal_scores(X, mean, precision, log_norm, log_prior, answer)
+        return _contiguous(self.mean, 1.0 / self.variance, log_norm)
 
 
 @dataclass(frozen=True)
@@ -56,11 +61,14 @@ class StudentScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
+        return _core.student_scores(X, *self._terms, log_prior, answer)
+
+    @cached_property
+    def _terms(self) -> tuple[Any, ...]:
+        """Location, precision, degrees and the log of the norm, (C, d) each."""
         log_norm = log_gamma_step(self.degrees / 2, 0.5)
         log_norm = log_norm - 0.5 * np.log(np.pi * self.degrees * self.squared_scale)
-        terms = self.location, 1.0 / self.squared_scale, self.degrees, log_norm
-        location, precision, degrees, log_norm = _contiguous(*terms)
-        return _core.student_scores(X, location, precision, degrees, log_norm, log_prior, answer)
+        return _contiguous(self.location, 1.0 / self.squared_scale, self.degrees, log_norm)
 
 
 @dataclass(frozen=True)
@@ -77,12 +85,16 @@ class JointStudentScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
+        return _core.joint_student_scores(X, *self._terms, log_prior, answer)
+
+    @cached_property
+    def _terms(self) -> tuple[Any, ...]:
+        """Location and precision (C, d), degrees (C,), log precision, and norms (C, d + 1)."""
         seen = np.arange(self.location.shape[1] + 1)
         half = self.degrees[:, None] / 2
         norms = log_gamma_step(half, seen / 2) - seen / 2 * np.log(2 * np.pi * half)
         location, precision = _contiguous(self.location, 1.0 / self.squared_scale)
-        terms = location, precision, self.degrees, np.log(precision), norms
-        return _core.joint_student_scores(X, *terms, log_prior, answer)
+        return location, precision, self.degrees, np.log(precision), norms
 
 
 def dense_block(X: Any, start: int, stop: int) -> Any:
@@ -91,9 +103,9 @@ def dense_block(X: Any, start: int, stop: int) -> Any:
     return kernel_ready(block if isinstance(X, np.ndarray) else block.toarray())
 
 
-def _contiguous(*parameters: Floats) -> Any:
+def _contiguous(*parameters: Floats) -> tuple[Any, ...]:
     """Return arrays in the memory order that the core reads."""
-    return (np.ascontiguousarray(one) for one in parameters)
+    return tuple(np.ascontiguousarray(one) for one in parameters)
 
 
 class MarginalScorer(ABC):

@@ -625,8 +625,11 @@ class GenerativeClassifier(TallyClassifier):
         return streams.align_streams(mine, theirs)
 
     def _read(self, fitted: Any, X: Any) -> TableRows:
+        rows: TableRows | None = fitted.counter.read_plain(X)
+        if rows is not None:
+            return rows
         given, _ = check_table(X, fitted.columns, fitted.counter.schema, type(self).__name__)
-        rows: TableRows = fitted.counter.read(given)
+        rows = fitted.counter.read(given)
         warn_unreadable(rows.table)
         return rows
 

@@ -156,8 +156,8 @@ def log_proba(fitted: TableFitted, table: Table) -> Floats:
 
 
 def _add_residuals(fitted: TableFitted, scores: Floats, table: Table) -> Floats:
-    for added in fitted.features.split(table, fitted.combination.residual_coefficients).values():
-        scores += added
+    for feature, coefficients in fitted.residuals:
+        feature.add(table[feature.column], coefficients, scores)
     return scores
 
 

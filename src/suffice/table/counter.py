@@ -120,6 +120,14 @@ class TableCounter(Counter):
         table = self.schema.take(given, self.unused)
         return TableRows(table).with_missing_columns(self.missing_columns)
 
+    def read_plain(self, X: Any) -> TableRows | None:
+        """Return one row, a mapping, whose cells are looked up (`Schema.take_plain`), or None."""
+        row = X[0] if type(X) is list and len(X) == 1 else X
+        table = self.schema.take_plain(row) if type(row) is dict else None
+        if table is None:
+            return None
+        return TableRows(table).with_missing_columns(self.missing_columns)
+
     def grow(self, given: Any) -> tuple[Self, TableRows]:
         """Return the counter that knows the levels of these rows too, and the rows."""
         learned = set(self.columns)

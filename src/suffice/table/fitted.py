@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, NoReturn, Self
 
 import numpy as np
@@ -18,7 +19,7 @@ from suffice.generative.fitted import Batch, Fitted, Generative, Labels
 from suffice.scoring.scorer import Answer, Answers
 from suffice.table.choices import Choices
 from suffice.table.counter import TableCounter
-from suffice.table.residual_features import ResidualFeatures
+from suffice.table.residual_features import ResidualFeature, ResidualFeatures
 from suffice.table.rows import TableRows
 from suffice.table.structure.search import Structure
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
@@ -225,6 +226,12 @@ class TableFitted(Fitted):
     def log_prior(self) -> Floats:
         """Log p(class), (C,)."""
         return self.generative.log_prior
+
+    @cached_property
+    def residuals(self) -> list[tuple[ResidualFeature, Floats]]:
+        """The features that have coefficients, each with its own, (width, C)."""
+        found = self.features.by_column(self.combination.residual_coefficients)
+        return [(one, found[one.column]) for one in self.features.columns if found]
 
     def keep_used(self, tally: Groups[Any]) -> Self:
         """Return the value without what it knows of levels that no row of a tally has."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.combine.select import SELECTION_ROWS
 from suffice.data.columns import Column
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.families import Family
-from suffice.kernels.count.levels import gather_levels
 from suffice.logistic.binary import FeatureRows
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import Floats
@@ -53,20 +53,23 @@ class ResidualFeature(NamedTuple):
         if self.levels:
             known = (column.values >= 0) & (column.values < self.levels)
             return np.where(known, column.values, 0).astype(np.uint32), known.astype(np.float64)
-        x = _numbers(column, self.logarithm)
-        with np.errstate(over="ignore"):  # what is beyond all floats is far away
-            far = np.clip((x - self.centre) / self.scale, -MAX_DEVIATIONS, MAX_DEVIATIONS)
-        return np.zeros(len(x), np.uint32), np.where(np.isnan(x), 0.0, far)
+        return np.zeros(len(column), np.uint32), self.scores(column, np.ones((1, 1)))[:, 0]
 
     def scores(self, column: Column, coefficients: Floats) -> Floats:
         """Return what the cells add to the scores, (n, C), given coefficients (width, C)."""
+        out = np.zeros((len(column), coefficients.shape[1]))
+        self.add(column, coefficients, out)
+        return out
+
+    def add(self, column: Column, coefficients: Floats, scores: Floats) -> None:
+        """Add what the cells add to scores (n, C), given coefficients (width, C)."""
         if not self.levels:
-            return self.of(column)[1][:, None] * coefficients
+            x, limits = _numbers(column, self.logarithm), (self.centre, self.scale, MAX_DEVIATIONS)
+            _core.add_deviations(x, *limits, coefficients[0], scores)
+            return
         # New levels and missing values have the last two rows of a table.
         table = np.concatenate([coefficients, np.zeros((2, coefficients.shape[1]))])
-        out = np.empty((len(column), coefficients.shape[1]))
-        gather_levels(column.values, table, out)
-        return out
+        scores += _core.gather_levels(column.values, table)
 
 
 @dataclass(frozen=True)

@@ -247,9 +247,10 @@ class Moments(SumsAboutOrigin):
         """Return the same rows about another origin: (d + s) and (d + s)^2, summed."""
         if origin is self.origin:
             return self
-        target = readonly_copy(
-            np.broadcast_to(np.asarray(origin, dtype=np.float64), self.origin.shape)
-        )
+        wide = np.asarray(origin, dtype=np.float64)
+        if wide.shape != self.origin.shape:
+            wide = np.broadcast_to(wide, self.origin.shape)
+        target = readonly_copy(wide)
         shift = self.origin - target
         if not np.any(shift):
             return self
@@ -315,9 +316,10 @@ class Moments(SumsAboutOrigin):
         that is far from both its own and the new one.
         """
         mine, theirs = self.weights, other.weights
-        origin = np.where(mine > 0, self.origin, other.origin)
+        seen = mine > 0
+        origin = self.origin if seen.all() else np.where(seen, self.origin, other.origin)
         my_shift, their_shift = self._shift(), other._shift()
-        both = (mine > 0) & (theirs > 0)
+        both = seen & (theirs > 0)
         part = theirs / np.where(both, mine + theirs, 1.0)
         apart = other.origin - self.origin + (their_shift - my_shift)
         # From our origin, which is the one where both were seen.

@@ -9,9 +9,9 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.data.labels import Codes
 from suffice.empirical_bayes.centred import MAX_PRIOR_SAMPLE_SIZE, MIN_PRIOR_SAMPLE_SIZE
-from suffice.kernels.count.levels import gather_left_out, gather_levels
 from suffice.kernels.evidence.bin_tree import (
     add_halves,
     best_tree_strengths,
@@ -164,16 +164,13 @@ class BinTree:
 
     def scores(self, codes: Codes) -> Floats:
         """Return log p(bin | class), (n, C); 0 if missing."""
-        out = np.empty((len(codes), len(self.counts)))
-        gather_levels(codes, self.log_table, out)
-        return out
+        return _core.gather_levels(codes, self.log_table)
 
     def leave_one_out(self, codes: Codes, own: Codes, weights: Floats) -> Floats:
         """Return the scores (n, C) without each row, which weighs 1 if there are no weights."""
         if not weights.size:
-            out = np.empty((len(codes), len(self.counts)))
-            gather_left_out(codes, own, self.log_table, self.log_leave_one_out, out)
-            return out
+            table, left_out = self.log_table, self.log_leave_one_out
+            return _core.gather_left_out_levels(codes, own, table, left_out)
         out = self.scores(codes)
         write_own_leaves(*self._tree, codes, own, np.array(weights), ROUNDING, out)
         return out

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from suffice import _core
 from suffice.data.labels import Codes
 from suffice.data.table import Table
 from suffice.errors import InputError
@@ -22,7 +23,6 @@ from suffice.families.columns.family import (
     split_by_fold,
 )
 from suffice.families.columns.levels import fold_scores, level_counts
-from suffice.kernels.count.levels import find_bins
 from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, as_readonly
 from suffice.validation.folds import Folds
@@ -86,9 +86,7 @@ class Bins:
 
     def codes(self, x: Floats) -> Codes:
         """Return the bin of every number, -1 if missing."""
-        out = np.empty(len(x), np.int32)
-        find_bins(np.ascontiguousarray(x), self.edges, out)
-        return out
+        return _core.find_bins(x, self.edges)
 
     def distances(self, x: Floats, codes: Codes) -> tuple[Any, Any, Floats, Floats]:
         """Return the rows in the outer bins, and how many mean distances they are out."""

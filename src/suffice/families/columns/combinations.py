@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.data.columns import MISSING_CODE
 from suffice.errors import InputError
-from suffice.kernels.count.combinations import within, write_keys
 from suffice.tally.tally import Floats, Index
 
 Numbers = NDArray[Any]
@@ -59,10 +59,8 @@ class Combinations:
 
     def keys(self, codes: Numbers) -> NDArray[np.int64]:
         """Return one number for each row of codes (n, d), -1 for an incomplete row."""
-        out = np.empty(len(codes), np.int64)
         sizes, steps = (np.array(part, np.int64) for part in (self.sizes, self._steps[:-1]))
-        write_keys(np.ascontiguousarray(codes, np.int32), sizes, steps, out)
-        return out
+        return _core.combination_keys(codes, sizes, steps)
 
     def of_keys(self, keys: NDArray[np.int64]) -> Numbers:
         """Return the codes (n, d) that have these keys; no missing value is among them."""
@@ -100,8 +98,9 @@ class Combinations:
         Incomplete rows, and rows with levels beyond the sizes, are none.
         """
         wider = Combinations(self.cells, sizes)
-        known = np.empty(len(codes), np.bool_)
-        within(np.ascontiguousarray(codes, np.int32), np.array(sizes, np.int64), known)
+        known = np.ones(len(codes), np.bool_)
+        for at, size in enumerate(sizes):
+            known &= (codes[:, at] >= 0) & (codes[:, at] < size)
         if len(self.cells):
             known &= wider.places(codes) < 0
         new = wider.keys(codes[known])

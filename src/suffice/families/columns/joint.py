@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
 from suffice.data.table import Table
@@ -34,7 +35,6 @@ from suffice.families.columns.levels import (
     values_of_codes,
 )
 from suffice.families.level_tables import LevelTables
-from suffice.kernels.count.levels import gather_folds
 from suffice.scoring.gaussian import by_pattern
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index, as_readonly
@@ -168,8 +168,8 @@ class JointPosterior(Posterior[Counts]):
         """Return the `_part_scores`, (n, C), of a posterior whose classes are (folds * C)."""
         met, tables = self._part(columns)
         places = met.places(codes)
-        scores = np.empty((len(codes), folds.rows.classes))
-        gather_folds(places, numbers, tables.log_table, scores)
+        classes = folds.rows.classes
+        scores = _core.gather_fold_levels(places, numbers, tables.log_table, classes)
         new = np.flatnonzero(places < 0)
         if new.size:
             supposed = shares_product([self.shares[at] for at in columns], codes[new])

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.data.columns import MISSING_CODE, Column
 from suffice.data.labels import Codes
-from suffice.kernels.count.levels import count_levels_by_class, gather_folds
 from suffice.tally.tally import Floats
 from suffice.validation.folds import Folds
 
@@ -89,15 +89,12 @@ def values_of_codes(codes: Codes, levels: Levels) -> NDArray[np.float64] | Codes
 
 def fold_scores(codes: Codes, folds: Folds, log_table: Floats) -> Floats:
     """Return the scores of levels, (n, C), by a table (K + 2, folds * C)."""
-    out = np.empty((len(codes), folds.rows.classes))
-    gather_folds(codes, folds.numbers, log_table, out)
-    return out
+    return _core.gather_fold_levels(codes, folds.numbers, log_table, folds.rows.classes)
 
 
 def level_counts(
     codes: Codes, own: Codes, classes: int, weights: Floats, levels: int
 ) -> tuple[Floats, int]:
     """Return the weight of each level by class, (C, K), and a row of an unknown level, or -1."""
-    counts = np.zeros((classes, levels))
-    unknown = count_levels_by_class(codes, own, weights, counts)
-    return counts, int(unknown)
+    unknown, counts = _core.level_counts(codes, own, weights, classes, levels)
+    return counts, unknown

@@ -21,7 +21,7 @@ from suffice.families.normal import IndependentNormals, NormalSettings
 from suffice.prior import NormalInverseGamma
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.gaussian import LOG_TWO_PI
-from suffice.scoring.scorer import joint_log_proba
+from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats
 from suffice.validation.folds import Folds
@@ -69,7 +69,15 @@ class NormalPosterior(ParametricPosterior[Moments]):
         return self._of_numbers(cells, self._scores(cells))
 
     def _scores(self, cells: Floats) -> Floats:
-        return joint_log_proba(self.features.scorer(), cells, np.zeros(len(self.tally.weight)))
+        return joint_log_proba(self._scorer, cells, self._no_prior)
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return self.features.scorer()
+
+    @cached_property
+    def _no_prior(self) -> Floats:
+        return np.zeros(len(self.tally.weight))
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: all classes change if they are tied."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import gammaln
 
+from suffice import _core
 from suffice.count import count_events
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
@@ -27,15 +28,15 @@ from suffice.families.columns.family import (
 from suffice.families.columns.levels import fold_scores
 from suffice.families.poisson import IndependentPoissons
 from suffice.families.smoothing import Smoothing
-from suffice.kernels.count.levels import gather_levels
 from suffice.prior import Gamma
-from suffice.scoring.scorer import joint_log_proba
+from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Events, Groups
 from suffice.tally.tally import Floats
 from suffice.validation.folds import Folds
 
 # Numbers of events up to this have their scores in a table.
 IN_A_TABLE = 1 << 14
+MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,10 @@ class PoissonPosterior(ParametricPosterior[Events]):
         estimate = "mean" if self.plug_in else "predictive"
         return IndependentPoissons(groups, Smoothing(self.prior, estimate))
 
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return self.features.scorer()
+
     @property
     def log_evidence(self) -> float:
         """The log probability of the rows."""
@@ -122,9 +127,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
         x, levels = self._numbers(table)
         if levels is None:
             return self._log_prob(x)
-        out = np.empty((len(x), len(self.tally.weight)))
-        gather_levels(levels, self._table(levels), out)
-        return out
+        return _core.gather_levels(levels, self._table(levels))
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row."""
@@ -170,7 +173,7 @@ class PoissonPosterior(ParametricPosterior[Events]):
     def _log_prob(self, x: Floats) -> Floats:
         """Return log p(x | class), (n, C), of numbers of events; 0 for NaN."""
         no_prior = np.zeros(len(self.tally.weight))
-        scores = joint_log_proba(self.features.scorer(), x[:, None], no_prior)
+        scores = joint_log_proba(self._scorer, x[:, None], no_prior)
         return np.asarray(scores - _log_factorial(x))
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:
@@ -188,4 +191,6 @@ class PoissonPosterior(ParametricPosterior[Events]):
 
 def _log_factorial(x: Floats) -> Any:
     """Return log x!, (n, 1); 0 for NaN."""
-    return np.nan_to_num(gammaln(x + 1.0))[:, None]
+    found = np.minimum(gammaln(x + 1.0), MAX_FLOAT)
+    found[np.isnan(found)] = 0.0
+    return found[:, None]

@@ -11,16 +11,16 @@ from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.combine.calibration import fit_noise_rate
 from suffice.combine.select import MAX_WEIGHTS, fit_candidates, lowest_loss, select_combination
 from suffice.combine.weights import HeldOutRows, WeightFit, weights_prior
 from suffice.data.columns import Column
+from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.families import Family
 from suffice.generative.held_out import deal_rows
-from suffice.kernels.count.combinations import pair_gain
 from suffice.logistic.likelihood import LogPosterior
 from suffice.table.choices import MAX_NAMED, Trial
 from suffice.table.held_out import HeldOut, cell_hashes
@@ -29,7 +29,6 @@ from suffice.table.structure.families import Candidate, family_of, fit_candidate
 from suffice.table.structure.settings import DEFAULT_SEARCH, SearchSettings
 from suffice.tally.tally import Floats
 
-Codes = NDArray[np.intp]
 Blocks = tuple[Family[Any], ...]
 Key = tuple[str, tuple[str, ...]]
 
@@ -51,17 +50,16 @@ def encode_cells(column: Column, settings: SearchSettings = DEFAULT_SEARCH) -> t
     Examples
     --------
     >>> encode_cells(Column("a", "number", np.array([1.0, 2.0, np.nan, 2.0])))
-    (array([1, 2, 0, 2]), 3)
+    (array([1, 2, 0, 2], dtype=int32), 3)
     """
     if not column.numeric:
         # An unknown level has no place here: rows that are learned have known ones.
-        return np.asarray(column.values, np.intp) + 1, len(column.levels) + 1
+        return np.asarray(column.values, np.int32) + 1, len(column.levels) + 1
     edges, bins = column.distinct[1:], settings.pair_bins
     if len(edges) >= bins and not has_few_values(column, settings):
         ordered = column.ordered
         edges = np.unique(ordered[len(ordered) * np.arange(1, bins) // bins])
-    codes = 1 + np.searchsorted(edges, column.values, side="right")
-    return np.where(column.missing, 0, codes), len(edges) + 2
+    return _core.find_bins(column.values, edges) + 1, len(edges) + 2
 
 
 def promising_pairs(
@@ -72,20 +70,20 @@ def promising_pairs(
     It is judged by rows that are left out of the pair's table. The best of many pairs looks good by
     chance, so that each pays the logarithm of their number (docs: classifier, blocks).
     """
-    found = []
-    codes = [encode_cells(column, settings) for column in columns]
-    price, weights = log_pairs(len(columns)), rows.row_weights
-    sizes = np.array(settings.pair_prior_sample_sizes)
-    for a, (left, many) in enumerate(codes):
-        for b in range(a):
-            right, more = codes[b]
-            if rows.classes * many * more > settings.max_pair_cells:
-                continue
-            room = np.empty((rows.classes, many, more))
-            nats = pair_gain(rows.codes, left, right, weights, room, sizes)
-            if nats > price:
-                found.append(Pair(float(nats), b, a))
-    return sorted(found, reverse=True)
+    if len(columns) < 2:
+        return []
+    codes, levels = zip(*(encode_cells(column, settings) for column in columns), strict=True)
+    gains = _core.pair_gains(
+        np.stack(codes),
+        np.array(levels),
+        rows.codes,
+        rows.weights,
+        rows.classes,
+        np.array(settings.pair_prior_sample_sizes, np.float64),
+        settings.max_pair_cells,
+    )
+    found = np.argwhere(gains > log_pairs(len(columns))).tolist()
+    return sorted((Pair(float(gains[a, b]), b, a) for a, b in found), reverse=True)
 
 
 def log_pairs(columns: int) -> float:
