@@ -15,5 +15,7 @@ void bind_scatter(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_gaussian_scores(nb::module_& m);
 void bind_table_scores(nb::module_& m);
+void bind_text(nb::module_& m);
+void bind_term_table(nb::module_& m);
 
 }  // namespace suffice

@@ -1,7 +1,7 @@
 """Loops over plain arrays."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -372,3 +372,82 @@ def alpha_scores(
     log_priors: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return losses, best classes and their probabilities (3, n, A)."""
+
+def utf8_strings(strings: list) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return strings in UTF-8, one after the other, and where each begins."""
+
+def is_ascii(text: NDArray[np.uint8]) -> bool:
+    """Say whether all bytes are ASCII."""
+
+def take_names(
+    letters: NDArray[np.uint8], begins: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return some of the names: letters, and where each begins."""
+
+def order_names(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of names in the order of their bytes."""
+
+def murmur_names(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return MurmurHash3 of each name."""
+
+def order_cells(
+    columns: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    row_begins: NDArray[np.int64],
+    moved: NDArray[np.int32],
+    width: int,
+    like: NDArray[Any],
+) -> tuple:
+    """Return counts of the type of `like`, new columns in order, and where rows begin."""
+
+def sum_cells(
+    columns: NDArray[np.int32], counts: NDArray[np.int32], width: int
+) -> NDArray[np.int64]:
+    """Return sums of counts, and numbers of rows, by column, (2, width)."""
+
+class Letters:
+    """How code points are written in words."""
+
+    @overload
+    def __init__(self, lowercase: bool) -> None:
+        """For text that is all ASCII."""
+
+    @overload
+    def __init__(
+        self, lowercase: bool, written: NDArray[np.uint32], cases: NDArray[np.uint8]
+    ) -> None:
+        """As tables of all code points say."""
+
+class TermTable:
+    """Words and runs of words by column; columns only ever come to it."""
+
+    def __init__(
+        self,
+        stop_letters: NDArray[np.uint8],
+        stop_begins: NDArray[np.int64],
+        word_letters: int,
+        shortest: int,
+        longest: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def learn_names(self, letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> None:
+        """Give a column to each name."""
+
+    def count(
+        self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """Return columns and counts (cells,), where rows begin (n + 1,), and numbers of terms without a column (n,)."""
+
+    def learn(
+        self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """As count, with new columns for what has none."""
+
+    def names(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the names of columns: letters, and where each begins."""
+
+    def words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return all words: letters, and where each begins."""
+
+    def words_of_columns(self) -> NDArray[np.int64]:
+        """Return the words of each column by number, (longest, columns); -1 for none."""
