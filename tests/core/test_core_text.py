@@ -329,9 +329,23 @@ def test_letters_that_depend_on_their_place_and_letters_with_a_gap():
     written, cases = np.zeros(POINTS, np.uint32), np.zeros(POINTS, np.uint8)
     written[[0x3C2, 0x3C3]] = 0x3C2, 0x3C3
     written[0x3A3], written[0x130] = BY_PLACE, ord("i") | AND_GAP
-    cases[[ord("a"), ord("A"), 0x3A3]], cases[ord("'")] = 1, 2
+    cases[[ord("a"), ord("A"), 0x3A3]], cases[[ord("'"), ord(".")]] = 1, 2
     letters = _core.Letters(True, written, cases)
-    for text in ("aΣ", "aΣ'", "a'Σ", "'Σ", "Σ", "aΣa", "aΣ'a", "aΣ.a", "a.Σ", "AΣΣ", "aΣ😀", "Σ'a"):
+    for text in (
+        "aΣ",
+        "aΣ'",
+        "a'Σ",
+        "'Σ",
+        "Σ",
+        "aΣa",
+        "aΣ'a",
+        "aΣ.a",
+        "a-Σ",
+        "aΣ-a",
+        "AΣΣ",
+        "aΣ😀",
+        "Σ'a",
+    ):
         terms = table(word_letters=1)
         terms.learn(*utf8([f"{text}\n"]), letters)
         lowered = re.findall(r"[a\u03c3\u03c2]+", text.lower())
