@@ -28,32 +28,41 @@ struct Cells {
     std::vector<std::int64_t> row_ends, unknown;
 };
 
-// The columns of one row, to count each once: a table as small as a row, so that it stays near the
-// processor whatever number of columns there is.
-class RowColumns {
+// The counts of one row, by column: a table as small as a row, so that it stays near the processor
+// whatever number of columns there is.
+class RowCounts {
   public:
     // Begin a row of at most so many terms.
-    void begin(const Cells& cells, std::size_t terms) {
-        first_ = cells.columns.size();
-        bits_ = 4;
-        while (bits_ < 12 && (std::size_t(1) << bits_) < 2 * terms) ++bits_;
+    void begin(std::size_t terms) {
+        bits_ = FEWEST_BITS;
+        while (bits_ < MANY_BITS && (std::size_t(1) << bits_) < 2 * terms) ++bits_;
+        size_ = 0;
         clear();
     }
 
-    void add(Cells& cells, std::int32_t column) {
+    void add(std::int32_t column) {
         Slot& slot = slots_[place(column)];
         if (slot.column == column) {
-            ++cells.counts[first_ + slot.cell];
+            ++counts_[slot.cell];
             return;
         }
-        const std::size_t taken = cells.columns.size() - first_ + 1;
-        slot = {column, static_cast<std::uint32_t>(taken - 1)};
-        cells.columns.push_back(column);
-        cells.counts.push_back(1);
-        if (2 * taken > std::size_t(1) << bits_) grow(cells);
+        slot = {column, static_cast<std::uint32_t>(size_)};
+        columns_[size_] = column;
+        counts_[size_++] = 1;
+        if (2 * size_ >= std::size_t(1) << bits_) grow();
+    }
+
+    // Put the row after those before it.
+    void end(Cells& cells) const {
+        const auto size = static_cast<std::ptrdiff_t>(size_);
+        cells.columns.insert(cells.columns.end(), columns_.begin(), columns_.begin() + size);
+        cells.counts.insert(cells.counts.end(), counts_.begin(), counts_.begin() + size);
+        cells.row_ends.push_back(static_cast<std::int64_t>(cells.columns.size()));
     }
 
   private:
+    // Of the table that a row begins with: for a row of many terms it grows with those that differ.
+    static constexpr int FEWEST_BITS = 4, MANY_BITS = 12, MOST_BITS = 32;
     struct Slot {
         std::int32_t column;
         std::uint32_t cell;
@@ -68,20 +77,25 @@ class RowColumns {
 
     void clear() {
         const std::size_t slots = std::size_t(1) << bits_;
-        if (slots_.size() < slots) slots_.resize(slots);
+        if (slots_.size() < slots) {
+            slots_.resize(slots);
+            columns_.resize(slots / 2 + 1);
+            counts_.resize(slots / 2 + 1);
+        }
         std::fill_n(slots_.begin(), slots, Slot{UNKNOWN, 0});
     }
 
-    void grow(const Cells& cells) {
-        bits_ = std::min(bits_ + 2, 32);
+    void grow() {
+        if (bits_ == MOST_BITS) throw std::length_error("more terms in a document than have columns");
+        bits_ = std::min(bits_ + 2, MOST_BITS);
         clear();
-        for (std::size_t cell = 0; first_ + cell < cells.columns.size(); ++cell)
-            slots_[place(cells.columns[first_ + cell])] = {cells.columns[first_ + cell], static_cast<std::uint32_t>(cell)};
+        for (std::size_t cell = 0; cell < size_; ++cell) slots_[place(columns_[cell])] = {columns_[cell], static_cast<std::uint32_t>(cell)};
     }
 
-    std::vector<Slot> slots_;
-    std::size_t first_ = 0;
-    int bits_ = 4;
+    std::vector<Slot> slots_;  // a power of two of them, of which less than half are taken
+    std::vector<std::int32_t> columns_, counts_;
+    std::size_t size_ = 0;
+    int bits_ = FEWEST_BITS;
 };
 
 // What terms are: runs of `shortest` to `longest` words of at least `word_letters` letters.
@@ -213,14 +227,17 @@ class Terms {
                 if (at >= end) break;
                 const Word word = Word::at(at);
                 at += word.size;
-                if (word.size < 4 * least && !word.has_letters(least)) continue;
+                if (!word.has_letters(least)) continue;
                 table.words_.expect(word);
                 found[size++] = word;
             }
+            std::size_t kept = numbers.size();
+            numbers.resize(kept + size);
             for (std::size_t i = 0; i < size; ++i) {
-                const std::int32_t number = table.number_of(found[i]);
-                if (number == UNKNOWN || static_cast<std::size_t>(number) >= table.stop_words_) numbers.push_back(number);
+                numbers[kept] = table.number_of(found[i]);
+                kept += numbers[kept] == UNKNOWN || static_cast<std::size_t>(numbers[kept]) >= table.stop_words_;
             }
+            numbers.resize(kept);
             if (at > pause) {
                 check_interrupt();
                 pause = at + PAUSE;
@@ -234,7 +251,7 @@ class Terms {
         std::vector<std::uint8_t> spelled;
         std::vector<std::int32_t> numbers;
         std::vector<std::int64_t> runs;
-        RowColumns row;
+        RowCounts row;
         std::size_t since = 0;  // bytes since Ctrl-C was let through
         cells.row_ends.reserve(stop - start);
         cells.unknown.reserve(stop - start);
@@ -243,11 +260,11 @@ class Terms {
             if (spelled.size() < Letters::room(end - begin)) spelled.resize(Letters::room(end - begin));
             const std::size_t size = letters.write(text.letters, begin, end, spelled.data());
             number_words(table, spelled.data(), spelled.data() + size, numbers);
-            row.begin(cells, numbers.size() * (ngrams.longest - ngrams.shortest + 1));
+            row.begin(numbers.size() * (ngrams.longest - ngrams.shortest + 1));
             std::int64_t missed = 0;
             auto add = [&](std::int32_t column) {
                 if (column == UNKNOWN) ++missed;
-                else row.add(cells, column);
+                else row.add(column);
             };
             if (ngrams.shortest == 1)
                 for (std::int32_t number : numbers) add(table.column_of(number));
@@ -265,7 +282,7 @@ class Terms {
                     }
                 }
             }
-            cells.row_ends.push_back(static_cast<std::int64_t>(cells.columns.size()));
+            row.end(cells);
             cells.unknown.push_back(missed);
             since += end - begin + 1;
             if (since >= PAUSE) {

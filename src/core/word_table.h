@@ -47,10 +47,11 @@ struct Word {
 
     bool is_long() const { return key >> 63; }
 
-    // Whether it has so many letters: bytes that do not continue one.
+    // Whether it has so many letters, of up to four bytes each.
     bool has_letters(std::size_t least) const {
+        if (size >= 4 * least || (!is_long() && (key & (ONES << 7)) == 0)) return size >= least;
         std::size_t found = 0;
-        for (std::size_t i = 0; i < size && found < least; ++i) found += (letters[i] & 0xC0) != 0x80;
+        for (std::size_t i = 0; i < size; ++i) found += (letters[i] & 0xC0) != 0x80;
         return found >= least;
     }
 
