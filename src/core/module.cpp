@@ -13,4 +13,6 @@ NB_MODULE(_core, m) {
     suffice::bind_table_scores(m);
     suffice::bind_levels(m);
     suffice::bind_searchlight(m);
+    suffice::bind_text(m);
+    suffice::bind_term_table(m);
 }

@@ -17,5 +17,7 @@ void bind_gaussian_scores(nb::module_& m);
 void bind_table_scores(nb::module_& m);
 void bind_levels(nb::module_& m);
 void bind_searchlight(nb::module_& m);
+void bind_text(nb::module_& m);
+void bind_term_table(nb::module_& m);
 
 }  // namespace suffice

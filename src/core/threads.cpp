@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 #include <tuple>
 #include <utility>
@@ -128,6 +129,7 @@ class Pool {
             ++job->busy;
             guard.unlock();
             thread_limits().apply(limited);
+            current = job;
             while (job->step()) {}
             guard.lock();
             if (--job->busy == 0) left_.notify_all();
@@ -147,9 +149,11 @@ class Pool {
 
   public:
     static thread_local bool inside_pool;
+    static thread_local const Job* current;  // what a thread of the pool is working on
 };
 
 thread_local bool Pool::inside_pool = false;
+thread_local const Job* Pool::current = nullptr;
 
 std::size_t process_number() {
 #ifdef _WIN32
@@ -177,6 +181,8 @@ Pool& pool() {
 
 std::atomic<std::size_t> thread_limit{0};
 
+}  // namespace
+
 // How many threads a call uses: what Python's `suffice.threads` says, which is asked once.
 std::size_t threads() {
     if (thread_limit == 0) {
@@ -186,12 +192,15 @@ std::size_t threads() {
     return thread_limit;
 }
 
-}  // namespace
-
 void check_interrupt() {
+    if (Pool::inside_pool) {
+        // The call throws what ended it, and not this.
+        if (Pool::current->cancelled) throw std::runtime_error("a task of a call that was ended");
+        return;
+    }
     thread_local Clock::time_point last = Clock::now();
     const Clock::time_point now = Clock::now();
-    if (now - last < PATIENCE || Pool::inside_pool) return;
+    if (now - last < PATIENCE) return;
     last = now;
     nb::gil_scoped_acquire lock;
     if (PyErr_CheckSignals() != 0) throw nb::python_error();

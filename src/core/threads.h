@@ -38,8 +38,11 @@ struct Ranges {
 // arrived: tasks that have not begun are then left out.
 void in_parallel(std::size_t tasks, const std::function<void(std::size_t)>& work);
 
-// Let Python's signal handlers run, at most every few milliseconds: for long loops on one thread.
-// Throws what a handler raises.
+// How many threads a call uses. Results may not depend on it.
+std::size_t threads();
+
+// Let Python's signal handlers run, at most every few milliseconds: for long loops on one thread,
+// and in long tasks. Throws what a handler raises, and in a task whose call was ended, too.
 void check_interrupt();
 
 }  // namespace suffice

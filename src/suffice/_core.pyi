@@ -1,7 +1,7 @@
 """Loops over plain arrays."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -373,81 +373,81 @@ def alpha_scores(
 ) -> NDArray[np.float64]:
     """Return losses, best classes and their probabilities (3, n, A)."""
 
-def gather_levels(codes: NDArray[np.int32], table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rows (n, C) of a table (levels + 2, C) that codes have."""
+def utf8_strings(strings: list) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return strings in UTF-8, one after the other, and where each begins."""
 
-def gather_fold_levels(
-    codes: NDArray[np.int32], folds: NDArray[np.int32], table: NDArray[np.float64], classes: int
-) -> NDArray[np.float64]:
-    """Return the rows (n, C) of each row's fold in a table (levels + 2, folds * C)."""
+def is_ascii(text: NDArray[np.uint8]) -> bool:
+    """Say whether all bytes are ASCII."""
 
-def gather_left_out_levels(
-    codes: NDArray[np.int32],
-    own: NDArray[np.int32],
-    table: NDArray[np.float64],
-    left_out: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    """Return the rows (n, C) of a table (levels + 2, C), by another for each row's own class."""
+def take_names(
+    letters: NDArray[np.uint8], begins: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Return some of the names: letters, and where each begins."""
 
-def level_counts(
-    codes: NDArray[np.int32],
-    own: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    classes: int,
-    levels: int,
-) -> tuple[int, NDArray[np.float64]]:
-    """Return a row of an unknown level, or -1, and the weight of levels by class (C, levels)."""
+def order_names(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of names in the order of their bytes."""
 
-def find_bins(x: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return how many edges are at or below each number, -1 of NaN."""
+def murmur_names(letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return MurmurHash3 of each name."""
 
-def add_deviations(
-    x: NDArray[np.float64],
-    centre: float,
-    scale: float,
-    most: float,
-    coefficients: NDArray[np.float64],
-    scores: NDArray[np.float64],
-) -> None:
-    """Add coefficients (C,) times (x - centre) / scale, clipped, to scores (n, C)."""
-
-def combination_keys(
-    codes: NDArray[np.int32], sizes: NDArray[np.int64], steps: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """Return one number for each row of codes (n, d), -1 with a gap."""
-
-def pair_gains(
-    codes: NDArray[np.int32],
-    levels: NDArray[np.int64],
-    own: NDArray[np.int32],
-    weights: NDArray[np.float64],
-    classes: int,
-    strengths: NDArray[np.float64],
-    max_cells: int,
-) -> NDArray[np.float64]:
-    """Return what pairs of columns (d, n) tell of the class beyond each, in nats (d, d)."""
-
-WIDE: int = 35
-
-def cube_sums(
-    grid: NDArray[np.float64], sides: NDArray[np.int64], width: int
-) -> NDArray[np.float64]:
-    """Return the sums of cubes about every cell of a grid, given flat."""
-
-def searchlight(
-    X: NDArray[Any],
-    codes: NDArray[np.int32],
-    fold_of: NDArray[np.int64],
-    order: NDArray[np.int64],
-    starts: NDArray[np.int64],
-    counts: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    scatter: NDArray[np.float64],
-    prior: NDArray[np.float64],
-    tied: bool,
-    unseen: float,
-    cells: NDArray[np.int64],
-    sides: NDArray[np.int64],
+def order_cells(
+    columns: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    row_begins: NDArray[np.int64],
+    moved: NDArray[np.int32],
     width: int,
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return how often cubes (V,) tell the class of left-out rows, and where classes are flat."""
+    like: NDArray[Any],
+) -> tuple:
+    """Return counts of the type of `like`, new columns in order, and where rows begin."""
+
+def sum_cells(
+    columns: NDArray[np.int32], counts: NDArray[np.int32], width: int
+) -> NDArray[np.int64]:
+    """Return sums of counts, and numbers of rows, by column, (2, width)."""
+
+class Letters:
+    """How code points are written in words."""
+
+    @overload
+    def __init__(self, lowercase: bool) -> None:
+        """For text that is all ASCII."""
+
+    @overload
+    def __init__(
+        self, lowercase: bool, written: NDArray[np.uint32], cases: NDArray[np.uint8]
+    ) -> None:
+        """As tables of all code points say."""
+
+class TermTable:
+    """Words and runs of words by column; columns only ever come to it."""
+
+    def __init__(
+        self,
+        stop_letters: NDArray[np.uint8],
+        stop_begins: NDArray[np.int64],
+        word_letters: int,
+        shortest: int,
+        longest: int,
+    ) -> None: ...
+    def __len__(self) -> int: ...
+    def learn_names(self, letters: NDArray[np.uint8], begins: NDArray[np.int64]) -> None:
+        """Give a column to each name."""
+
+    def count(
+        self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """Return columns and counts (cells,), where rows begin (n + 1,), and numbers of terms without a column (n,)."""
+
+    def learn(
+        self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+        """As count, with new columns for what has none."""
+
+    def names(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the names of columns: letters, and where each begins."""
+
+    def words(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return all words: letters, and where each begins."""
+
+    def words_of_columns(self) -> NDArray[np.int64]:
+        """Return the words of each column by number, (longest, columns); -1 for none."""

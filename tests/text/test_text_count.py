@@ -13,11 +13,9 @@ from sklearn.utils import murmurhash3_32
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from suffice.errors import InputError
-from suffice.kernels.text.murmur import murmur
 from suffice.text.vectorize.analyzer import LETTER_RUNS, WordAnalyzer
 from suffice.text.vectorize.hashing import HashingVectorizer
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
-from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vectorizer import CountVectorizer
 
 # Letters that are lowered, cut or written in a way of their own, and what parts words.
@@ -236,14 +234,6 @@ def test_a_given_vocabulary_needs_no_fit():
     ours = CountVectorizer(vocabulary=["be", "to"])
     assert ours.transform(["to be or not to be"]).toarray().tolist() == [[2, 2]]
     assert ours.get_feature_names_out().tolist() == ["be", "to"]
-
-
-@given(st.lists(st.binary(max_size=40), min_size=1, max_size=20))
-def test_names_are_hashed_as_scikit_learn_hashes_them(spelled):
-    names = Names.of_bytes(spelled)
-    codes = np.empty(len(names), np.int32)
-    murmur(names.letters, names.begins, codes)
-    assert codes.tolist() == [murmurhash3_32(name, seed=0) for name in spelled]
 
 
 @pytest.mark.parametrize("width", [1, 3, 1 << 20, (1 << 31) - 2])

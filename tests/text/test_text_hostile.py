@@ -11,9 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from suffice.data import Documents
-from suffice.kernels import ranges
-from suffice.kernels.text.word_table import UNKNOWN, add_word, find_word, hash_of, with_room
-from suffice.text.vectorize import lexicon
 from suffice.text.vectorize.hashing import HashingVectorizer
 from suffice.text.vectorize.lexicon import Lexicon, WordNgrams
 from suffice.text.vectorize.vectorizer import CountVectorizer
@@ -77,15 +74,17 @@ CUTS = [{}, {"ngram_range": (1, 3)}, {"stop_words": ["to", "or"], "ngram_range":
 
 @pytest.mark.parametrize("settings", CUTS, ids=str)
 @pytest.mark.parametrize("number", [1, 2, 7])
-@given(documents)
-def test_any_number_of_threads_and_any_size_of_chunks_count_alike(number, settings, learned):
-    plain = CountVectorizer(**settings).partial_fit(learned)
-    hashed = HashingVectorizer(**settings).fit(learned)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexicon, "get_threads", lambda: number)
-        patch.setattr(lexicon, "WORTH_A_CORE", 1)
-        patch.setattr(lexicon, "CHUNK", 5)
-        patch.setattr(ranges, "RANGE_CELLS", 3)
+def test_any_number_of_threads_and_any_size_of_ranges_count_alike(
+    number, settings, threads, ranges
+):
+    @given(documents)
+    def check(learned):
+        threads(1)
+        ranges(1 << 19)
+        plain = CountVectorizer(**settings).partial_fit(learned)
+        hashed = HashingVectorizer(**settings).fit(learned)
+        threads(number)
+        ranges(3)
         some = CountVectorizer(**settings).partial_fit(learned)
         assert list(some.vocabulary_) == list(plain.vocabulary_)
         np.testing.assert_array_equal(some.term_counts_, plain.term_counts_)
@@ -98,7 +97,9 @@ def test_any_number_of_threads_and_any_size_of_chunks_count_alike(number, settin
         assert list(refitted._fitted.terms) == list(hashed._fitted.terms)
         expected = theirs.CountVectorizer(**settings).fit_transform(learned)
         found = CountVectorizer(**settings).fit_transform(learned)
-    np.testing.assert_array_equal(found.toarray(), expected.toarray())
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+
+    check()
 
 
 @given(st.lists(documents, min_size=1, max_size=5), st.randoms(use_true_random=False))
@@ -132,29 +133,6 @@ def test_long_words_with_the_same_beginning_are_distinguished():
     found = counter.fit_transform([" ".join(words), " ".join(words[::2])])
     assert counter.vocabulary_ == {word: at for at, word in enumerate(sorted(words))}
     assert Counter(found.toarray().sum(axis=0).tolist()) == {1: 14, 2: 14}
-
-
-def test_two_words_of_one_hash_are_distinguished_by_their_bytes():
-    words, _ = lexicon._empty(WordNgrams())
-    spelled = [b"first", b"other", b"firsts", b"longer words", b"longer wordy", b"longer word"]
-    texts = [np.frombuffer(word, np.uint8) for word in (*spelled, b"third", b"longer wordz")]
-    code = np.uint64(0x1234567800000001)
-
-    def numbers(some):
-        return [
-            find_word(
-                *words[:1], *words[2:5], text, 0, len(text), hash_of(text, 0, len(text))[1], code
-            )
-            for text in some
-        ]
-
-    for number, text in enumerate(texts[:6]):
-        assert numbers([text]) == [UNKNOWN]
-        head = hash_of(text, 0, len(text))[1]
-        assert add_word(words, text, 0, len(text), head, code) == number
-    assert numbers(texts) == [0, 1, 2, 3, 4, 5, UNKNOWN, UNKNOWN]
-    words = with_room(words, 5000, 64)
-    assert numbers(texts) == [0, 1, 2, 3, 4, 5, UNKNOWN, UNKNOWN]
 
 
 def test_counting_changes_nothing_in_a_lexicon():

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice._core import utf8_strings
 from suffice.data.frames import library_of
 from suffice.errors import InputError
 
@@ -105,9 +104,6 @@ def as_list(source: Any) -> Any:
     return source
 
 
-UTF8_NAMES = {"utf-8", "utf8", "u8", "ascii", "us-ascii"}
-
-
 @dataclass(frozen=True)
 class Documents:
     """Documents, one after the other, in UTF-8.
@@ -147,16 +143,11 @@ class Documents:
         column = as_arrow(source)
         if column is not None:
             return cls._of_arrow(column, encoding, decode_error)
-        source = as_list(source)
-        encoded = [_encoded(d, at, encoding, decode_error) for at, d in enumerate(source)]
-        return cls.of_bytes(encoded)
-
-    @classmethod
-    def of_bytes(cls, encoded: list[bytes]) -> Self:
-        """Take documents that are UTF-8 already."""
-        begins = np.zeros(len(encoded) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, encoded), np.int64, len(encoded)), out=begins[1:])
-        return cls(np.frombuffer(b"".join(encoded), np.uint8), begins)
+        listed = enumerate(as_list(source))
+        texts = [
+            d if type(d) is str else _decoded(d, at, encoding, decode_error) for at, d in listed
+        ]
+        return cls(*utf8_strings(texts))
 
     @classmethod
     def _of_arrow(cls, column: Any, encoding: str, decode_error: str) -> Self:
@@ -192,37 +183,10 @@ class Documents:
         taken: bytes = self.text[self.begins[at] : self.begins[at + 1]].tobytes()
         return taken.decode("utf-8", "surrogatepass")
 
-    def take(self, start: int, stop: int) -> Self:
-        """Return the documents from `start` to before `stop`, without a copy."""
-        return type(self)(self.text, self.begins[start : stop + 1])
-
     @property
     def letters(self) -> NDArray[np.uint8]:
         """The bytes of these documents."""
         return self.text[self.begins[0] : self.begins[-1]]
-
-    def ranges(self, size: int) -> list[tuple[int, int]]:
-        """Cut the documents into ranges of about this many bytes, never within a document."""
-        whole = int(self.begins[-1] - self.begins[0])
-        marks = self.begins[0] + size * np.arange(1, whole // max(size, 1) + 1)
-        cuts = np.unique(np.searchsorted(self.begins, marks, side="left"))
-        ends = [0, *(int(cut) for cut in cuts if 0 < cut < len(self)), len(self)]
-        return [pair for pair in pairwise(ends) if pair[0] < pair[1]]
-
-    def with_replacements(self, numbers: Iterable[int], documents: Iterable[str]) -> Self:
-        """Return the documents with some of them replaced."""
-        new = {number: _utf8(document) for number, document in zip(numbers, documents, strict=True)}
-        if not new:
-            return self
-        pieces, before = [], 0
-        lengths = np.diff(self.begins)
-        for number in sorted(new):
-            pieces += [self.text[self.begins[before] : self.begins[number]].tobytes(), new[number]]
-            lengths[number] = len(new[number])
-            before = number + 1
-        pieces.append(self.text[self.begins[before] : self.begins[-1]].tobytes())
-        begins = np.concatenate([[0], np.cumsum(lengths)])
-        return type(self)(np.frombuffer(b"".join(pieces), np.uint8), begins)
 
 
 def is_missing(document: Any) -> bool:
@@ -241,17 +205,11 @@ def not_text_error(document: Any, at: int) -> InputError:
     return InputError(f"Document {at} is {document!r:.80}, of type {kind}. {cure}")
 
 
-def _utf8(document: str) -> bytes:
-    return document.encode("utf-8", "surrogatepass")
-
-
-def _encoded(document: Any, at: int, encoding: str, decode_error: str) -> bytes:
+def _decoded(document: Any, at: int, encoding: str, decode_error: str) -> str:
     if isinstance(document, str):
-        return _utf8(document)
+        return document
     if isinstance(document, bytes):
-        if encoding.lower() in UTF8_NAMES and document.isascii():
-            return document
-        return _utf8(document.decode(encoding, decode_error))
+        return document.decode(encoding, decode_error)
     if is_missing(document):
-        return b""
+        return ""
     raise not_text_error(document, at)

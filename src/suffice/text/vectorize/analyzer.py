@@ -14,8 +14,7 @@ import numpy as np
 from suffice.data.documents import Documents, arrow_pieces, is_missing
 from suffice.errors import InputError
 from suffice.estimators.merging import same
-from suffice.kernels.text.words import is_ascii, mark_pairs
-from suffice.text.vectorize.lexicon import LOWERED_BY_PYTHON, Lexicon, WordNgrams
+from suffice.text.vectorize.lexicon import Lexicon, WordNgrams
 from suffice.text.vectorize.terms import Names, TermCounts, Terms
 
 # Patterns that find runs of letters, and how many letters these have at least.
@@ -169,16 +168,7 @@ class WordAnalyzer(Analyzer):
 
     def prepare(self, source: Any) -> Documents:
         """Return documents in which the loops find the words that Python would find."""
-        return self.lower(Documents.of(source, self.encoding, self.decode_error))
-
-    def lower(self, documents: Documents) -> Documents:
-        """Return documents, lowered where only Python knows how."""
-        if not self.ngrams.lowercase or is_ascii(documents.letters):
-            return documents
-        found = np.zeros(len(documents), bool)
-        mark_pairs(documents.text, documents.begins, LOWERED_BY_PYTHON, found)
-        marked = np.flatnonzero(found).tolist()
-        return documents.with_replacements(marked, [documents[at].lower() for at in marked])
+        return Documents.of(source, self.encoding, self.decode_error)
 
     def finder(self, terms: Terms) -> Lexicon:
         """Return the lexicon of these terms."""

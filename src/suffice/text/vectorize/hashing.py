@@ -12,9 +12,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import HashingVectorizer as ScikitHashingVectorizer
 from sklearn.preprocessing import normalize
 
+from suffice._core import murmur_names
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
-from suffice.kernels.text.murmur import murmur
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.text.vectorize.vocabulary import Vocabulary
@@ -135,8 +135,7 @@ scikit-learn
         names = terms.terms
         if not isinstance(names, Names):
             names = Names.of_bytes([_bytes(term) for term in names])
-        codes = np.empty(len(names), np.int32)
-        murmur(names.letters, names.begins, codes)
+        codes = murmur_names(names.letters, names.begins)
         # The absolute value in 64 bits: that of -2**31 is no number of 32.
         columns = np.abs(codes.astype(np.int64)) % self.n_features
         signs = np.where((codes < 0) & self.alternate_sign, np.int32(-1), np.int32(1))

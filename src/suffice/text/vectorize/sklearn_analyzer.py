@@ -85,7 +85,7 @@ class PreprocessedWordAnalyzer(WordAnalyzer):
         if vectorizer.strip_accents:
             preprocess = vectorizer.build_preprocessor()
             return Documents.of([preprocess(documents[at]) for at in range(len(documents))])
-        return self.lower(documents)
+        return documents
 
 
 @dataclass(frozen=True, eq=False)

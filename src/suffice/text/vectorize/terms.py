@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.kernels.text.cells import DIGIT, add_counts, add_ones, ordered_rows
-from suffice.kernels.text.term_names import gather_names
+from suffice._core import order_cells, order_names, sum_cells, take_names, utf8_strings
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Names:
     @classmethod
     def of(cls, names: Iterable[str]) -> Self:
         """Take strings."""
-        return cls.of_bytes([name.encode("utf-8", "surrogatepass") for name in names])
+        return cls(*utf8_strings(list(names)))
 
     @classmethod
     def of_bytes(cls, encoded: list[bytes]) -> Self:
@@ -75,25 +73,12 @@ class Names:
         """Return the names of these numbers, in their order."""
         numbers = np.asarray(numbers)
         numbers = np.flatnonzero(numbers) if numbers.dtype == bool else numbers.astype(np.intp)
-        lengths = np.diff(self.begins)[numbers]
-        begins = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        letters = np.empty(begins[-1], np.uint8)
-        gather_names(self.letters, self.begins, numbers, begins, letters)
-        return type(self)(letters, begins)
+        return type(self)(*take_names(self.letters, self.begins, numbers))
 
     def order(self) -> NDArray[np.intp]:
         """Return the names' numbers in the order of the names, (names,)."""
-        import pyarrow as pa
-        from pyarrow import compute
-
-        buffers = [
-            None,
-            pa.py_buffer(self.begins),
-            pa.py_buffer(np.ascontiguousarray(self.letters)),
-        ]
-        held = pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(self), buffers)
         # The order of UTF-8 bytes is that of code points, and so of Python's strings.
-        return np.asarray(compute.array_sort_indices(held).to_numpy().astype(np.intp))
+        return order_names(self.letters, self.begins)
 
 
 # Terms by column: names, or a list if an analyzer gives terms that are not strings.
@@ -120,46 +105,24 @@ class TermCounts(NamedTuple):
     """(documents,): how many terms have no column"""
 
     def matrix(self, width: int, moved: Any = None, dtype: Any = np.int64) -> Any:
-        """Return the CSR array (documents, width), column c of these counts being `moved[c]`."""
-        if moved is None:
-            moved = np.arange(width)
-        moved = np.asarray(moved, np.int32)
-        columns = np.empty(len(self.columns), np.int32)
+        """Return the CSR array (documents, width), column c of these counts being `moved[c]`.
+
+        Columns that are moved to -1 are left out.
+        """
+        moved = np.asarray(() if moved is None else moved, np.int32)
         exact = np.dtype(dtype) in (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.int32))
-        counts = np.empty(len(self.columns), dtype if exact else np.int64)
-        begins, rows = self.row_begins, len(self.unknown)
-        wide = max(1, len(self.columns) // max(rows, 1))
-        digits = -(-max(width - 1, 1).bit_length() // DIGIT)
-
-        def work(start: int, stop: int) -> None:
-            some = begins[start : stop + 1]
-            ordered_rows(self.columns, self.counts, some, moved, columns, counts, digits)
-
-        on_all_cores(work, row_ranges(rows, wide))
+        like = np.empty(0, dtype if exact else np.int64)
+        counts, columns, begins = order_cells(*self[:3], moved, width, like)
         narrow = np.int32 if len(columns) <= np.iinfo(np.int32).max else np.int64
         cells = counts if exact else counts.astype(dtype)
-        found = csr_array((cells, columns, begins.astype(narrow)), shape=(rows, width))
+        shape = len(self.unknown), width
+        found = csr_array((cells, columns, begins.astype(narrow)), shape=shape)
         found.has_sorted_indices = found.has_canonical_format = True
         return found
 
-    def without(self, gone: NDArray[np.bool_]) -> TermCounts:
-        """Return the counts without some columns, (width,)."""
-        kept = ~gone[self.columns]
-        before = np.concatenate([[0], np.cumsum(kept)])
-        begins = before[self.row_begins]
-        return TermCounts(self.columns[kept], self.counts[kept], begins, self.unknown)
-
-    def totals(self, width: int) -> NDArray[np.int64]:
-        """Return how often each term occurs, (width,)."""
-        totals = np.zeros(width, np.int64)
-        add_counts(self.columns, self.counts, totals)
-        return totals
-
-    def document_counts(self, width: int) -> NDArray[np.int64]:
-        """Return in how many documents each term occurs, (width,)."""
-        documents = np.zeros(width, np.int64)
-        add_ones(self.columns, documents)
-        return documents
+    def sums(self, width: int) -> NDArray[np.int64]:
+        """Return how often each term occurs, and in how many documents, (2, width)."""
+        return sum_cells(self.columns, self.counts, width)
 
     @classmethod
     def concatenate(cls, parts: list[TermCounts]) -> TermCounts:

@@ -271,8 +271,6 @@ as in scikit-learn
         return learned, TermCounts.concatenate(kept)
 
     def _matrix(self, counted: TermCounts, width: int, moved: Any = None) -> Any:
-        if moved is not None and (moved < 0).any():
-            counted, moved = counted.without(moved < 0), np.maximum(moved, 0)
         found = counted.matrix(width, moved, self.dtype)
         if self.binary:
             found.data.fill(1)

@@ -222,8 +222,7 @@ class LearnedTerms:
             vocabulary, counted = self.vocabulary, self.vocabulary.count(analyzer, batch)
         else:
             vocabulary, counted = self.vocabulary.learn(analyzer, batch)
-        width = len(vocabulary)
-        counts = np.stack([counted.totals(width), counted.document_counts(width)])
+        counts = counted.sums(len(vocabulary))
         counts[:, : len(self.vocabulary)] += self.counts
         documents = self.n_documents + len(counted.unknown)
         return replace(self, vocabulary=vocabulary, counts=counts, n_documents=documents), counted

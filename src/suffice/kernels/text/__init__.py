@@ -1,1 +1,0 @@
-"""Words and n-grams of documents, counted."""
