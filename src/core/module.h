@@ -15,5 +15,7 @@ void bind_scatter(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_gaussian_scores(nb::module_& m);
 void bind_table_scores(nb::module_& m);
+void bind_logistic(nb::module_& m);
+void bind_combination(nb::module_& m);
 
 }  // namespace suffice

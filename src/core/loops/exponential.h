@@ -8,7 +8,7 @@
 
 namespace suffice {
 
-// Replace x (size,), all 0 or less, by exp(x), to an ulp; below -708, where exp(x) is no normal
+// Replace x (size,), all 0 or less, by exp(x), to 1.1 ulp; below -708, where exp(x) is no normal
 // number any more, by 0.
 //
 // exp(x) = 2^k exp(r) with |r| <= log(2)/2, and exp(r) by its series.
