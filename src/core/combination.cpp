@@ -240,6 +240,27 @@ void require_features(const In<std::uint32_t, 2>& at, const In<double, 2>& value
     require(cells == 0 || largest_index(reinterpret_cast<const std::int32_t*>(at.data()), cells) < features, "features that there are not");
 }
 
+// base + the weights of its features in one row.
+double feature_margin(const std::uint32_t* at, const double* values, std::size_t wide, const double* weights, double base) {
+    for (std::size_t a = 0; a < wide; ++a) base += values[a] * weights[at[a]];
+    return base;
+}
+
+// The margin of every row, (n,), under weights (m,).
+auto feature_margins(In<std::uint32_t, 2> at, In<double, 2> values, In<double, 1> base, In<double, 1> weights) {
+    const std::size_t rows = at.shape(0), wide = at.shape(1);
+    require_features(at, values, weights.shape(0));
+    require(base.shape(0) == rows, "rows do not fit");
+    auto margins = make_array<double>({rows}, false);
+    nb::gil_scoped_release release;
+    const Ranges ranges(rows, wide);
+    in_parallel(ranges.count(), [&](std::size_t range) {
+        for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i)
+            margins.data()[i] = feature_margin(at.data() + i * wide, values.data() + i * wide, wide, weights.data(), base.data()[i]);
+    });
+    return margins;
+}
+
 // Loss of two classes, the gradient of - loss by the weights (m,) of features, and its Hessian.
 // base (n,) is added to the margin of the second class.
 auto feature_derivatives(In<std::uint32_t, 2> at, In<double, 2> values, In<double, 1> base, In<std::int32_t, 1> codes,
@@ -264,8 +285,7 @@ auto feature_derivatives(In<std::uint32_t, 2> at, In<double, 2> values, In<doubl
                 const std::size_t here = std::min(CHUNK_ROWS, ranges.stop(range) - first);
                 for (std::size_t i = 0; i < here; ++i) {
                     const std::size_t from = (first + i) * wide;
-                    margins[i] = base.data()[first + i];
-                    for (std::size_t a = from; a < from + wide; ++a) margins[i] += values.data()[a] * weights.data()[at.data()[a]];
+                    margins[i] = feature_margin(at.data() + from, values.data() + from, wide, weights.data(), base.data()[first + i]);
                     others[i] = 1 - codes.data()[first + i];
                 }
                 parts[range][0] += logistic_loops().two_classes(margins, others, row_weights.data() + first, here, bends).total;
@@ -324,9 +344,10 @@ auto feature_leverages(In<std::uint32_t, 2> at, In<double, 2> values, In<double,
 void bind_combination(nb::module_& m) {
     using namespace nb::literals;
     m.def("combination_derivatives", &combination_derivatives, "parts"_a, "base"_a, "codes"_a, "row_weights"_a, "offsets"_a, "weights"_a,
-          "Return loss, gradient of - loss and Hessian by offsets and weights (C + K,) of log-likelihoods (n, C, K).");
+          "Return loss, gradient of - loss and Hessian by offsets and weights of blocks.");
     m.def("left_out_scores", &left_out_scores, "parts"_a, "inverse"_a, "codes"_a, "row_weights"_a, "scores"_a,
-          "Return the scores (n, C) of each row under offsets and weights that were fitted without it.");
+          "Return the scores (n, C) of rows under parameters that were fitted without them.");
+    m.def("feature_margins", &feature_margins, "at"_a, "values"_a, "base"_a, "weights"_a, "Return margins of rows of features.");
     m.def("feature_derivatives", &feature_derivatives, "at"_a, "values"_a, "base"_a, "codes"_a, "row_weights"_a, "weights"_a,
           "Return loss, gradient of - loss and Hessian of two classes by weights of features.");
     m.def("feature_leverages", &feature_leverages, "at"_a, "values"_a, "inverse"_a, "Return x^T inverse x of rows of features.");

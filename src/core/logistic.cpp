@@ -19,7 +19,7 @@ namespace suffice {
 namespace {
 
 // Columns of a symmetric product that are multiplied with themselves and those before them.
-constexpr std::size_t PANEL = 64;
+constexpr std::size_t PANEL = 32;
 // Products of numbers after which a thread looks for signals: some hundredths of a second.
 constexpr std::size_t PIECE = std::size_t(1) << 26;
 
@@ -335,7 +335,7 @@ void bind_logistic(nb::module_& m) {
     m.def("exp_of_nonpositive", &exponentials, "x"_a, "Return exp of numbers, all 0 or less, as loops take it: for tests.");
     m.def("softmax_derivatives", &softmax_derivatives, "X"_a, "base"_a, "codes"_a, "weights"_a, "centre"_a, "inverse"_a, "V"_a,
           "intercept"_a, "sample"_a,
-          "Return loss, greatest loss, weight of rows in the Hessian, gradient (K, width) and Hessian of dense rows.");
+          "Return loss, greatest loss, weight in the Hessian, gradient and Hessian of dense rows.");
     m.def("crowded_softmax_derivatives", &crowded_softmax_derivatives, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a,
           "centre"_a, "inverse"_a, "V"_a, "intercept"_a, "sample"_a, "Return the same of sparse rows, made dense.");
     m.def("stored_softmax_derivatives", &stored_softmax_derivatives, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a,

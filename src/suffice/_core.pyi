@@ -390,7 +390,7 @@ def softmax_derivatives(
     intercept: bool,
     sample: int,
 ) -> tuple[float, float, float, NDArray[np.float64], NDArray[np.float64]]:
-    """Return loss, greatest loss, weight of rows in the Hessian, gradient (K, width) and Hessian of dense rows."""
+    """Return loss, greatest loss, weight in the Hessian, gradient and Hessian of dense rows."""
 
 def crowded_softmax_derivatives(
     data: NDArray[Any],
@@ -425,7 +425,7 @@ def combination_derivatives(
     offsets: NDArray[np.float64],
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Return loss, gradient of - loss and Hessian by offsets and weights (C + K,) of log-likelihoods (n, C, K)."""
+    """Return loss, gradient of - loss and Hessian by offsets and weights of blocks."""
 
 def left_out_scores(
     parts: NDArray[np.float64],
@@ -434,7 +434,15 @@ def left_out_scores(
     row_weights: NDArray[np.float64],
     scores: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return the scores (n, C) of each row under offsets and weights that were fitted without it."""
+    """Return the scores (n, C) of rows under parameters that were fitted without them."""
+
+def feature_margins(
+    at: NDArray[np.uint32],
+    values: NDArray[np.float64],
+    base: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return margins of rows of features."""
 
 def feature_derivatives(
     at: NDArray[np.uint32],

@@ -156,6 +156,8 @@ def test_features_have_the_derivatives_of_their_formula(shape, ranges):
             ranges(cells)
         found = _core.feature_derivatives(case.at, case.values, case.base, *own, case.weights)
         same(found, (loss, gradient, hessian))
+        found = _core.feature_margins(case.at, case.values, case.base, case.weights)
+        np.testing.assert_allclose(found, margins, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", FEATURES)

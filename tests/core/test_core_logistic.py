@@ -173,7 +173,7 @@ def test_threads_and_instruction_sets_change_no_bit(classes, threads, ranges, in
     assert len(set(seen)) == 1
 
 
-def test_exponentials_are_right_to_about_an_ulp(instruction_sets):
+def test_exponentials_are_right_to_an_ulp(instruction_sets):
     rng = np.random.default_rng(0)
     spans = [1e-300, 1e-12, 1.0, 40.0, 707.9]
     x = -np.concatenate([[0.0], *(rng.uniform(0, span, 20_000) for span in spans)])
@@ -184,7 +184,7 @@ def test_exponentials_are_right_to_about_an_ulp(instruction_sets):
         use()
         found = _core.exp_of_nonpositive(x)
         ulps = np.abs(found - exact) / np.spacing(exact.astype(np.float64))
-        assert ulps.max() < 1.1
+        assert ulps.max() < 1.0
 
 
 def test_exponentials_of_numbers_without_a_normal_one_are_zero(instruction_sets):

@@ -7,11 +7,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from suffice import _core
 from suffice.logistic.likelihood import Derivatives
 from suffice.tally.tally import Floats
+
+# The two offsets come first among the parameters.
+OFFSETS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +85,7 @@ class BinaryLogLikelihood:
         # The core gives the first class the margin, and the intercept the last place.
         own = np.int32(1) - self.class_index, self.row_weights
         units = np.zeros(blocks), np.ones(blocks)
-        V = np.append(params[2:], params[1] - params[0])[None]
+        V = np.append(params[OFFSETS:], params[1] - params[0])[None]
         loss, _, _, gradient, hessian = _core.softmax_derivatives(
             self.log_ratios, self.log_prior, *own, *units, V, True, 1
         )
@@ -91,10 +93,10 @@ class BinaryLogLikelihood:
 
     def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
         """Return the scores, (n, 2), under parameters that were fitted without the row."""
-        lines = np.empty((2 + self.log_ratios.shape[1], len(self.log_ratios)))
-        lines[0], lines[1], lines[2:] = -1.0, 1.0, self.log_ratios.T
-        solved = solve_triangular(lower, lines, lower=True, overwrite_b=True)
-        leverage = np.einsum("pn,pn->n", solved, solved)
+        root = np.linalg.inv(lower)
+        solved = self.log_ratios @ root[:, OFFSETS:].T
+        solved += root[:, 1] - root[:, 0]
+        leverage = np.einsum("np,np->n", solved, solved)
         own = self.class_index, self.row_weights
         return margin_scores(left_out_margins(self.margins(params), leverage, *own))
 
@@ -168,10 +170,6 @@ class FeatureRows:
         return out
 
 
-# The two offsets come first among the parameters.
-OFFSETS = 2
-
-
 @dataclass(frozen=True, eq=False)
 class SparseBinaryLogLikelihood:
     """`BinaryLogLikelihood` of sparse rows: margins are log prior odds + u_1 - u_0 + features w.
@@ -211,8 +209,8 @@ class SparseBinaryLogLikelihood:
 
     def margins(self, params: Floats) -> Floats:
         """Return the margin of every row, (n,), under offsets and weights (2 + m,)."""
-        weights = _join_offsets(params)[self.features.at]
-        return np.asarray(self.log_prior + np.einsum("nw,nw->n", self.features.values, weights))
+        rows = self.features
+        return _core.feature_margins(rows.at, rows.values, self.log_prior, _join_offsets(params))
 
     def scores(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, 2); those of the first class are 0."""

@@ -65,9 +65,11 @@ class MulticlassLogLikelihood:
     def scores(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, C)."""
         classes, blocks = self.size
-        by_blocks = self.log_likelihoods.reshape(-1, blocks) @ params[classes:]
-        by_blocks = by_blocks.reshape(self.log_prior.shape)
-        return np.asarray(self.log_prior + params[:classes] + by_blocks)
+        out = self.log_likelihoods.reshape(self.log_prior.size, blocks) @ params[classes:]
+        out = out.reshape(self.log_prior.shape)
+        out += self.log_prior
+        out += params[:classes]
+        return np.asarray(out)
 
     def scores_without_row(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, C), under the prior without the row."""
