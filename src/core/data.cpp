@@ -121,6 +121,33 @@ auto first_rows(In<std::int32_t, 1> codes, std::size_t classes, std::size_t want
     return rows;
 }
 
+// The first row with a cell that is not a finite number, or -1.
+std::int64_t first_incomplete_row(AnyRows X) {
+    nb::gil_scoped_release release;
+    return with_cells(X, [&](auto x) -> std::int64_t {
+        using T = typename decltype(x)::Cell;
+        const auto finite = check_loops<T>().finite;
+        const Ranges ranges(x.rows, x.columns);
+        std::vector<std::int64_t> found(ranges.count(), -1);
+        in_parallel(ranges.count(), [&](std::size_t range) {
+            constexpr std::size_t TOGETHER = 64;
+            std::vector<T> buffer(x.room(TOGETHER));
+            const std::size_t stop = ranges.stop(range);
+            for (std::size_t first = ranges.start(range); first < stop && found[range] < 0; first += TOGETHER) {
+                const std::size_t rows = std::min(TOGETHER, stop - first);
+                const T* block = x.block(first, first + rows, buffer.data());
+                if (finite(block, rows * x.columns)) continue;
+                std::size_t i = 0;
+                while (i + 1 < rows && finite(block + i * x.columns, x.columns)) ++i;
+                found[range] = static_cast<std::int64_t>(first + i);
+            }
+        });
+        for (std::int64_t row : found)
+            if (row >= 0) return row;
+        return -1;
+    });
+}
+
 // ---- Strings ------------------------------------------------------------------------------------
 
 // A string of up to 32 bytes is five whole numbers: its size and four blocks of eight bytes, which
@@ -364,6 +391,7 @@ void bind_data(nb::module_& m) {
           "Return the distinct labels in order and each row's place among them, or None.");
     m.def("first_rows", &first_rows, "codes"_a, "classes"_a, "wanted"_a,
           "Return the first rows of each class, -1 where there are fewer.");
+    m.def("first_incomplete_row", &first_incomplete_row, "X"_a, "Return the first row with a cell that is not finite, or -1.");
     m.def("encode_strings", &encode_strings, "text"_a, "begins"_a, "missing"_a, "max_levels"_a,
           "Return the level of each string by number, and size and begin of each level, or None.");
     m.def("hash_rows", &hash_rows, "X"_a, "seeds"_a, "hashes"_a, "Add the hashes of dense rows.");

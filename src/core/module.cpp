@@ -15,4 +15,6 @@ NB_MODULE(_core, m) {
     suffice::bind_searchlight(m);
     suffice::bind_text(m);
     suffice::bind_term_table(m);
+    suffice::bind_logistic(m);
+    suffice::bind_combination(m);
 }

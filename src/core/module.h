@@ -19,5 +19,7 @@ void bind_levels(nb::module_& m);
 void bind_searchlight(nb::module_& m);
 void bind_text(nb::module_& m);
 void bind_term_table(nb::module_& m);
+void bind_logistic(nb::module_& m);
+void bind_combination(nb::module_& m);
 
 }  // namespace suffice

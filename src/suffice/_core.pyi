@@ -38,6 +38,9 @@ def encode_integers(
 def first_rows(codes: NDArray[np.int32], classes: int, wanted: int) -> NDArray[np.int64]:
     """Return the first rows of each class, -1 where there are fewer."""
 
+def first_incomplete_row(X: NDArray[Any]) -> int:
+    """Return the first row with a cell that is not finite, or -1."""
+
 def encode_strings(
     text: NDArray[np.uint8], begins: NDArray[Any], missing: NDArray[np.bool_], max_levels: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]] | None:
@@ -451,3 +454,77 @@ class TermTable:
 
     def words_of_columns(self) -> NDArray[np.int64]:
         """Return the words of each column by number, (longest, columns); -1 for none."""
+def exp_of_nonpositive(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return exp of numbers, all 0 or less, as loops take it: for tests."""
+def softmax_derivatives(
+    X: NDArray[Any],
+    base: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    V: NDArray[np.float64],
+    intercept: bool,
+    sample: int,
+) -> tuple[float, float, float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return loss, greatest loss, weight in the Hessian, gradient and Hessian of dense rows."""
+def crowded_softmax_derivatives(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    centre: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    V: NDArray[np.float64],
+    intercept: bool,
+    sample: int,
+) -> tuple[float, float, float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return the same of sparse rows, made dense."""
+def stored_softmax_derivatives(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    table: NDArray[np.float64],
+    bias: NDArray[np.float64],
+) -> tuple[float, float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return loss, greatest loss and gradients by table (columns, K) and bias, by stored cells."""
+def combination_derivatives(
+    parts: NDArray[np.float64],
+    base: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    row_weights: NDArray[np.float64],
+    offsets: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return loss, gradient of - loss and Hessian by offsets and weights of blocks."""
+def left_out_scores(
+    parts: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    row_weights: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the scores (n, C) of rows under parameters that were fitted without them."""
+def feature_margins(
+    at: NDArray[np.uint32],
+    values: NDArray[np.float64],
+    base: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return margins of rows of features."""
+def feature_derivatives(
+    at: NDArray[np.uint32],
+    values: NDArray[np.float64],
+    base: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    row_weights: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+    """Return loss, gradient of - loss and Hessian of two classes by weights of features."""
+def feature_leverages(
+    at: NDArray[np.uint32], values: NDArray[np.float64], inverse: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return x^T inverse x of rows of features."""

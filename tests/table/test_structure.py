@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import log_softmax, softmax
+from scipy.special import log_softmax
 from sklearn.metrics import log_loss
 
 import suffice
 from suffice import GenerativeClassifier
 from suffice.data import Column, Rows
-from suffice.kernels.logistic.combination import write_left_out
 from suffice.table.structure.join_search import promising_pairs
 
 
@@ -76,42 +75,6 @@ def test_pairs_without_information_are_not_worth_joining():
     ]
     rows = Rows(np.empty((3000, 3)), y, 3)
     assert promising_pairs(columns, rows) == []
-
-
-def left_out_by_hand(parts, hessian, codes, weights, scores):
-    """Newton's step from all rows to all but one, row by row, with numpy."""
-    rows, classes, _ = parts.shape
-    out = np.empty((rows, classes))
-    inverse = np.linalg.inv(hessian)
-    for i in range(rows):
-        lines = np.hstack([np.eye(classes), parts[i]])
-        p = softmax(scores[i])
-        information = weights[i] * (np.diag(p) - np.outer(p, p))
-        pull = weights[i] * (np.eye(classes)[codes[i]] - p)
-        without = hessian - lines.T @ information @ lines
-        out[i] = scores[i] - lines @ np.linalg.solve(without, lines.T @ pull)
-    assert inverse.shape == hessian.shape
-    return out
-
-
-@pytest.mark.parametrize("classes", [3, 12, 40])
-@pytest.mark.parametrize("sharpness", [0.1, 10.0])
-def test_rows_leave_the_weights_of_many_classes_as_by_hand(classes, sharpness):
-    rng = np.random.default_rng(classes)
-    rows, blocks = 120, 2
-    parts = rng.normal(size=(rows, classes, blocks))
-    codes, weights = rng.integers(0, classes, rows).astype(np.int32), rng.uniform(0.5, 2.0, rows)
-    scores = sharpness * rng.normal(size=(rows, classes))
-    hessian = np.eye(classes + blocks)
-    for i in range(rows):
-        lines, p = np.hstack([np.eye(classes), parts[i]]), softmax(scores[i])
-        hessian += weights[i] * lines.T @ (np.diag(p) - np.outer(p, p)) @ lines
-    found = np.empty((rows, classes))
-    write_left_out(parts, np.linalg.inv(hessian), codes, weights, scores, found)
-    expected = left_out_by_hand(parts, hessian, codes, weights, scores)
-    np.testing.assert_allclose(
-        log_softmax(found, axis=1), log_softmax(expected, axis=1), rtol=1e-5, atol=1e-5
-    )
 
 
 @pytest.mark.slow

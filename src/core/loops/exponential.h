@@ -35,8 +35,8 @@ inline void exp_of_nonpositive(double* __restrict x, std::size_t size) {
         series = series * r + 1.0 / 24.0;
         series = series * r + 1.0 / 6.0;
         series = series * r + 0.5;
-        series = series * r + 1.0;
-        series = series * r + 1.0;
+        // The largest terms last, each added once: so it is right to an ulp.
+        series = 1.0 + (r + r * r * series);
         std::int64_t bits;
         std::memcpy(&bits, &rounded, sizeof(bits));
         bits = static_cast<std::int64_t>(static_cast<std::uint64_t>(bits + 1023) << 52);

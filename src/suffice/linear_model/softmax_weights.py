@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import compute_class_weight
 
-from suffice.data.rows import Rows
+from suffice._core import first_incomplete_row
+from suffice.data.rows import Rows, readable
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, one_row, read_features, show_cell
-from suffice.kernels.count.moments import finite
-from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.linear_model.summary import Summary, count_columns
 from suffice.logistic.softmax_fit import SoftmaxFit, SoftmaxSettings, fit_softmax
 from suffice.persist.checks import check_columns, check_kinds, check_shapes, refuse
@@ -365,18 +364,7 @@ def _first_missing_row(rows: Rows) -> int:
     if rows.sparse:
         wrong = np.flatnonzero(~np.isfinite(rows.X.data))
         return int(np.searchsorted(rows.X.indptr, wrong[0], side="right")) - 1 if wrong.size else -1
-    if rows.X.dtype.kind != "f":
-        return -1
-
-    def work(start: int, stop: int) -> bool:
-        block = rows.dense(start, stop)
-        return bool(finite(block, 0, len(block)))
-
-    tasks = row_ranges(*rows.shape)
-    for (start, stop), whole in zip(tasks, on_all_cores(work, tasks), strict=True):
-        if not whole:
-            return start + int(np.argmin(np.isfinite(rows.X[start:stop]).all(axis=1)))
-    return -1
+    return int(first_incomplete_row(readable(rows.X)))
 
 
 def _starting_point(start: SoftmaxWeights | None, rows: Rows) -> tuple[Floats, Floats] | None:

@@ -8,15 +8,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.logistic.binary import add_binary, write_leverages
-from suffice.kernels.logistic.binary_sparse import (
-    add_sparse_binary,
-    write_sparse_leverages,
-    write_sparse_margins,
-)
-from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.logistic.likelihood import Derivatives, add_ranges
+from suffice import _core
+from suffice.logistic.likelihood import Derivatives
 from suffice.tally.tally import Floats
+
+# The two offsets come first among the parameters.
+OFFSETS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,32 +81,34 @@ class BinaryLogLikelihood:
 
     def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
         """Return value, gradient and Hessian, always of all rows."""
-        size = len(params)
-        second = self.class_index.astype(np.float64)
-
-        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-            here = slice(start, stop)
-            sums = np.zeros(1), np.zeros(size), np.zeros((size, size))
-            own = second[here], self.row_weights[here]
-            add_binary(self.log_ratios[here], self.log_prior[here], *own, params, *sums)
-            return sums
-
-        return add_ranges(on_all_cores(work, self._ranges()))
+        blocks = self.log_ratios.shape[1]
+        # The core gives the first class the margin, and the intercept the last place.
+        own = np.int32(1) - self.class_index, self.row_weights
+        units = np.zeros(blocks), np.ones(blocks)
+        V = np.append(params[OFFSETS:], params[1] - params[0])[None]
+        loss, _, _, gradient, hessian = _core.softmax_derivatives(
+            self.log_ratios, self.log_prior, *own, *units, V, True, 1
+        )
+        return split_offsets(-loss, -np.roll(gradient[0], 1), np.roll(hessian, 1, axis=(0, 1)))
 
     def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
         """Return the scores, (n, 2), under parameters that were fitted without the row."""
-        margins = self.margins(params)
-        leverage = np.empty(len(margins))
-
-        def work(start: int, stop: int) -> None:
-            write_leverages(self.log_ratios[start:stop], lower, leverage[start:stop])
-
-        on_all_cores(work, self._ranges())
+        root = np.linalg.inv(lower)
+        solved = self.log_ratios @ root[:, OFFSETS:].T
+        solved += root[:, 1] - root[:, 0]
+        leverage = np.einsum("np,np->n", solved, solved)
         own = self.class_index, self.row_weights
-        return margin_scores(left_out_margins(margins, leverage, *own))
+        return margin_scores(left_out_margins(self.margins(params), leverage, *own))
 
-    def _ranges(self) -> list[tuple[int, int]]:
-        return row_ranges(len(self.class_index), 1 + self.log_ratios.shape[1])
+
+def split_offsets(value: float, gradient: Floats, hessian: Floats) -> Derivatives:
+    """Return derivatives by two offsets, given those by their difference, which come first.
+
+    What goes to one of the offsets comes from the other.
+    """
+    gradient = np.concatenate([-gradient[:1], gradient])
+    hessian = np.concatenate([-hessian[:1], hessian])
+    return Derivatives(value, gradient, np.concatenate([-hessian[:, :1], hessian], axis=1))
 
 
 def left_out_margins(
@@ -171,10 +170,6 @@ class FeatureRows:
         return out
 
 
-# The two offsets come first among the parameters.
-OFFSETS = 2
-
-
 @dataclass(frozen=True, eq=False)
 class SparseBinaryLogLikelihood:
     """`BinaryLogLikelihood` of sparse rows: margins are log prior odds + u_1 - u_0 + features w.
@@ -214,10 +209,8 @@ class SparseBinaryLogLikelihood:
 
     def margins(self, params: Floats) -> Floats:
         """Return the margin of every row, (n,), under offsets and weights (2 + m,)."""
-        out = np.empty(len(self.log_prior))
         rows = self.features
-        write_sparse_margins(rows.at, rows.values, self.log_prior, _join_offsets(params), out)
-        return out
+        return _core.feature_margins(rows.at, rows.values, self.log_prior, _join_offsets(params))
 
     def scores(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, 2); those of the first class are 0."""
@@ -225,37 +218,22 @@ class SparseBinaryLogLikelihood:
 
     def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
         """Return value, gradient and Hessian, always of all rows."""
-        size = self.features.width
-        second = self.class_index.astype(np.float64)
-        weights = _join_offsets(params)
-
-        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-            here = slice(start, stop)
-            sums = np.zeros(1), np.zeros(size), np.zeros((size, size))
-            at, values = self.features.at[here], self.features.values[here]
-            rows = self.log_prior[here], second[here], self.row_weights[here]
-            add_sparse_binary(at, values, *rows, weights, *sums)
-            return sums
-
-        value, gradient, hessian, _ = add_ranges(on_all_cores(work, self._ranges()))
-        assert hessian is not None
-        # What goes to one of the offsets comes from the other.
-        gradient = np.concatenate([-gradient[:1], gradient])
-        hessian = np.concatenate([-hessian[:1], hessian])
-        return Derivatives(value, gradient, np.concatenate([-hessian[:, :1], hessian], axis=1))
+        rows = self.features
+        own = self.class_index, self.row_weights
+        loss, gradient, hessian = _core.feature_derivatives(
+            rows.at, rows.values, self.log_prior, *own, _join_offsets(params)
+        )
+        return split_offsets(-loss, gradient, hessian)
 
     def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
         """Return the scores, (n, 2), under parameters that were fitted without the row."""
         # Entries of the inverse: solving for the few features of each row would be a solve a row.
         root = np.linalg.inv(lower)
         root = np.concatenate([root[:, 1:2] - root[:, :1], root[:, OFFSETS:]], axis=1)
-        leverage = np.empty(len(self.log_prior))
-        write_sparse_leverages(self.features.at, self.features.values, root.T @ root, leverage)
+        rows = self.features
+        leverage = _core.feature_leverages(rows.at, rows.values, root.T @ root)
         own = self.class_index, self.row_weights
         return margin_scores(left_out_margins(self.margins(params), leverage, *own))
-
-    def _ranges(self) -> list[tuple[int, int]]:
-        return row_ranges(*self.features.at.shape)
 
 
 def _join_offsets(params: Floats) -> Floats:

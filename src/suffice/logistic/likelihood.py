@@ -157,16 +157,6 @@ class LogPosterior(Objective):
         return self.likelihood.left_out_scores(point.params, lower)
 
 
-def add_ranges(parts: list[tuple[Floats, Floats, Floats]]) -> Derivatives:
-    """Return the sum over ranges of rows, given the loss (1,), gradient and Hessian of each."""
-    (loss, gradient, hessian), *others = parts
-    for more in others:
-        loss += more[0]
-        gradient += more[1]
-        hessian += more[2]
-    return Derivatives(-float(loss[0]), gradient, hessian)
-
-
 def penalize(likelihood: LogLikelihood, prior: Prior, params: Floats, sample: int = 1) -> Point:
     """Return log-likelihood plus log prior at some parameters, with its derivatives."""
     found = likelihood.derivatives(params, sample)

@@ -9,9 +9,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.kernels.logistic.combination import add_combination, write_left_out, write_scores
-from suffice.kernels.ranges import on_all_cores, row_ranges
-from suffice.logistic.likelihood import Derivatives, add_ranges
+from suffice import _core
+from suffice.logistic.likelihood import Derivatives
 from suffice.scoring.scorer import log_softmax
 from suffice.tally.tally import Floats
 
@@ -65,16 +64,12 @@ class MulticlassLogLikelihood:
 
     def scores(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, C)."""
-        classes, _ = self.size
-        out = np.empty(self.log_prior.shape)
-
-        def work(start: int, stop: int) -> None:
-            here = slice(start, stop)
-            rows = self.log_likelihoods[here], self.log_prior[here]
-            write_scores(*rows, params[:classes], params[classes:], out[here])
-
-        on_all_cores(work, self._ranges())
-        return out
+        classes, blocks = self.size
+        out = self.log_likelihoods.reshape(self.log_prior.size, blocks) @ params[classes:]
+        out = out.reshape(self.log_prior.shape)
+        out += self.log_prior
+        out += params[:classes]
+        return np.asarray(out)
 
     def scores_without_row(self, params: Floats) -> Floats:
         """Return the scores of all rows, (n, C), under the prior without the row."""
@@ -82,43 +77,21 @@ class MulticlassLogLikelihood:
 
     def derivatives(self, params: Floats, sample: int = 1) -> Derivatives:
         """Return value, gradient and Hessian, always of all rows."""
-        classes, blocks = self.size
-        size = classes + blocks
-
-        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-            here = slice(start, stop)
-            sums = np.zeros(1), np.zeros(size), np.zeros((size, size))
-            rows = self.log_likelihoods[here], self.log_prior[here]
-            own = self.class_index[here], self.row_weights[here]
-            add_combination(*rows, *own, params[:classes], params[classes:], *sums)
-            return sums
-
-        found = add_ranges(on_all_cores(work, self._ranges()))
-        assert found.hessian is not None
-        found.hessian[:classes, classes:] = found.hessian[classes:, :classes].T
-        return found
+        classes, _ = self.size
+        own = self.class_index, self.row_weights
+        loss, gradient, hessian = _core.combination_derivatives(
+            self.log_likelihoods, self.log_prior, *own, params[:classes], params[classes:]
+        )
+        return Derivatives(-loss, gradient, hessian)
 
     def left_out_scores(self, params: Floats, lower: Floats) -> Floats:
         """Return the scores (n, C) under parameters that were fitted without the row.
 
         A number that all classes of a row have in common is left open.
         """
-        out = np.empty(self.log_prior.shape)
-        scores = self.scores(params)
         inverse = np.ascontiguousarray(invert(lower))
-
-        def work(start: int, stop: int) -> None:
-            here = slice(start, stop)
-            rows = self.log_likelihoods[here], inverse
-            own = self.class_index[here], self.row_weights[here]
-            write_left_out(*rows, *own, scores[here], out[here])
-
-        on_all_cores(work, self._ranges())
-        return out
-
-    def _ranges(self) -> list[tuple[int, int]]:
-        classes, blocks = self.size
-        return row_ranges(len(self.class_index), classes * max(1, blocks))
+        own = self.class_index, self.row_weights
+        return _core.left_out_scores(self.log_likelihoods, inverse, *own, self.scores(params))
 
 
 def invert(lower: Floats) -> Floats:
@@ -224,7 +197,7 @@ class MulticlassFeatureLogLikelihood:
         classes, width = proba.shape[1], self.features.shape[1]
         size = classes * width
         out = np.zeros((size, size))
-        for start, stop in row_ranges(len(proba), size):
+        for start, stop in _core.row_ranges(len(proba), size):
             f, p = self.features[start:stop], proba[start:stop]
             weighted = np.sqrt(self.row_weights[start:stop])[:, None] * p
             each = (f[:, :, None] * weighted[:, None, :]).reshape(-1, size)
@@ -259,7 +232,7 @@ class MulticlassFeatureLogLikelihood:
         corner = inverse[blocks:, blocks:].reshape(width, classes, width, classes)
         by_pair = corner[:, one, :, other].transpose(1, 0, 2).reshape(width, -1)
         out = np.empty((len(L), classes, classes))
-        for start, stop in row_ranges(len(L), len(one) * width):
+        for start, stop in _core.row_ranges(len(L), len(one) * width):
             f = self.features[start:stop]
             reached = (f @ by_pair).reshape(len(f), len(one), width)
             out[start:stop, one, other] = (reached @ f[:, :, None])[:, :, 0]

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from suffice import _core
 from suffice.count.moments import count_complete_rows, count_moments
-from suffice.count.ranges import pieces, ranges_with_sums
-from suffice.data.rows import Rows
+from suffice.data.rows import Rows, readable
 from suffice.gaussian.covariance import mle, solve
-from suffice.kernels.logistic.softmax import add_dense_softmax, tiles_of
-from suffice.kernels.logistic.softmax_sparse import add_chunked_softmax, add_sparse_softmax
-from suffice.kernels.ranges import on_all_cores
 from suffice.logistic.likelihood import Derivatives, penalize
 from suffice.logistic.newton import Objective, Point
 from suffice.tally import Moments
@@ -24,6 +21,8 @@ from suffice.tally.tally import ROUNDING, Floats
 
 # Above this share of stored cells it is quicker to make CSR rows dense, a chunk at a time.
 CROWDED = 0.25
+# Nothing is added to the scores of rows.
+NO_SCORES = np.empty(0)
 
 
 @dataclass(frozen=True)
@@ -90,92 +89,32 @@ class SoftmaxLogLikelihood:
         return bool(self.rows.X.nnz > CROWDED * rows * columns)
 
     def _by_chunks(self, V: Floats, sample: int) -> Derivatives:
-        tiles, tile = tiles_of(self.width)
-        free, filled = self.free, tiles * tile
-        padded = np.zeros((free, filled))
-        padded[:, : self.width] = V
-        tiled = np.ascontiguousarray(padded.reshape(free, tiles, tile).transpose(1, 0, 2))
-        pairs = free * (free + 1) // 2 if sample else 0
-        shape = pairs, tiles * (tiles + 1) // 2, tile, tile
-        add = add_chunked_softmax if self.rows.sparse else add_dense_softmax
-
-        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-            facts, gradient, blocks = np.zeros(3), np.zeros((tiles, free, tile)), np.zeros(shape)
-            for first, last in pieces(start, stop, self.rows.shape[1]):
-                terms = self.centre, self.inverse, tiled, self.intercept, max(sample, 1)
-                add(*self._range(first, last), *terms, facts, gradient, blocks)
-            return facts, gradient, blocks
-
-        held = int(np.prod(shape)) + 2 * tiled.size
-        facts, gradient, blocks = _add_ranges(work, ranges_with_sums(*self.rows.shape, held))
-        whole = gradient.transpose(1, 0, 2).reshape(free, filled)[:, : self.width]
-        hessian = None
-        if sample:
-            blocks *= self.total / facts[2]
-            hessian = _assemble_hessian(blocks, free, tiles, tile)[:, : self.width, :, : self.width]
-            hessian = hessian.reshape(V.size, V.size)
-        return Derivatives(-float(facts[0]), -np.ascontiguousarray(whole), hessian, float(facts[1]))
+        rows = self.rows
+        own = rows.codes, rows.weights
+        terms = *own, self.centre, self.inverse, np.ascontiguousarray(V), self.intercept, sample
+        if rows.sparse:
+            found = _core.crowded_softmax_derivatives(*_stored(rows), *terms)
+        else:
+            found = _core.softmax_derivatives(readable(rows.X), NO_SCORES, *terms)
+        loss, worst, seen, gradient, hessian = found
+        if sample > 1:
+            hessian *= self.total / seen
+        return Derivatives(-loss, -gradient, hessian if sample else None, worst)
 
     def _by_stored_cells(self, V: Floats) -> Derivatives:
-        free, columns = self.free, len(self.centre)
+        rows, columns = self.rows, len(self.centre)
         table = np.ascontiguousarray((V[:, :columns] * self.inverse).T)
-        bias = V[:, columns].copy() if self.intercept else np.zeros(free)
-
-        def work(start: int, stop: int) -> tuple[Floats, Floats, Floats]:
-            facts, gradient, level = np.zeros(3), np.zeros((columns, free)), np.zeros(free)
-            terms = table, bias, facts, gradient, level
-            add_sparse_softmax(*self._range(start, stop), *terms)
-            return facts, gradient, level
-
-        # A range is as long as its stored cells, of which a row has few.
-        stored = max(1, self.rows.X.nnz // max(1, len(self)))
-        tasks = ranges_with_sums(len(self), stored + free, columns * free)
-        facts, gradient, level = _add_ranges(work, tasks)
+        bias = V[:, columns].copy() if self.intercept else np.zeros(self.free)
+        terms = rows.codes, rows.weights, table, bias
+        loss, worst, gradient, level = _core.stored_softmax_derivatives(*_stored(rows), *terms)
         whole = gradient.T * self.inverse
         if self.intercept:
             whole = np.column_stack([whole, level])
-        return Derivatives(-float(facts[0]), -whole, None, float(facts[1]))
-
-    def _range(self, start: int, stop: int) -> tuple[Any, ...]:
-        """Return some rows, their classes and their weights, as the kernels take them."""
-        rows = self.rows
-        own = rows.codes[start:stop], rows.weights_of(start, stop)
-        if not rows.sparse:
-            return rows.dense(start, stop), *own
-        ends = rows.X.indptr[start : stop + 1]
-        stored = slice(ends[0], ends[-1])
-        return rows.X.data[stored], rows.X.indices[stored], ends - ends[0], *own
+        return Derivatives(-loss, -whole, None, worst)
 
 
-def _add_ranges(work: Any, tasks: list[tuple[int, int]]) -> tuple[Floats, Floats, Floats]:
-    """Return the sums over ranges of rows; of the greatest loss of a row it is the maximum."""
-    first, *others = on_all_cores(work, tasks)
-    facts, gradient, rest = first
-    for part in others:
-        worst = max(facts[1], part[0][1])
-        facts += part[0]
-        facts[1] = worst
-        gradient += part[1]
-        rest += part[2]
-    return facts, gradient, rest
-
-
-def _assemble_hessian(blocks: Floats, free: int, tiles: int, tile: int) -> Floats:
-    """Return the whole matrix, (K, filled, K, filled), of which the blocks are a part."""
-    whole = np.zeros((free, tiles, tile, free, tiles, tile))
-    block = 0
-    for k in range(free):
-        for other in range(k + 1):
-            pair = 0
-            for a in range(tiles):
-                for b in range(a + 1):
-                    part = blocks[block, pair]
-                    # x x^T has its tile (b, a) from (a, b); so has the pair of classes.
-                    whole[k, a, :, other, b, :] = whole[other, a, :, k, b, :] = part
-                    whole[k, b, :, other, a, :] = whole[other, b, :, k, a, :] = part.T
-                    pair += 1
-            block += 1
-    return whole.reshape(free, tiles * tile, free, tiles * tile)
+def _stored(rows: Rows) -> tuple[Any, Any, Any]:
+    return rows.X.data, rows.X.indices, rows.X.indptr
 
 
 @dataclass(frozen=True, eq=False)

@@ -157,9 +157,11 @@ def _maximize_by_newton(
 def _refine(objective: SoftmaxPosterior, found: Maximum, *, move: bool) -> Maximum:
     """Return what was found, with the Hessian at the optimum itself; `move` goes there too.
 
-    Gradients are cheap, so a Hessian is kept for as long as steps with it shrink.
+    Gradients are cheap, so a Hessian is kept for as long as steps with it shrink. It is taken anew
+    where the next step, if it shrinks as the last one did, is short enough.
     """
-    V, hessian, before = found.point.params, found.hessian, np.inf
+    V, hessian = found.point.params, found.hessian
+    before = np.inf if hessian is None else found.distance
     fresh = hessian is None
     for _ in range(MAX_LAST_STEPS):
         point = objective.at(V, 1 if fresh else 0)
@@ -170,7 +172,8 @@ def _refine(objective: SoftmaxPosterior, found: Maximum, *, move: bool) -> Maxim
         V = V + step
         if fresh and (length <= AT_OPTIMUM or length >= before):
             break
-        fresh = not fresh and (length <= AT_OPTIMUM or length > SHRINKING * before)
+        ahead = length * min(1.0, length / before) if before > 0 else length
+        fresh = not fresh and (ahead <= AT_OPTIMUM or length > SHRINKING * before)
         before = length
     moved = found.point._replace(params=V) if move else found.point
     return found._replace(point=moved, hessian=hessian)

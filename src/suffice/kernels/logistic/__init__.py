@@ -1,1 +1,0 @@
-"""Losses, gradients and Hessians of logistic regressions."""
