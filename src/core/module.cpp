@@ -11,4 +11,5 @@ NB_MODULE(_core, m) {
     suffice::bind_scores(m);
     suffice::bind_gaussian_scores(m);
     suffice::bind_table_scores(m);
+    suffice::bind_prior_sample_sizes(m);
 }

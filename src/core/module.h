@@ -15,5 +15,6 @@ void bind_scatter(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_gaussian_scores(nb::module_& m);
 void bind_table_scores(nb::module_& m);
+void bind_prior_sample_sizes(nb::module_& m);
 
 }  // namespace suffice
