@@ -14,11 +14,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <stdexcept>
 #include <type_traits>
 #include <utility>
 #include <vector>
-
-#include "threads.h"
 
 namespace suffice {
 
@@ -55,6 +54,12 @@ struct Axis {
     // Whether a slope leads out through the wall at x.
     bool leads_out(double x, double slope) const { return (x <= low && slope <= 0.0) || (x >= high && slope >= 0.0); }
 };
+
+// The axis of sample sizes between two.
+inline Axis axis_between(double low, double high, std::size_t looks) {
+    if (!(low > 0.0 && low <= high && std::isfinite(high))) throw std::invalid_argument("sample sizes between no two numbers");
+    return {std::log(low), std::log(high), looks};
+}
 
 template <std::size_t N>
 using Axes = std::array<Axis, N>;
@@ -131,7 +136,6 @@ Logs<N> climb(const Evidence& evidence, const Axes<N>& axes, Logs<N> at) {
         at = moved;
         slope = there;
         if (far <= SHORTEST_STEP) break;
-        check_interrupt();
     }
     return at;
 }
@@ -152,7 +156,6 @@ Logs<N> climb_by_value(const Evidence& evidence, const Axes<N>& axes, Logs<N> at
             higher = true;
         }
         if (!higher) step /= 2.0;
-        check_interrupt();
     }
     return at;
 }
@@ -185,7 +188,6 @@ Maximum<N> maximize(const Evidence& evidence, const Axes<N>& axes) {
         const double value = evidence.value(look(place / columns, place % columns));
         values[place] = value == value ? value : NONE;
         flat = flat && values[place] == values[0];
-        check_interrupt();
     }
     Maximum<N> best{look(0, 0), flat};
     if (flat) return best;

@@ -12,4 +12,6 @@ NB_MODULE(_core, m) {
     suffice::bind_gaussian_scores(m);
     suffice::bind_table_scores(m);
     suffice::bind_prior_sample_sizes(m);
+    suffice::bind_student(m);
+    suffice::bind_bin_tree(m);
 }

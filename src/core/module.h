@@ -16,5 +16,7 @@ void bind_scores(nb::module_& m);
 void bind_gaussian_scores(nb::module_& m);
 void bind_table_scores(nb::module_& m);
 void bind_prior_sample_sizes(nb::module_& m);
+void bind_student(nb::module_& m);
+void bind_bin_tree(nb::module_& m);
 
 }  // namespace suffice
