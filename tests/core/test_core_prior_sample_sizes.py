@@ -12,6 +12,7 @@ from suffice.prior import (
     Gamma,
     NormalInverseGamma,
     NormalInverseWishart,
+    Products,
 )
 from suffice.tally import Events, Moments
 
@@ -51,6 +52,16 @@ def test_whole_steps_are_products_and_two_half_steps_a_whole_one(z):
         assert gamma_step(z, step) == pytest.approx(product, rel=1e-13, abs=1e-13)
     both = gamma_step(z, 0.5) + gamma_step(z + 0.5, 0.5)
     assert both == pytest.approx(np.log(z), rel=1e-13, abs=1e-13)
+
+
+@pytest.mark.parametrize("z", [20.0, 21.3, 1e3, 5e5, 1e9])
+def test_half_a_step_is_its_series(z):
+    """ln G(z + 1/2) - ln G(z) = ln(z) / 2 - 1/8z + 1/192z^3 - 1/640z^5 + 17/14336z^7 - ..."""
+    series = -1 / (8 * z) + 1 / (192 * z**3) - 1 / (640 * z**5) + 17 / (14336 * z**7)
+    assert gamma_step(z, 0.5) == pytest.approx(np.log(z) / 2 + series, rel=1e-14, abs=1e-14)
+    assert gamma_step(z, 1.5) == pytest.approx(
+        np.log(z) / 2 + series + np.log(z + 0.5), rel=1e-14, abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("start", [0.1, 3.0, 19.9, 20.0, 20.1, 1e3, 1e6])
@@ -263,7 +274,9 @@ def test_no_other_pseudocount_has_more_evidence(seed):
 
     def evidence(size):
         return sum(
-            float(Dirichlet(np.full(20, size)).log_evidence(np.repeat(np.arange(20), c.astype(int))))
+            float(
+                Dirichlet(np.full(20, size)).log_evidence(np.repeat(np.arange(20), c.astype(int)))
+            )
             for c in counts
         )
 
@@ -516,8 +529,6 @@ def test_no_other_scale_of_coefficients_has_more_evidence(seed):
     low, high = 1e-4, 1e4
     facts = values, squares, yy, np.zeros(targets), noise, shape + n / 2
     found = _core.best_coefficient_scale(*facts, low, high)
-    from suffice.prior.coefficients import Products
-
     products = Products(rows=float(n), xx=X.T @ X, xy=(X.T @ Y).T, yy=yy)
 
     def evidence(scale):
