@@ -1,7 +1,7 @@
 // Trees of bins: sums and shares of all depths at once.
 //
 // A tree of B bins has D depths, of at most M ranges each; node and half (D, B) say which range of
-// a depth a bin is in, -1 for none, and which half of it.
+// a depth a bin is in, -1 for none, and which half of it. Both halves of a range stand side by side.
 #include <cmath>
 #include <cstdint>
 
@@ -24,15 +24,15 @@ void require_halves(const In<std::int64_t, 2>& node, const In<std::int64_t, 2>& 
     require(fine, "halves of ranges that there are not");
 }
 
-// Counts (C, B) of both halves of every range, (D, C, M, 2), and the shares of pooled rows (B,),
-// (D, M, 2); ranges that are none have zeros.
+// Counts (C, B) of both halves of every range, (D, C, 2M), and the shares of pooled rows (B,),
+// (D, 2M); ranges that are none have zeros.
 auto bin_tree_sums(In<double, 2> counts, In<double, 1> pooled, In<std::int64_t, 2> node, In<std::int64_t, 2> half,
                    std::size_t ranges) {
     require(ranges <= pooled.size(), "more ranges than bins");
     require_halves(node, half, ranges);
     const std::size_t depths = node.shape(0), classes = counts.shape(0), bins = pooled.size();
     require(counts.shape(1) == bins && node.shape(1) == bins, "counts and bins do not fit");
-    Out<double> sums = make_array<double>({depths, classes, ranges, 2}), base = make_array<double>({depths, ranges, 2});
+    Out<double> sums = make_array<double>({depths, classes, 2 * ranges}), base = make_array<double>({depths, 2 * ranges});
     for (std::size_t d = 0; d < depths; ++d) {
         double* shares = base.data() + d * ranges * 2;
         for (std::size_t k = 0; k < bins; ++k) {
@@ -53,18 +53,18 @@ auto bin_tree_sums(In<double, 2> counts, In<double, 1> pooled, In<std::int64_t, 
 }
 
 struct Tree {
-    In<double, 4> sums;
-    In<double, 3> base;
+    In<double, 3> sums;
+    In<double, 2> base;
     In<std::int64_t, 2> node, half;
     In<double, 1> sizes;
     double rounding;
     std::size_t depths, classes, ranges, bins;
 
-    Tree(In<double, 4> sums, In<double, 3> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half, In<double, 1> sizes,
+    Tree(In<double, 3> sums, In<double, 2> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half, In<double, 1> sizes,
          double rounding)
         : sums(sums), base(base), node(node), half(half), sizes(sizes), rounding(rounding), depths(sums.shape(0)),
-          classes(sums.shape(1)), ranges(sums.shape(2)), bins(node.shape(1)) {
-        require(sums.shape(3) == 2 && base.shape(2) == 2 && base.shape(0) == depths && base.shape(1) == ranges,
+          classes(sums.shape(1)), ranges(sums.shape(2) / 2), bins(node.shape(1)) {
+        require(sums.shape(2) == 2 * ranges && base.shape(0) == depths && base.shape(1) == 2 * ranges,
                 "sums and shares do not fit");
         require(node.shape(0) == depths && sizes.size() == depths, "depths do not fit");
         require_halves(node, half, ranges);
@@ -86,7 +86,7 @@ struct Tree {
 };
 
 // Log shares of all bins, without a row of each that weighs `taken`: (B + 2, C), the last two 0.
-Out<double> bin_tree_shares(In<double, 4> sums, In<double, 3> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half,
+Out<double> bin_tree_shares(In<double, 3> sums, In<double, 2> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half,
                             In<double, 1> sizes, double rounding, double taken) {
     const Tree tree(sums, base, node, half, sizes, rounding);
     Out<double> table = make_array<double>({tree.bins + 2, tree.classes});
@@ -96,7 +96,7 @@ Out<double> bin_tree_shares(In<double, 4> sums, In<double, 3> base, In<std::int6
 }
 
 // Log shares (n,) of rows' bins in their own classes without the row itself; 0 if missing.
-Out<double> bin_tree_left_out(In<double, 4> sums, In<double, 3> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half,
+Out<double> bin_tree_left_out(In<double, 3> sums, In<double, 2> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half,
                               In<double, 1> sizes, double rounding, In<std::int32_t, 1> codes, In<std::int32_t, 1> own,
                               In<double, 1> weights) {
     const Tree tree(sums, base, node, half, sizes, rounding);
@@ -123,7 +123,7 @@ Out<double> bin_tree_left_out(In<double, 4> sums, In<double, 3> base, In<std::in
 void bind_bin_tree(nb::module_& m) {
     using namespace nb::literals;
     m.def("bin_tree_sums", &bin_tree_sums, "counts"_a, "pooled"_a, "node"_a, "half"_a, "ranges"_a,
-          "Return counts of both halves of every range, (D, C, M, 2), and their pooled shares, (D, M, 2).");
+          "Return counts of both halves of all ranges, (D, C, 2M), and their pooled shares.");
     m.def("bin_tree_shares", &bin_tree_shares, "sums"_a, "base"_a, "node"_a, "half"_a, "sizes"_a, "rounding"_a, "taken"_a,
           "Return the log shares of all bins without a row of each, (B + 2, C).");
     m.def("bin_tree_left_out", &bin_tree_left_out, "sums"_a, "base"_a, "node"_a, "half"_a, "sizes"_a, "rounding"_a, "codes"_a,

@@ -323,9 +323,10 @@ LevelEvidence levels_of(const In<double, 3>& counts, const In<double, 2>& shares
 
 // The sample sizes of columns (n,) with counts (n, C, K) and shares (n, K), whose levels fall into
 // groups: a class's rows are all in each of them.
-Out<double> level_sample_sizes(In<double, 3> counts, In<double, 2> shares, std::size_t group, double low, double high) {
+Out<double> level_sample_sizes(In<double, 3> counts, In<double, 2> shares, std::size_t group,
+                               std::pair<double, double> ends) {
     require_levels(counts, shares, group);
-    const Axes<1> axes = {axis_between(low, high, FEW_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, FEW_LOOKS)};
     Out<double> sizes = make_array<double>({counts.shape(0)}, false);
     nb::gil_scoped_release release;
     const Ranges ranges(counts.shape(0), SEARCH * counts.shape(1) * counts.shape(2));
@@ -360,9 +361,9 @@ PseudocountEvidence pseudocounts_of(In<double, 1> counts, In<double, 1> times, I
 }
 
 double best_pseudocount(In<double, 1> counts, In<double, 1> times, In<double, 1> totals, In<double, 1> levels,
-                        In<double, 1> groups, double low, double high, double otherwise) {
+                        In<double, 1> groups, std::pair<double, double> ends, double otherwise) {
     const PseudocountEvidence evidence = pseudocounts_of(counts, times, totals, levels, groups);
-    const Axes<1> axes = {axis_between(low, high, MANY_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, MANY_LOOKS)};
     nb::gil_scoped_release release;
     const Maximum<1> found = maximize<1>(evidence, axes);
     return found.flat ? otherwise : std::exp(found.at[0]);
@@ -378,10 +379,10 @@ EventEvidence events_of(const In<double, 2>& seen, const In<double, 2>& events, 
     return {seen.data() + j, events.data() + j, seen.shape(0), seen.shape(1), centre.data()[j]};
 }
 
-Out<double> event_sample_sizes(In<double, 2> seen, In<double, 2> events, In<double, 1> centre, double low, double high,
+Out<double> event_sample_sizes(In<double, 2> seen, In<double, 2> events, In<double, 1> centre, std::pair<double, double> ends,
                                double otherwise) {
     require_events(seen, events, centre);
-    const Axes<1> axes = {axis_between(low, high, MANY_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, MANY_LOOKS)};
     Out<double> sizes = make_array<double>({centre.size()}, false);
     nb::gil_scoped_release release;
     const Ranges ranges(centre.size(), SEARCH * seen.shape(0));
@@ -488,9 +489,9 @@ CoefficientEvidence coefficients_of(In<double, 1> eigenvalues, In<double, 2> squ
 
 // The scale of most evidence between two, or NaN if all are alike.
 double best_coefficient_scale(In<double, 1> eigenvalues, In<double, 2> squares, In<double, 1> yy, In<double, 1> rounding,
-                              In<double, 1> noise_scale, double shape, double low, double high) {
+                              In<double, 1> noise_scale, double shape, std::pair<double, double> ends) {
     const CoefficientEvidence evidence = coefficients_of(eigenvalues, squares, yy, rounding, noise_scale, shape);
-    const Axes<1> axes = {axis_between(low, high, 5 * MANY_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, 5 * MANY_LOOKS)};
     nb::gil_scoped_release release;
     const Maximum<1> found = maximize<1>(evidence, axes);
     return found.flat ? std::numeric_limits<double>::quiet_NaN() : std::exp(found.at[0]);
@@ -501,16 +502,15 @@ double best_coefficient_scale(In<double, 1> eigenvalues, In<double, 2> squares, 
 void bind_prior_sample_sizes(nb::module_& m) {
     using namespace nb::literals;
     m.def("maximize", &maximize_any, "evidence"_a, "low"_a, "high"_a, "looks"_a,
-          "Return where a function of one or two numbers, which returns its value and its slopes, is "
-          "largest, and whether it is flat: for tests.");
-    m.def("level_sample_sizes", &level_sample_sizes, "counts"_a, "shares"_a, "group"_a, "low"_a, "high"_a,
+          "Return where a function, of value and slopes, is largest, and if it is flat: for tests.");
+    m.def("level_sample_sizes", &level_sample_sizes, "counts"_a, "shares"_a, "group"_a, "ends"_a,
           "Return what the prior shares (n, K) of counts (n, C, K) are worth.");
     m.def("level_evidence", &level_evidence, "counts"_a, "shares"_a, "group"_a, "sizes"_a,
-          "Return the log evidences of counts (n, C, K), and their slopes by the log of the sample sizes.");
-    m.def("best_pseudocount", &best_pseudocount, "counts"_a, "times"_a, "totals"_a, "levels"_a, "groups"_a, "low"_a, "high"_a,
-          "otherwise"_a, "Return the pseudocount of all levels with most evidence, or `otherwise` if all are alike.");
-    m.def("event_sample_sizes", &event_sample_sizes, "seen"_a, "events"_a, "centre"_a, "low"_a, "high"_a, "otherwise"_a,
-          "Return what the prior rates (d,) of events (C, d) are worth, or `otherwise` if nothing was seen.");
+          "Return the log evidences of counts (n, C, K), and slopes by the log of the sample sizes.");
+    m.def("best_pseudocount", &best_pseudocount, "counts"_a, "times"_a, "totals"_a, "levels"_a, "groups"_a, "ends"_a,
+          "otherwise"_a, "Return the pseudocount with most evidence, or `otherwise` if all are alike.");
+    m.def("event_sample_sizes", &event_sample_sizes, "seen"_a, "events"_a, "centre"_a, "ends"_a, "otherwise"_a,
+          "Return what prior rates (d,) are worth, or `otherwise` for columns never seen.");
     m.def("event_evidence", &event_evidence, "seen"_a, "events"_a, "centre"_a, "size"_a,
           "Return the log evidences of events, (d,), and their slopes by the log of the sample size.");
     m.def("normal_sample_sizes", &normal_sample_sizes, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a, "low"_a,
@@ -522,7 +522,7 @@ void bind_prior_sample_sizes(nb::module_& m) {
     m.def("covariance_evidence", &covariance_evidence, "values"_a, "away"_a, "rows"_a, "tied"_a, "k"_a, "half"_a,
           "Return the log evidence of moments of whole rows.");
     m.def("best_coefficient_scale", &best_coefficient_scale, "eigenvalues"_a, "squares"_a, "yy"_a, "rounding"_a, "noise_scale"_a,
-          "shape"_a, "low"_a, "high"_a, "Return the scale of coefficients with most evidence, or NaN if all are alike.");
+          "shape"_a, "ends"_a, "Return the scale of coefficients with most evidence, or NaN if all are alike.");
     m.def(
         "gamma_steps",
         [](double z, double step) {

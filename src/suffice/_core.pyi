@@ -376,17 +376,17 @@ def alpha_scores(
 def maximize(
     evidence: Callable[[int], Any], low: Sequence[float], high: Sequence[float], looks: int
 ) -> tuple[list[float], bool]:
-    """Return where a function of one or two numbers, which returns its value and its slopes, is largest, and whether it is flat: for tests."""
+    """Return where a function, of value and slopes, is largest, and if it is flat: for tests."""
 
 def level_sample_sizes(
-    counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, low: float, high: float
+    counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, ends: tuple[float, float]
 ) -> NDArray[np.float64]:
     """Return what the prior shares (n, K) of counts (n, C, K) are worth."""
 
 def level_evidence(
     counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, sizes: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log evidences of counts (n, C, K), and their slopes by the log of the sample sizes."""
+    """Return the log evidences of counts (n, C, K), and slopes by the log of the sample sizes."""
 
 def best_pseudocount(
     counts: NDArray[np.float64],
@@ -394,21 +394,19 @@ def best_pseudocount(
     totals: NDArray[np.float64],
     levels: NDArray[np.float64],
     groups: NDArray[np.float64],
-    low: float,
-    high: float,
+    ends: tuple[float, float],
     otherwise: float,
 ) -> float:
-    """Return the pseudocount of all levels with most evidence, or `otherwise` if all are alike."""
+    """Return the pseudocount with most evidence, or `otherwise` if all are alike."""
 
 def event_sample_sizes(
     seen: NDArray[np.float64],
     events: NDArray[np.float64],
     centre: NDArray[np.float64],
-    low: float,
-    high: float,
+    ends: tuple[float, float],
     otherwise: float,
 ) -> NDArray[np.float64]:
-    """Return what the prior rates (d,) of events (C, d) are worth, or `otherwise` if nothing was seen."""
+    """Return what prior rates (d,) are worth, or `otherwise` for columns never seen."""
 
 def event_evidence(
     seen: NDArray[np.float64], events: NDArray[np.float64], centre: NDArray[np.float64], size: float
@@ -464,8 +462,7 @@ def best_coefficient_scale(
     rounding: NDArray[np.float64],
     noise_scale: NDArray[np.float64],
     shape: float,
-    low: float,
-    high: float,
+    ends: tuple[float, float],
 ) -> float:
     """Return the scale of coefficients with most evidence, or NaN if all are alike."""
 
@@ -523,7 +520,7 @@ def bin_tree_sums(
     half: NDArray[np.int64],
     ranges: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return counts of both halves of every range, (D, C, M, 2), and their pooled shares, (D, M, 2)."""
+    """Return counts of both halves of all ranges, (D, C, 2M), and their pooled shares."""
 
 def bin_tree_shares(
     sums: NDArray[np.float64],

@@ -39,8 +39,11 @@ def plain_log_share(tree, c, k, taken):
     for d, size in enumerate(sizes):
         m, h = node[d, k], side[d, k]
         if m >= 0:
-            part, whole = max(sums[d, c, m, h] - taken, 0), max(sums[d, c, m].sum() - taken, 0)
-            total += np.log((part + size * base[d, m, h]) / (whole + size))
+            part, whole = (
+                max(sums[d, c, 2 * m + h] - taken, 0),
+                sums[d, c, 2 * m : 2 * m + 2].sum() - taken,
+            )
+            total += np.log((part + size * base[d, 2 * m + h]) / (max(whole, 0) + size))
     return total
 
 
@@ -49,13 +52,13 @@ def test_sums_are_those_of_the_bins_of_each_half(bins):
     counts, (sums, base, node, side, *_) = drawn_tree(bins, bins)
     pooled = counts.sum(axis=0) + 1.0
     for d in range(len(node)):
-        for m in range(sums.shape[2]):
+        for m in range(sums.shape[2] // 2):
             for h in (0, 1):
                 held = (node[d] == m) & (side[d] == h)
-                np.testing.assert_array_equal(sums[d, :, m, h], counts[:, held].sum(axis=1))
+                np.testing.assert_array_equal(sums[d, :, 2 * m + h], counts[:, held].sum(axis=1))
                 whole = pooled[node[d] == m].sum()
                 share = pooled[held].sum() / whole if whole else 0.0
-                assert base[d, m, h] == pytest.approx(share, rel=1e-14)
+                assert base[d, 2 * m + h] == pytest.approx(share, rel=1e-14)
 
 
 @pytest.mark.parametrize("bins", [1, 2, 3, 7, 8, 33])
@@ -91,7 +94,7 @@ def test_rows_are_left_out_with_their_weight(ranges, threads):
 
 def test_what_is_left_of_a_weight_by_rounding_is_nothing():
     node, side = np.zeros((1, 2), int), np.array([[0, 1]])
-    sums, base = np.array([[[[0.1 + 0.2, 0.0]]]]), np.full((1, 1, 2), 0.5)
+    sums, base = np.array([[[0.1 + 0.2, 0.0]]]), np.full((1, 2), 0.5)
     found = _core.bin_tree_shares(sums, base, node, side, np.ones(1), ROUNDING, 0.3)
     assert found[0, 0] == np.log(0.5)
 
@@ -111,7 +114,7 @@ def test_what_does_not_fit_is_refused():
         lambda: _core.bin_tree_shares(sums, base, node, side, sizes[:1], rounding, 0.0),
         lambda: _core.bin_tree_shares(sums, base[:1], node, side, sizes, rounding, 0.0),
         lambda: _core.bin_tree_shares(
-            sums[:, :, :1], base[:, :1], node, side, sizes, rounding, 0.0
+            sums[:, :, :2], base[:, :2], node, side, sizes, rounding, 0.0
         ),
         lambda: _core.bin_tree_left_out(*tree, codes + 4, own, np.ones(3)),
         lambda: _core.bin_tree_left_out(*tree, codes, own + 3, np.ones(3)),

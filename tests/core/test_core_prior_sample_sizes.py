@@ -200,8 +200,8 @@ def level_evidence(counts, base, log):
 
 
 def level_sample_size(counts, base):
-    ends = np.exp([LOW, HIGH])
-    return _core.level_sample_sizes(counts[None], base[None], len(base), *ends)[0]
+    ends = tuple(np.exp([LOW, HIGH]))
+    return _core.level_sample_sizes(counts[None], base[None], len(base), ends)[0]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -244,7 +244,7 @@ def test_counts_of_nothing_have_some_strength():
 def test_columns_and_groups_of_levels_are_searched_each_by_itself(ranges, threads):
     rng = np.random.default_rng(5)
     counts, base = rng.poisson(4.0, (40, 3, 6)) * 1.0, rng.dirichlet(np.ones(6), 40)
-    together = _core.level_sample_sizes(counts, base, 6, 1e-6, 1e9)
+    together = _core.level_sample_sizes(counts, base, 6, (1e-6, 1e9))
     for j in range(40):
         assert together[j] == level_sample_size(counts[j], base[j])
     pairs = _core.level_evidence(counts[:1], base[:1], 2, np.array([7.0]))[0][0]
@@ -256,7 +256,7 @@ def test_columns_and_groups_of_levels_are_searched_each_by_itself(ranges, thread
         threads(n)
         ranges(1)
         np.testing.assert_array_equal(
-            _core.level_sample_sizes(counts, base, 6, 1e-6, 1e9), together
+            _core.level_sample_sizes(counts, base, 6, (1e-6, 1e9)), together
         )
 
 
@@ -270,7 +270,7 @@ def test_no_other_pseudocount_has_more_evidence(seed):
     prior = counts.sum(axis=1)
     seen, times = np.unique(counts[counts > 0], return_counts=True)
     facts = seen, times * 1.0, prior, np.full(3, 20.0), np.ones(3)
-    found = _core.best_pseudocount(*facts, 1e-6, 1e6, 5.0)
+    found = _core.best_pseudocount(*facts, (1e-6, 1e6), 5.0)
 
     def evidence(size):
         return sum(
@@ -284,16 +284,16 @@ def test_no_other_pseudocount_has_more_evidence(seed):
         assert evidence(found) >= evidence(np.exp(log)) - 1e-7
     # The same counts, each by itself.
     apart = np.repeat(seen, times), np.ones(times.sum()), *facts[2:]
-    assert _core.best_pseudocount(*apart, 1e-6, 1e6, 5.0) == pytest.approx(found, rel=1e-9)
+    assert _core.best_pseudocount(*apart, (1e-6, 1e6), 5.0) == pytest.approx(found, rel=1e-9)
 
 
 def test_without_counts_the_pseudocount_is_the_other():
     none = np.empty(0)
-    assert _core.best_pseudocount(none, none, none, none, none, 1e-6, 1e6, 5.0) == 5.0
+    assert _core.best_pseudocount(none, none, none, none, none, (1e-6, 1e6), 5.0) == 5.0
     # One level has all rows whatever the pseudocount.
     one = np.array([4.0])
     ones = np.ones(1)
-    assert _core.best_pseudocount(one, ones, one, ones, ones, 1e-6, 1e6, 5.0) == 5.0
+    assert _core.best_pseudocount(one, ones, one, ones, ones, (1e-6, 1e6), 5.0) == 5.0
 
 
 # ---- events
@@ -323,7 +323,7 @@ def test_the_evidence_of_events_is_that_of_gammas(seed):
 def test_no_other_sample_size_of_events_has_more_evidence(seed):
     seen, events, *_ = drawn_events(seed)
     centre = (events.sum(axis=0) + 0.5) / seen.sum(axis=0)
-    found = _core.event_sample_sizes(seen, events, centre, 1e-6, 1e6, 1.0)
+    found = _core.event_sample_sizes(seen, events, centre, (1e-6, 1e6), 1.0)
     best = [gamma_evidence(seen, events, centre, size)[j] for j, size in enumerate(found)]
     for log in np.linspace(np.log(1e-6), np.log(1e6), 100):
         assert np.all(gamma_evidence(seen, events, centre, np.exp(log)) <= np.array(best) + 1e-9)
@@ -331,7 +331,7 @@ def test_no_other_sample_size_of_events_has_more_evidence(seed):
 
 def test_columns_never_seen_have_the_other_sample_size():
     zeros = np.zeros((2, 3))
-    found = _core.event_sample_sizes(zeros, zeros, np.ones(3), 1e-6, 1e6, 7.0)
+    found = _core.event_sample_sizes(zeros, zeros, np.ones(3), (1e-6, 1e6), 7.0)
     np.testing.assert_array_equal(found, 7.0)
 
 
@@ -528,7 +528,7 @@ def test_no_other_scale_of_coefficients_has_more_evidence(seed):
     noise, shape = np.full(targets, 0.7), 2.0
     low, high = 1e-4, 1e4
     facts = values, squares, yy, np.zeros(targets), noise, shape + n / 2
-    found = _core.best_coefficient_scale(*facts, low, high)
+    found = _core.best_coefficient_scale(*facts, (low, high))
     products = Products(rows=float(n), xx=X.T @ X, xy=(X.T @ Y).T, yy=yy)
 
     def evidence(scale):
@@ -544,10 +544,10 @@ def test_the_scale_of_coefficients_of_known_noise_is_where_their_squares_are_exp
     """One coefficient with eigenvalue v and projection p: 1 + scale^2 v = p^2 / v."""
     v, p = 3.0, 9.0
     facts = np.array([v]), np.array([[p * p]]), np.array([40.0]), np.zeros(1), np.empty(0), 0.0
-    found = _core.best_coefficient_scale(*facts, 1e-3, 1e3)
+    found = _core.best_coefficient_scale(*facts, (1e-3, 1e3))
     assert found == pytest.approx(np.sqrt((p * p / v - 1) / v), rel=1e-12)
     facts = np.array([v]), np.empty((0, 1)), np.empty(0), np.empty(0), np.empty(0), 0.0
-    assert np.isnan(_core.best_coefficient_scale(*facts, 1e-3, 1e3))
+    assert np.isnan(_core.best_coefficient_scale(*facts, (1e-3, 1e3)))
 
 
 # ---- what does not fit
@@ -557,19 +557,19 @@ def test_what_does_not_fit_is_refused():
     counts, shares, two = np.ones((2, 3, 4)), np.ones((2, 4)), np.ones((2, 2))
     ones, cells = np.ones(2), np.ones((2, 4))
     wrong = [
-        lambda: _core.level_sample_sizes(counts, shares[:1], 4, 1e-6, 1e9),
-        lambda: _core.level_sample_sizes(counts, shares, 3, 1e-6, 1e9),
-        lambda: _core.level_sample_sizes(counts, shares, 0, 1e-6, 1e9),
-        lambda: _core.level_sample_sizes(counts, -shares, 4, 1e-6, 1e9),
-        lambda: _core.level_sample_sizes(counts, shares, 4, 0.0, 1e9),
-        lambda: _core.level_sample_sizes(counts, shares, 4, 2.0, 1.0),
-        lambda: _core.level_sample_sizes(counts, shares, 4, 2.0, np.inf),
+        lambda: _core.level_sample_sizes(counts, shares[:1], 4, (1e-6, 1e9)),
+        lambda: _core.level_sample_sizes(counts, shares, 3, (1e-6, 1e9)),
+        lambda: _core.level_sample_sizes(counts, shares, 0, (1e-6, 1e9)),
+        lambda: _core.level_sample_sizes(counts, -shares, 4, (1e-6, 1e9)),
+        lambda: _core.level_sample_sizes(counts, shares, 4, (0.0, 1e9)),
+        lambda: _core.level_sample_sizes(counts, shares, 4, (2.0, 1.0)),
+        lambda: _core.level_sample_sizes(counts, shares, 4, (2.0, np.inf)),
         lambda: _core.level_evidence(counts, shares, 4, np.zeros(2)),
         lambda: _core.level_evidence(counts, shares, 4, np.ones(3)),
-        lambda: _core.best_pseudocount(ones, ones, ones, -ones, ones, 1e-6, 1e6, 1.0),
-        lambda: _core.best_pseudocount(ones, ones[:1], ones, ones, ones, 1e-6, 1e6, 1.0),
-        lambda: _core.event_sample_sizes(two, two, np.ones(3), 1e-6, 1e6, 1.0),
-        lambda: _core.event_sample_sizes(two, two, np.zeros(2), 1e-6, 1e6, 1.0),
+        lambda: _core.best_pseudocount(ones, ones, ones, -ones, ones, (1e-6, 1e6), 1.0),
+        lambda: _core.best_pseudocount(ones, ones[:1], ones, ones, ones, (1e-6, 1e6), 1.0),
+        lambda: _core.event_sample_sizes(two, two, np.ones(3), (1e-6, 1e6), 1.0),
+        lambda: _core.event_sample_sizes(two, two, np.zeros(2), (1e-6, 1e6), 1.0),
         lambda: _core.event_evidence(two, two, ones, 0.0),
         lambda: _core.normal_sample_sizes(cells, cells, cells, ones, 3, (1, 1), (2, 2)),
         lambda: _core.normal_sample_sizes(cells, cells, two, ones, 1, (1, 1), (2, 2)),
@@ -578,8 +578,8 @@ def test_what_does_not_fit_is_refused():
         lambda: _core.covariance_sample_sizes(two, two, ones, True, (1, 1), (2, 2)),
         lambda: _core.covariance_sample_sizes(two, two, np.ones(3), False, (1, 1), (2, 2)),
         lambda: _core.covariance_evidence(two, two, ones, False, 0.0, 1.0),
-        lambda: _core.best_coefficient_scale(ones, cells, ones, ones, ones, 1.0, 1.0, 2.0),
-        lambda: _core.best_coefficient_scale(ones, two, ones, ones, np.ones(3), 1.0, 1.0, 2.0),
+        lambda: _core.best_coefficient_scale(ones, cells, ones, ones, ones, 1.0, (1.0, 2.0)),
+        lambda: _core.best_coefficient_scale(ones, two, ones, ones, np.ones(3), 1.0, (1.0, 2.0)),
         lambda: _core.maximize(lambda at: (0.0,), [], [], 3),
         lambda: _core.maximize(lambda at: (0.0, 0.0), [1.0], [0.0], 3),
         lambda: _core.gamma_steps(-1.0, 1.0),

@@ -66,7 +66,7 @@ def level_sample_sizes(counts: Floats, shares: Floats, group: int) -> Floats:
     Levels fall into groups of so many: each row of a class has one level of each group.
     """
     ends = MIN_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE
-    return _core.level_sample_sizes(counts, shares, group, *ends)
+    return _core.level_sample_sizes(counts, shares, group, ends)
 
 
 def beta_prior(tally: Counts) -> Beta:
@@ -99,5 +99,5 @@ def gamma_prior(tally: Events) -> Gamma:
     pooled = tally.pooled()
     rate = (pooled.sum_x + HALF_AN_EVENT) / np.where(pooled.weight > 0, pooled.weight, 1.0)
     ends = MIN_EVENT_SAMPLE_SIZE, MAX_EVENT_SAMPLE_SIZE
-    sizes = _core.event_sample_sizes(tally.weight, tally.sum_x, rate, *ends, DEFAULT_SAMPLE_SIZE)
+    sizes = _core.event_sample_sizes(tally.weight, tally.sum_x, rate, ends, DEFAULT_SAMPLE_SIZE)
     return Gamma(shape=sizes * rate, rate=sizes)

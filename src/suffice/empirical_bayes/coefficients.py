@@ -66,8 +66,7 @@ class Spectrum:
             np.array(np.broadcast_to(self.products.rounding, yy.shape), np.float64),
             noise_scale,
             shape,
-            least,
-            most,
+            (least, most),
         )
         if np.isnan(found):
             return least  # a plateau: the strongest prior

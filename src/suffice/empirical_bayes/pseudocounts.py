@@ -65,7 +65,7 @@ class SymmetricEvidence:
         """Return the pseudocount with most evidence, between the least and the most."""
         ends = MIN_PSEUDOCOUNT, MAX_PSEUDOCOUNT
         counts, groups = (self.counts, self.times), (self.totals, self.levels, self.groups)
-        return _core.best_pseudocount(*counts, *groups, *ends, DEFAULT_PSEUDOCOUNT)
+        return _core.best_pseudocount(*counts, *groups, ends, DEFAULT_PSEUDOCOUNT)
 
 
 def _distinct(values: Floats) -> tuple[Floats, Floats]:

@@ -63,20 +63,13 @@ def halve(bins: int) -> Halves:
 class Sums(NamedTuple):
     """What lies in both halves of every range.
 
-    classes : (depths, C, ranges, 2)
-    base : (depths, ranges, 2)
+    classes : (depths, C, 2 ranges)
+    base : (depths, 2 ranges)
         The shares of all classes together.
     """
 
     classes: Floats
     base: Floats
-
-    @property
-    def levels(self) -> tuple[Floats, Floats, int]:
-        """Both halves of all ranges of a depth as levels: counts, shares, and two to a group."""
-        depths, classes, ranges, _ = self.classes.shape
-        wide = 2 * ranges
-        return self.classes.reshape(depths, classes, wide), self.base.reshape(depths, wide), 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +104,7 @@ class BinTree:
     def of(cls, counts: Floats) -> Self:
         """Return the tree of the prior sample sizes that the counts have most evidence for."""
         tree = cls(counts, as_readonly(counts.sum(axis=0)), np.empty(0))
-        prior_sample_sizes = level_sample_sizes(*tree._sums.levels)
+        prior_sample_sizes = level_sample_sizes(*tree._sums, 2)
         found = replace(tree, prior_sample_sizes=as_readonly(prior_sample_sizes))
         # The same rows: what was added up of them serves again.
         found.__dict__.update(_halves=tree._halves, _sums=tree._sums)
@@ -134,7 +127,7 @@ class BinTree:
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        values, _ = _core.level_evidence(*self._sums.levels, self.prior_sample_sizes)
+        values, _ = _core.level_evidence(*self._sums, 2, self.prior_sample_sizes)
         return float(values.sum())
 
     @cached_property
