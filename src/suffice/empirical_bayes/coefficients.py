@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import sqrt
 from typing import Self
 
 import numpy as np
@@ -56,8 +57,8 @@ class Spectrum:
         largest = float(self.eigenvalues.max(initial=0.0))
         if largest == 0:
             return 1.0  # no column varies, so no scale is better than another
-        least = (MAX_PRECISION_RATIO * largest) ** -0.5
-        most = (MIN_PRECISION_RATIO * len(self.eigenvalues) * largest) ** -0.5
+        least = 1 / sqrt(MAX_PRECISION_RATIO * largest)
+        most = 1 / sqrt(MIN_PRECISION_RATIO * len(self.eigenvalues) * largest)
         yy = self.products.yy
         found = _core.best_coefficient_scale(
             self.eigenvalues,
@@ -70,7 +71,7 @@ class Spectrum:
         )
         if np.isnan(found):
             return least  # a plateau: the strongest prior
-        return found if found < most * (1 - AT_BOUND) else float((INTERPOLATING * largest) ** -0.5)
+        return found if found < most * (1 - AT_BOUND) else 1 / sqrt(INTERPOLATING * largest)
 
 
 def scale_of_known_noise(products: Products, root: Floats, noise_variance: float) -> float:

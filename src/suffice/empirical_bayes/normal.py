@@ -51,18 +51,18 @@ def normal_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInvers
     if 1 in shared:
         within = np.full_like(within, within.mean())
     away = np.where(rows > 0, np.square(moments.mean() - centre), 0.0)
-    cells = rows, scatter, away
-    high = MAX_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE
-    # Cells that share one variance follow each other.
+    cells = np.stack([rows, scatter, away])
+    low, high = (MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE), (MAX_PRIOR_SAMPLE_SIZE,) * 2
+    # Cells that share one variance follow each other, so many at a time.
     if 1 in shared:
         high = max_location_size(rows.max(axis=1)), MAX_SHARED_SAMPLE_SIZE
-        facts = *(part.reshape(1, -1) for part in cells), within[:1]
+        cells, variance = cells.reshape(3, 1, -1), within[:1]
         together = rows.size if 0 in shared else rows.shape[1]
     else:
-        facts = *(part.T for part in cells), within
+        cells, variance = np.swapaxes(cells, 1, 2), within
         together = len(rows) if shared else 1
-    low = MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE
-    sizes = _core.normal_sample_sizes(*facts, max(together, 1), low, high).T
+    facts = cells[0], cells[1], cells[2], variance, max(together, 1)
+    sizes = _core.normal_sample_sizes(*facts, low, high).T
     pseudo_rows, shape = (np.array(np.broadcast_to(size, rows.shape)) for size in sizes)
     scale = shape * within
     for axis in shared:

@@ -56,8 +56,9 @@ def halve(bins: int) -> Halves:
         most = max(most, len(cut))
         ranges = [part for low, at, high in cut for part in ((low, at), (at, high))]
     shape = len(nodes), bins
-    node, half = (np.reshape(np.array(each, np.int64), shape) for each in (nodes, halves))
-    return Halves(node, half, most)
+    return Halves(
+        np.array(nodes, np.int64).reshape(shape), np.array(halves, np.int64).reshape(shape), most
+    )
 
 
 class Sums(NamedTuple):
