@@ -24,7 +24,7 @@ from benchmarks.quality_sets import SETS, LabelledSet
 from suffice import BernoulliNB, CategoricalNB, Gamma, GaussianNB, NormalInverseGamma, PoissonNB
 from suffice.count import count_events, count_moments
 from suffice.data.rows import Rows
-from suffice.empirical_bayes.normal import floor_variance, max_log_location_size
+from suffice.empirical_bayes.normal import floor_variance, max_location_size
 from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
 
 # Rows that are learned, and how many draws of them.
@@ -44,7 +44,7 @@ def normal_shared(X: Array, y: Array) -> Any:
     centre, total = tally.pooled().mean(), np.maximum(tally.weight.sum(axis=0), 1e-300)
     within = floor_variance(tally.scatter().sum(axis=0) / total, centre)
     low, high = np.log(1e-4), np.log(1e6)
-    most = max_log_location_size(tally.weight.max(axis=1))
+    most = np.log(max_location_size(tally.weight.max(axis=1)))
 
     def prior(logs: Array) -> NormalInverseGamma:
         rows, shape = np.exp(np.clip(logs, low, [most, high]))

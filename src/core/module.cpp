@@ -17,4 +17,7 @@ NB_MODULE(_core, m) {
     suffice::bind_term_table(m);
     suffice::bind_logistic(m);
     suffice::bind_combination(m);
+    suffice::bind_prior_sample_sizes(m);
+    suffice::bind_student(m);
+    suffice::bind_bin_tree(m);
 }

@@ -21,5 +21,8 @@ void bind_text(nb::module_& m);
 void bind_term_table(nb::module_& m);
 void bind_logistic(nb::module_& m);
 void bind_combination(nb::module_& m);
+void bind_prior_sample_sizes(nb::module_& m);
+void bind_student(nb::module_& m);
+void bind_bin_tree(nb::module_& m);
 
 }  // namespace suffice

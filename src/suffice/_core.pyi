@@ -528,3 +528,137 @@ def feature_leverages(
     at: NDArray[np.uint32], values: NDArray[np.float64], inverse: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return x^T inverse x of rows of features."""
+def maximize(
+    evidence: Callable[[int], Any], low: Sequence[float], high: Sequence[float], looks: int
+) -> tuple[list[float], bool]:
+    """Return where a function, of value and slopes, is largest, and if it is flat: for tests."""
+def level_sample_sizes(
+    counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, ends: tuple[float, float]
+    """Return what the prior shares (n, K) of counts (n, C, K) are worth."""
+def level_evidence(
+    counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, sizes: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log evidences of counts (n, C, K), and slopes by the log of the sample sizes."""
+def best_pseudocount(
+    counts: NDArray[np.float64],
+    times: NDArray[np.float64],
+    totals: NDArray[np.float64],
+    levels: NDArray[np.float64],
+    groups: NDArray[np.float64],
+    ends: tuple[float, float],
+    otherwise: float,
+) -> float:
+    """Return the pseudocount with most evidence, or `otherwise` if all are alike."""
+def event_sample_sizes(
+    seen: NDArray[np.float64],
+    events: NDArray[np.float64],
+    ends: tuple[float, float],
+    otherwise: float,
+    """Return what prior rates (d,) are worth, or `otherwise` for columns never seen."""
+def event_evidence(
+    seen: NDArray[np.float64], events: NDArray[np.float64], centre: NDArray[np.float64], size: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log evidences of events, (d,), and their slopes by the log of the sample size."""
+def normal_sample_sizes(
+    rows: NDArray[np.float64],
+    scatter: NDArray[np.float64],
+    away: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    group: int,
+    low: tuple[float, float],
+    high: tuple[float, float],
+    """Return what prior means and variances of cells (n, m) are worth, (n, 2)."""
+def normal_evidence(
+    rows: NDArray[np.float64],
+    scatter: NDArray[np.float64],
+    away: NDArray[np.float64],
+    variance: NDArray[np.float64],
+    group: int,
+    k: float,
+    a: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the log evidences of cells, (n,), and their slopes by log k and log a, (n, 2)."""
+def covariance_sample_sizes(
+    away: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    tied: bool,
+    low: tuple[float, float],
+    high: tuple[float, float],
+) -> tuple[float, float]:
+    """Return what the prior location is worth, and half of what the prior covariance is."""
+def covariance_evidence(
+    away: NDArray[np.float64],
+    rows: NDArray[np.float64],
+    tied: bool,
+    k: float,
+    half: float,
+) -> float:
+    """Return the log evidence of moments of whole rows."""
+def best_coefficient_scale(
+    eigenvalues: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    yy: NDArray[np.float64],
+    rounding: NDArray[np.float64],
+    noise_scale: NDArray[np.float64],
+    shape: float,
+    ends: tuple[float, float],
+) -> float:
+    """Return the scale of coefficients with most evidence, or NaN if all are alike."""
+def gamma_steps(z: float, step: float) -> tuple[float, float]:
+    """Return log Gamma(z + step) - log Gamma(z), and the same of digamma: for tests."""
+def fit_students(
+    cells: NDArray[np.float64], k: float, a: float, variance: float, degrees: float
+    """Return the NIG of each class, (C, 4), that EM ends with on cells (C, 3, B)."""
+def student_bound(
+    cells: NDArray[np.float64], k: float, a: float, variance: float, degrees: float
+) -> tuple[float, float, float]:
+    """Return a lower bound of the log evidence of cells, and its slopes by log k and log a."""
+def student_sample_sizes(
+    cells: NDArray[np.float64],
+    variance: float,
+    degrees: float,
+    low: tuple[float, float],
+    high: tuple[float, float],
+) -> tuple[float, float]:
+    """Return the prior sample sizes k and a with the highest such bound."""
+def student_predictives(
+    believed: NDArray[np.float64], degrees: float, plugged: bool
+    """Return location, scale and degrees, (C, 3), of the t's that NIGs (C, 4) foretell."""
+def student_densities(
+    x: NDArray[np.float64], believed: NDArray[np.float64], degrees: float, plugged: bool
+    """Return the log densities (n, C) of numbers under such t's."""
+def student_left_out(
+    x: NDArray[np.float64],
+    learned: NDArray[np.float64],
+    at: NDArray[np.int32],
+    cells: NDArray[np.float64],
+    k: float,
+    a: float,
+    variance: float,
+    degrees: float,
+    plugged: bool,
+    """Return the log densities (n,) under each row's own class without the row."""
+def bin_tree_sums(
+    counts: NDArray[np.float64],
+    pooled: NDArray[np.float64],
+    node: NDArray[np.int64],
+    half: NDArray[np.int64],
+    ranges: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return counts of both halves of all ranges, (D, C, 2M), and their pooled shares."""
+def bin_tree_shares(
+    sums: NDArray[np.float64],
+    node: NDArray[np.int64],
+    half: NDArray[np.int64],
+    sizes: NDArray[np.float64],
+    rounding: float,
+    taken: float,
+    """Return the log shares of all bins without a row of each, (B + 2, C)."""
+def bin_tree_left_out(
+    sums: NDArray[np.float64],
+    node: NDArray[np.int64],
+    half: NDArray[np.int64],
+    sizes: NDArray[np.float64],
+    rounding: float,
+    own: NDArray[np.int32],
+    """Return the log shares of rows' bins in their own classes without each row, (n,)."""

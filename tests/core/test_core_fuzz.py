@@ -16,6 +16,7 @@ from suffice import _core
 SETTINGS = {
     "call_in_parallel",
     "limit_libraries",
+    "maximize",
     "set_ranges",
     "set_threads",
     "use_instruction_set",
@@ -71,6 +72,7 @@ def argument(rng, kind, sides):
         "float": lambda: float(rng.choice([0.0, 0.5, 1.0, -1.0, np.nan, np.inf])),
         "bool": lambda: bool(rng.random() < 0.5),
         "str": lambda: str(rng.choice(WORDS)),
+        "tuple": lambda: (float(rng.choice([1e-4, 0.5, 2.0, -1.0])), float(rng.choice([0.1, 2.0]))),
         "object": lambda: ["a b", "", "b"],
         "list": lambda: rng.choice(["a b", "", "é", "\ud800", "中😀"], 3).tolist(),
     }[kind]()

@@ -3,16 +3,11 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from scipy.special import digamma, gammaln
+from scipy.special import gammaln
 from scipy.stats import bernoulli, nbinom, poisson
 
 import suffice
-from suffice.empirical_bayes.pseudocounts import (
-    MAX_PSEUDOCOUNT,
-    MIN_PSEUDOCOUNT,
-    best_pseudocount,
-    digamma_rise,
-)
+from suffice.empirical_bayes.pseudocounts import MAX_PSEUDOCOUNT, MIN_PSEUDOCOUNT
 from suffice.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, MultinomialNB, PoissonNB
 from suffice.prior import Beta, Dirichlet, Gamma
 
@@ -231,31 +226,6 @@ def test_other_words_for_alpha_are_refused():
 
 def test_without_counts_there_is_nothing_to_choose_by():
     assert MultinomialNB(alpha="evidence").fit(np.zeros((4, 3)), [0, 1, 0, 1]).alpha_ == 1.0
-
-
-def test_evidence_without_a_peak_ends_at_the_bounds():
-    assert best_pseudocount(lambda a: 1.0, lambda a: a) == pytest.approx(MAX_PSEUDOCOUNT)
-    assert best_pseudocount(lambda a: -1.0, lambda a: -a) == pytest.approx(MIN_PSEUDOCOUNT)
-
-
-def test_the_higher_of_two_peaks_is_taken():
-    """Of sin(2 log a) + 0.1 log a the last peak within the bounds is the highest."""
-    top = best_pseudocount(
-        lambda a: (2 * np.cos(2 * np.log(a)) + 0.1) / a,
-        lambda a: np.sin(2 * np.log(a)) + 0.1 * np.log(a),
-    )
-    peaks = (np.arccos(-0.05) + 2 * np.pi * np.arange(-10, 10)) / 2
-    assert np.log(top) == pytest.approx(peaks[peaks < np.log(MAX_PSEUDOCOUNT)][-1], abs=1e-9)
-
-
-@pytest.mark.parametrize("start", [0.1, 3.0, 19.9, 20.0, 20.1, 1e3, 1e6])
-@pytest.mark.parametrize("steps", [1, 2, 7, 50])
-def test_a_rise_of_the_digamma_function_is_a_sum_of_reciprocals(start, steps):
-    expected = np.sum(1.0 / (start + np.arange(steps)))
-    found = digamma_rise(np.array([start]), np.array([float(steps)]))[0]
-    # Below 20 two digamma values of their own size are subtracted.
-    slack = 4e-15 * (1 + abs(digamma(start)))
-    assert found == pytest.approx(expected, rel=1e-14, abs=slack if start < 20 else 0)
 
 
 def test_pseudocounts_of_levels_may_be_given_as_they_were_chosen(tmp_path):

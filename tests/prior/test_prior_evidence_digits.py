@@ -9,7 +9,6 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice.kernels.leave_one_out.student import log_gamma_step as compiled
 from suffice.prior import Beta, Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart, Polya
 from suffice.prior.special import log_gamma_step
 from suffice.tally import Moments
@@ -165,13 +164,6 @@ def test_whole_steps_are_products(z):
 def test_two_half_steps_are_a_whole_one(z):
     both = float(log_gamma_step(z, 0.5)) + float(log_gamma_step(z + 0.5, 0.5))
     assert both == pytest.approx(np.log(z), rel=1e-13, abs=1e-13)
-
-
-@pytest.mark.parametrize("z", SIZES)
-def test_the_compiled_version_says_the_same(z):
-    for step in (0.5, 1.5, 32.0):
-        expected = float(log_gamma_step(z, step))
-        assert compiled(z, step) == pytest.approx(expected, rel=1e-14, abs=1e-14)
 
 
 def test_small_numbers_agree_with_scipy_and_arrays_broadcast():

@@ -8,14 +8,11 @@ alone, so what is forgotten leaves no trace.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from suffice.empirical_bayes.search import maximize_sample_size
-from suffice.kernels.evidence.events import event_evidence, event_slope
-from suffice.kernels.evidence.levels import best_level_strength, best_level_strengths
+from suffice import _core
 from suffice.prior import Beta, Gamma
 from suffice.tally import Counts, Events
 from suffice.tally.tally import Floats
@@ -27,8 +24,8 @@ PSEUDO_COUNT = 1.0
 MIN_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE = 1e-6, 1e9
 # Events added to those of a column that its rate is centred on: one that never had any may yet.
 HALF_AN_EVENT = 0.5
-# Log rows that a common rate may be worth, looked at first: a factor of about 3 each.
-EVENT_GRID = np.linspace(np.log(1e-6), np.log(1e6), 25)
+# Rows that a common rate may be worth.
+MIN_EVENT_SAMPLE_SIZE, MAX_EVENT_SAMPLE_SIZE = 1e-6, 1e6
 # Rows that a rate is worth where there are none to choose by.
 DEFAULT_SAMPLE_SIZE = 1.0
 
@@ -60,10 +57,16 @@ def level_sample_size(counts: Floats, shares: Floats) -> float:
     >>> level_sample_size(np.array([[100.0, 0.0], [1.0, 99.0]]), half) < 10
     True
     """
-    held = counts > 0
-    facts = counts[held], np.broadcast_to(shares, counts.shape)[held], counts.sum(axis=1)
-    low, high = np.log([MIN_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE])
-    return float(np.exp(best_level_strength(*facts, low, high)))
+    return float(level_sample_sizes(counts[None], shares[None], len(shares))[0])
+
+
+def level_sample_sizes(counts: Floats, shares: Floats, group: int) -> Floats:
+    """Return how many rows prior shares (n, K) are worth, (n,), given counts of levels (n, C, K).
+
+    Levels fall into groups of so many: each row of a class has one level of each group.
+    """
+    ends = MIN_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE
+    return _core.level_sample_sizes(counts, shares, group, ends)
 
 
 def beta_prior(tally: Counts) -> Beta:
@@ -76,18 +79,10 @@ def beta_prior(tally: Counts) -> Beta:
     (True, True)
     """
     counts = tally.counts
-    classes, d, _ = counts.shape
     pooled = counts.sum(axis=0) + PSEUDO_COUNT
     shares = pooled / pooled.sum(axis=1, keepdims=True)
-    sizes = np.empty(d)
-    best_level_strengths(
-        np.ascontiguousarray(np.swapaxes(counts, 0, 1)).reshape(d, -1),
-        np.tile(shares, (1, classes)),
-        np.ascontiguousarray(counts.sum(axis=2).T),
-        *np.log([MIN_PRIOR_SAMPLE_SIZE, MAX_PRIOR_SAMPLE_SIZE]),
-        sizes,
-    )
-    pseudocounts = np.exp(sizes)[:, None] * shares
+    sizes = level_sample_sizes(np.swapaxes(counts, 0, 1), shares, 2)
+    pseudocounts = sizes[:, None] * shares
     return Beta(successes=pseudocounts[:, 1], failures=pseudocounts[:, 0])
 
 
@@ -103,10 +98,6 @@ def gamma_prior(tally: Events) -> Gamma:
     """
     pooled = tally.pooled()
     rate = (pooled.sum_x + HALF_AN_EVENT) / np.where(pooled.weight > 0, pooled.weight, 1.0)
-    sizes = []
-    for j in range(len(rate)):
-        facts = *(part[:, [j]] for part in (tally.weight, tally.sum_x)), rate[[j]]
-        evidence, slope = (partial(one, *facts) for one in (event_evidence, event_slope))
-        found = maximize_sample_size(evidence, slope, EVENT_GRID)
-        sizes.append(DEFAULT_SAMPLE_SIZE if found is None else found)
-    return Gamma(shape=np.array(sizes) * rate, rate=np.array(sizes))
+    ends = MIN_EVENT_SAMPLE_SIZE, MAX_EVENT_SAMPLE_SIZE
+    sizes = _core.event_sample_sizes(tally.weight, tally.sum_x, rate, ends, DEFAULT_SAMPLE_SIZE)
+    return Gamma(shape=sizes * rate, rate=sizes)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
 
-from suffice.empirical_bayes.normal import floor_variance, max_log_location_size
+from suffice import _core
+from suffice.empirical_bayes.normal import floor_variance, max_location_size
 from suffice.errors import CovarianceError
-from suffice.kernels.evidence.covariance import best_covariance_strengths
 from suffice.prior import NormalInverseWishart
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
 
 # Rows that location and covariance may be worth: from hardly any to as good as certain.
-MIN_LOG_SAMPLE_SIZE, MAX_LOG_SAMPLE_SIZE = log(1e-4), log(1e6)
+MIN_SAMPLE_SIZE, MAX_SAMPLE_SIZE = 1e-4, 1e6
 # Least part of a column's variance that is within classes, as far as a prior may guess: with less
 # its matrix is singular to rounding.
 MIN_WITHIN = 1e-4
@@ -59,7 +57,7 @@ def scatter_prior(
         sample_sizes[at] = Profile(
             whitened[one], away[one], weight[one], tied
         ).best_prior_sample_sizes()
-    pseudo_rows, half = np.moveaxis(np.exp(sample_sizes), -1, 0)
+    pseudo_rows, half = np.moveaxis(sample_sizes, -1, 0)
     return NormalInverseWishart(
         location=np.broadcast_to(centre, mean.shape),
         pseudo_rows=np.broadcast_to(pseudo_rows, weight.shape),
@@ -110,20 +108,18 @@ class Profile:
         self.values = np.maximum(values, 0.0)  # (1, d) or (C, d)
 
     def best_prior_sample_sizes(self) -> tuple[float, float]:
-        """Return (log pseudo_rows, log f/2) of most evidence.
+        """Return (pseudo_rows, f/2) of most evidence.
 
         The location is worth no more rows than a class has: where features are many and rows few,
         evidence would rather deny that classes differ than pay for all their means.
         """
-        high = np.array([max_log_location_size(self.rows), MAX_LOG_SAMPLE_SIZE])
-        low = np.full(2, MIN_LOG_SAMPLE_SIZE)
+        low, high = (MIN_SAMPLE_SIZE,) * 2, (max_location_size(self.rows), MAX_SAMPLE_SIZE)
         facts = self.values, self.away, self.rows, self.tied
-        try:
-            found = best_covariance_strengths(*facts, low, high)
-        except np.linalg.LinAlgError:
+        found = _core.covariance_sample_sizes(*facts, low, high)
+        if np.isnan(found[0]):
             raise CovarianceError(
                 f"The class means lie up to {np.abs(self.away).max():.0e} prior deviations from "
                 "their common location, so far that their evidence has no digit left. Correct or "
                 "scale the columns, or give a prior."
-            ) from None
-        return float(found[0]), float(found[1])
+            )
+        return found

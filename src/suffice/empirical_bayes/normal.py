@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from math import log
-
 import numpy as np
-from numpy.typing import NDArray
 
-from suffice.kernels.evidence.normal import best_normal_strengths
+from suffice import _core
 from suffice.prior import NormalInverseGamma
 from suffice.tally import Moments
 from suffice.tally.tally import Floats
-
-Marks = NDArray[np.bool_]
 
 # A column that never varied is taken to vary by a millionth of its size: its scale is unknown,
 # and a density needs one.
@@ -57,18 +52,18 @@ def normal_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInvers
         within = np.full_like(within, within.mean())
     away = np.where(rows > 0, np.square(moments.mean() - centre), 0.0)
     cells = np.stack([rows, scatter, away])
-    # Cells that share one variance follow each other, up to the last of them.
-    last = np.full(rows.shape, not shared)
-    last[-1 if 0 in shared else slice(None), -1 if 1 in shared else slice(None)] = True
+    low, high = (MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE), (MAX_PRIOR_SAMPLE_SIZE,) * 2
+    # Cells that share one variance follow each other, so many at a time.
     if 1 in shared:
-        high = np.array([max_log_location_size(rows.max(axis=1)), log(MAX_SHARED_SAMPLE_SIZE)])
-        sizes = _sample_sizes(cells, within[0], last, high)[:, None]
+        high = max_location_size(rows.max(axis=1)), MAX_SHARED_SAMPLE_SIZE
+        cells, variance = cells.reshape(3, 1, -1), within[:1]
+        together = rows.size if 0 in shared else rows.shape[1]
     else:
-        high = np.full(2, log(MAX_PRIOR_SAMPLE_SIZE))
-        columns = range(rows.shape[1])
-        each = [_sample_sizes(cells[:, :, j], within[j], last[:, j], high) for j in columns]
-        sizes = np.array(each).reshape(-1, 2).T
-    pseudo_rows, shape = (np.array(np.broadcast_to(np.exp(size), rows.shape)) for size in sizes)
+        cells, variance = np.swapaxes(cells, 1, 2), within
+        together = len(rows) if shared else 1
+    facts = cells[0], cells[1], cells[2], variance, max(together, 1)
+    sizes = _core.normal_sample_sizes(*facts, low, high).T
+    pseudo_rows, shape = (np.array(np.broadcast_to(size, rows.shape)) for size in sizes)
     scale = shape * within
     for axis in shared:
         shape, scale = shape.take([0], axis=axis), scale.take([0], axis=axis)
@@ -76,31 +71,15 @@ def normal_prior(moments: Moments, shared: tuple[int, ...] = ()) -> NormalInvers
     return NormalInverseGamma(location, pseudo_rows, shape, scale, shared)
 
 
-def _sample_sizes(cells: Floats, variance: float, last: Marks, high: Floats) -> Floats:
-    """Return the log sample sizes of mean and variance, (2,), by the evidence of some cells.
-
-    Parameters
-    ----------
-    cells : (3, ...): rows, scatter, and squared distance of the mean from the location
-    variance : what the prior is centred on
-    last : (...,): whether a cell is the last that shares its variance
-    high : (2,): the largest log sample sizes
-    """
-    rows, scatter, away = (np.ascontiguousarray(part).ravel() for part in cells)
-    low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
-    facts = rows, scatter, away, variance, np.ascontiguousarray(last).ravel()
-    return np.array(best_normal_strengths(*facts, low, high))
-
-
-def max_log_location_size(class_weights: Floats) -> float:
-    """Return the log of the most rows that a location shared by columns may be worth.
+def max_location_size(class_weights: Floats) -> float:
+    """Return the most rows that a location shared by columns may be worth.
 
     That is as many as a class has. Where columns are many and rows few, evidence would rather deny
     that classes differ than pay for all their means; it may halve the differences, no more. A
     column that chooses by itself is free to deny them.
     """
     seen = class_weights[class_weights > 0]
-    return log(max(float(seen.mean()), 1.0)) if seen.size else 0.0
+    return max(float(seen.mean()), 1.0) if seen.size else 1.0
 
 
 def floor_variance(variance: Floats, size: Floats) -> Floats:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice import _core
 from suffice.data.labels import Codes
+<<<<<<< HEAD
 from suffice.empirical_bayes.centred import MAX_PRIOR_SAMPLE_SIZE, MIN_PRIOR_SAMPLE_SIZE
 from suffice.kernels.evidence.bin_tree import (
     add_halves,
@@ -19,9 +20,13 @@ from suffice.kernels.evidence.bin_tree import (
     write_leaves,
     write_own_leaves,
 )
+=======
+from suffice.empirical_bayes.centred import level_sample_sizes
+from suffice.kernels.count.levels import gather_left_out, gather_levels
+>>>>>>> priors
 from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
-Places = NDArray[np.intp]
+Places = NDArray[np.int64]
 # Rows that are added to each bin of all classes together, so that no half has probability 0.
 PSEUDO_COUNT = 1.0
 
@@ -53,7 +58,7 @@ def halve(bins: int) -> Halves:
     halves: list[Places] = []
     ranges, most = [(0, bins)], 0
     while cut := [(low, (low + high + 1) // 2, high) for low, high in ranges if high - low > 1]:
-        node, half = np.full(bins, -1, np.intp), np.zeros(bins, np.intp)
+        node, half = np.full(bins, -1, np.int64), np.zeros(bins, np.int64)
         for at, (low, middle, high) in enumerate(cut):
             node[low:high] = at
             half[middle:high] = 1
@@ -62,14 +67,16 @@ def halve(bins: int) -> Halves:
         most = max(most, len(cut))
         ranges = [part for low, at, high in cut for part in ((low, at), (at, high))]
     shape = len(nodes), bins
-    return Halves(np.reshape(nodes, shape), np.reshape(halves, shape), most)
+    return Halves(
+        np.array(nodes, np.int64).reshape(shape), np.array(halves, np.int64).reshape(shape), most
+    )
 
 
 class Sums(NamedTuple):
     """What lies in both halves of every range.
 
-    classes : (depths, C, ranges, 2)
-    base : (depths, ranges, 2)
+    classes : (depths, C, 2 ranges)
+    base : (depths, 2 ranges)
         The shares of all classes together.
     """
 
@@ -109,13 +116,7 @@ class BinTree:
     def of(cls, counts: Floats) -> Self:
         """Return the tree of the prior sample sizes that the counts have most evidence for."""
         tree = cls(counts, as_readonly(counts.sum(axis=0)), np.empty(0))
-        prior_sample_sizes = np.empty(len(tree._halves.node))
-        best_tree_strengths(
-            *tree._sums,
-            np.log(MIN_PRIOR_SAMPLE_SIZE),
-            np.log(MAX_PRIOR_SAMPLE_SIZE),
-            prior_sample_sizes,
-        )
+        prior_sample_sizes = level_sample_sizes(*tree._sums, 2)
         found = replace(tree, prior_sample_sizes=as_readonly(prior_sample_sizes))
         # The same rows: what was added up of them serves again.
         found.__dict__.update(_halves=tree._halves, _sums=tree._sums)
@@ -127,40 +128,29 @@ class BinTree:
 
     @cached_property
     def _sums(self) -> Sums:
-        node, half, ranges = self._halves
-        found = Sums(
-            np.zeros((len(node), len(self.counts), ranges, 2)), np.zeros((len(node), ranges, 2))
-        )
-        # A copy: arrays of one kind, so that one compiled kernel does for all.
-        counts = np.array(self.counts, np.float64, order="C")
-        add_halves(counts, self.pooled + PSEUDO_COUNT, node, half, *found)
-        return found
+        return Sums(*_core.bin_tree_sums(self.counts, self.pooled + PSEUDO_COUNT, *self._halves))
 
     @property
-    def _tree(self) -> tuple[Floats, Floats, Places, Places, Floats]:
-        """What the kernels take."""
-        return *self._sums, self._halves.node, self._halves.half, self.prior_sample_sizes.copy()
+    def _tree(self) -> tuple[Floats, Floats, Places, Places, Floats, float]:
+        """What the core takes."""
+        node, half, _ = self._halves
+        return *self._sums, node, half, self.prior_sample_sizes, ROUNDING
 
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        return float(tree_evidence(*self._sums, self.prior_sample_sizes.copy()))
+        values, _ = _core.level_evidence(*self._sums, 2, self.prior_sample_sizes)
+        return float(values.sum())
 
     @cached_property
     def log_table(self) -> Floats:
         """Log predictive probabilities (B + 2, C); the last two rows are 0 (missing)."""
-        return self._table(0.0)
+        return as_readonly(_core.bin_tree_shares(*self._tree, 0.0))
 
     @cached_property
     def log_leave_one_out(self) -> Floats:
         """The same, of a class that has not learned one row of that bin."""
-        return self._table(1.0)
-
-    def _table(self, taken: float) -> Floats:
-        classes, bins = self.counts.shape
-        table = np.zeros((bins + 2, classes))
-        write_leaves(*self._tree, taken, ROUNDING, table)
-        return as_readonly(table)
+        return as_readonly(_core.bin_tree_shares(*self._tree, 1.0))
 
     def scores(self, codes: Codes) -> Floats:
         """Return log p(bin | class), (n, C); 0 if missing."""
@@ -172,7 +162,7 @@ class BinTree:
             table, left_out = self.log_table, self.log_leave_one_out
             return _core.gather_left_out_levels(codes, own, table, left_out)
         out = self.scores(codes)
-        write_own_leaves(*self._tree, codes, own, np.array(weights), ROUNDING, out)
+        out[np.arange(len(own)), own] = _core.bin_tree_left_out(*self._tree, codes, own, weights)
         return out
 
     def shares(self) -> Floats:

@@ -8,6 +8,7 @@ from typing import Self
 
 import numpy as np
 
+from suffice import _core
 from suffice.count import count_moments
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
@@ -18,18 +19,9 @@ from suffice.empirical_bayes.normal import (
     MIN_VARIANCE_SHAPE,
     floor_variance,
 )
-from suffice.empirical_bayes.search import maximize_two_sample_sizes
 from suffice.errors import InputError
 from suffice.families.columns.binned import Bins, quantile_edges
 from suffice.families.columns.family import Cells, Family, ParametricPosterior, impute_numbers
-from suffice.kernels.evidence.student import (
-    bound_of_classes,
-    fitted_classes,
-    left_out_of_cells,
-    student_of,
-    student_scores,
-)
-from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.tally import Moments
 from suffice.tally.tally import Floats, as_readonly
 
@@ -128,17 +120,9 @@ class StudentPrior:
 
     def _fit_hyperparameters(self, tally: Moments) -> Self:
         """Return the prior of the sample sizes that have most evidence."""
+        low, high = (MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE), (MAX_PRIOR_SAMPLE_SIZE,) * 2
         cells = self.cells(tally)
-
-        def evidence(logs: Floats) -> tuple[float, float, float]:
-            k, a = np.exp(logs).tolist()
-            found = bound_of_classes(cells, (k, a, a * self.variance), self.degrees)
-            return float(found[0]), float(found[1]), float(found[2])
-
-        low = np.log([MIN_MEAN_SAMPLE_SIZE, MIN_VARIANCE_SHAPE])
-        k, a = np.exp(
-            maximize_two_sample_sizes(evidence, low, np.log([MAX_PRIOR_SAMPLE_SIZE] * 2))
-        ).tolist()
+        k, a = _core.student_sample_sizes(cells, self.variance, self.degrees, low, high)
         return replace(self, pseudo_rows=k, shape=a)
 
     def cells(self, tally: Moments) -> Floats:
@@ -149,24 +133,17 @@ class StudentPrior:
         return np.ascontiguousarray(np.stack([weight, mean, tally.scatter() / safe], axis=1))
 
     @property
-    def hyperparameters(self) -> tuple[float, float, float]:
-        """k, a and a * variance, as kernels take them."""
-        return self.pseudo_rows, self.shape, self.shape * self.variance
+    def hyperparameters(self) -> tuple[float, float, float, float]:
+        """k, a, variance and degrees, as the core takes them."""
+        return self.pseudo_rows, self.shape, self.variance, self.degrees
 
     def posterior(self, tally: Moments) -> Floats:
         """Return the NIG of each class, (C, 4): m from the prior's location, k, a and b."""
-        out = np.empty((len(tally.weight), 4))
-        fitted_classes(self.cells(tally), self.hyperparameters, self.degrees, out)
-        return out
+        return _core.fit_students(self.cells(tally), *self.hyperparameters)
 
     def bound(self, tally: Moments) -> float:
         """Return a lower bound of the log evidence."""
-        return float(bound_of_classes(self.cells(tally), self.hyperparameters, self.degrees)[0])
-
-
-# Cells that the work on one row is worth, in ranges of rows for the cores: one is scored, or some
-# hundred steps of EM go through all cells of its class.
-SCORING, FITTING = 16, 1 << 13
+        return _core.student_bound(self.cells(tally), *self.hyperparameters)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,12 +166,7 @@ class StudentPosterior(ParametricPosterior[Moments]):
     @cached_property
     def _predictives(self) -> Floats:
         """Location from the prior's, scale and degrees of each class, (C, 3)."""
-        found = (student_of(tuple(one), *self._kind) for one in self._posterior)
-        return np.array(list(found))
-
-    @property
-    def _kind(self) -> tuple[float, bool]:
-        return self.prior.degrees, self.plug_in
+        return _core.student_predictives(self._posterior, self.prior.degrees, self.plug_in)
 
     @cached_property
     def log_evidence(self) -> float:
@@ -219,29 +191,19 @@ class StudentPosterior(ParametricPosterior[Moments]):
     def scores(self, table: Table) -> Floats:
         """Return log p(x | class), (n, C); 0 if missing."""
         x = table[self.family.column].values - self.prior.location
-        out = np.empty((len(x), len(self.tally.weight)))
-
-        def work(start: int, stop: int) -> None:
-            student_scores(x[start:stop], self._posterior, *self._kind, out[start:stop])
-
-        on_all_cores(work, row_ranges(len(x), SCORING * out.shape[1]))
-        return out
+        return _core.student_densities(x, self._posterior, self.prior.degrees, self.plug_in)
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: EM is run again for its class."""
         out = self.scores(table)
         x = table[self.family.column].values - self.prior.location
         learned, at = self.family.learned(table)
-        learned = learned - self.prior.location
-        held = self.prior.cells(self.tally), self.prior.hyperparameters, *self._kind
-
-        def work(start: int, stop: int) -> None:
-            some = slice(start, stop)
-            w = weights[some] if weights.size else weights
-            rows = x[some], learned[some], at[some], codes[some], w
-            left_out_of_cells(*rows, *held, out[some])
-
-        on_all_cores(work, row_ranges(len(x), FITTING))
+        rows = x, learned - self.prior.location, at, codes, weights
+        held = self.prior.cells(self.tally), *self.prior.hyperparameters
+        own = _core.student_left_out(*rows, *held, self.plug_in)
+        # Rows that were not learned keep their scores.
+        counted = np.flatnonzero((at >= 0) & (weights > 0 if weights.size else True))
+        out[counted, codes[counted]] = own[counted]
         return out
 
     def sample(self, codes: Codes, rng: np.random.Generator) -> Cells:

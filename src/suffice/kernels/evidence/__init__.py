@@ -1,1 +1,0 @@
-"""Evidences of tallies under priors of a given strength, and their maxima."""
