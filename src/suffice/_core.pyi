@@ -376,6 +376,85 @@ def alpha_scores(
 ) -> NDArray[np.float64]:
     """Return losses, best classes and their probabilities (3, n, A)."""
 
+def gather_levels(codes: NDArray[np.int32], table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rows (n, C) of a table (levels + 2, C) that codes have."""
+
+def gather_fold_levels(
+    codes: NDArray[np.int32], folds: NDArray[np.int32], table: NDArray[np.float64], classes: int
+) -> NDArray[np.float64]:
+    """Return the rows (n, C) of each row's fold in a table (levels + 2, folds * C)."""
+
+def gather_left_out_levels(
+    codes: NDArray[np.int32],
+    own: NDArray[np.int32],
+    table: NDArray[np.float64],
+    left_out: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the rows (n, C) of a table (levels + 2, C), by another for each row's own class."""
+
+def level_counts(
+    codes: NDArray[np.int32],
+    own: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    classes: int,
+    levels: int,
+) -> tuple[int, NDArray[np.float64]]:
+    """Return a row of an unknown level, or -1, and the weight of levels by class (C, levels)."""
+
+def find_bins(x: NDArray[np.float64], edges: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return how many edges are at or below each number, -1 of NaN."""
+
+def add_deviations(
+    x: NDArray[np.float64],
+    centre: float,
+    scale: float,
+    most: float,
+    coefficients: NDArray[np.float64],
+    scores: NDArray[np.float64],
+) -> None:
+    """Add coefficients (C,) times (x - centre) / scale, clipped, to scores (n, C)."""
+
+def combination_keys(
+    codes: NDArray[np.int32], sizes: NDArray[np.int64], steps: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return one number for each row of codes (n, d), -1 with a gap."""
+
+def pair_gains(
+    codes: NDArray[np.int32],
+    levels: NDArray[np.int64],
+    own: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    classes: int,
+    strengths: NDArray[np.float64],
+    max_cells: int,
+) -> NDArray[np.float64]:
+    """Return what pairs of columns (d, n) tell of the class beyond each, in nats (d, d)."""
+
+WIDE: int = 35
+
+def cube_sums(
+    grid: NDArray[np.float64], sides: NDArray[np.int64], width: int
+) -> NDArray[np.float64]:
+    """Return the sums of cubes about every cell of a grid, given flat."""
+
+def searchlight(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    fold_of: NDArray[np.int64],
+    order: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    counts: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    scatter: NDArray[np.float64],
+    prior: NDArray[np.float64],
+    tied: bool,
+    unseen: float,
+    cells: NDArray[np.int64],
+    sides: NDArray[np.int64],
+    width: int,
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return how often cubes (V,) tell the class of left-out rows, and where classes are flat."""
+
 def utf8_strings(strings: list) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return strings in UTF-8, one after the other, and where each begins."""
 
@@ -454,8 +533,10 @@ class TermTable:
 
     def words_of_columns(self) -> NDArray[np.int64]:
         """Return the words of each column by number, (longest, columns); -1 for none."""
+
 def exp_of_nonpositive(x: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return exp of numbers, all 0 or less, as loops take it: for tests."""
+
 def softmax_derivatives(
     X: NDArray[Any],
     base: NDArray[np.float64],
@@ -468,6 +549,7 @@ def softmax_derivatives(
     sample: int,
 ) -> tuple[float, float, float, NDArray[np.float64], NDArray[np.float64]]:
     """Return loss, greatest loss, weight in the Hessian, gradient and Hessian of dense rows."""
+
 def crowded_softmax_derivatives(
     data: NDArray[Any],
     indices: NDArray[Any],
@@ -481,6 +563,7 @@ def crowded_softmax_derivatives(
     sample: int,
 ) -> tuple[float, float, float, NDArray[np.float64], NDArray[np.float64]]:
     """Return the same of sparse rows, made dense."""
+
 def stored_softmax_derivatives(
     data: NDArray[Any],
     indices: NDArray[Any],
@@ -491,6 +574,7 @@ def stored_softmax_derivatives(
     bias: NDArray[np.float64],
 ) -> tuple[float, float, NDArray[np.float64], NDArray[np.float64]]:
     """Return loss, greatest loss and gradients by table (columns, K) and bias, by stored cells."""
+
 def combination_derivatives(
     parts: NDArray[np.float64],
     base: NDArray[np.float64],
@@ -500,6 +584,7 @@ def combination_derivatives(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return loss, gradient of - loss and Hessian by offsets and weights of blocks."""
+
 def left_out_scores(
     parts: NDArray[np.float64],
     inverse: NDArray[np.float64],
@@ -508,6 +593,7 @@ def left_out_scores(
     scores: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the scores (n, C) of rows under parameters that were fitted without them."""
+
 def feature_margins(
     at: NDArray[np.uint32],
     values: NDArray[np.float64],
@@ -515,6 +601,7 @@ def feature_margins(
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return margins of rows of features."""
+
 def feature_derivatives(
     at: NDArray[np.uint32],
     values: NDArray[np.float64],
@@ -524,21 +611,27 @@ def feature_derivatives(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return loss, gradient of - loss and Hessian of two classes by weights of features."""
+
 def feature_leverages(
     at: NDArray[np.uint32], values: NDArray[np.float64], inverse: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return x^T inverse x of rows of features."""
+
 def maximize(
     evidence: Callable[[int], Any], low: Sequence[float], high: Sequence[float], looks: int
 ) -> tuple[list[float], bool]:
     """Return where a function, of value and slopes, is largest, and if it is flat: for tests."""
+
 def level_sample_sizes(
     counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, ends: tuple[float, float]
+) -> NDArray[np.float64]:
     """Return what the prior shares (n, K) of counts (n, C, K) are worth."""
+
 def level_evidence(
     counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, sizes: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the log evidences of counts (n, C, K), and slopes by the log of the sample sizes."""
+
 def best_pseudocount(
     counts: NDArray[np.float64],
     times: NDArray[np.float64],
@@ -549,16 +642,21 @@ def best_pseudocount(
     otherwise: float,
 ) -> float:
     """Return the pseudocount with most evidence, or `otherwise` if all are alike."""
+
 def event_sample_sizes(
     seen: NDArray[np.float64],
     events: NDArray[np.float64],
+    centre: NDArray[np.float64],
     ends: tuple[float, float],
     otherwise: float,
+) -> NDArray[np.float64]:
     """Return what prior rates (d,) are worth, or `otherwise` for columns never seen."""
+
 def event_evidence(
     seen: NDArray[np.float64], events: NDArray[np.float64], centre: NDArray[np.float64], size: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the log evidences of events, (d,), and their slopes by the log of the sample size."""
+
 def normal_sample_sizes(
     rows: NDArray[np.float64],
     scatter: NDArray[np.float64],
@@ -567,7 +665,9 @@ def normal_sample_sizes(
     group: int,
     low: tuple[float, float],
     high: tuple[float, float],
+) -> NDArray[np.float64]:
     """Return what prior means and variances of cells (n, m) are worth, (n, 2)."""
+
 def normal_evidence(
     rows: NDArray[np.float64],
     scatter: NDArray[np.float64],
@@ -578,7 +678,9 @@ def normal_evidence(
     a: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the log evidences of cells, (n,), and their slopes by log k and log a, (n, 2)."""
+
 def covariance_sample_sizes(
+    values: NDArray[np.float64],
     away: NDArray[np.float64],
     rows: NDArray[np.float64],
     tied: bool,
@@ -586,7 +688,9 @@ def covariance_sample_sizes(
     high: tuple[float, float],
 ) -> tuple[float, float]:
     """Return what the prior location is worth, and half of what the prior covariance is."""
+
 def covariance_evidence(
+    values: NDArray[np.float64],
     away: NDArray[np.float64],
     rows: NDArray[np.float64],
     tied: bool,
@@ -594,6 +698,7 @@ def covariance_evidence(
     half: float,
 ) -> float:
     """Return the log evidence of moments of whole rows."""
+
 def best_coefficient_scale(
     eigenvalues: NDArray[np.float64],
     squares: NDArray[np.float64],
@@ -604,15 +709,20 @@ def best_coefficient_scale(
     ends: tuple[float, float],
 ) -> float:
     """Return the scale of coefficients with most evidence, or NaN if all are alike."""
+
 def gamma_steps(z: float, step: float) -> tuple[float, float]:
     """Return log Gamma(z + step) - log Gamma(z), and the same of digamma: for tests."""
+
 def fit_students(
     cells: NDArray[np.float64], k: float, a: float, variance: float, degrees: float
+) -> NDArray[np.float64]:
     """Return the NIG of each class, (C, 4), that EM ends with on cells (C, 3, B)."""
+
 def student_bound(
     cells: NDArray[np.float64], k: float, a: float, variance: float, degrees: float
 ) -> tuple[float, float, float]:
     """Return a lower bound of the log evidence of cells, and its slopes by log k and log a."""
+
 def student_sample_sizes(
     cells: NDArray[np.float64],
     variance: float,
@@ -621,23 +731,32 @@ def student_sample_sizes(
     high: tuple[float, float],
 ) -> tuple[float, float]:
     """Return the prior sample sizes k and a with the highest such bound."""
+
 def student_predictives(
     believed: NDArray[np.float64], degrees: float, plugged: bool
+) -> NDArray[np.float64]:
     """Return location, scale and degrees, (C, 3), of the t's that NIGs (C, 4) foretell."""
+
 def student_densities(
     x: NDArray[np.float64], believed: NDArray[np.float64], degrees: float, plugged: bool
+) -> NDArray[np.float64]:
     """Return the log densities (n, C) of numbers under such t's."""
+
 def student_left_out(
     x: NDArray[np.float64],
     learned: NDArray[np.float64],
     at: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     cells: NDArray[np.float64],
     k: float,
     a: float,
     variance: float,
     degrees: float,
     plugged: bool,
+) -> NDArray[np.float64]:
     """Return the log densities (n,) under each row's own class without the row."""
+
 def bin_tree_sums(
     counts: NDArray[np.float64],
     pooled: NDArray[np.float64],
@@ -646,19 +765,27 @@ def bin_tree_sums(
     ranges: int,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return counts of both halves of all ranges, (D, C, 2M), and their pooled shares."""
+
 def bin_tree_shares(
     sums: NDArray[np.float64],
+    base: NDArray[np.float64],
     node: NDArray[np.int64],
     half: NDArray[np.int64],
     sizes: NDArray[np.float64],
     rounding: float,
     taken: float,
+) -> NDArray[np.float64]:
     """Return the log shares of all bins without a row of each, (B + 2, C)."""
+
 def bin_tree_left_out(
     sums: NDArray[np.float64],
+    base: NDArray[np.float64],
     node: NDArray[np.int64],
     half: NDArray[np.int64],
     sizes: NDArray[np.float64],
     rounding: float,
+    codes: NDArray[np.int32],
     own: NDArray[np.int32],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return the log shares of rows' bins in their own classes without each row, (n,)."""

@@ -11,19 +11,7 @@ from numpy.typing import NDArray
 
 from suffice import _core
 from suffice.data.labels import Codes
-<<<<<<< HEAD
-from suffice.empirical_bayes.centred import MAX_PRIOR_SAMPLE_SIZE, MIN_PRIOR_SAMPLE_SIZE
-from suffice.kernels.evidence.bin_tree import (
-    add_halves,
-    best_tree_strengths,
-    tree_evidence,
-    write_leaves,
-    write_own_leaves,
-)
-=======
 from suffice.empirical_bayes.centred import level_sample_sizes
-from suffice.kernels.count.levels import gather_left_out, gather_levels
->>>>>>> priors
 from suffice.tally.tally import ROUNDING, Floats, as_readonly
 
 Places = NDArray[np.int64]
