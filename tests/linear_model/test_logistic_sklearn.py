@@ -60,9 +60,6 @@ def expected_failures(estimator):
     """Return checks that scikit-learn's own class fails with the same settings, and why."""
     if not estimator.fit_intercept:
         return {"check_class_weight_classifiers": "scikit-learn's class fails it as well"}
-    if np.isinf(estimator.C):
-        name = "check_sample_weight_equivalence_on_dense_data"
-        return {name: "separated classes have no optimum to agree on; scikit-learn's fails it too"}
     return {}
 
 

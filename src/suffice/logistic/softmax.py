@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,32 +89,29 @@ class SoftmaxLogLikelihood:
         return bool(self.rows.X.nnz > CROWDED * rows * columns)
 
     def _by_chunks(self, V: Floats, sample: int) -> Derivatives:
-        rows = self.rows
-        own = rows.codes, rows.weights
+        X, own = self.rows.X, (self.rows.codes, self.rows.weights)
         terms = *own, self.centre, self.inverse, np.ascontiguousarray(V), self.intercept, sample
-        if rows.sparse:
-            found = _core.crowded_softmax_derivatives(*_stored(rows), *terms)
+        if self.rows.sparse:
+            found = _core.crowded_softmax_derivatives(X.data, X.indices, X.indptr, *terms)
         else:
-            found = _core.softmax_derivatives(readable(rows.X), NO_SCORES, *terms)
+            found = _core.softmax_derivatives(readable(X), NO_SCORES, *terms)
         loss, worst, seen, gradient, hessian = found
         if sample > 1:
             hessian *= self.total / seen
         return Derivatives(-loss, -gradient, hessian if sample else None, worst)
 
     def _by_stored_cells(self, V: Floats) -> Derivatives:
-        rows, columns = self.rows, len(self.centre)
+        X, columns = self.rows.X, len(self.centre)
         table = np.ascontiguousarray((V[:, :columns] * self.inverse).T)
         bias = V[:, columns].copy() if self.intercept else np.zeros(self.free)
-        terms = rows.codes, rows.weights, table, bias
-        loss, worst, gradient, level = _core.stored_softmax_derivatives(*_stored(rows), *terms)
+        terms = self.rows.codes, self.rows.weights, table, bias
+        loss, worst, gradient, level = _core.stored_softmax_derivatives(
+            X.data, X.indices, X.indptr, *terms
+        )
         whole = gradient.T * self.inverse
         if self.intercept:
             whole = np.column_stack([whole, level])
         return Derivatives(-loss, -whole, None, worst)
-
-
-def _stored(rows: Rows) -> tuple[Any, Any, Any]:
-    return rows.X.data, rows.X.indices, rows.X.indptr
 
 
 @dataclass(frozen=True, eq=False)
