@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from suffice.combine.calibration import fit_calibration
+from suffice import combine
 from suffice.count.counters import Counter
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
@@ -54,7 +54,7 @@ def calibrate(fitted: Fitted, rows: Rows, hashes: Hashes, *, complete: bool = Tr
     known = np.flatnonzero(folds.scored[folds.rows.codes])
     codes, weights = folds.rows.codes[known].astype(np.intp), folds.rows.row_weights[known]
     log_proba = log_softmax(scores[known] + fitted.ready_model.log_prior)
-    calibration = fit_calibration(log_proba, codes, weights)
+    calibration = combine.fit_calibration(log_proba, codes, weights)
     answers = calibration.apply(log_proba[:MAX_ROWS])
     held_out = sample_answers(fitted, folds, answers, codes, weights, known)
     return fitted.replace(calibration=calibration, calibration_stale=False, held_out=held_out)
