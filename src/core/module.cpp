@@ -11,4 +11,6 @@ NB_MODULE(_core, m) {
     suffice::bind_scores(m);
     suffice::bind_gaussian_scores(m);
     suffice::bind_table_scores(m);
+    suffice::bind_leave_one_out_counts(m);
+    suffice::bind_leave_one_out_moments(m);
 }

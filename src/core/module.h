@@ -15,5 +15,7 @@ void bind_scatter(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_gaussian_scores(nb::module_& m);
 void bind_table_scores(nb::module_& m);
+void bind_leave_one_out_counts(nb::module_& m);
+void bind_leave_one_out_moments(nb::module_& m);
 
 }  // namespace suffice
