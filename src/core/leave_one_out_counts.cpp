@@ -62,33 +62,38 @@ struct Labels {
         require_codes(codes, classes);
     }
 
-    // The numbers of rows, by class and then by weight.
-    std::vector<std::size_t> order() const {
-        std::vector<std::size_t> numbers(codes.shape(0));
-        std::iota(numbers.begin(), numbers.end(), std::size_t(0));
-        std::stable_sort(numbers.begin(), numbers.end(), [&](std::size_t one, std::size_t other) {
-            return code(one) != code(other) ? code(one) < code(other) : weight(one) < weight(other);
-        });
+    // The numbers of the rows start..stop, by class and then by weight.
+    std::vector<std::size_t> order(std::size_t start, std::size_t stop, std::size_t classes) const {
+        std::vector<std::size_t> ends(classes + 1), numbers(stop - start);
+        for (std::size_t i = start; i < stop; ++i) ++ends[code(i) + 1];
+        std::partial_sum(ends.begin(), ends.end(), ends.begin());
+        for (std::size_t i = start; i < stop; ++i) numbers[ends[code(i)]++] = i;
+        if (weights.shape(0) == 0) return numbers;
+        for (std::size_t c = 0, first = 0; c < classes; first = ends[c++])
+            std::stable_sort(numbers.begin() + static_cast<std::ptrdiff_t>(first), numbers.begin() + static_cast<std::ptrdiff_t>(ends[c]),
+                             [&](std::size_t one, std::size_t other) { return weight(one) < weight(other); });
         return numbers;
     }
 };
 
-// Rows that are read one at a time: each(row, use) calls use(column, cell) for every cell of a dense
-// row, and for every stored cell of a sparse one.
+// Some rows, read one at a time: each(row, use) calls use(column, cell) for every cell of a dense row,
+// and for every stored cell of a sparse one.
 template <class Rows>
 struct Reader;
 
 template <class T>
 struct Reader<Cells<T>> {
-    const Cells<T>& x;
+    std::size_t first, columns;
     std::vector<T> buffer;
+    const T* block;
 
-    explicit Reader(const Cells<T>& x) : x(x), buffer(x.room(1)) {}
+    Reader(const Cells<T>& x, std::size_t start, std::size_t stop)
+        : first(start), columns(x.columns), buffer(x.room(stop - start)), block(x.block(start, stop, buffer.data())) {}
     static std::size_t cells_per_row(const Cells<T>& x) { return x.columns; }
     template <class Use>
-    void each(std::size_t row, Use&& use) {
-        const T* cells = x.block(row, row + 1, buffer.data());
-        for (std::size_t j = 0; j < x.columns; ++j) use(j, static_cast<double>(cells[j]));
+    void each(std::size_t row, Use&& use) const {
+        const T* cells = block + (row - first) * columns;
+        for (std::size_t j = 0; j < columns; ++j) use(j, static_cast<double>(cells[j]));
     }
 };
 
@@ -96,35 +101,58 @@ template <class T, class Index>
 struct Reader<SparseCells<T, Index>> {
     const SparseCells<T, Index>& x;
 
-    explicit Reader(const SparseCells<T, Index>& x) : x(x) {}
+    Reader(const SparseCells<T, Index>& x, std::size_t, std::size_t) : x(x) {}
     static std::size_t cells_per_row(const SparseCells<T, Index>& x) {
         return x.rows == 0 ? 0 : static_cast<std::size_t>(x.indptr[x.rows]) / x.rows;
     }
     template <class Use>
-    void each(std::size_t row, Use&& use) {
+    void each(std::size_t row, Use&& use) const {
         for (Index at = x.indptr[row]; at < x.indptr[row + 1]; ++at)
             use(static_cast<std::size_t>(x.indices[at]), static_cast<double>(x.data[at]));
     }
 };
 
+template <class Rows>
+constexpr bool is_sparse = false;
+template <class T, class Index>
+constexpr bool is_sparse<SparseCells<T, Index>> = true;
+
 // A logarithm takes as long as adding up so many cells.
 constexpr std::size_t LOGARITHM = 16;
 
 // Write model.score(reader, row, c, w) of all rows; every range has a copy of the model, which may
-// hold room. Models with `by_group` make tables of so many columns whenever class or weight change:
-// they get rows in that order, in few ranges.
+// hold room.
 template <class Model, class Rows>
-Out<double> score_rows(const Rows& x, const Labels& labels, const Model& model, std::size_t columns, bool by_group) {
+Out<double> score_rows(const Rows& x, const Labels& labels, const Model& model) {
     auto scores = make_array<double>({x.rows}, false);
     nb::gil_scoped_release release;
-    const std::size_t cost = LOGARITHM * std::max<std::size_t>(1, Reader<Rows>::cells_per_row(x));
-    const Ranges ranges = by_group ? Ranges(x.rows, cost, LOGARITHM * columns) : Ranges(x.rows, cost);
-    const std::vector<std::size_t> order = by_group ? labels.order() : std::vector<std::size_t>();
+    const Ranges ranges(x.rows, LOGARITHM * std::max<std::size_t>(1, Reader<Rows>::cells_per_row(x)));
     in_parallel(ranges.count(), [&](std::size_t range) {
         Model mine(model);
-        Reader<Rows> reader(x);
-        for (std::size_t at = ranges.start(range); at < ranges.stop(range); ++at) {
-            const std::size_t row = by_group ? order[at] : at;
+        const Reader<Rows> reader(x, ranges.start(range), ranges.stop(range));
+        for (std::size_t row = ranges.start(range); row < ranges.stop(range); ++row)
+            scores.data()[row] = mine.score(reader, row, labels.code(row), labels.weight(row));
+    });
+    return scores;
+}
+
+// The same of models that make tables of so many columns whenever class or weight change: rows are
+// taken in that order, in few ranges. Dense rows are ordered within their range only, in which they
+// may have been copied; of sparse rows, tables would take longer than the rows themselves.
+template <class Model, class Rows>
+Out<double> score_groups(const Rows& x, const Labels& labels, const Model& model, std::size_t columns, std::size_t classes) {
+    auto scores = make_array<double>({x.rows}, false);
+    nb::gil_scoped_release release;
+    const Ranges ranges(x.rows, LOGARITHM * std::max<std::size_t>(1, Reader<Rows>::cells_per_row(x)), LOGARITHM * columns);
+    const std::vector<std::size_t> all = is_sparse<Rows> ? labels.order(0, x.rows, classes) : std::vector<std::size_t>();
+    in_parallel(ranges.count(), [&](std::size_t range) {
+        const std::size_t start = ranges.start(range), stop = ranges.stop(range);
+        Model mine(model);
+        const Reader<Rows> reader(x, start, stop);
+        const std::vector<std::size_t> some = is_sparse<Rows> ? std::vector<std::size_t>() : labels.order(start, stop, classes);
+        const std::size_t* order = is_sparse<Rows> ? all.data() + start : some.data();
+        for (std::size_t at = 0; at < stop - start; ++at) {
+            const std::size_t row = order[at];
             scores.data()[row] = mine.score(reader, row, labels.code(row), labels.weight(row));
         }
     });
@@ -143,10 +171,9 @@ struct Words {
     std::vector<unsigned char> seen = {};  // (V,), all 1 between rows; made at the first missing value
 
     template <class Rows>
-    double score(Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
-        constexpr double FEW = 8.0;
+    double score(const Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
         const double* mine = counts + c * columns;
-        double length = 0.0, score = 0.0;
+        double length = 0.0;
         bool missing = false;
         LogProduct factors;
         reader.each(row, [&](std::size_t v, double x) {
@@ -154,13 +181,10 @@ struct Words {
             if (x == 0.0 || x != x) return;
             length += x;
             const double chance = without(mine[v], w * x) + pseudo(c, v);
-            if (x == 1.0) factors.multiply(chance);
-            else if (!polya) score += x * std::log(chance);
-            else if (x <= FEW && x == std::floor(x))
-                for (double step = 0.0; step < x; step += 1.0) factors.multiply(chance + step);
-            else score += log_rising(chance, x);
+            if (polya) factors.multiply_rising(chance, x);
+            else factors.multiply(chance, x);
         });
-        score += factors.log();
+        const double score = factors.log();
         const double total = missing ? total_seen(reader, row, c, w * length) : without(totals[c], w * length) + added[c];
         if (total > 0.0) return score - (polya ? log_rising(total, length) : length * std::log(total));
         return polya && length > 0.0 ? -INF : score;
@@ -169,7 +193,7 @@ struct Words {
     // The total of the columns that the row has seen, added up: that of all less that of the missing
     // ones may be little.
     template <class Rows>
-    double total_seen(Reader<Rows>& reader, std::size_t row, std::size_t c, double length) {
+    double total_seen(const Reader<Rows>& reader, std::size_t row, std::size_t c, double length) {
         if (seen.empty()) seen.assign(columns, 1);
         reader.each(row, [&](std::size_t v, double x) { seen[v] = x == x; });
         double held = 0.0, supposed = 0.0;
@@ -190,7 +214,7 @@ Out<double> words(const Rows& x, const Labels& labels, const In<double, 2>& coun
     require_shape(pseudo, classes, columns);
     require(totals.shape(0) == classes && added.shape(0) == classes, "counts and totals do not fit");
     const Words model{counts.data(), totals.data(), added.data(), Broadcast(pseudo), columns, polya};
-    return score_rows(x, labels, model, columns, false);
+    return score_rows(x, labels, model);
 }
 
 // ---- The complement rule ------------------------------------------------------------------------
@@ -221,12 +245,12 @@ struct Complement {
         nb::gil_scoped_release release;
         const Ranges ranges(x.rows, LOGARITHM * classes * std::max<std::size_t>(1, Reader<Rows>::cells_per_row(x)));
         in_parallel(ranges.count(), [&](std::size_t range) {
-            Reader<Rows> reader(x);
+            const Reader<Rows> reader(x, ranges.start(range), ranges.stop(range));
             std::vector<Sums> sums(classes);
             for (std::size_t row = ranges.start(range); row < ranges.stop(range); ++row) {
                 const std::size_t c = labels.code(row);
                 const double w = labels.weight(row);
-                for (std::size_t k = 0; k < classes; ++k) sums[k] = Sums{0.0, 0.0, log_sums.data()[k], 0.0, zeros.data()[k]};
+                for (std::size_t k = 0; k < classes; ++k) sums[k] = Sums{{}, {}, 0.0, 0.0, zeros.data()[k]};
                 double length = 0.0;
                 reader.each(row, [&](std::size_t v, double cell) {
                     if (cell == 0.0 || cell != cell) return;
@@ -238,7 +262,7 @@ struct Complement {
                 for (std::size_t k = 0; k < classes; ++k) {
                     const double total = without(totals.data()[k], w * length) + added.data()[k];
                     const double log_total = total > 0.0 ? std::log(total) : 0.0;
-                    scores[k] = k == c ? before.data()[row * classes + k] : sums[k].score(log_total, static_cast<double>(words), norm);
+                    scores[k] = k == c ? before.data()[row * classes + k] : sums[k].score(log_total, log_sums.data()[k] - static_cast<double>(words) * log_total, norm);
                 }
             }
         });
@@ -248,33 +272,34 @@ struct Complement {
   private:
     // What the cells of a row add up to under one class.
     struct Sums {
-        double weighted, length;  // of the words that other rows have: sums of x log(count) and of x
-        double logs;              // of the counts of all words without the row
-        double lost;              // events of words that no other row has
+        LogProduct own;     // of the counts of words that other rows have, to the power of x
+        LogProduct change;  // of all counts, by that the row is left out
+        double length;      // events of words that other rows have
+        double lost;        // events of words that no other row has
         std::int64_t zeros;
 
         void add(double x, double count, double taken, double prior, bool norm) {
             const double now = count + prior, rest = without(count, taken) + prior;
-            const double log_rest = std::log(rest);
-            if (norm && now > 0.0) {
-                logs -= std::log(now);
-                zeros += rest == 0.0;
-            }
             if (rest > 0.0) {
-                logs += norm ? log_rest : 0.0;
-                weighted += x * log_rest;
+                own.multiply(rest, x);
                 length += x;
+                if (norm) change.multiply(rest / now);
             } else {
                 lost += x;
+                if (norm && now > 0.0) {
+                    change.multiply(1.0 / now);
+                    ++zeros;
+                }
             }
         }
 
-        double score(double log_total, double words, bool norm) const {
-            const double own = weighted - length * log_total;
-            if (!norm) return lost > 0.0 ? INF : -own;
+        // With `all_logs`, the sum of log shares of all words before the row is left out.
+        double score(double log_total, double all_logs, bool norm) const {
+            const double mine = own.log() - length * log_total;
+            if (!norm) return lost > 0.0 ? INF : -mine;
             if (zeros > 0) return lost / static_cast<double>(zeros);
-            const double all = logs - words * log_total;
-            return own / (all != 0.0 ? all : 1.0);
+            const double all = all_logs + change.log();
+            return mine / (all != 0.0 ? all : 1.0);
         }
     };
 };
@@ -292,12 +317,12 @@ struct Ones {
     Broadcast more, less;
     std::size_t columns;
     double threshold;
-    // Of the class and weight that rows are of: log probabilities of one and zero (V,), the sum of
-    // those of zero that are finite, and how many are not.
+    // Of the class and weight that rows are of: log probabilities of zero (V,), the sum of those that
+    // are finite and how many are not, and what a one adds to that sum (V,).
     std::size_t code = 0;
     double weight = NOT_A_NUMBER, zeros = 0.0;
     std::int64_t impossible = 0;
-    std::vector<double> one = {}, zero = {};
+    std::vector<double> zero = {}, log_odds = {};
 
     double total(std::size_t v) const {
         const std::size_t at = code * columns + v;
@@ -306,30 +331,31 @@ struct Ones {
 
     void make_tables(std::size_t c, double w) {
         code = c, weight = w, zeros = 0.0, impossible = 0;
-        one.resize(columns), zero.resize(columns);
+        zero.resize(columns), log_odds.resize(columns);
         for (std::size_t v = 0; v < columns; ++v) {
             const double all = total(v);
-            one[v] = log_share(without(present[c * columns + v], w) + more(c, v), all);
             zero[v] = log_share(without(absent[c * columns + v], w) + less(c, v), all);
             const bool possible = zero[v] != -INF;
             impossible += !possible;
             zeros += possible ? zero[v] : 0.0;
+            log_odds[v] = log_share(without(present[c * columns + v], w) + more(c, v), all) - (possible ? zero[v] : 0.0);
         }
     }
 
     template <class Rows>
-    double score(Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
+    double score(const Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
         if (c != code || w != weight) make_tables(c, w);
         const bool as_is = threshold != threshold;
         double score = zeros;
         std::int64_t never = impossible;
         reader.each(row, [&](std::size_t v, double x) {
             const double cell = as_is || x != x ? x : x > threshold ? 1.0 : 0.0;
-            if (cell == 0.0) return;
-            if (zero[v] == -INF) --never;
-            else score -= zero[v];
-            if (cell == 1.0) score += one[v];
-            else if (cell == cell) score += score_of_fraction(v, cell);
+            // Ones and zeros come in an order that nobody can guess.
+            score += cell == 1.0 ? log_odds[v] : 0.0;
+            never -= cell != 0.0 && zero[v] == -INF;
+            if (cell == 0.0 || cell == 1.0) return;
+            score -= zero[v] == -INF ? 0.0 : zero[v];
+            if (cell == cell) score += score_of_fraction(v, cell);
         });
         return never > 0 ? -INF : score;
     }
@@ -351,7 +377,7 @@ Out<double> ones(const Rows& x, const Labels& labels, double threshold, const In
     require_shape(more, classes, columns);
     require_shape(less, classes, columns);
     const Ones model{present.data(), absent.data(), Broadcast(more), Broadcast(less), columns, threshold};
-    return score_rows(x, labels, model, columns, true);
+    return score_groups(x, labels, model, columns, classes);
 }
 
 // ---- Events -------------------------------------------------------------------------------------
@@ -365,14 +391,16 @@ struct Events {
     std::size_t columns;
     bool integrated;
     // Of the class and weight that rows are of: how many rows are left, the log-probability of no
-    // event divided by the events seen, and itself, all (V,); and its sum.
+    // event divided by the events seen, and itself, all (V,), and its sum; and log(1 + rows) (V,),
+    // NaN until it is asked for.
     std::size_t code = 0;
     double weight = NOT_A_NUMBER, zeros = 0.0;
-    std::vector<double> rows = {}, silence = {}, zero = {};
+    std::vector<double> rows = {}, silence = {}, zero = {}, log_rows = {};
 
     void make_tables(std::size_t c, double w) {
         code = c, weight = w, zeros = 0.0;
         rows.resize(columns), silence.resize(columns), zero.resize(columns);
+        log_rows.assign(columns, NOT_A_NUMBER);
         for (std::size_t v = 0; v < columns; ++v) {
             rows[v] = without(seen[c * columns + v], w) + rate(c, v);
             silence[v] = rows[v] > 0.0 ? (integrated ? -std::log1p(1.0 / rows[v]) : -1.0 / rows[v]) : NOT_A_NUMBER;
@@ -382,18 +410,22 @@ struct Events {
     }
 
     template <class Rows>
-    double score(Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
+    double score(const Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
         if (c != code || w != weight) make_tables(c, w);
         double score = zeros;
+        LogProduct factors;
         reader.each(row, [&](std::size_t v, double x) {
             if (x == 0.0) return;
             score -= zero[v];
             if (x != x) return;
             const double events = without(sums[c * columns + v], w * x) + shape(c, v);
             score += events * silence[v];
-            score += integrated ? log_rising(events, x) - x * std::log1p(rows[v]) : x * std::log(events / rows[v]);
+            if (!integrated) return factors.multiply(events / rows[v], x);
+            if (log_rows[v] != log_rows[v]) log_rows[v] = std::log1p(rows[v]);
+            factors.multiply_rising(events, x);
+            score -= x * log_rows[v];
         });
-        return score;
+        return score + factors.log();
     }
 };
 
@@ -406,7 +438,7 @@ Out<double> events(const Rows& x, const Labels& labels, const In<double, 2>& see
     require_shape(shape, classes, columns);
     require_shape(rate, classes, columns);
     const Events model{seen.data(), sums.data(), Broadcast(shape), Broadcast(rate), columns, integrated};
-    return score_rows(x, labels, model, columns, true);
+    return score_groups(x, labels, model, columns, classes);
 }
 
 // ---- Levels -------------------------------------------------------------------------------------
@@ -416,25 +448,25 @@ Out<double> events(const Rows& x, const Labels& labels, const In<double, 2>& see
 // weight of all rows at a column's highest level, infinite where it stays a level without rows: a
 // row that is all of it gets NaN, for without it the column has fewer levels.
 struct Levels {
-    const std::int64_t *offsets, *levels;
-    const double *highest, *counts, *totals, *pseudo, *added, *other;
+    const std::int64_t* offsets;
+    const double *counts, *totals, *pseudo, *added, *other;
     std::size_t columns, all_levels;
+    std::vector<double> levels, highest;  // (d,)
 
     template <class Rows>
-    double score(Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
+    double score(const Reader<Rows>& reader, std::size_t row, std::size_t c, double w) {
         LogProduct chances;
-        bool refit = false;
+        int refit = 0;
         reader.each(row, [&](std::size_t j, double x) {
             if (x != x) return;
-            const bool known = x > -1.0 && x < static_cast<double>(levels[j]);
-            const std::int64_t level = known ? static_cast<std::int64_t>(x) : -1;
-            refit = refit || (known && level == levels[j] - 1 && w > 0.0 && highest[j] < INF && without(highest[j], w) == 0.0);
-            const std::size_t cell = c * columns + j, at = c * all_levels + static_cast<std::size_t>(offsets[j] + level);
+            const bool known = x > -1.0 && x < levels[j];
+            const std::size_t cell = c * columns + j, at = c * all_levels + static_cast<std::size_t>(offsets[j] + (known ? static_cast<std::int64_t>(x) : 0));
+            refit |= int(known) & int(x >= levels[j] - 1.0) & int(!(highest[j] - w > ROUNDING * highest[j]));
             const double total = without(totals[cell], w) + added[cell];
             const double part = known ? without(counts[at], w) + pseudo[at] : other[cell];
             chances.multiply(total > 0.0 ? part / total : 0.0);
         });
-        return refit ? NOT_A_NUMBER : chances.log();
+        return refit && w > 0.0 ? NOT_A_NUMBER : chances.log();
     }
 };
 
@@ -452,9 +484,12 @@ Out<double> levels(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, 
         const std::int64_t offset = offsets.data()[j], many = levels.data()[j], all = static_cast<std::int64_t>(all_levels);
         require(offset >= 0 && offset <= all && many >= 0 && many <= all - offset, "levels beyond their table");
     }
-    const Levels model{offsets.data(), levels.data(), highest.data(), counts.data(), totals.data(), pseudo.data(),
-                       added.data(), other.data(), columns, all_levels};
-    return with_cells(X, [&](auto x) { return score_rows(x, labels, model, columns, false); });
+    Levels model{offsets.data(), counts.data(), totals.data(), pseudo.data(), added.data(), other.data(), columns, all_levels, {}, {}};
+    for (std::size_t j = 0; j < columns; ++j) {
+        model.levels.push_back(static_cast<double>(levels.data()[j]));
+        model.highest.push_back(std::min(highest.data()[j], std::numeric_limits<double>::max()));
+    }
+    return with_cells(X, [&](auto x) { return score_rows(x, labels, model); });
 }
 
 // ---- Entry points -------------------------------------------------------------------------------

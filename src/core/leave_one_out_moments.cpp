@@ -26,29 +26,31 @@ constexpr std::size_t BLOCK = 64;
 // 1 / (1 + u) is 1 - u, and log(1 + u) is u, to 1e-14 for u up to this.
 constexpr double NEARLY_NOTHING = 1e-7;
 
-// Copies the rows start..stop to doubles in C order.
-using CopyRows = std::function<void(std::size_t start, std::size_t stop, double* into)>;
+// Rows start..stop as doubles in C order: where they are, or copied to `buffer`.
+using ReadRows = std::function<const double*(std::size_t start, std::size_t stop, double* buffer)>;
 
 template <class T>
-CopyRows copier(const Cells<T>& x) {
-    return [x](std::size_t start, std::size_t stop, double* into) {
+ReadRows reader_of(const Cells<T>& x) {
+    return [x](std::size_t start, std::size_t stop, double* buffer) -> const double* {
         if constexpr (std::is_same_v<T, double>) {
-            const T* block = x.block(start, stop, into);
-            if (block != into) std::copy_n(block, (stop - start) * x.columns, into);
+            return x.block(start, stop, buffer);
         } else {
-            std::vector<T> buffer(x.room(stop - start));
-            const T* block = x.block(start, stop, buffer.data());
-            std::transform(block, block + (stop - start) * x.columns, into, [](T cell) { return static_cast<double>(cell); });
+            std::vector<T> room(x.room(stop - start));
+            const T* block = x.block(start, stop, room.data());
+            std::transform(block, block + (stop - start) * x.columns, buffer, [](T cell) { return static_cast<double>(cell); });
+            return buffer;
         }
     };
 }
 
 template <class T, class Index>
-CopyRows copier(const SparseCells<T, Index>& x, std::size_t columns) {
-    return [x, columns](std::size_t start, std::size_t stop, double* into) {
-        std::fill_n(into, (stop - start) * columns, 0.0);
-        for (std::size_t i = start; i < stop; ++i, into += columns)
-            for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) into[x.indices[at]] += static_cast<double>(x.data[at]);
+ReadRows reader_of(const SparseCells<T, Index>& x, std::size_t columns) {
+    return [x, columns](std::size_t start, std::size_t stop, double* buffer) -> const double* {
+        std::fill_n(buffer, (stop - start) * columns, 0.0);
+        double* row = buffer;
+        for (std::size_t i = start; i < stop; ++i, row += columns)
+            for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) row[x.indices[at]] += static_cast<double>(x.data[at]);
+        return buffer;
     };
 }
 
@@ -68,13 +70,11 @@ struct Model {
 
     std::size_t classes() const { return moments.shape(1); }
     std::size_t columns() const { return moments.shape(2); }
-    const double* moment(std::size_t kind, std::size_t c) const { return moments.data() + (kind * classes() + c) * columns(); }
-    const double* weight(std::size_t c) const { return moment(0, c); }
-    const double* origin(std::size_t c) const { return moment(1, c); }
-    const double* sum_x(std::size_t c) const { return moment(2, c); }
-    const double* scatter(std::size_t c) const { return moment(3, c); }
-    const double* location(std::size_t c) const { return moment(4, c); }
-    const double* pseudo_rows(std::size_t c) const { return moment(5, c); }
+    ClassMoments of_class(std::size_t c) const {
+        const double* first = moments.data() + c * columns();
+        const std::size_t step = classes() * columns();
+        return {first, first + step, first + 2 * step, first + 3 * step, first + 4 * step, first + 5 * step};
+    }
 
     std::size_t code(std::size_t row) const { return static_cast<std::size_t>(codes.data()[row]); }
     double row_weight(std::size_t row) const { return weights.shape(0) ? weights.data()[row] : 1.0; }
@@ -102,29 +102,12 @@ struct Left {
     std::vector<double> room;
 
     explicit Left(std::size_t columns)
-        : cell(columns), seen(columns), weight(columns), squares(columns), away(columns), numerator(columns), divisor(columns), room(columns) {}
+        : cell(columns), seen(columns), weight(columns), squares(columns), away(columns), numerator(columns), divisor(columns), room(padded(columns)) {}
 
     // Leave a row of weight w out of class c.
     void leave_out(const Model& model, const double* x, std::size_t c, double w) {
         const std::size_t columns = cell.size();
-        const double *all = model.weight(c), *origin = model.origin(c), *sum_x = model.sum_x(c), *scatter = model.scatter(c);
-        const double *location = model.location(c), *pseudo_rows = model.pseudo_rows(c);
-        for (std::size_t j = 0; j < columns; ++j) {
-            const bool missing = x[j] != x[j];
-            const double taken = missing ? 0.0 : w, d = missing ? 0.0 : x[j] - origin[j];
-            const double n = all[j] - taken;
-            const bool some = n > 0.0;
-            const double off = some ? d - sum_x[j] / all[j] : 0.0, part = some ? taken / n : 0.0;
-            // The centre is rounded as a refit rounds it.
-            const double mean = origin[j] + (some ? (sum_x[j] - taken * d) / n : 0.0);
-            const double from_prior = mean - location[j], posterior_weight = pseudo_rows[j] + n;
-            const double share = posterior_weight > 0.0 ? n / posterior_weight : 0.0;
-            cell[j] = missing ? 0.0 : x[j];
-            seen[j] = missing ? 0.0 : 1.0;
-            weight[j] = n;
-            squares[j] = (scatter[j] - part * all[j] * off * off) + from_prior * (pseudo_rows[j] * from_prior * share);
-            away[j] = missing ? 0.0 : x[j] - (location[j] + from_prior * share);
-        }
+        leave_one_out_loops().leave_out(x, model.of_class(c), w, columns, {cell.data(), seen.data(), weight.data(), squares.data(), away.data()});
         const double *others = model.others.data(), *divisors = model.divisors.data();
         if (model.over_features) {
             const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
@@ -141,17 +124,16 @@ struct Left {
     // Whether too few digits, or nothing, are left of a weight or variance; `floor` is added to
     // variances.
     bool is_too_little(const Model& model, std::size_t c, double floor) const {
-        const double *all = model.weight(c), *scatter = model.scatter(c);
-        double sum = 0.0;
-        bool little = false;
-        for (std::size_t j = 0; j < cell.size(); ++j) {
-            sum = scatter[j] + (model.over_features ? sum : 0.0);
+        const ClassMoments all = model.of_class(c);
+        const std::size_t columns = cell.size();
+        const double whole = model.over_features ? std::accumulate(all.scatter, all.scatter + columns, 0.0) : 0.0;
+        int little = 0;
+        for (std::size_t j = 0; j < columns; ++j) {
             const double spread = numerator[j] + floor * divisor[j];
-            little = little || !(weight[j] >= model.kept * all[j]) || !(spread > 0.0 && divisor[j] > 0.0);
-            const bool complete = !model.over_features || j + 1 == cell.size();
-            little = little || (complete && spread < model.kept * sum);
+            little |= !(weight[j] >= model.kept * all.weight[j]) | !(spread > 0.0) | !(divisor[j] > 0.0);
+            little |= spread < model.kept * (model.over_features ? whole : all.scatter[j]);
         }
-        return little;
+        return little != 0;
     }
 
     bool is_missing_some() const { return std::find(seen.begin(), seen.end(), 0.0) != seen.end(); }
@@ -164,7 +146,7 @@ using Scores = std::tuple<Out<double>, Out<bool>>;
 // Score rows on all threads: score(x, row, left, scores) writes those of a row and says whether they
 // can be trusted. `given` are scores that it begins with, or none, which are zeros.
 template <class Score>
-Scores score_rows(const Model& model, std::size_t rows, const CopyRows& copy, const In<double, 2>& given, Score&& score) {
+Scores score_rows(const Model& model, std::size_t rows, const ReadRows& read, const In<double, 2>& given, Score&& score) {
     const std::size_t classes = model.classes(), columns = model.columns();
     require(model.codes.shape(0) == rows, "rows and codes do not fit");
     auto scores = make_array<double>({rows, classes});
@@ -172,14 +154,14 @@ Scores score_rows(const Model& model, std::size_t rows, const CopyRows& copy, co
     nb::gil_scoped_release release;
     const Ranges ranges(rows, 4 * std::max<std::size_t>({columns, classes, 1}));
     in_parallel(ranges.count(), [&](std::size_t range) {
-        std::vector<double> block(BLOCK * columns);
+        std::vector<double> buffer(BLOCK * columns);
         Left left(columns);
         for (std::size_t start = ranges.start(range); start < ranges.stop(range); start += BLOCK) {
             const std::size_t stop = std::min(start + BLOCK, ranges.stop(range));
-            copy(start, stop, block.data());
+            const double* block = read(start, stop, buffer.data());
             if (given.shape(0)) std::copy(given.data() + start * classes, given.data() + stop * classes, scores.data() + start * classes);
             for (std::size_t row = start; row < stop; ++row)
-                needs_refit.data()[row] = !score(block.data() + (row - start) * columns, row, left, scores.data() + row * classes);
+                needs_refit.data()[row] = !score(block + (row - start) * columns, row, left, scores.data() + row * classes);
         }
     });
     return {scores, needs_refit};
@@ -197,11 +179,12 @@ struct Normals : Model {
     std::vector<double> constants = {};           // (C,): sums of log norms
     std::vector<double> highest = {}, sums = {};  // (C,): of precisions
     // For rows without missing values, of weight 1, whose variances nothing shares: terms
-    // (C, TERMS, d), whether enough is left of a class, and columns by the variance that a row may
+    // of the classes, whether enough is left of a class, and columns by the variance that a row may
     // leave, the widest first.
     std::vector<double> terms = {};
     std::vector<char> is_enough = {};
-    std::vector<double> all_seen = {};  // (d,): ones
+    std::vector<double> means = {}, precisions = {};  // (C, d), padded
+    std::vector<double> all_seen = {};                // (d,): ones
     std::vector<std::size_t> widest_first = {};
 
     const double* mean(std::size_t c) const { return distribution.data() + c * columns(); }
@@ -231,17 +214,22 @@ struct Normals : Model {
 
     void make_terms() {
         const std::size_t d = columns();
-        terms.assign(classes() * TERMS * d, 0.0);
+        terms.assign(classes() * terms_size(d), 0.0);
+        means.assign(classes() * padded(d), 0.0);
+        precisions.assign(classes() * padded(d), 0.0);
         is_enough.assign(classes(), 1);
         for (std::size_t c = 0; c < classes(); ++c) {
-            double* mine = terms.data() + c * TERMS * d;
+            double* mine = terms.data() + c * terms_size(d);
+            const ClassMoments all = of_class(c);
+            std::copy_n(mean(c), d, means.data() + c * padded(d));
+            std::copy_n(precision(c), d, precisions.data() + c * padded(d));
             for (std::size_t j = 0; j < d; ++j) {
-                const double all = weight(c)[j], n = all - 1.0, divisor = divisors.data()[c * d + j] - 1.0;
-                if (!(n > 0.0 && n >= kept * all && divisor > 0.0)) is_enough[c] = 0;
-                const double values[TERMS] = {origin(c)[j], sum_x(c)[j] / all, sum_x(c)[j], n, scatter(c)[j], all / n,
-                                              location(c)[j], pseudo_rows(c)[j], n / (pseudo_rows(c)[j] + n),
+                const double n = all.weight[j] - 1.0, divisor = divisors.data()[c * d + j] - 1.0;
+                if (!(n > 0.0 && n >= kept * all.weight[j] && divisor > 0.0)) is_enough[c] = 0;
+                const double values[TERMS] = {all.origin[j], all.sum_x[j] / all.weight[j], all.sum_x[j], n, all.scatter[j], all.weight[j] / n,
+                                              all.location[j], all.pseudo_rows[j], n / (all.pseudo_rows[j] + n),
                                               others.data()[c * d + j], 1.0 / divisor, precision(c)[j]};
-                for (std::size_t kind = 0; kind < TERMS; ++kind) mine[kind * d + j] = values[kind];
+                for (std::size_t kind = 0; kind < TERMS; ++kind) mine[term_at(kind, j)] = values[kind];
             }
         }
     }
@@ -273,7 +261,10 @@ struct Normals : Model {
 
     // The sum of the log norms of the columns seen.
     double constant(std::size_t c, const Left& left, bool missing) const {
-        return missing ? std::inner_product(log_norm(c), log_norm(c) + columns(), left.seen.begin(), 0.0) : constants[c];
+        double sum = constants[c];
+        for (std::size_t j = 0; j < (missing ? columns() : 0); ++j)
+            if (left.seen[j] == 0.0) sum -= log_norm(c)[j];
+        return sum;
     }
 
     // Write the scores of a row; whether they can be trusted.
@@ -286,23 +277,25 @@ struct Normals : Model {
             floor = smoothing * now;
             if (now < kept * widest) return false;
         }
-        return whole ? score_whole(x, code(row), floor, floor - before, scores) : score_any(x, code(row), w, floor, floor - before, left, scores);
+        return whole ? score_whole(x, code(row), floor, floor - before, left, scores) : score_any(x, code(row), w, floor, floor - before, left, scores);
     }
 
   private:
     // A row of weight 1 without missing values, whose variances nothing shares; they are `more` than
     // those of all rows.
-    bool score_whole(const double* x, std::size_t c, double floor, double more, double* scores) const {
+    bool score_whole(const double* row, std::size_t c, double floor, double more, Left& left, double* scores) const {
         const LeaveOneOutLoops& loops = leave_one_out_loops();
         const std::size_t d = columns();
         double own = 0.0;
-        if (!is_enough[c] || !loops.own(x, terms.data() + c * TERMS * d, d, floor, kept, &own)) return false;
+        double* x = left.room.data();  // zeros beyond the row
+        std::copy_n(row, d, x);
+        if (!is_enough[c] || !loops.own(x, terms.data() + c * terms_size(d), d, floor, kept, &own)) return false;
         scores[c] = constants[c] - 0.5 * own;
         for (std::size_t k = 0; k < (only_own ? 0 : classes()); ++k) {
             if (k == c) continue;
             double squares[2];
             if (std::abs(more) * highest[k] <= NEARLY_NOTHING) {
-                loops.squares(x, mean(k), precision(k), d, squares);
+                loops.squares(x, means.data() + k * padded(d), precisions.data() + k * padded(d), d, squares);
                 scores[k] = constants[k] - 0.5 * (squares[0] - more * squares[1] + more * sums[k]);
             } else {
                 scores[k] = constants[k] - 0.5 * loops.widened(x, all_seen.data(), mean(k), precision(k), more, d);
@@ -352,9 +345,9 @@ struct Normals : Model {
     }
 };
 
-Scores normals(std::size_t rows, const CopyRows& copy, Normals&& model, const In<double, 2>& scores) {
+Scores normals(std::size_t rows, const ReadRows& read, Normals&& model, const In<double, 2>& scores) {
     model.prepare(scores);
-    return score_rows(model, rows, copy, scores, [&](const double* x, std::size_t row, Left& left, double* out) { return model.score(x, row, left, out); });
+    return score_rows(model, rows, read, scores, [&](const double* x, std::size_t row, Left& left, double* out) { return model.score(x, row, left, out); });
 }
 
 // ---- Student-t's --------------------------------------------------------------------------------
@@ -366,7 +359,8 @@ struct Students : Model {
     void prepare(const In<double, 2>& scores) {
         check(scores);
         require(locations.shape(0) == classes() && locations.shape(1) == columns(), "moments and locations do not fit");
-        for (std::size_t at = 0; at < classes() * columns(); ++at) stretches.push_back(1.0 + 1.0 / (pseudo_rows(0)[at] + weight(0)[at]));
+        const ClassMoments all = of_class(0);
+        for (std::size_t at = 0; at < classes() * columns(); ++at) stretches.push_back(1.0 + 1.0 / (all.pseudo_rows[at] + all.weight[at]));
     }
 
     // Write the scores of a row, where classes share no variance only that of its own class; whether
@@ -375,7 +369,7 @@ struct Students : Model {
         const std::size_t c = code(row), d = columns();
         left.leave_out(*this, x, c, row_weight(row));
         if (left.is_too_little(*this, c, 0.0)) return false;
-        for (std::size_t j = 0; j < d; ++j) left.room[j] = 1.0 + 1.0 / (pseudo_rows(c)[j] + left.weight[j]);
+        for (std::size_t j = 0; j < d; ++j) left.room[j] = 1.0 + 1.0 / (of_class(c).pseudo_rows[j] + left.weight[j]);
         scores[c] = density(left, left.room.data());
         for (std::size_t k = 0; k < (over_classes ? classes() : 0); ++k) {
             if (k == c) continue;
@@ -438,9 +432,9 @@ struct Students : Model {
     }
 };
 
-Scores students(std::size_t rows, const CopyRows& copy, Students&& model, const In<double, 2>& scores) {
+Scores students(std::size_t rows, const ReadRows& read, Students&& model, const In<double, 2>& scores) {
     model.prepare(scores);
-    return score_rows(model, rows, copy, scores, [&](const double* x, std::size_t row, Left& left, double* out) { return model.score(x, row, left, out); });
+    return score_rows(model, rows, read, scores, [&](const double* x, std::size_t row, Left& left, double* out) { return model.score(x, row, left, out); });
 }
 
 // ---- Entry points -------------------------------------------------------------------------------
@@ -451,12 +445,12 @@ using Weights = In<double, 1>;
 template <class Score>
 Scores with_dense(const AnyRows& X, const In<double, 3>& moments, Score&& score) {
     require(X.shape(1) == moments.shape(2), "rows and moments do not fit");
-    return with_cells(X, [&](auto x) { return score(x.rows, copier(x)); });
+    return with_cells(X, [&](auto x) { return score(x.rows, reader_of(x)); });
 }
 
 template <class Score>
 Scores with_stored(const AnyVector& data, const AnyVector& indices, const AnyVector& indptr, const In<double, 3>& moments, Score&& score) {
-    return with_sparse(data, indices, indptr, moments.shape(2), [&](auto x) { return score(x.rows, copier(x, moments.shape(2))); });
+    return with_sparse(data, indices, indptr, moments.shape(2), [&](auto x) { return score(x.rows, reader_of(x, moments.shape(2))); });
 }
 
 }  // namespace
@@ -466,8 +460,8 @@ void bind_leave_one_out_moments(nb::module_& m) {
     m.def("leave_one_out_normal",
           [](AnyRows X, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others, In<double, 2> divisors, bool over_classes,
              bool over_features, double kept, In<double, 3> distribution, In<double, 2> pooled, double smoothing, double widest, In<double, 2> scores) {
-              return with_dense(X, moments, [&](std::size_t rows, const CopyRows& copy) {
-                  return normals(rows, copy, {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
+              return with_dense(X, moments, [&](std::size_t rows, const ReadRows& read) {
+                  return normals(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
                                               distribution, pooled, smoothing, widest, scores.shape(0) > 0}, scores);
               });
           },
@@ -478,8 +472,8 @@ void bind_leave_one_out_moments(nb::module_& m) {
           [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others,
              In<double, 2> divisors, bool over_classes, bool over_features, double kept, In<double, 3> distribution, In<double, 2> pooled,
              double smoothing, double widest, In<double, 2> scores) {
-              return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const CopyRows& copy) {
-                  return normals(rows, copy, {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
+              return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const ReadRows& read) {
+                  return normals(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
                                               distribution, pooled, smoothing, widest, scores.shape(0) > 0}, scores);
               });
           },
@@ -489,8 +483,8 @@ void bind_leave_one_out_moments(nb::module_& m) {
     m.def("leave_one_out_student",
           [](AnyRows X, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others, In<double, 2> divisors, bool over_classes,
              bool over_features, double kept, In<double, 2> locations, In<double, 2> scores) {
-              return with_dense(X, moments, [&](std::size_t rows, const CopyRows& copy) {
-                  return students(rows, copy, {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations}, scores);
+              return with_dense(X, moments, [&](std::size_t rows, const ReadRows& read) {
+                  return students(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations}, scores);
               });
           },
           "X"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a, "over_features"_a, "kept"_a,
@@ -498,8 +492,8 @@ void bind_leave_one_out_moments(nb::module_& m) {
     m.def("leave_one_out_sparse_student",
           [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others,
              In<double, 2> divisors, bool over_classes, bool over_features, double kept, In<double, 2> locations, In<double, 2> scores) {
-              return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const CopyRows& copy) {
-                  return students(rows, copy, {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations}, scores);
+              return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const ReadRows& read) {
+                  return students(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations}, scores);
               });
           },
           "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a,

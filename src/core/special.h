@@ -86,6 +86,16 @@ struct LogProduct {
         total += std::log(product) + std::log(factor);
         product = 1.0;
     }
+    // By a number to a power.
+    void multiply(double factor, double power) {
+        if (power == 1.0) multiply(factor);
+        else total += power * std::log(factor);
+    }
+    // By a (a + 1) ... (a + x - 1), as `log_rising`.
+    void multiply_rising(double a, double x) {
+        if (x == 1.0) multiply(a);
+        else total += log_rising(a, x);
+    }
     double log() const { return total + std::log(product); }
 };
 

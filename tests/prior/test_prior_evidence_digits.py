@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from scipy.special import gammaln
 
-from suffice.kernels.leave_one_out.student import log_gamma_step as compiled
+from suffice.kernels.numeric.gammas import log_gamma_step as compiled
 from suffice.prior import Beta, Dirichlet, Gamma, NormalInverseGamma, NormalInverseWishart, Polya
 from suffice.prior.special import log_gamma_step
 from suffice.tally import Moments

@@ -16,7 +16,6 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
 from suffice import _core
-from suffice.data.rows import kernel_ready
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.scorer import Answer, Answers
 from suffice.tally.tally import Floats, Index
@@ -83,12 +82,6 @@ class JointStudentScorer:
         location, precision = _contiguous(self.location, 1.0 / self.squared_scale)
         terms = location, precision, self.degrees, np.log(precision), norms
         return _core.joint_student_scores(X, *terms, log_prior, answer)
-
-
-def dense_block(X: Any, start: int, stop: int) -> Any:
-    """Return rows start..stop of an array or CSR matrix as a dense block for a kernel."""
-    block = X[start:stop]
-    return kernel_ready(block if isinstance(X, np.ndarray) else block.toarray())
 
 
 def _contiguous(*parameters: Floats) -> Any:
