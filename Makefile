@@ -54,10 +54,9 @@ test: .venv/built
 test-fast: .venv/built
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --hypothesis-profile=few
 
-# Old releases give deprecation warnings about newer ones of their own dependencies. Their compiled
-# kernels are kept apart from those of the newest releases.
+# Old releases give deprecation warnings about newer ones of their own dependencies.
 test-oldest: .venv-oldest/installed
-	NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/compiled .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -W ignore::DeprecationWarning
+	.venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -W ignore::DeprecationWarning
 
 coverage: .venv/built
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m $(FAST) --cov --cov-report=

@@ -38,7 +38,7 @@ class Result:
 
 def in_turn(ours: Work, theirs: Work, *, rounds: int, peer_rounds: int) -> tuple[float, float]:
     """Return the best time of each; they take turns, so that both meet the same load."""
-    ours()  # compile and warm up
+    ours()  # warm up
     best, peer_best = float("inf"), float("inf")
     for turn in range(max(rounds, peer_rounds)):
         if turn < peer_rounds:
@@ -66,7 +66,7 @@ def extra_megabytes(work: Work, kept: Callable[[Any], int]) -> float | None:
     status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
     if not reset.exists():
         return None
-    work()  # so that kernels are loaded
+    work()  # so that libraries are loaded
     gc.collect()
     _give_back()
     before = _resident(status, "VmRSS")

@@ -56,7 +56,7 @@ def evaluate(spec: LabelledSet, maker: Maker) -> dict[str, float]:
         model = maker(learn, spec.categorical)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            if not loss:  # compiled kernels are loaded before the clock starts
+            if not loss:  # libraries are loaded before the clock starts
                 maker(learn, spec.categorical).fit(learn, y[train]).predict_proba(ask[:1])
             start = time.perf_counter()
             model.fit(learn, y[train])
@@ -177,7 +177,7 @@ def compare_speed(spec: LabelledSet) -> list[str]:
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            for make in makers:  # compiled kernels are loaded before the clock starts
+            for make in makers:  # libraries are loaded before the clock starts
                 seconds(make, learn, ask)
             runs = [[seconds(make, learn, ask) for make in makers] for _ in range(REPEATS)]
         ours, theirs = (min(column) for column in zip(*runs, strict=True))

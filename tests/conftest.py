@@ -45,17 +45,14 @@ def pytest_runtest_setup() -> None:
 def ranges():
     """Return a function that makes ranges of rows shorter; the former length is restored."""
     from suffice import _core
-    from suffice.kernels import ranges as kernel_ranges
 
-    before, old = _core.get_ranges(), kernel_ranges.RANGE_CELLS
+    before = _core.get_ranges()
 
     def make_short(cells, sums=before[1]):
         _core.set_ranges(cells, sums)
-        kernel_ranges.RANGE_CELLS = cells
 
     yield make_short
     _core.set_ranges(*before)
-    kernel_ranges.RANGE_CELLS = old
 
 
 @pytest.fixture

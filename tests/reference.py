@@ -1,4 +1,4 @@
-"""Tallies the plain slow way, a row at a time with exact sums: the oracle of laws and kernels."""
+"""Tallies the plain slow way, a row at a time with exact sums: the oracle of laws and of the core."""
 
 import importlib
 import inspect

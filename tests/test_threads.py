@@ -13,10 +13,8 @@ from joblib.externals import loky
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
 import suffice
-import suffice.kernels.ranges
 from suffice import errors
-from suffice.kernels.ranges import on_all_cores
-from suffice.threads import _Library, _OneBlasThread, one_blas_thread
+from suffice.threads import _Library, _OneBlasThread, on_all_cores, one_blas_thread
 
 PATIENCE = 60  # seconds until a test that waits for another thread fails
 
@@ -384,8 +382,8 @@ def answers(kind):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["text", "table", "regression", "logistic", "wide"])
-def test_results_are_the_same_to_the_bit_for_any_number_of_threads(threads, monkeypatch, kind):
-    monkeypatch.setattr(suffice.kernels.ranges, "RANGE_CELLS", 2000)
+def test_results_are_the_same_to_the_bit_for_any_number_of_threads(threads, ranges, kind):
+    ranges(2000)
     found = []
     for ours, blas in ((1, 1), (2, 2), (3, 1)):
         threads(ours)

@@ -20,4 +20,6 @@ NB_MODULE(_core, m) {
     suffice::bind_prior_sample_sizes(m);
     suffice::bind_student(m);
     suffice::bind_bin_tree(m);
+    suffice::bind_leave_one_out_counts(m);
+    suffice::bind_leave_one_out_moments(m);
 }

@@ -24,5 +24,7 @@ void bind_combination(nb::module_& m);
 void bind_prior_sample_sizes(nb::module_& m);
 void bind_student(nb::module_& m);
 void bind_bin_tree(nb::module_& m);
+void bind_leave_one_out_counts(nb::module_& m);
+void bind_leave_one_out_moments(nb::module_& m);
 
 }  // namespace suffice

@@ -72,6 +72,33 @@ inline double log_factorial(double x) {
     return log_gamma(x + 1.0);
 }
 
+// The sum of the logarithms of numbers, few of which are taken: numbers are multiplied while their
+// product is well within the floats.
+struct LogProduct {
+    double total = 0.0, product = 1.0;
+
+    void multiply(double factor) {
+        const double ahead = product * factor;
+        if (ahead >= 1e-200 && ahead <= 1e200) {
+            product = ahead;
+            return;
+        }
+        total += std::log(product) + std::log(factor);
+        product = 1.0;
+    }
+    // By a number to a power.
+    void multiply(double factor, double power) {
+        if (power == 1.0) multiply(factor);
+        else total += power * std::log(factor);
+    }
+    // By a (a + 1) ... (a + x - 1), as `log_rising`.
+    void multiply_rising(double a, double x) {
+        if (x == 1.0) multiply(a);
+        else total += log_rising(a, x);
+    }
+    double log() const { return total + std::log(product); }
+};
+
 // The log of how many orders of its events a row of counts stands for. A row with a fraction among
 // its cells is no row of counts, and stands for itself.
 struct Orderings {

@@ -789,3 +789,102 @@ def bin_tree_left_out(
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the log shares of rows' bins in their own classes without each row, (n,)."""
+def leave_one_out_words(
+    pseudo: NDArray[np.float64],
+    added: NDArray[np.float64],
+    polya: bool,
+    """Return multinomial scores of rows without the row, (n,)."""
+def leave_one_out_sparse_words(
+    pseudo: NDArray[np.float64],
+    added: NDArray[np.float64],
+    polya: bool,
+    """Return multinomial scores of rows without the row, (n,)."""
+def leave_one_out_complement(
+    pseudo: NDArray[np.float64],
+    added: NDArray[np.float64],
+    log_sums: NDArray[np.float64],
+    zeros: NDArray[np.int64],
+    norm: bool,
+    """Return scores of the complement rule without the row, (n, C); those of own classes stay."""
+def leave_one_out_sparse_complement(
+    pseudo: NDArray[np.float64],
+    added: NDArray[np.float64],
+    log_sums: NDArray[np.float64],
+    zeros: NDArray[np.int64],
+    norm: bool,
+    """Return scores of the complement rule without the row, (n, C); those of own classes stay."""
+def leave_one_out_ones(
+    threshold: float,
+    present: NDArray[np.float64],
+    absent: NDArray[np.float64],
+    more: NDArray[np.float64],
+    less: NDArray[np.float64],
+    """Return Bernoulli scores of rows without the row, (n,)."""
+def leave_one_out_sparse_ones(
+    threshold: float,
+    present: NDArray[np.float64],
+    absent: NDArray[np.float64],
+    more: NDArray[np.float64],
+    less: NDArray[np.float64],
+    """Return Bernoulli scores of rows without the row, (n,)."""
+def leave_one_out_events(
+    shape: NDArray[np.float64],
+    rate: NDArray[np.float64],
+    integrated: bool,
+    """Return Poisson scores of rows without the row and without log x!, (n,)."""
+def leave_one_out_sparse_events(
+    shape: NDArray[np.float64],
+    rate: NDArray[np.float64],
+    integrated: bool,
+    """Return Poisson scores of rows without the row and without log x!, (n,)."""
+def leave_one_out_levels(
+    offsets: NDArray[np.int64],
+    highest: NDArray[np.float64],
+    pseudo: NDArray[np.float64],
+    added: NDArray[np.float64],
+    other: NDArray[np.float64],
+    """Return categorical scores of rows without the row, (n,); NaN where a column loses a level."""
+def leave_one_out_normal(
+    moments: NDArray[np.float64],
+    others: NDArray[np.float64],
+    divisors: NDArray[np.float64],
+    over_classes: bool,
+    over_features: bool,
+    kept: float,
+    distribution: NDArray[np.float64],
+    smoothing: float,
+    widest: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return normal log densities without the row (n, C), and the rows that need a refit (n,)."""
+def leave_one_out_sparse_normal(
+    moments: NDArray[np.float64],
+    others: NDArray[np.float64],
+    divisors: NDArray[np.float64],
+    over_classes: bool,
+    over_features: bool,
+    kept: float,
+    distribution: NDArray[np.float64],
+    smoothing: float,
+    widest: float,
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return normal log densities without the row (n, C), and the rows that need a refit (n,)."""
+def leave_one_out_student(
+    moments: NDArray[np.float64],
+    others: NDArray[np.float64],
+    divisors: NDArray[np.float64],
+    over_classes: bool,
+    over_features: bool,
+    kept: float,
+    locations: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return Student log densities without the row (n, C), and the rows that need a refit (n,)."""
+def leave_one_out_sparse_student(
+    moments: NDArray[np.float64],
+    others: NDArray[np.float64],
+    divisors: NDArray[np.float64],
+    over_classes: bool,
+    over_features: bool,
+    kept: float,
+    locations: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return Student log densities without the row (n, C), and the rows that need a refit (n,)."""

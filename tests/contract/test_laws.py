@@ -51,5 +51,5 @@ def test_the_laws_need_no_test_runner_and_no_scikit_learn():
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
-    heavy = {"hypothesis", "numba", "pandas", "pyarrow", "pytest", "sklearn"}
+    heavy = {"hypothesis", "pandas", "pyarrow", "pytest", "sklearn"}
     assert not heavy & set(done.stdout.split())

@@ -41,4 +41,3 @@ def test_hashes_of_more_cells_than_32_bits_can_count(cells):
     hashes = np.zeros(ROWS, np.uint64)
     _core.hash_rows(cells, np.arange(1, COLUMNS + 1, dtype=np.uint64), hashes)
     assert np.flatnonzero(hashes).tolist() == [ROWS - 1]
-

@@ -62,7 +62,7 @@ def test_a_damaged_file_is_refused_before_any_model_is_imported(path):
     )
     loaded = set(run(code, path).split())
     assert "suffice.persist" in loaded
-    assert not loaded & {"sklearn", "numba", "suffice.naive_bayes"}
+    assert not loaded & {"sklearn", "suffice.naive_bayes"}
 
 
 def test_safetensors_reads_the_file_too(path):

@@ -16,8 +16,6 @@ SOURCE = Path(suffice.__file__).parent
 OF_ALL = {"contract", "repo", "upstream"}
 # A package within a package that users import from.
 INNER = {"suffice.text.mail"}
-# Compiled loops are tested where they are called from, so their imports are not looked at.
-SKIPPED = {"suffice.kernels"}
 # The compiled core, whose source is elsewhere; its settings are those of all tests too.
 CORE = "_core"
 CONFTEST = "tests/conftest.py"
@@ -136,7 +134,6 @@ def internals(source: str, place: str) -> list[str]:
     found = [
         path for path in dict.fromkeys(paths(ast.parse(source))) if path.startswith("suffice.")
     ]
-    found = [path for path in found if ".".join(path.split(".")[:2]) not in SKIPPED]
     found = [path for path in found if not is_public(path) and not mirrors(place, path)]
     # Of `a.b.c` and `a.b`, the shorter is enough.
     least = [path for path in found if not any(path.startswith(f"{one}.") for one in found)]
@@ -199,12 +196,10 @@ import suffice.tally
 from suffice import GaussianNB, errors, lab, load
 from suffice.errors import InputError, SufficeWarning
 from suffice.families import family_of
-from suffice.kernels.ranges import on_all_cores
 from suffice.lab import compare
 from suffice.text.mail import read_mail
 
-suffice.kernels.ranges.RANGE_CELLS, suffice.__file__, suffice.tally.Counts.zero, lab.compare
-monkeypatch.setattr("suffice.kernels.ranges.RANGE_CELLS", 3)
+suffice.__file__, suffice.tally.Counts.zero, lab.compare
 monkeypatch.setattr("os.replace", 3)
 """
 

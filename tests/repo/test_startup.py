@@ -8,7 +8,7 @@ import pytest
 
 import suffice
 
-HEAVY = ("matplotlib", "numba", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn")
+HEAVY = ("matplotlib", "numpy", "pandas", "polars", "pyarrow", "rich", "scipy", "sklearn")
 PACKAGES = (
     "basis",
     "table",
@@ -46,7 +46,7 @@ def test_importing_the_package_imports_nothing_heavy():
 def test_a_name_loads_its_own_package_only():
     loaded = loaded_after("import suffice\nsuffice.Counts")
     assert "suffice.tally" in loaded
-    assert not loaded & {"numba", "sklearn", "pyarrow", "suffice.naive_bayes", "suffice.prior"}
+    assert not loaded & {"sklearn", "pyarrow", "suffice.naive_bayes", "suffice.prior"}
 
 
 def test_an_error_can_be_named_without_loading_anything_heavy():
@@ -57,7 +57,7 @@ def test_an_error_can_be_named_without_loading_anything_heavy():
 # which take long, are loaded once for all of them.
 EVERY_PACKAGE = """
 import os, sys
-import numba, pyarrow, scipy.stats, sklearn.base
+import pyarrow, scipy.stats, sklearn.base
 assert not [name for name in sys.modules if name.startswith("suffice")]
 for package in sys.argv[1:]:
     if not (child := os.fork()):

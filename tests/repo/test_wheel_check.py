@@ -25,7 +25,7 @@ check_wheel, try_installed = script("check_wheel"), script("try_installed")
 def test_packages_of_extras_are_listed():
     extras = set(check_wheel.names_of_extras(ROOT / "pyproject.toml"))
     assert extras >= {"matplotlib", "pandas", "polars", "pytest"}
-    assert not extras & {"numba", "numpy", "pyarrow", "rich", "safetensors", "scikit-learn"}
+    assert not extras & {"numpy", "pyarrow", "rich", "safetensors", "scikit-learn"}
 
 
 def test_a_base_dependency_in_an_extra_is_not_listed(tmp_path):

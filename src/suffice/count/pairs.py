@@ -15,7 +15,7 @@ from suffice.tally import Moments
 
 @dataclass(frozen=True)
 class PairedRows(Rows):
-    """Rows (n, d) and targets (n, t), which a kernel sees as rows of d + t cells.
+    """Rows (n, d) and targets (n, t), which the core sees as rows of d + t cells.
 
     They are put side by side a range at a time, so nothing the size of the data is made.
 

@@ -1,4 +1,4 @@
-"""How rows are shared between cores, and the error about a row that cannot be counted."""
+"""The weight of cells that are not missing, and the error about a row that cannot be counted."""
 
 from __future__ import annotations
 
@@ -7,32 +7,13 @@ from numpy.typing import NDArray
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.kernels.ranges import row_ranges
 from suffice.tally.tally import ROUNDING, Floats
-
-# Sums that all ranges together hold beside the rows (16 MB): with more, ranges are made longer.
-MAX_SUMS = 1 << 21
 
 
 def take_or_refuse(rows: Rows, refused: int) -> None:
     """Raise the error of a row that could not be counted; -1 is none."""
     if refused >= 0:
         raise refusal_of(rows, refused)
-
-
-def ranges_with_sums(size: int, columns: int, sums: int) -> list[tuple[int, int]]:
-    """Cut rows into ranges that hold `sums` numbers each: few enough ranges to stay small."""
-    short = row_ranges(size, columns)
-    most = max(2, MAX_SUMS // max(sums, 1))
-    if len(short) <= most:
-        return short
-    step = -(-size // most)
-    return [(start, min(start + step, size)) for start in range(0, size, step)]
-
-
-def pieces(start: int, stop: int, columns: int) -> list[tuple[int, int]]:
-    """Cut a range into pieces as large as may be copied (rows that are not row-major are)."""
-    return [(start + a, start + b) for a, b in row_ranges(stop - start, columns)]
 
 
 def weight_without(weights: Floats, missing: Floats) -> Floats:

@@ -14,8 +14,8 @@ Array = NDArray[Any]
 NO_WEIGHTS = np.empty(0)
 NO_GROUPS = np.empty(0, np.uint64)
 NO_CELLS = np.empty((0, 0))
-# Types of cells that kernels are compiled for: bytes are truth values and pictures.
-KERNEL_TYPES = ("float64", "float32", "int64", "int32", "uint8")
+# Types of cells that the core reads as they are: bytes are truth values and pictures.
+CELL_TYPES = ("float64", "float32", "int64", "int32", "uint8")
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class Rows:
         return self.weights if self.weights.size else np.ones(self.shape[0])
 
     def dense(self, start: int, stop: int) -> Array:
-        """Return some rows, row-major and ready for a kernel."""
-        return kernel_ready(self.X[start:stop])
+        """Return some rows, row-major."""
+        return row_major(self.X[start:stop])
 
     def sample(self, numbers: Array) -> NDArray[np.float64]:
         """Return copies of the rows of these numbers, dense."""
@@ -112,11 +112,11 @@ def subsample(rows: int, most: int) -> Array:
 
 
 def sparse_ready(X: Any) -> Any:
-    """Return a CSR matrix with cells of a type the kernels read."""
+    """Return a CSR matrix with cells of a type that the core reads."""
     kind = X.data.dtype
     if kind.kind == "b":
         X = X.astype(np.uint8)
-    elif kind.name not in KERNEL_TYPES:
+    elif kind.name not in CELL_TYPES:
         X = X.astype(_common_type(kind))
     if X.indices.dtype != X.indptr.dtype:
         X = X.copy()
@@ -133,14 +133,11 @@ def readable(X: Array) -> Array:
     return X if known and X.dtype.isnative else X.astype(np.float64)
 
 
-def kernel_ready(block: Array) -> Array:
-    """Return a block as a row-major, read-only array of a type the kernels read.
-
-    They are compiled for each type, so rare ones are made common ones.
-    """
+def row_major(block: Array) -> Array:
+    """Return a block as a row-major, read-only array of a type that the core reads as it is."""
     if block.dtype.kind == "b":
         block = block.view(np.uint8)
-    elif block.dtype.name not in KERNEL_TYPES or not block.dtype.isnative:
+    elif block.dtype.name not in CELL_TYPES or not block.dtype.isnative:
         block = block.astype(_common_type(block.dtype))
     found = np.ascontiguousarray(block).view()
     found.flags.writeable = False
@@ -148,5 +145,5 @@ def kernel_ready(block: Array) -> Array:
 
 
 def _common_type(kind: np.dtype[Any]) -> Any:
-    """Return a type of kernels that holds all numbers of another."""
+    """Return a type that the core reads and that holds all numbers of another."""
     return np.float64 if kind.kind == "f" or kind.name == "uint64" else np.int64

@@ -23,7 +23,7 @@ class Section(NamedTuple):
 
 def sections() -> tuple[Section, ...]:
     """Return what the demo shows, in this order."""
-    # Imported here, after the greeting: scikit-learn, numba and pyarrow take seconds to import.
+    # Imported here, after the greeting: scikit-learn and pyarrow take a second to import.
     from suffice.demo import arrays, shop
 
     return (

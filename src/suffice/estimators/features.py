@@ -30,13 +30,13 @@ from suffice.data.frames import (
     not_numbers,
     with_names,
 )
-from suffice.data.rows import KERNEL_TYPES, sparse_ready
+from suffice.data.rows import CELL_TYPES, sparse_ready
 from suffice.errors import InputError, MergeError, warn_caller
 from suffice.tally.tally import Floats
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
 # Types of cells that the core reads as they are.
-PLAIN_TYPES = frozenset(map(np.dtype, KERNEL_TYPES))
+PLAIN_TYPES = frozenset(map(np.dtype, CELL_TYPES))
 # As many names are listed in an error as scikit-learn lists.
 MAX_NAMES_LISTED = 5
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import xlogy
 
+from suffice.data.rows import Rows
 from suffice.errors import PriorError
 from suffice.families.class_conditional import (
     ClassConditional,
@@ -166,12 +167,16 @@ class IndependentPoissons(ClassConditional):
 
     def leave_one_out(self, learned: LearnedRows, log_prior: Floats) -> LeftOut:
         """Return log p(x | class) of each row without the row."""
-        tally, added = self.groups.parts, self._added
-        unseen = (tally.weight + added[1] == 0).any(axis=1)
+        unseen = (self.groups.parts.weight + self._added[1] == 0).any(axis=1)
         if (log_prior[:, unseen] > -np.inf).any():
             # What a class shows nothing of is taken from the others, so from every row.
             own = np.full(learned.rows.shape[0], np.nan)
         else:
-            terms = tally.weight, tally.sum_x, added
-            own = leave_one_out_poisson(learned.rows, *terms, integrated=self.is_integrated)
+            own = self.own_leave_one_out(learned.rows)
         return leave_out_of_own_class(self, learned, own)
+
+    def own_leave_one_out(self, rows: Rows) -> Floats:
+        """Return log p(x | own class) of each row without the row, (n,); NaN if nothing is left."""
+        tally = self.groups.parts
+        terms = tally.weight, tally.sum_x, self._added
+        return leave_one_out_poisson(rows, *terms, integrated=self.is_integrated)

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_consistent_length
 from suffice import _core
 from suffice.count import count_moments
 from suffice.data.frames import frame_to_array, is_frame
-from suffice.data.rows import Rows, kernel_ready
+from suffice.data.rows import Rows, row_major
 from suffice.display.maps import draw_map, draw_maps
 from suffice.empirical_bayes.normal import CONSTANT_COLUMN_SCALE
 from suffice.errors import InputError, ShapeError, SufficeWarning, warn_caller
@@ -255,7 +255,7 @@ def _as_floats(columns: NDArray[Any]) -> NDArray[Any]:
     """Return floats as they are and other numbers as float64, in C order."""
     if columns.dtype not in (np.float32, np.float64):
         columns = columns.astype(np.float64)
-    return kernel_ready(columns)
+    return row_major(columns)
 
 
 def _check_settings(cube: int, covariance: str, estimate: str) -> None:

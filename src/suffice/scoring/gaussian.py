@@ -17,7 +17,6 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
 from suffice import _core
-from suffice.data.rows import kernel_ready
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.scorer import Answer, Answers
 from suffice.tally.tally import Floats, Index
@@ -95,12 +94,6 @@ class JointStudentScorer:
         norms = log_gamma_step(half, seen / 2) - seen / 2 * np.log(2 * np.pi * half)
         location, precision = _contiguous(self.location, 1.0 / self.squared_scale)
         return location, precision, self.degrees, np.log(precision), norms
-
-
-def dense_block(X: Any, start: int, stop: int) -> Any:
-    """Return rows start..stop of an array or CSR matrix as a dense block for a kernel."""
-    block = X[start:stop]
-    return kernel_ready(block if isinstance(X, np.ndarray) else block.toarray())
 
 
 def _contiguous(*parameters: Floats) -> tuple[Any, ...]:

@@ -131,8 +131,14 @@ class PoissonPosterior(ParametricPosterior[Events]):
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row."""
-        x, _ = self._numbers(table)
+        x, levels = self._numbers(table)
         rows = Rows(x[:, None], codes, len(self.tally.weight), weights)
+        own = self.features.own_leave_one_out(rows)
+        if levels is not None and not np.isnan(own).any():
+            # The other classes are what they were, and have their scores in a table.
+            scores = self.scores(table)
+            scores[np.arange(len(x)), codes] = own - _log_factorial(x)[:, 0]
+            return scores
         # Every class stays a class: whether it is possible is said by the class prior.
         learned = LearnedRows(rows, self.features.groups, count_events, closed=True)
         found = self.features.leave_one_out(learned, np.zeros((len(codes), rows.classes)))

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.data.rows import Rows, kernel_ready, sparse_ready
+from suffice import _core
+from suffice.data.rows import Rows, readable, sparse_ready
 from suffice.families.class_conditional import ClassConditional, LearnedRows, LeftOut
 from suffice.families.level_tables import LevelTables
-from suffice.kernels.leave_one_out.complement import left_out_complement
-from suffice.kernels.leave_one_out.counts import left_out_levels, left_out_ones, left_out_words
-from suffice.kernels.leave_one_out.events import left_out_events
-from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.scoring.scorer import joint_log_proba
 from suffice.tally.tally import Floats
-
-# Ranges that sparse rows are cut into for the cores.
-RANGES = 8
 
 
 def leave_one_out_multinomial(rows: Rows, counts: Floats, pseudo: Any, *, polya: bool) -> Floats:
@@ -30,11 +23,8 @@ def leave_one_out_multinomial(rows: Rows, counts: Floats, pseudo: Any, *, polya:
     """
     wide = _wide(pseudo, counts)
     sums = counts, wide, counts.sum(axis=1), wide.sum(axis=1), polya
-
-    def score(cells: Any, codes: Any, weights: Floats, out: Floats) -> None:
-        left_out_words(*cells, codes, weights, *sums, out)
-
-    return _in_ranges(rows, score)
+    entry = _core.leave_one_out_words, _core.leave_one_out_sparse_words
+    return _score(entry, rows, *sums)
 
 
 def leave_one_out_complement(
@@ -51,11 +41,8 @@ def leave_one_out_complement(
     logged = np.log(np.where(held, posterior_weight, 1.0)).sum(axis=0)
     totals = counts.sum() - counts.sum(axis=1)
     sums = others, wide, totals, wide.sum(axis=0), logged, (~held).sum(axis=0), norm
-
-    def score(cells: Any, codes: Any, weights: Floats, out: Floats) -> None:
-        left_out_complement(*cells, codes, weights, *sums, out)
-
-    return _in_ranges(rows, score, scores)
+    entry = _core.leave_one_out_complement, _core.leave_one_out_sparse_complement
+    return _score(entry, rows, *sums, scores)
 
 
 def leave_one_out_bernoulli(
@@ -68,7 +55,8 @@ def leave_one_out_bernoulli(
     absent, present = (np.ascontiguousarray(counts[..., level]) for level in (0, 1))
     cut = np.nan if threshold is None else float(threshold)
     sums = cut, present, absent, _wide(pseudo[0], present), _wide(pseudo[1], absent)
-    return _by_class_and_weight(rows, left_out_ones, sums)
+    entry = _core.leave_one_out_ones, _core.leave_one_out_sparse_ones
+    return _score(entry, rows, *sums)
 
 
 def leave_one_out_poisson(
@@ -79,7 +67,8 @@ def leave_one_out_poisson(
     seen and events are (C, V), pseudo the prior's events and rows. NaN where nothing is left.
     """
     sums = seen, events, _wide(pseudo[0], events), _wide(pseudo[1], events), integrated
-    return _by_class_and_weight(rows, left_out_events, sums)
+    entry = _core.leave_one_out_events, _core.leave_one_out_sparse_events
+    return _score(entry, rows, *sums)
 
 
 def leave_one_out_categorical(
@@ -91,70 +80,34 @@ def leave_one_out_categorical(
     seen.
     """
     levels = np.array([table.counts.shape[1] for table in tables])
-    tops = np.array([table.counts[:, -1].sum() for table in tables])
-    counts = np.concatenate([table.counts for table in tables], axis=1)
+    highest = np.array([table.counts[:, -1].sum() for table in tables])
     pseudo = [_wide(table.pseudocounts, table.counts) for table in tables]
-    sums = (
+    return _core.leave_one_out_levels(
+        readable(rows.X),
+        rows.codes,
+        rows.weights,
         np.cumsum(levels) - levels,
         levels,
-        np.where(levels > min_levels, tops, np.inf),
-        counts,
+        np.where(levels > min_levels, highest, np.inf),
+        np.concatenate([table.counts for table in tables], axis=1),
         np.stack([table.totals for table in tables], axis=1),
         np.concatenate(pseudo, axis=1),
         np.stack([_wide(table.prior_sample_size, table.totals) for table in tables], axis=1),
         np.stack([_wide(table.other, table.totals) for table in tables], axis=1),
     )
-    out = np.empty(rows.shape[0])
-
-    def work(start: int, stop: int) -> None:
-        block = kernel_ready(rows.X[start:stop]), rows.codes[start:stop]
-        left_out_levels(*block, rows.weights_of(start, stop), *sums, out[start:stop])
-
-    on_all_cores(work, row_ranges(*rows.shape))
-    return out
 
 
 def _wide(values: Any, like: Floats) -> Floats:
     return np.broadcast_to(np.asarray(values, dtype=np.float64), like.shape)
 
 
-def _cells(X: Any, start: int, stop: int) -> tuple[Any, Any, Any]:
-    """Return rows start..stop as the arrays of a CSR matrix; dense ones store every cell."""
-    if isinstance(X, np.ndarray):
-        block = kernel_ready(X[start:stop])
-        rows, columns = block.shape
-        indices = np.tile(np.arange(columns, dtype=np.int32), rows)
-        return block.ravel(), indices, np.arange(rows + 1, dtype=np.int64) * columns
-    ready = sparse_ready(X)
-    return ready.data, ready.indices, ready.indptr[start : stop + 1].astype(np.int64)
-
-
-def _ranges(rows: Rows) -> list[tuple[int, int]]:
-    if not rows.sparse:
-        return row_ranges(*rows.shape)
-    step = -(-rows.shape[0] // RANGES)
-    return [(start, min(start + step, rows.shape[0])) for start in range(0, rows.shape[0], step)]
-
-
-def _in_ranges(rows: Rows, score: Callable[..., None], out: Floats | None = None) -> Floats:
-    scores = np.empty(rows.shape[0]) if out is None else out
-
-    def work(start: int, stop: int) -> None:
-        some = rows.codes[start:stop], rows.weights_of(start, stop)
-        score(_cells(rows.X, start, stop), *some, scores[start:stop])
-
-    on_all_cores(work, _ranges(rows))
-    return scores
-
-
-def _by_class_and_weight(rows: Rows, kernel: Any, sums: tuple[Any, ...]) -> Floats:
-    """Run a kernel over ranges of rows, each sorted by class and weight."""
-
-    def score(cells: Any, codes: Any, weights: Floats, out: Floats) -> None:
-        keys = (weights, codes) if weights.size else (codes,)
-        kernel(*cells, np.lexsort(keys), codes, weights, *sums, out)
-
-    return _in_ranges(rows, score)
+def _score(entry: tuple[Any, Any], rows: Rows, *sums: Any) -> Floats:
+    """Return what the core's entry point for dense rows says, or that for sparse ones."""
+    labels = rows.codes, rows.weights
+    if rows.sparse:
+        X = sparse_ready(rows.X)
+        return np.asarray(entry[1](X.data, X.indices, X.indptr, *labels, *sums))
+    return np.asarray(entry[0](readable(rows.X), *labels, *sums))
 
 
 def leave_out_of_own_class(

@@ -13,17 +13,21 @@ from scipy.linalg.lapack import dtrtri
 from suffice.data.labels import Codes
 from suffice.data.rows import Rows
 from suffice.gaussian.covariance import SINGULAR, mle, standardize
-from suffice.kernels.ranges import on_all_cores
-from suffice.kernels.score.whitened import FEWEST_ROWS, SERIAL_PRODUCT
 from suffice.prior import NormalInverseWishart
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.gaussian import LOG_TWO_PI
 from suffice.tally import Moments
 from suffice.tally.tally import ROUNDING, Floats, Index
+from suffice.threads import on_all_cores
 
 # The part of a matrix's determinant that must stay without the row: of less, too few digits are
 # left, and the class is refitted.
 MIN_DETERMINANT_RATIO = 1e-6
+# OpenBLAS multiplies on the calling thread while m n k is at most this; beyond, the threads of its
+# pool, which all callers share, would wait for each other.
+SERIAL_PRODUCT = 1 << 18
+# The fewest rows worth a product.
+FEWEST_ROWS = 16
 # Cells so few that starting threads would take longer than what they do.
 MIN_PARALLEL_CELLS = 1 << 16
 Mask = NDArray[np.bool_]

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.count import count_moments
-from suffice.data.rows import Rows
+from suffice.data.rows import Rows, readable, sparse_ready
 from suffice.families.gaussians import DiagonalGaussian
-from suffice.kernels.leave_one_out.cells import KEPT
-from suffice.kernels.leave_one_out.normal import left_out_normal
-from suffice.kernels.leave_one_out.student import left_out_student
-from suffice.kernels.ranges import on_all_cores, row_ranges
 from suffice.prior import NormalInverseGamma
-from suffice.scoring.gaussian import LOG_TWO_PI, dense_block
+from suffice.scoring.gaussian import LOG_TWO_PI
 from suffice.scoring.scorer import joint_log_proba
 from suffice.tally import Moments
 from suffice.tally.tally import ROUNDING, Floats
 
+# A sum of squares or a weight of which less than this part is left without a row has lost three of
+# its sixteen digits: such rows are counted again.
+MIN_KEPT = 1e-3
 Axes = tuple[int, ...]
 Bools = NDArray[np.bool_]
 
@@ -53,35 +53,29 @@ class LeaveOneOutMoments:
 
         Too few digits, or nothing, are left of the moments of a class without such a row.
         """
-        out = np.zeros((rows.shape[0], len(self.cells.weight)))
-        needs_refit = np.zeros(rows.shape[0], np.bool_)
-        over_classes, normal = 0 in self.shared, self.distribution.degrees is None
-        if not over_classes and not (normal and self.smoothing > 0):
+        classes = len(self.cells.weight)
+        scores = np.empty((0, classes))
+        normal = self.distribution.degrees is None
+        if 0 not in self.shared and not (normal and self.smoothing > 0):
             # The other classes are what they were.
-            out = joint_log_proba(self.distribution.scorer(), rows.X, np.zeros(out.shape[1]))
-        add = self._normal() if normal else self._student()
+            scores = joint_log_proba(self.distribution.scorer(), rows.X, np.zeros(classes))
+        labels = rows.codes, rows.weights
+        terms = *(self._normal_terms() if normal else self._student_terms()), scores
+        if not rows.sparse:
+            score: Any = _core.leave_one_out_normal if normal else _core.leave_one_out_student
+            return score(readable(rows.X), *labels, *terms)
+        X = sparse_ready(rows.X)
+        score = _core.leave_one_out_sparse_normal if normal else _core.leave_one_out_sparse_student
+        return score(X.data, X.indices, X.indptr, *labels, *terms)
 
-        def work(start: int, stop: int) -> None:
-            some = dense_block(rows.X, start, stop), rows.codes[start:stop]
-            add(*some, rows.weights_of(start, stop), out[start:stop], needs_refit[start:stop])
-
-        on_all_cores(work, row_ranges(rows.shape[0], max(rows.shape[1], out.shape[1])))
-        return out, needs_refit
-
-    def _removal_terms(self) -> tuple[Floats, ...]:
-        weight = self.cells.weight
+    def _shared_terms(self, extra: float) -> tuple[Any, ...]:
+        """Return what the core takes of normals and t's; `extra` is added to the degrees."""
+        cells, weight, scatter = self.cells, self.cells.weight, self.cells.scatter()
         location, pseudo_rows = np.zeros_like(weight), np.zeros_like(weight)
         if self.prior is not None:
-            location, pseudo_rows = (
-                np.array(np.broadcast_to(part, weight.shape), order="C")
-                for part in (self.prior.location, self.prior.pseudo_rows)
-            )
-        cells = self.cells
-        return weight, cells.origin, cells.sum_x, cells.scatter(), location, pseudo_rows
-
-    def _shares(self, terms: tuple[Floats, ...], extra: float) -> tuple[Any, ...]:
-        """Return what `numerators` takes; `extra` is added to the degrees of freedom."""
-        weight, _, _, scatter, location, pseudo_rows = terms
+            given = self.prior.location, self.prior.pseudo_rows
+            location, pseudo_rows = (np.broadcast_to(part, weight.shape) for part in given)
+        moments = np.stack([weight, cells.origin, cells.sum_x, scatter, location, pseudo_rows])
         over_classes, over_features = 0 in self.shared, 1 in self.shared
         posterior_weight = pseudo_rows + weight
         share = weight / np.where(posterior_weight > 0, posterior_weight, 1.0)
@@ -96,43 +90,22 @@ class LeaveOneOutMoments:
         if self.prior is not None:
             others = others + 2 * self.prior.scale
             freedom = freedom + 2 * self.prior.shape + extra
-        # Arrays of one layout, so that one compiled kernel does for all.
-        laid = np.array(others, order="C"), np.array(freedom, order="C")
-        return over_classes, over_features, *laid
+        return moments, others, freedom, over_classes, over_features, MIN_KEPT
 
-    def _normal(self) -> Any:
-        terms = self._removal_terms()
+    def _normal_terms(self) -> tuple[Any, ...]:
         shape = self.cells.weight.shape
         sharers = int(np.prod([shape[axis] for axis in self.shared], dtype=int))
-        shares = self._shares(terms, extra=0.0 if self.by_expectation else 2.0 + sharers)
-        pooled = self.cells.pooled()
-        sums = pooled.weight, pooled.origin, _shift(pooled), pooled.scatter()
-        widest = float(np.max(np.nan_to_num(pooled.variance())))
-        variance = np.ascontiguousarray(self.distribution.squared_scale)
+        shared = self._shared_terms(extra=0.0 if self.by_expectation else 2.0 + sharers)
+        variance = self.distribution.squared_scale
         log_norm = -0.5 * (LOG_TWO_PI + np.log(variance))
-        distribution = self.distribution.location, 1.0 / variance, log_norm, log_norm.sum(axis=1)
-        floors = float(self.smoothing), float(self.smoothing * widest), widest
-        only_own = not shares[0] and not self.smoothing > 0
-        # Most scatter a row left first; columns of one row have nothing to look at.
-        left = pooled.weight - 1.0
-        most = np.where(left > 0, sums[3] / np.where(left > 0, left, 1.0), 0.0)
-        order = np.argsort(-most)
+        distribution = np.stack([self.distribution.location, 1.0 / variance, log_norm])
+        pooled = self.cells.pooled()
+        sums = np.stack([pooled.weight, pooled.origin, _shift(pooled), pooled.scatter()])
+        widest = float(np.max(np.nan_to_num(pooled.variance())))
+        return *shared, distribution, sums, float(self.smoothing), widest
 
-        def add(X: Any, codes: Any, weights: Floats, out: Floats, needs_refit: Bools) -> None:
-            given = terms, sums, order, shares, distribution, floors, only_own
-            left_out_normal(X, codes, weights, *given, out, needs_refit)
-
-        return add
-
-    def _student(self) -> Any:
-        terms = self._removal_terms()
-        shares = self._shares(terms, extra=0.0)
-        distribution = self.distribution.location, 1.0 + 1.0 / (terms[5] + terms[0])
-
-        def add(X: Any, codes: Any, weights: Floats, out: Floats, needs_refit: Bools) -> None:
-            left_out_student(X, codes, weights, terms, shares, distribution, out, needs_refit)
-
-        return add
+    def _student_terms(self) -> tuple[Any, ...]:
+        return *self._shared_terms(extra=0.0), self.distribution.location
 
 
 def moments_without(
@@ -154,7 +127,7 @@ def moments_without(
     origin = own.origin + (own.sum_x - w * d) / safe
     scatter = m2 - np.where(seen, w / safe * n * (d - shift) ** 2, 0.0)
     sum_x = np.zeros_like(scatter)
-    again = np.flatnonzero(seen & ((left < KEPT * n) | (scatter < KEPT * m2)))
+    again = np.flatnonzero(seen & ((left < MIN_KEPT * n) | (scatter < MIN_KEPT * m2)))
     if again.size and same_class_rows.size:
         taken = rows.X[same_class_rows][:, again]
         weights = rows.weights[same_class_rows] if rows.weights.size else rows.weights

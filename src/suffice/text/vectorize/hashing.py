@@ -1,4 +1,4 @@
-"""HashingVectorizer: scikit-learn's, counted by kernels, with the names of its columns."""
+"""HashingVectorizer: scikit-learn's, counted by the core, with the names of its columns."""
 
 from __future__ import annotations
 

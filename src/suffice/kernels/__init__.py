@@ -1,1 +1,0 @@
-"""Compiled loops over plain arrays: no classes, no policy."""

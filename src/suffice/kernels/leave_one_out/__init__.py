@@ -1,1 +1,0 @@
-"""Log-likelihoods of rows under classes that have not learned them."""

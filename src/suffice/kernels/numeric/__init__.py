@@ -1,1 +1,0 @@
-"""Special functions and one-dimensional maxima."""

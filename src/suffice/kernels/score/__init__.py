@@ -1,1 +1,0 @@
-"""Log-likelihoods of rows, and what becomes of them."""
