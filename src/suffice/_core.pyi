@@ -789,62 +789,136 @@ def bin_tree_left_out(
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Return the log shares of rows' bins in their own classes without each row, (n,)."""
+
 def leave_one_out_words(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     pseudo: NDArray[np.float64],
+    totals: NDArray[np.float64],
     added: NDArray[np.float64],
     polya: bool,
+) -> NDArray[np.float64]:
     """Return multinomial scores of rows without the row, (n,)."""
+
 def leave_one_out_sparse_words(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     pseudo: NDArray[np.float64],
+    totals: NDArray[np.float64],
     added: NDArray[np.float64],
     polya: bool,
+) -> NDArray[np.float64]:
     """Return multinomial scores of rows without the row, (n,)."""
+
 def leave_one_out_complement(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     pseudo: NDArray[np.float64],
+    totals: NDArray[np.float64],
     added: NDArray[np.float64],
     log_sums: NDArray[np.float64],
     zeros: NDArray[np.int64],
     norm: bool,
+    scores: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return scores of the complement rule without the row, (n, C); those of own classes stay."""
+
 def leave_one_out_sparse_complement(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    counts: NDArray[np.float64],
     pseudo: NDArray[np.float64],
+    totals: NDArray[np.float64],
     added: NDArray[np.float64],
     log_sums: NDArray[np.float64],
     zeros: NDArray[np.int64],
     norm: bool,
+    scores: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return scores of the complement rule without the row, (n, C); those of own classes stay."""
+
 def leave_one_out_ones(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     threshold: float,
     present: NDArray[np.float64],
     absent: NDArray[np.float64],
     more: NDArray[np.float64],
     less: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return Bernoulli scores of rows without the row, (n,)."""
+
 def leave_one_out_sparse_ones(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     threshold: float,
     present: NDArray[np.float64],
     absent: NDArray[np.float64],
     more: NDArray[np.float64],
     less: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return Bernoulli scores of rows without the row, (n,)."""
+
 def leave_one_out_events(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    seen: NDArray[np.float64],
+    sums: NDArray[np.float64],
     shape: NDArray[np.float64],
     rate: NDArray[np.float64],
     integrated: bool,
+) -> NDArray[np.float64]:
     """Return Poisson scores of rows without the row and without log x!, (n,)."""
+
 def leave_one_out_sparse_events(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
+    seen: NDArray[np.float64],
+    sums: NDArray[np.float64],
     shape: NDArray[np.float64],
     rate: NDArray[np.float64],
     integrated: bool,
+) -> NDArray[np.float64]:
     """Return Poisson scores of rows without the row and without log x!, (n,)."""
+
 def leave_one_out_levels(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     offsets: NDArray[np.int64],
+    levels: NDArray[np.int64],
     highest: NDArray[np.float64],
+    counts: NDArray[np.float64],
+    totals: NDArray[np.float64],
     pseudo: NDArray[np.float64],
     added: NDArray[np.float64],
     other: NDArray[np.float64],
+) -> NDArray[np.float64]:
     """Return categorical scores of rows without the row, (n,); NaN where a column loses a level."""
+
 def leave_one_out_normal(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     moments: NDArray[np.float64],
     others: NDArray[np.float64],
     divisors: NDArray[np.float64],
@@ -852,11 +926,19 @@ def leave_one_out_normal(
     over_features: bool,
     kept: float,
     distribution: NDArray[np.float64],
+    pooled: NDArray[np.float64],
     smoothing: float,
     widest: float,
+    scores: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return normal log densities without the row (n, C), and the rows that need a refit (n,)."""
+
 def leave_one_out_sparse_normal(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     moments: NDArray[np.float64],
     others: NDArray[np.float64],
     divisors: NDArray[np.float64],
@@ -864,11 +946,17 @@ def leave_one_out_sparse_normal(
     over_features: bool,
     kept: float,
     distribution: NDArray[np.float64],
+    pooled: NDArray[np.float64],
     smoothing: float,
     widest: float,
+    scores: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return normal log densities without the row (n, C), and the rows that need a refit (n,)."""
+
 def leave_one_out_student(
+    X: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     moments: NDArray[np.float64],
     others: NDArray[np.float64],
     divisors: NDArray[np.float64],
@@ -876,9 +964,16 @@ def leave_one_out_student(
     over_features: bool,
     kept: float,
     locations: NDArray[np.float64],
+    scores: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return Student log densities without the row (n, C), and the rows that need a refit (n,)."""
+
 def leave_one_out_sparse_student(
+    data: NDArray[Any],
+    indices: NDArray[Any],
+    indptr: NDArray[Any],
+    codes: NDArray[np.int32],
+    weights: NDArray[np.float64],
     moments: NDArray[np.float64],
     others: NDArray[np.float64],
     divisors: NDArray[np.float64],
@@ -886,5 +981,6 @@ def leave_one_out_sparse_student(
     over_features: bool,
     kept: float,
     locations: NDArray[np.float64],
+    scores: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return Student log densities without the row (n, C), and the rows that need a refit (n,)."""

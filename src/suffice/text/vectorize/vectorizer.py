@@ -41,8 +41,8 @@ class CountVectorizer(Savable, ScikitCountVectorizer):
     r"""Count the words of documents: scikit-learn's parameters and results, token for token.
 
     Runs of letters (the default `token_pattern`, with or without n-grams, and a few spelled
-    alike) are split and counted by the core on all threads; any other pattern, tokenizer or analyzer
-    goes scikit-learn's own way, with the same answer.
+    alike) are split and counted by the core on all threads; any other pattern, tokenizer or
+    analyzer goes scikit-learn's own way, with the same answer.
 
     Parameters
     ----------
