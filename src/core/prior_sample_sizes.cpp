@@ -337,19 +337,19 @@ Out<double> level_sample_sizes(In<double, 3> counts, In<double, 2> shares, std::
     return sizes;
 }
 
-// Log evidence of such columns, and its slope by the log of their sample sizes.
-auto level_evidence(In<double, 3> counts, In<double, 2> shares, std::size_t group, In<double, 1> sizes) {
+// Log evidence of such columns, or its slope by the log of their sample sizes.
+template <bool Slope>
+Out<double> level_evidence(In<double, 3> counts, In<double, 2> shares, std::size_t group, In<double, 1> sizes) {
     require_levels(counts, shares, group);
     require(sizes.size() == counts.shape(0), "columns and sample sizes do not fit");
     require_positive(sizes, "sample sizes of 0 and below");
-    Out<double> values = make_array<double>({sizes.size()}, false), slopes = make_array<double>({sizes.size()}, false);
+    Out<double> found = make_array<double>({sizes.size()}, false);
     for (std::size_t j = 0; j < sizes.size(); ++j) {
         const LevelEvidence evidence = levels_of(counts, shares, group, j);
         const double size = sizes.data()[j];
-        values.data()[j] = evidence.log_evidence(size);
-        slopes.data()[j] = evidence.slope({std::log(size)})[0] - 1.0 / (1.0 + size);
+        found.data()[j] = Slope ? evidence.slope({std::log(size)})[0] - 1.0 / (1.0 + size) : evidence.log_evidence(size);
     }
-    return std::make_pair(values, slopes);
+    return found;
 }
 
 PseudocountEvidence pseudocounts_of(In<double, 1> counts, In<double, 1> times, In<double, 1> totals, In<double, 1> levels,
@@ -505,8 +505,10 @@ void bind_prior_sample_sizes(nb::module_& m) {
           "Return where a function, of value and slopes, is largest, and if it is flat: for tests.");
     m.def("level_sample_sizes", &level_sample_sizes, "counts"_a, "shares"_a, "group"_a, "ends"_a,
           "Return what the prior shares (n, K) of counts (n, C, K) are worth.");
-    m.def("level_evidence", &level_evidence, "counts"_a, "shares"_a, "group"_a, "sizes"_a,
-          "Return the log evidences of counts (n, C, K), and slopes by the log of the sample sizes.");
+    m.def("level_evidence", &level_evidence<false>, "counts"_a, "shares"_a, "group"_a, "sizes"_a,
+          "Return the log evidences (n,) of counts (n, C, K).");
+    m.def("level_slopes", &level_evidence<true>, "counts"_a, "shares"_a, "group"_a, "sizes"_a,
+          "Return their slopes by the log of the sample sizes: for tests.");
     m.def("best_pseudocount", &best_pseudocount, "counts"_a, "times"_a, "totals"_a, "levels"_a, "groups"_a, "ends"_a,
           "otherwise"_a, "Return the pseudocount with most evidence, or `otherwise` if all are alike.");
     m.def("event_sample_sizes", &event_sample_sizes, "seen"_a, "events"_a, "centre"_a, "ends"_a, "otherwise"_a,

@@ -629,8 +629,13 @@ def level_sample_sizes(
 
 def level_evidence(
     counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, sizes: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log evidences of counts (n, C, K), and slopes by the log of the sample sizes."""
+) -> NDArray[np.float64]:
+    """Return the log evidences (n,) of counts (n, C, K)."""
+
+def level_slopes(
+    counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return their slopes by the log of the sample sizes: for tests."""
 
 def best_pseudocount(
     counts: NDArray[np.float64],

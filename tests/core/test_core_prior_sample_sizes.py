@@ -195,8 +195,8 @@ def drawn_counts(seed):
 
 
 def level_evidence(counts, base, log):
-    values, slopes = _core.level_evidence(counts[None], base[None], len(base), np.exp([log]))
-    return values[0], slopes[0]
+    facts = counts[None], base[None], len(base), np.exp([log])
+    return _core.level_evidence(*facts)[0], _core.level_slopes(*facts)[0]
 
 
 def level_sample_size(counts, base):
@@ -247,7 +247,7 @@ def test_columns_and_groups_of_levels_are_searched_each_by_itself(ranges, thread
     together = _core.level_sample_sizes(counts, base, 6, (1e-6, 1e9))
     for j in range(40):
         assert together[j] == level_sample_size(counts[j], base[j])
-    pairs = _core.level_evidence(counts[:1], base[:1], 2, np.array([7.0]))[0][0]
+    pairs = _core.level_evidence(counts[:1], base[:1], 2, np.array([7.0]))[0]
     parts = [slice(i, i + 2) for i in (0, 2, 4)]
     assert pairs == pytest.approx(
         sum(plain_level_evidence(counts[0][:, part], base[0][part], 7.0) for part in parts)

@@ -127,8 +127,7 @@ class BinTree:
     @cached_property
     def log_evidence(self) -> float:
         """The log evidence of the counts, in the order in which their rows came."""
-        values, _ = _core.level_evidence(*self._sums, 2, self.prior_sample_sizes)
-        return float(values.sum())
+        return float(_core.level_evidence(*self._sums, 2, self.prior_sample_sizes).sum())
 
     @cached_property
     def log_table(self) -> Floats:
