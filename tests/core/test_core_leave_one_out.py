@@ -181,13 +181,13 @@ def test_levels_are_scored_by_the_levels_of_the_other_rows():
     for case in cases():
         X = np.asarray(case.X, float)
         levels = np.full(case.columns, 14)
-        tables = np.stack([case.sums(X == level) for level in range(14)], axis=-1)
+        tables = np.stack([case.sums(level == X) for level in range(14)], axis=-1)
         totals = tables.sum(axis=-1)
         counts = np.ascontiguousarray(tables.reshape(case.classes, -1))
 
         def score(x, c, others, case=case, X=X):
             seen = ~np.isnan(x)
-            a = case.sums(X == x, others)[c] + 0.5
+            a = case.sums(x == X, others)[c] + 0.5
             return np.log(a / (case.sums(~np.isnan(X), others)[c] + 7.0))[seen].sum()
 
         found = _core.leave_one_out_levels(
@@ -298,7 +298,7 @@ def test_normals_are_those_of_the_other_rows(axes, smoothing):
             return weight, mean, case.sums((X - mean) ** 2, rows).sum(axis=0)
 
         def widest(rows=slice(None)):
-            weight, _, scatter = pooled(rows)  # noqa: B023
+            weight, _, scatter = pooled(rows)
             return np.max(scatter / np.where(weight > 0, weight, 1.0), initial=0.0)
 
         def score(x, c, others, case=case):
