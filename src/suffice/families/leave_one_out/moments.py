@@ -61,12 +61,14 @@ class LeaveOneOutMoments:
             scores = joint_log_proba(self.distribution.scorer(), rows.X, np.zeros(classes))
         labels = rows.codes, rows.weights
         terms = *(self._normal_terms() if normal else self._student_terms()), scores
-        if not rows.sparse:
-            score: Any = _core.leave_one_out_normal if normal else _core.leave_one_out_student
-            return score(readable(rows.X), *labels, *terms)
-        X = sparse_ready(rows.X)
-        score = _core.leave_one_out_sparse_normal if normal else _core.leave_one_out_sparse_student
-        return score(X.data, X.indices, X.indptr, *labels, *terms)
+        found: tuple[Floats, Bools] = self._entry(rows.sparse)(*_cells(rows), *labels, *terms)
+        return found
+
+    def _entry(self, sparse: bool) -> Any:
+        """Return the core's entry point for dense or sparse rows."""
+        if self.distribution.degrees is None:
+            return _core.leave_one_out_sparse_normal if sparse else _core.leave_one_out_normal
+        return _core.leave_one_out_sparse_student if sparse else _core.leave_one_out_student
 
     def _shared_terms(self, extra: float) -> tuple[Any, ...]:
         """Return what the core takes of normals and t's; `extra` is added to the degrees."""
@@ -142,6 +144,14 @@ def moments_without(
     for name, values in sums.items():
         full[name][c] = np.where(gone, 0.0, values)
     return Moments(**full)
+
+
+def _cells(rows: Rows) -> tuple[Any, ...]:
+    """Return the cells as the core reads them, dense or sparse."""
+    if not rows.sparse:
+        return (readable(rows.X),)
+    X = sparse_ready(rows.X)
+    return X.data, X.indices, X.indptr
 
 
 def _shift(cells: Moments) -> Floats:
