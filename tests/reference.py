@@ -1,4 +1,4 @@
-"""Tallies the plain slow way, a row at a time with exact sums: the oracle of laws and of the core."""
+"""Tallies the plain slow way, a row at a time, sums exact: the oracle of laws and of the core."""
 
 import importlib
 import inspect

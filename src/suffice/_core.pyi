@@ -518,7 +518,7 @@ class TermTable:
     def count(
         self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """Return columns and counts (cells,), where rows begin (n + 1,), and numbers of terms without a column (n,)."""
+        """Return columns, counts, where rows begin (n + 1,), and how many terms have no column (n,)."""
 
     def learn(
         self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
