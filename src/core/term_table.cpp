@@ -494,7 +494,7 @@ void bind_term_table(nb::module_& m) {
         .def("__len__", &TermTable::columns)
         .def("learn_names", &TermTable::learn_names, "letters"_a, "begins"_a, "Give a column to each name.")
         .def("count", &TermTable::count, "text"_a, "begins"_a, "letters"_a,
-             "Return columns, counts, where rows begin (n + 1,), and how many terms have no column (n,).")
+             "Return columns, counts, begins of rows, and how many terms have no column (n,).")
         .def("learn", &TermTable::learn, "text"_a, "begins"_a, "letters"_a, "As count, with new columns for what has none.")
         .def("names", &TermTable::names, "Return the names of columns: letters, and where each begins.")
         .def("words", &TermTable::words, "Return all words: letters, and where each begins.")
