@@ -40,7 +40,8 @@ class NormalScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
-        return _core.normal_scores(X, *self._terms, log_prior, answer)
+        mean, precision, log_norm = self._terms
+        return _core.normal_scores(X, mean, precision, log_norm, log_prior, answer)
 
     @cached_property
     def _terms(self) -> tuple[Any, ...]:
@@ -60,7 +61,8 @@ class StudentScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
-        return _core.student_scores(X, *self._terms, log_prior, answer)
+        location, precision, degrees, log_norm = self._terms
+        return _core.student_scores(X, location, precision, degrees, log_norm, log_prior, answer)
 
     @cached_property
     def _terms(self) -> tuple[Any, ...]:
@@ -84,7 +86,9 @@ class JointStudentScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
-        return _core.joint_student_scores(X, *self._terms, log_prior, answer)
+        location, precision, degrees, log_precision, norms = self._terms
+        terms = location, precision, degrees, log_precision, norms
+        return _core.joint_student_scores(X, *terms, log_prior, answer)
 
     @cached_property
     def _terms(self) -> tuple[Any, ...]:
