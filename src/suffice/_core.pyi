@@ -518,7 +518,7 @@ class TermTable:
     def count(
         self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
     ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-        """Return columns, counts, where rows begin (n + 1,), and how many terms have no column (n,)."""
+        """Return columns, counts, begins of rows, and how many terms have no column (n,)."""
 
     def learn(
         self, text: NDArray[np.uint8], begins: NDArray[np.int64], letters: Letters
