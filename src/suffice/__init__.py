@@ -7,8 +7,8 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# Where each public name lives; a room is opened when its first name is asked for.
-_ROOMS = {
+# Where each public name lives; a package is loaded when its first name is asked for.
+_PACKAGES = {
     "tally": ("Blocks", "Counts", "Events", "Groups", "Moments", "Patterns", "Quartics"),
     "prior": (
         "Beta",
@@ -74,14 +74,14 @@ _ROOMS = {
         "SufficeError",
     ),
 }
-_HOME = {name: room for room, names in _ROOMS.items() for name in names}
+_HOME = {name: package for package, names in _PACKAGES.items() for name in names}
 
-__all__ = ["__version__", *_ROOMS, *_HOME]
+__all__ = ["__version__", *_PACKAGES, *_HOME]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that `import suffice` costs nothing."""
-    if name in _ROOMS:
+    if name in _PACKAGES:
         return import_module(f"suffice.{name}")
     if name in _HOME:
         return getattr(import_module(f"suffice.{_HOME[name]}"), name)

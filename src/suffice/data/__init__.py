@@ -1,7 +1,8 @@
 """Where rows come from: numbers out of arrays, sparse matrices and data frames."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from suffice._lazy import load_at_first_use
 
 if TYPE_CHECKING:
     from suffice.data.columns import Column
@@ -13,23 +14,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Column", "Documents", "Rows", "Schema", "Table", "array_hashes", "table_hashes"]
 
-# Loaded when first used: Gaussian algebra takes data frames, and loads no compiled loops for it.
+# Gaussian algebra takes data frames, and loads no compiled core for it.
 _HOME = {
-    "Column": "suffice.data.columns",
-    "Documents": "suffice.data.documents",
-    "Rows": "suffice.data.rows",
-    "Schema": "suffice.data.schema",
-    "Table": "suffice.data.table",
-    "array_hashes": "suffice.data.hashes",
-    "table_hashes": "suffice.data.hashes",
+    "Column": "columns",
+    "Documents": "documents",
+    "Rows": "rows",
+    "Schema": "schema",
+    "Table": "table",
+    "array_hashes": "hashes",
+    "table_hashes": "hashes",
 }
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(_HOME[name]), name)
-    raise AttributeError(f"module 'suffice.data' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__ = load_at_first_use(__name__, _HOME)
