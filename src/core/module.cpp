@@ -3,6 +3,8 @@
 
 NB_MODULE(_core, m) {
     m.doc() = "Loops over plain arrays.";
+    // Tables of words that live until Python ends, as in caches and models, are no leaks.
+    nanobind::set_leak_warnings(false);
     suffice::bind_threads(m);
     suffice::bind_instruction_sets(m);
     suffice::bind_data(m);
