@@ -88,8 +88,19 @@ struct LogProduct {
     }
     // By a number to a power.
     void multiply(double factor, double power) {
-        if (power == 1.0) multiply(factor);
-        else total += power * std::log(factor);
+        if (power != 1.0 && power != 2.0 && power != 3.0) {
+            total += power * std::log(factor);
+            return;
+        }
+        // Looked up, not jumped to: powers come in an order that nobody can guess.
+        const double powers[4] = {1.0, factor, factor * factor, factor * factor * factor};
+        const double ahead = product * powers[static_cast<int>(power)];
+        if (ahead >= 1e-200 && ahead <= 1e200) {
+            product = ahead;
+            return;
+        }
+        total += std::log(product) + power * std::log(factor);
+        product = 1.0;
     }
     // By a (a + 1) ... (a + x - 1), as `log_rising`.
     void multiply_rising(double a, double x) {
