@@ -18,9 +18,9 @@ namespace suffice {
 namespace {
 
 constexpr double LOG_TWO_PI = 1.8378770664093454836;
-// Looks along the axis of one sample size for all columns, which may have more than one hill, and
+// Points of the grid for one sample size of all columns, whose evidence may have several maxima, and
 // along each axis of those of one column.
-constexpr std::size_t MANY_LOOKS = 25, FEW_LOOKS = 10;
+constexpr std::size_t MANY_POINTS = 25, FEW_POINTS = 10;
 // What a search costs for each count or cell, in the unit of `Ranges`: some gamma functions at
 // some dozens of points.
 constexpr std::size_t SEARCH = 4096;
@@ -60,7 +60,7 @@ struct LevelEvidence {
         return total;
     }
     double value(const Logs<1>& at) const { return log_evidence(std::exp(at[0])) - std::log1p(std::exp(-at[0])); }
-    Logs<1> slope(const Logs<1>& at) const {
+    Logs<1> gradient(const Logs<1>& at) const {
         const double size = std::exp(at[0]);
         double total = 0.0;
         for (std::size_t i = 0; i < counts.size(); ++i) total += shares[i] * digamma_step(size * shares[i], counts[i]);
@@ -83,7 +83,7 @@ struct PseudocountEvidence {
             loss += groups.data()[g] * log_gamma_step(pseudocount * levels.data()[g], totals.data()[g]);
         return gain - loss;
     }
-    Logs<1> slope(const Logs<1>& at) const {
+    Logs<1> gradient(const Logs<1>& at) const {
         const double pseudocount = std::exp(at[0]);
         double gain = 0.0, loss = 0.0;
         for (std::size_t i = 0; i < counts.size(); ++i)
@@ -110,7 +110,7 @@ struct EventEvidence {
         }
         return total;
     }
-    Logs<1> slope(const Logs<1>& at) const {
+    Logs<1> gradient(const Logs<1>& at) const {
         const double rows = std::exp(at[0]);
         double total = 0.0;
         for (std::size_t i = 0; i < classes * columns; i += columns) {
@@ -152,7 +152,7 @@ struct NormalEvidence {
         }
         return total;
     }
-    Logs<2> slope(const Logs<2>& at) const {
+    Logs<2> gradient(const Logs<2>& at) const {
         const double k = std::exp(at[0]), a = std::exp(at[1]), before = a * variance;
         double by_k = 0.0, by_a = 0.0;
         for (std::size_t first = 0; first < cells; first += group) {
@@ -245,7 +245,7 @@ struct CoefficientEvidence {
         }
         return total;
     }
-    Logs<1> slope(const Logs<1>& at) const {
+    Logs<1> gradient(const Logs<1>& at) const {
         const double scale = std::exp(at[0]), precision = 1.0 / (scale * scale);
         double shrinkage = 0.0, total = 0.0;
         for (std::size_t j = 0; j < eigenvalues.size(); ++j) {
@@ -273,34 +273,34 @@ struct CoefficientEvidence {
     }
 };
 
-// Any evidence that Python computes: value and slopes as one tuple.
+// Any evidence that Python computes: value and gradients as one tuple.
 template <std::size_t N>
 struct AnyEvidence {
     const nb::callable& function;
 
     std::vector<double> at(const Logs<N>& at) const {
         const auto found = nb::cast<std::vector<double>>(function(nb::cast(std::vector<double>(at.begin(), at.end()))));
-        require(found.size() == N + 1, "an evidence is a value and its slopes");
+        require(found.size() == N + 1, "an evidence is a value and its gradient");
         return found;
     }
     double value(const Logs<N>& logs) const { return at(logs)[0]; }
-    Logs<N> slope(const Logs<N>& logs) const {
+    Logs<N> gradient(const Logs<N>& logs) const {
         const std::vector<double> found = at(logs);
-        Logs<N> slopes;
-        std::copy(found.begin() + 1, found.end(), slopes.begin());
-        return slopes;
+        Logs<N> gradients;
+        std::copy(found.begin() + 1, found.end(), gradients.begin());
+        return gradients;
     }
 };
 
 std::pair<std::vector<double>, bool> maximize_any(const nb::callable& evidence, const std::vector<double>& low,
-                                                  const std::vector<double>& high, std::size_t looks) {
-    require(low.size() == high.size() && (low.size() == 1 || low.size() == 2) && looks > 1, "one or two unknowns");
-    for (std::size_t n = 0; n < low.size(); ++n) require(low[n] <= high[n], "walls that are none");
+                                                  const std::vector<double>& high, std::size_t points) {
+    require(low.size() == high.size() && (low.size() == 1 || low.size() == 2) && points > 1, "one or two unknowns");
+    for (std::size_t n = 0; n < low.size(); ++n) require(low[n] <= high[n], "bounds that are none");
     if (low.size() == 1) {
-        const auto found = maximize<1>(AnyEvidence<1>{evidence}, {Axis(low[0], high[0], looks)});
+        const auto found = maximize<1>(AnyEvidence<1>{evidence}, {Axis(low[0], high[0], points)});
         return {{found.at[0]}, found.flat};
     }
-    const auto found = maximize<2>(AnyEvidence<2>{evidence}, {Axis(low[0], high[0], looks), Axis(low[1], high[1], looks)});
+    const auto found = maximize<2>(AnyEvidence<2>{evidence}, {Axis(low[0], high[0], points), Axis(low[1], high[1], points)});
     return {{found.at[0], found.at[1]}, found.flat};
 }
 
@@ -326,7 +326,7 @@ LevelEvidence levels_of(const In<double, 3>& counts, const In<double, 2>& shares
 Out<double> level_sample_sizes(In<double, 3> counts, In<double, 2> shares, std::size_t group,
                                std::pair<double, double> ends) {
     require_levels(counts, shares, group);
-    const Axes<1> axes = {axis_between(ends.first, ends.second, FEW_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, FEW_POINTS)};
     Out<double> sizes = make_array<double>({counts.shape(0)}, false);
     nb::gil_scoped_release release;
     const Ranges ranges(counts.shape(0), SEARCH * counts.shape(1) * counts.shape(2));
@@ -337,8 +337,8 @@ Out<double> level_sample_sizes(In<double, 3> counts, In<double, 2> shares, std::
     return sizes;
 }
 
-// Log evidence of such columns, or its slope by the log of their sample sizes.
-template <bool Slope>
+// Log evidence of such columns, or its gradient by the log of their sample sizes.
+template <bool Gradient>
 Out<double> level_evidence(In<double, 3> counts, In<double, 2> shares, std::size_t group, In<double, 1> sizes) {
     require_levels(counts, shares, group);
     require(sizes.size() == counts.shape(0), "columns and sample sizes do not fit");
@@ -347,7 +347,7 @@ Out<double> level_evidence(In<double, 3> counts, In<double, 2> shares, std::size
     for (std::size_t j = 0; j < sizes.size(); ++j) {
         const LevelEvidence evidence = levels_of(counts, shares, group, j);
         const double size = sizes.data()[j];
-        found.data()[j] = Slope ? evidence.slope({std::log(size)})[0] - 1.0 / (1.0 + size) : evidence.log_evidence(size);
+        found.data()[j] = Gradient ? evidence.gradient({std::log(size)})[0] - 1.0 / (1.0 + size) : evidence.log_evidence(size);
     }
     return found;
 }
@@ -363,7 +363,7 @@ PseudocountEvidence pseudocounts_of(In<double, 1> counts, In<double, 1> times, I
 double best_pseudocount(In<double, 1> counts, In<double, 1> times, In<double, 1> totals, In<double, 1> levels,
                         In<double, 1> groups, std::pair<double, double> ends, double otherwise) {
     const PseudocountEvidence evidence = pseudocounts_of(counts, times, totals, levels, groups);
-    const Axes<1> axes = {axis_between(ends.first, ends.second, MANY_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, MANY_POINTS)};
     nb::gil_scoped_release release;
     const Maximum<1> found = maximize<1>(evidence, axes);
     return found.flat ? otherwise : std::exp(found.at[0]);
@@ -382,7 +382,7 @@ EventEvidence events_of(const In<double, 2>& seen, const In<double, 2>& events, 
 Out<double> event_sample_sizes(In<double, 2> seen, In<double, 2> events, In<double, 1> centre, std::pair<double, double> ends,
                                double otherwise) {
     require_events(seen, events, centre);
-    const Axes<1> axes = {axis_between(ends.first, ends.second, MANY_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, MANY_POINTS)};
     Out<double> sizes = make_array<double>({centre.size()}, false);
     nb::gil_scoped_release release;
     const Ranges ranges(centre.size(), SEARCH * seen.shape(0));
@@ -398,13 +398,13 @@ Out<double> event_sample_sizes(In<double, 2> seen, In<double, 2> events, In<doub
 auto event_evidence(In<double, 2> seen, In<double, 2> events, In<double, 1> centre, double size) {
     require_events(seen, events, centre);
     require(size > 0.0, "sample sizes of 0 and below");
-    Out<double> values = make_array<double>({centre.size()}, false), slopes = make_array<double>({centre.size()}, false);
+    Out<double> values = make_array<double>({centre.size()}, false), gradients = make_array<double>({centre.size()}, false);
     for (std::size_t j = 0; j < centre.size(); ++j) {
         const EventEvidence evidence = events_of(seen, events, centre, j);
         values.data()[j] = evidence.value({std::log(size)});
-        slopes.data()[j] = evidence.slope({std::log(size)})[0];
+        gradients.data()[j] = evidence.gradient({std::log(size)})[0];
     }
-    return std::make_pair(values, slopes);
+    return std::make_pair(values, gradients);
 }
 
 void require_cells(const In<double, 2>& rows, const In<double, 2>& scatter, const In<double, 2>& away,
@@ -425,7 +425,7 @@ NormalEvidence normals_of(const In<double, 2>& rows, const In<double, 2>& scatte
 Out<double> normal_sample_sizes(In<double, 2> rows, In<double, 2> scatter, In<double, 2> away, In<double, 1> variance,
                                 std::size_t group, std::pair<double, double> low, std::pair<double, double> high) {
     require_cells(rows, scatter, away, variance, group);
-    const Axes<2> axes = {axis_between(low.first, high.first, FEW_LOOKS), axis_between(low.second, high.second, FEW_LOOKS)};
+    const Axes<2> axes = {axis_between(low.first, high.first, FEW_POINTS), axis_between(low.second, high.second, FEW_POINTS)};
     Out<double> sizes = make_array<double>({rows.shape(0), 2}, false);
     nb::gil_scoped_release release;
     const Ranges ranges(rows.shape(0), SEARCH * rows.shape(1));
@@ -442,14 +442,14 @@ auto normal_evidence(In<double, 2> rows, In<double, 2> scatter, In<double, 2> aw
                      double k, double a) {
     require_cells(rows, scatter, away, variance, group);
     require(k > 0.0 && a > 0.0, "sample sizes of 0 and below");
-    Out<double> values = make_array<double>({rows.shape(0)}, false), slopes = make_array<double>({rows.shape(0), 2}, false);
+    Out<double> values = make_array<double>({rows.shape(0)}, false), gradients = make_array<double>({rows.shape(0), 2}, false);
     for (std::size_t j = 0; j < rows.shape(0); ++j) {
         const NormalEvidence evidence = normals_of(rows, scatter, away, variance, group, j);
         values.data()[j] = evidence.value({std::log(k), std::log(a)});
-        const Logs<2> slope = evidence.slope({std::log(k), std::log(a)});
-        std::copy(slope.begin(), slope.end(), slopes.data() + 2 * j);
+        const Logs<2> gradient = evidence.gradient({std::log(k), std::log(a)});
+        std::copy(gradient.begin(), gradient.end(), gradients.data() + 2 * j);
     }
-    return std::make_pair(values, slopes);
+    return std::make_pair(values, gradients);
 }
 
 CovarianceEvidence covariances_of(const In<double, 2>& values, const In<double, 2>& away, const In<double, 1>& rows, bool tied) {
@@ -465,9 +465,9 @@ std::pair<double, double> covariance_sample_sizes(In<double, 2> values, In<doubl
                                                   std::pair<double, double> low, std::pair<double, double> high) {
     const CovarianceEvidence evidence = covariances_of(values, away, rows, tied);
     // From hardly any row to more than most data have: 0.01, 0.1, ..., 100.
-    const double first = std::log(0.01), apart = std::log(10.0);
+    const double first = std::log(0.01), spacing = std::log(10.0);
     Axes<2> axes = {axis_between(low.first, high.first, 2), axis_between(low.second, high.second, 2)};
-    for (Axis& axis : axes) axis = {axis.low, axis.high, 5, first, apart};
+    for (Axis& axis : axes) axis = {axis.low, axis.high, 5, first, spacing};
     nb::gil_scoped_release release;
     const Logs<2> at = maximize<2>(evidence, axes).at;
     constexpr double NONE = std::numeric_limits<double>::quiet_NaN();
@@ -491,7 +491,7 @@ CoefficientEvidence coefficients_of(In<double, 1> eigenvalues, In<double, 2> squ
 double best_coefficient_scale(In<double, 1> eigenvalues, In<double, 2> squares, In<double, 1> yy, In<double, 1> rounding,
                               In<double, 1> noise_scale, double shape, std::pair<double, double> ends) {
     const CoefficientEvidence evidence = coefficients_of(eigenvalues, squares, yy, rounding, noise_scale, shape);
-    const Axes<1> axes = {axis_between(ends.first, ends.second, 5 * MANY_LOOKS)};
+    const Axes<1> axes = {axis_between(ends.first, ends.second, 5 * MANY_POINTS)};
     nb::gil_scoped_release release;
     const Maximum<1> found = maximize<1>(evidence, axes);
     return found.flat ? std::numeric_limits<double>::quiet_NaN() : std::exp(found.at[0]);
@@ -501,24 +501,24 @@ double best_coefficient_scale(In<double, 1> eigenvalues, In<double, 2> squares, 
 
 void bind_prior_sample_sizes(nb::module_& m) {
     using namespace nb::literals;
-    m.def("maximize", &maximize_any, "evidence"_a, "low"_a, "high"_a, "looks"_a,
-          "Return where a function, of value and slopes, is largest, and if it is flat: for tests.");
+    m.def("maximize", &maximize_any, "evidence"_a, "low"_a, "high"_a, "points"_a,
+          "Return where a function, of value and gradients, is largest, and if it is flat: for tests.");
     m.def("level_sample_sizes", &level_sample_sizes, "counts"_a, "shares"_a, "group"_a, "ends"_a,
           "Return what the prior shares (n, K) of counts (n, C, K) are worth.");
     m.def("level_evidence", &level_evidence<false>, "counts"_a, "shares"_a, "group"_a, "sizes"_a,
           "Return the log evidences (n,) of counts (n, C, K).");
-    m.def("level_slopes", &level_evidence<true>, "counts"_a, "shares"_a, "group"_a, "sizes"_a,
-          "Return their slopes by the log of the sample sizes: for tests.");
+    m.def("level_gradients", &level_evidence<true>, "counts"_a, "shares"_a, "group"_a, "sizes"_a,
+          "Return their gradients by the log of the sample sizes: for tests.");
     m.def("best_pseudocount", &best_pseudocount, "counts"_a, "times"_a, "totals"_a, "levels"_a, "groups"_a, "ends"_a,
           "otherwise"_a, "Return the pseudocount with most evidence, or `otherwise` if all are alike.");
     m.def("event_sample_sizes", &event_sample_sizes, "seen"_a, "events"_a, "centre"_a, "ends"_a, "otherwise"_a,
           "Return what prior rates (d,) are worth, or `otherwise` for columns never seen.");
     m.def("event_evidence", &event_evidence, "seen"_a, "events"_a, "centre"_a, "size"_a,
-          "Return the log evidences of events, (d,), and their slopes by the log of the sample size.");
+          "Return the log evidences of events, (d,), and their gradients by the log of the sample size.");
     m.def("normal_sample_sizes", &normal_sample_sizes, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a, "low"_a,
           "high"_a, "Return what prior means and variances of cells (n, m) are worth, (n, 2).");
     m.def("normal_evidence", &normal_evidence, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a, "k"_a, "a"_a,
-          "Return the log evidences of cells, (n,), and their slopes by log k and log a, (n, 2).");
+          "Return the log evidences of cells, (n,), and their gradients by log k and log a, (n, 2).");
     m.def("covariance_sample_sizes", &covariance_sample_sizes, "values"_a, "away"_a, "rows"_a, "tied"_a, "low"_a, "high"_a,
           "Return what the prior location is worth, and half of what the prior covariance is.");
     m.def("covariance_evidence", &covariance_evidence, "values"_a, "away"_a, "rows"_a, "tied"_a, "k"_a, "half"_a,

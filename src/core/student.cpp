@@ -24,7 +24,7 @@ namespace {
 constexpr double PI = 3.14159265358979323846;
 // EM ends when a step moves location and scale by no more than this part of the scale.
 constexpr double STILL = 1e-13;
-constexpr int MOST_EM_STEPS = 5000;
+constexpr int MAX_EM_STEPS = 5000;
 // Beyond this many scales 1 + z^2 is z^2 to the last digit, and z^2 may be beyond all floats.
 constexpr double FAR = 1e10;
 // What is left of a weight, when all of it is taken away, is rounding below this part.
@@ -70,7 +70,7 @@ struct Held {
         double total = rows, m = mean * total / (k + total);
         double scale = prior.b + 0.5 * (squares + k * total / (k + total) * mean * mean);
         const StudentLoops& loops = student_loops();
-        for (int step = 0; step < MOST_EM_STEPS; ++step) {
+        for (int step = 0; step < MAX_EM_STEPS; ++step) {
             const double before = m, width = scale;
             const StudentSums sums = loops.add_up(weight.data(), centre.data(), variance.data(), weight.size(), m, shape / scale,
                                                   1.0 / (k + total), degrees);
@@ -90,10 +90,10 @@ struct Held {
 
 struct Bound {
     double value = 0.0;
-    Logs<2> slope{};  // by log k and log a, with b / a held
+    Logs<2> gradient{};  // by log k and log a, with b / a held
 };
 
-// The bound of the log evidence of a class's cells, and its slopes: at the end of EM they are those
+// The bound of the log evidence of a class's cells, and its gradients: at the end of EM they are those
 // of normal rows whose weights are held.
 Bound bound_of(const Held& held, const NormalInverseGamma& prior, double degrees) {
     const double k = prior.k, a = prior.a, b = prior.b, power = 0.5 * (degrees + 1.0);
@@ -138,13 +138,13 @@ struct StudentEvidence {
         for (const Held& held : classes) {
             const Bound one = bound_of(held, {0.0, k, a, a * variance}, degrees);
             sums.value += one.value;
-            for (std::size_t n = 0; n < 2; ++n) sums.slope[n] += one.slope[n];
+            for (std::size_t n = 0; n < 2; ++n) sums.gradient[n] += one.gradient[n];
         }
         check_interrupt();
         return sums;
     }
     double value(const Logs<2>& at) const { return bound(std::exp(at[0]), std::exp(at[1])).value; }
-    Logs<2> slope(const Logs<2>& at) const { return bound(std::exp(at[0]), std::exp(at[1])).slope; }
+    Logs<2> gradient(const Logs<2>& at) const { return bound(std::exp(at[0]), std::exp(at[1])).gradient; }
 };
 
 void require_cells(const In<double, 3>& cells, double degrees) {
@@ -179,7 +179,7 @@ std::tuple<double, double, double> student_bound(In<double, 3> cells, double k, 
     prior_of(k, a, variance);
     nb::gil_scoped_release release;
     const Bound found = StudentEvidence(cells, variance, degrees).bound(k, a);
-    return {found.value, found.slope[0], found.slope[1]};
+    return {found.value, found.gradient[0], found.gradient[1]};
 }
 
 std::pair<double, double> student_sample_sizes(In<double, 3> cells, double variance, double degrees,
@@ -299,7 +299,7 @@ void bind_student(nb::module_& m) {
     m.def("fit_students", &fit_students, "cells"_a, "k"_a, "a"_a, "variance"_a, "degrees"_a,
           "Return the NIG of each class, (C, 4), that EM ends with on cells (C, 3, B).");
     m.def("student_bound", &student_bound, "cells"_a, "k"_a, "a"_a, "variance"_a, "degrees"_a,
-          "Return a lower bound of the log evidence of cells, and its slopes by log k and log a.");
+          "Return a lower bound of the log evidence of cells, and its gradients by log k and log a.");
     m.def("student_sample_sizes", &student_sample_sizes, "cells"_a, "variance"_a, "degrees"_a, "low"_a, "high"_a,
           "Return the prior sample sizes k and a with the highest such bound.");
     m.def("student_predictives", &student_predictives, "believed"_a, "degrees"_a, "plugged"_a,

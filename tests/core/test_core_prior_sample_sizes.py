@@ -74,21 +74,21 @@ def test_a_step_of_the_digamma_function_is_a_sum_of_reciprocals(start, steps):
 # ---- the search
 
 
-def top_of(hill, low, high, looks=10):
+def maximum_of(evidence, low, high, points=10):
     """Return where the search ends, and how often it asked."""
     asked = []
 
     def counted(at):
         asked.append(at)
-        return hill(np.array(at))
+        return evidence(np.array(at))
 
-    found, flat = _core.maximize(counted, list(low), list(high), looks)
+    found, flat = _core.maximize(counted, list(low), list(high), points)
     assert not flat
     return np.array(found), len(asked)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_top_of_a_dome_of_two_unknowns_is_found_to_all_digits(seed):
+def test_the_maximum_of_a_concave_function_of_two_unknowns_is_found_to_all_digits(seed):
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(2, 2))
     curve = -(root @ root.T) - 0.5 * np.eye(2)
@@ -98,49 +98,49 @@ def test_the_top_of_a_dome_of_two_unknowns_is_found_to_all_digits(seed):
         up = curve @ (x - top)
         return (x - top) @ up / 2, *up
 
-    found, asked = top_of(dome, [-4.0, -4.0], [4.0, 4.0])
+    found, asked = maximum_of(dome, [-4.0, -4.0], [4.0, 4.0])
     np.testing.assert_allclose(found, top, atol=1e-13)
-    assert asked < 100 + 40  # looks, and a few steps of Newton's method
+    assert asked < 100 + 40  # points of the grid, and a few steps of Newton's method
 
 
 @pytest.mark.parametrize(("side", "top"), [(-1.0, [-2.0, 0.25]), (1.0, [3.0, 0.25])])
-def test_a_hill_that_rises_to_a_wall_ends_there(side, top):
+def test_an_evidence_that_rises_to_a_bound_ends_there(side, top):
     def slant(x):
         return side * x[0] - (x[1] - 0.25) ** 2, side, -2 * (x[1] - 0.25)
 
-    found, _ = top_of(slant, [-2.0, -1.0], [3.0, 1.0])
+    found, _ = maximum_of(slant, [-2.0, -1.0], [3.0, 1.0])
     np.testing.assert_allclose(found, top, atol=1e-13)
     assert found[0] == top[0]
 
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_evidence_without_a_peak_ends_at_the_bounds(sign):
-    found, _ = top_of(lambda x: (sign * np.exp(x[0]), sign * np.exp(x[0])), [-5.0], [7.0], 25)
+    found, _ = maximum_of(lambda x: (sign * np.exp(x[0]), sign * np.exp(x[0])), [-5.0], [7.0], 25)
     assert found == (7.0 if sign > 0 else -5.0)
 
 
-def test_a_hill_ever_flatter_towards_a_wall_is_climbed_to_the_wall():
-    """Its values are alike from 20 on, to rounding; its slopes are not."""
-    found, _ = top_of(lambda x: (1e3 - np.exp(-2 * x[0]), 2 * np.exp(-2 * x[0])), [0.0], [30.0])
+def test_an_evidence_ever_flatter_towards_a_bound_is_followed_to_the_bound():
+    """Its values are alike from 20 on, to rounding; its gradients are not."""
+    found, _ = maximum_of(lambda x: (1e3 - np.exp(-2 * x[0]), 2 * np.exp(-2 * x[0])), [0.0], [30.0])
     assert found == 30.0
 
 
 @pytest.mark.parametrize("at", [-3.3, 0.2, 4.4])
-def test_where_the_hill_is_no_dome_steps_lead_upwards_and_end(at):
+def test_where_the_evidence_is_not_concave_steps_lead_upwards_and_end(at):
     """-log(1 + z^2) is bent upwards beyond a distance of 1."""
 
     def bell(x):
         z = 3 * (x[0] - at)
         return -np.log1p(z * z), -6 * z / (1 + z * z)
 
-    found, _ = top_of(bell, [-15.0], [15.0], looks=4)
+    found, _ = maximum_of(bell, [-15.0], [15.0], points=4)
     assert found == pytest.approx(at, abs=1e-13)
 
 
 def test_the_highest_of_many_peaks_is_taken():
     """Of sin 2x + 0.1 x the last peak within the bounds is the highest."""
     ends = np.log([1e-6, 1e6])
-    found, _ = top_of(
+    found, _ = maximum_of(
         lambda x: (np.sin(2 * x[0]) + 0.1 * x[0], 2 * np.cos(2 * x[0]) + 0.1),
         ends[:1],
         ends[1:],
@@ -159,7 +159,7 @@ def test_impossible_places_are_passed_over():
         value = -((x[0] - 1) ** 2) if x[0] > 0 else [np.nan, -np.inf][int(x[0]) % 2]
         return value, -2 * (x[0] - 1)
 
-    found, _ = top_of(half, [-4.0], [4.0])
+    found, _ = maximum_of(half, [-4.0], [4.0])
     assert found == pytest.approx(1.0, abs=1e-13)
 
 
@@ -169,7 +169,7 @@ def test_what_an_evidence_raises_is_raised():
 
     with pytest.raises(ZeroDivisionError):
         _core.maximize(broken, [0.0], [1.0], 3)
-    with pytest.raises(ValueError, match="a value and its slopes"):
+    with pytest.raises(ValueError, match="a value and its gradient"):
         _core.maximize(lambda at: (1.0, 2.0, 3.0), [0.0], [1.0], 3)
 
 
@@ -196,7 +196,7 @@ def drawn_counts(seed):
 
 def level_evidence(counts, base, log):
     facts = counts[None], base[None], len(base), np.exp([log])
-    return _core.level_evidence(*facts)[0], _core.level_slopes(*facts)[0]
+    return _core.level_evidence(*facts)[0], _core.level_gradients(*facts)[0]
 
 
 def level_sample_size(counts, base):
@@ -205,7 +205,7 @@ def level_sample_size(counts, base):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_evidence_of_counts_and_its_slope_are_scipys(seed):
+def test_the_evidence_of_counts_and_its_gradient_are_scipys(seed):
     counts, base = drawn_counts(seed)
     for log in (-2.0, 1.0, 4.0):
         value, slope = level_evidence(counts, base, log)
@@ -224,9 +224,9 @@ def test_no_other_strength_of_counts_is_more_credible(seed):
 
     found = np.log(level_sample_size(counts, base))
     assert LOW <= found <= HIGH + 1e-12
-    looks = np.linspace(LOW, HIGH, 300)
-    top = int(np.argmax([credible(log) for log in looks]))
-    ends = looks[max(top - 1, 0)], looks[min(top + 1, 299)]
+    grid = np.linspace(LOW, HIGH, 300)
+    top = int(np.argmax([credible(log) for log in grid]))
+    ends = grid[max(top - 1, 0)], grid[min(top + 1, 299)]
     best = minimize_scalar(lambda log: -credible(log), bounds=ends, method="bounded")
     # Compared by the evidence that has all digits: scipy's gammas lose some at strengths of 1e9.
     found_value, best_value = (

@@ -87,7 +87,7 @@ def test_a_far_row_hardly_moves_the_rest():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_slopes_of_the_bound_are_its_differences(seed):
+def test_gradients_of_the_bound_are_its_differences(seed):
     cells = drawn_cells(seed)
     k, a, variance, degrees = STUDENT
     _, by_k, by_a = _core.student_bound(cells, *STUDENT)
