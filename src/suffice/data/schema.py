@@ -68,6 +68,10 @@ class Schema:
         fields = (Field(c.name, c.kind, c.levels, c.strings) for c in table.columns)
         return cls(tuple(fields), table.by_place)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed when it is first asked for is no part of it.
+        return {"fields": self.fields, "by_place": self.by_place}
+
     def __getitem__(self, name: str) -> Field:
         return next(field for field in self.fields if field.name == name)
 

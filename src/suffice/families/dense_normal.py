@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from suffice.empirical_bayes.covariance import broadcast_prior, covariance_prior
-from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
+from suffice.errors import ConvergenceWarning, InputError, warn_caller
 from suffice.families.class_conditional import (
     ClassConditional,
     ColumnScores,
@@ -27,6 +27,7 @@ from suffice.families.gaussians import (
     LowRankGaussian,
     linear_form,
     normal_basis,
+    warn_singular,
 )
 from suffice.families.leave_one_out.gaussian import (
     LeaveOneOutGaussian,
@@ -347,16 +348,6 @@ def one_class_prior(prior: NormalInverseWishart) -> NormalInverseWishart:
     """Return the prior that evidence gave all classes alike, for any number of them."""
     terms = prior.location[0], prior.pseudo_rows[0], prior.degrees, prior.scale_matrix
     return NormalInverseWishart(*terms)
-
-
-def warn_singular(covariance: str) -> None:
-    """Say that the most probable covariance is used instead of the most likely one."""
-    warn_caller(
-        f"The maximum-likelihood covariance ({covariance}) is singular: too few rows, or "
-        "features that do not vary or repeat others. The most probable one under the prior is "
-        "used instead (estimate='map'). Use estimate='predictive' to integrate over both.",
-        SufficeWarning,
-    )
 
 
 def split_gaussian(scorer: Scorer, distribution: GaussianClasses, cells: Floats) -> ColumnScores:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
 from suffice.empirical_bayes.normal import normal_prior
-from suffice.errors import InputError
+from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.families.class_conditional import Basis
 from suffice.gaussian.covariance import solve
 from suffice.prior import MeanVariance, NormalInverseGamma
@@ -362,3 +362,13 @@ def normal_basis(weights: Floats, columns: int) -> Basis | None:
     if weights.shape[1] == columns:
         return None
     return Basis("quadratic", {"products": weights.shape[1] > 2 * columns})
+
+
+def warn_singular(covariance: str) -> None:
+    """Say that the most probable covariance is used instead of the most likely one."""
+    warn_caller(
+        f"The maximum-likelihood covariance ({covariance}) is singular: too few rows, or "
+        "features that do not vary or repeat others. The most probable one under the prior is "
+        "used instead (estimate='map'). Use estimate='predictive' to integrate over both.",
+        SufficeWarning,
+    )

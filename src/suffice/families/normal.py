@@ -17,7 +17,6 @@ from suffice.families.class_conditional import (
     LeftOut,
     LinearForm,
 )
-from suffice.families.dense_normal import warn_singular
 from suffice.families.gaussians import (
     DiagonalGaussian,
     diagonal_gaussian,
@@ -26,6 +25,7 @@ from suffice.families.gaussians import (
     linear_form,
     normal_basis,
     pooled_variance,
+    warn_singular,
 )
 from suffice.families.leave_one_out.moments import LeaveOneOutMoments, moments_without
 from suffice.prior import NormalInverseGamma

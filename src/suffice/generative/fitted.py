@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -62,6 +62,10 @@ class Generative:
     prior: ClassPrior
     features: ClassConditional
     decision: ClassPrior | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed when it is first asked for is no part of what was learned.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def decision_prior(self) -> ClassPrior:
@@ -154,6 +158,10 @@ class Fitted:
     held_out: HeldOutSample | None = None
     stale_warned: bool = False
     extra_statistics: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is computed when it is first asked for is no part of what was learned.
+        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def classes(self) -> Labels:
