@@ -618,9 +618,9 @@ def feature_leverages(
     """Return x^T inverse x of rows of features."""
 
 def maximize(
-    evidence: Callable[[int], Any], low: Sequence[float], high: Sequence[float], looks: int
+    evidence: Callable[[int], Any], low: Sequence[float], high: Sequence[float], points: int
 ) -> tuple[list[float], bool]:
-    """Return where a function, of value and slopes, is largest, and if it is flat: for tests."""
+    """Return where a function, of value and gradients, is largest, and if it is flat: for tests."""
 
 def level_sample_sizes(
     counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, ends: tuple[float, float]
@@ -632,10 +632,10 @@ def level_evidence(
 ) -> NDArray[np.float64]:
     """Return the log evidences (n,) of counts (n, C, K)."""
 
-def level_slopes(
+def level_gradients(
     counts: NDArray[np.float64], shares: NDArray[np.float64], group: int, sizes: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return their slopes by the log of the sample sizes: for tests."""
+    """Return their gradients by the log of the sample sizes: for tests."""
 
 def best_pseudocount(
     counts: NDArray[np.float64],
@@ -660,7 +660,7 @@ def event_sample_sizes(
 def event_evidence(
     seen: NDArray[np.float64], events: NDArray[np.float64], centre: NDArray[np.float64], size: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log evidences of events, (d,), and their slopes by the log of the sample size."""
+    """Return the log evidences of events, (d,), and their gradients by the log of the sample size."""
 
 def normal_sample_sizes(
     rows: NDArray[np.float64],
@@ -682,7 +682,7 @@ def normal_evidence(
     k: float,
     a: float,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log evidences of cells, (n,), and their slopes by log k and log a, (n, 2)."""
+    """Return the log evidences of cells, (n,), and their gradients by log k and log a, (n, 2)."""
 
 def covariance_sample_sizes(
     values: NDArray[np.float64],
@@ -726,7 +726,7 @@ def fit_students(
 def student_bound(
     cells: NDArray[np.float64], k: float, a: float, variance: float, degrees: float
 ) -> tuple[float, float, float]:
-    """Return a lower bound of the log evidence of cells, and its slopes by log k and log a."""
+    """Return a lower bound of the log evidence of cells, and its gradients by log k and log a."""
 
 def student_sample_sizes(
     cells: NDArray[np.float64],
