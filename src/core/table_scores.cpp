@@ -11,7 +11,6 @@
 #include <nanobind/stl/tuple.h>
 
 #include "blas.h"
-#include "loops/exponential.h"
 #include "loops/checks.h"
 #include "loops/tables.h"
 #include "module.h"
@@ -688,7 +687,7 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
             });
             constexpr std::size_t ROWS_AT_ONCE = 256;
             in_parallel((members[fold].size() + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, [&](std::size_t task) {
-                std::vector<double> joint(classes * alphas), top(alphas), total(alphas), shifted(alphas), buffer;
+                std::vector<double> joint(classes * alphas), top(alphas), total(alphas), powers(classes * alphas), buffer;
                 for (std::size_t at = task * ROWS_AT_ONCE; at < std::min((task + 1) * ROWS_AT_ONCE, members[fold].size()); ++at) {
                     const std::size_t i = members[fold][at];
                     const Index first = x.indptr[i];
@@ -713,12 +712,12 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
                             }
                         }
                     }
+                    for (std::size_t c = 0; c < classes; ++c)
+                        for (std::size_t a = 0; a < alphas; ++a) powers[c * alphas + a] = joint[c * alphas + a] - top[a];
+                    score_loops().exponentials(powers.data(), powers.size());
                     std::fill(total.begin(), total.end(), 0.0);
-                    for (std::size_t c = 0; c < classes; ++c) {
-                        for (std::size_t a = 0; a < alphas; ++a) shifted[a] = joint[c * alphas + a] - top[a];
-                        exp_of_nonpositive(shifted.data(), alphas);
-                        for (std::size_t a = 0; a < alphas; ++a) total[a] += shifted[a];
-                    }
+                    for (std::size_t c = 0; c < classes; ++c)
+                        for (std::size_t a = 0; a < alphas; ++a) total[a] += powers[c * alphas + a];
                     const std::size_t own = static_cast<std::size_t>(codes.data()[i]);
                     for (std::size_t a = 0; a < alphas; ++a) {
                         out.data()[i * alphas + a] = top[a] + std::log(total[a]) - joint[own * alphas + a];

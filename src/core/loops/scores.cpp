@@ -14,6 +14,8 @@ constexpr double INF = std::numeric_limits<double>::infinity();
 // Numbers whose exponentials are taken together, while they are in the first cache.
 constexpr std::size_t TOGETHER = 1024;
 
+void exponentials(double* x, std::size_t size) { exp_of_nonpositive(x, size); }
+
 // Turn a row with +inf into log shares: equal ones for the infinite classes.
 void share_infinity(double* row, std::size_t classes) {
     const auto infinite = std::count(row, row + classes, INF);
@@ -146,6 +148,6 @@ void add_squares(const T* across, std::size_t columns, const T* offset, T* squar
 
 }  // namespace
 
-extern const ScoreLoops scores = {softmax, log_softmax, add_normal, add_squares<double>, add_squares<float>};
+extern const ScoreLoops scores = {exponentials, softmax, log_softmax, add_normal, add_squares<double>, add_squares<float>};
 
 }  // namespace suffice::SUFFICE_SET

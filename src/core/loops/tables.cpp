@@ -89,18 +89,41 @@ void add_coarse(const float* x, const StoredCells<Index>& row, const std::int8_t
     }
 }
 
+// Add sum x log_counts[counts[index, c], a] of Classes classes and Width alphas, which stay in registers
+// over all cells.
+template <std::size_t Classes, std::size_t Width, class Index>
+void add_some_alphas(const double* x, const StoredCells<Index>& row, const std::int32_t* counts, const double* log_counts,
+                     std::size_t classes, std::size_t alphas, double* __restrict joint) {
+    double sums[Classes][Width];
+    for (std::size_t c = 0; c < Classes; ++c)
+        for (std::size_t a = 0; a < Width; ++a) sums[c][a] = joint[c * alphas + a];
+    for (std::size_t at = 0; at < row.cells; ++at) {
+        const std::int32_t* seen = counts + static_cast<std::size_t>(row.indices[at]) * classes;
+        for (std::size_t c = 0; c < Classes; ++c) {
+            const double* logs = log_counts + static_cast<std::size_t>(seen[c]) * alphas;
+            for (std::size_t a = 0; a < Width; ++a) sums[c][a] += x[at] * logs[a];
+        }
+    }
+    for (std::size_t c = 0; c < Classes; ++c)
+        for (std::size_t a = 0; a < Width; ++a) joint[c * alphas + a] = sums[c][a];
+}
+
+template <std::size_t Classes, class Index>
+void add_alphas_of(const double* x, const StoredCells<Index>& row, const std::int32_t* counts, const double* log_counts,
+                   std::size_t classes, std::size_t alphas, double* joint) {
+    std::size_t a = 0;
+    for (; a + 8 <= alphas; a += 8) add_some_alphas<Classes, 8>(x, row, counts, log_counts + a, classes, alphas, joint + a);
+    for (; a + 4 <= alphas; a += 4) add_some_alphas<Classes, 4>(x, row, counts, log_counts + a, classes, alphas, joint + a);
+    for (; a < alphas; ++a) add_some_alphas<Classes, 1>(x, row, counts, log_counts + a, classes, alphas, joint + a);
+}
+
 template <class Index>
 void add_alphas(const double* x, const StoredCells<Index>& row, const std::int32_t* counts, const double* log_counts,
                 std::size_t classes, std::size_t alphas, double* __restrict joint) {
-    for (std::size_t at = 0; at < row.cells; ++at) {
-        prefetch_row(row.indices + at, row.end, counts, classes, 0, classes);
-        const std::int32_t* seen = counts + static_cast<std::size_t>(row.indices[at]) * classes;
-        for (std::size_t c = 0; c < classes; ++c) {
-            const double* logs = log_counts + static_cast<std::size_t>(seen[c]) * alphas;
-            double* sums = joint + c * alphas;
-            for (std::size_t a = 0; a < alphas; ++a) sums[a] += x[at] * logs[a];
-        }
-    }
+    for (std::size_t at = 0; at < row.cells; ++at) prefetch_row(row.indices + at, row.end, counts, classes, 0, classes);
+    std::size_t c = 0;
+    for (; c + 4 <= classes; c += 4) add_alphas_of<4>(x, row, counts + c, log_counts, classes, alphas, joint + c * alphas);
+    for (; c < classes; ++c) add_alphas_of<1>(x, row, counts + c, log_counts, classes, alphas, joint + c * alphas);
 }
 
 void find_ends(const double* row, std::size_t size, double* ends) {
