@@ -306,7 +306,8 @@ std::pair<std::vector<double>, bool> maximize_any(const nb::callable& evidence, 
 
 void require_levels(const In<double, 3>& counts, const In<double, 2>& shares, std::size_t group) {
     require(shares.shape(0) == counts.shape(0) && shares.shape(1) == counts.shape(2), "counts and shares do not fit");
-    require(group > 0 && counts.shape(2) % group == 0, "levels do not fall into groups");
+    // A column that no row has a cell of has no levels, and no groups of them.
+    require(counts.shape(2) == 0 || (group > 0 && counts.shape(2) % group == 0), "levels do not fall into groups");
     bool fine = true;
     for (std::size_t i = 0; i < counts.size(); ++i) {
         const std::size_t levels = counts.shape(2), column = i / (counts.shape(1) * levels);

@@ -119,8 +119,8 @@ class Documents:
     Examples
     --------
     >>> documents = Documents.of(["a fox", None, "é"])
-    >>> documents.begins, documents[2]
-    (array([0, 5, 5, 7]), 'é')
+    >>> documents.begins.tolist(), documents[2]
+    ([0, 5, 5, 7], 'é')
     """
 
     text: NDArray[np.uint8]

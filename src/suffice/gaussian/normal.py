@@ -187,7 +187,7 @@ class MultivariateNormal(ReadOnlyState):
         covariance, rank : as in `fit`
         names : sequence of str, optional
         """
-        # Learning loads the compiled core, which the algebra does without.
+        # Learning loads what reads data, which the algebra does without.
         from suffice.gaussian.maximum_likelihood import fit_mle
 
         return cls.of_structure(*fit_mle(tally, covariance, rank), names)

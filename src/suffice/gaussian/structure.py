@@ -306,7 +306,7 @@ def _by_pattern(
     """Yield the rows of each missing-value pattern, with the covariance of what was observed."""
     if len(away) == 0:
         return
-    # This import loads the compiled core, which complete rows do without.
+    # Complete rows do without the scorers of rows.
     from suffice.scoring.gaussian import by_pattern
 
     for numbers, seen in by_pattern(~np.isnan(away)):

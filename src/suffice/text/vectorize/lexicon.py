@@ -124,8 +124,8 @@ class Lexicon:
     >>> counted = lexicon.learn(Documents.of(["to be or not to be", "to see"]))
     >>> list(lexicon.names), counted.counts
     (['to', 'be', 'or', 'not', 'see'], array([2, 2, 1, 1, 1, 1], dtype=int32))
-    >>> lexicon.count(Documents.of(["see the sea"])).unknown
-    array([2])
+    >>> lexicon.count(Documents.of(["see the sea"])).unknown.tolist()
+    [2]
     """
 
     def __init__(self, ngrams: WordNgrams) -> None:

@@ -114,7 +114,8 @@ class TermCounts(NamedTuple):
         like = np.empty(0, dtype if exact else np.int64)
         counts, columns, begins = order_cells(*self[:3], moved, width, like)
         narrow = np.int32 if len(columns) <= np.iinfo(np.int32).max else np.int64
-        cells = counts if exact else counts.astype(dtype)
+        # The core's 64-bit integers are C's long long, which numpy prints as no default integer.
+        cells = counts.view(dtype) if exact else counts.astype(dtype)
         shape = len(self.unknown), width
         found = csr_array((cells, columns, begins.astype(narrow)), shape=shape)
         found.has_sorted_indices = found.has_canonical_format = True
@@ -122,7 +123,7 @@ class TermCounts(NamedTuple):
 
     def sums(self, width: int) -> NDArray[np.int64]:
         """Return how often each term occurs, and in how many documents, (2, width)."""
-        return sum_cells(self.columns, self.counts, width)
+        return sum_cells(self.columns, self.counts, width).view(np.int64)
 
     @classmethod
     def concatenate(cls, parts: list[TermCounts]) -> TermCounts:
