@@ -515,7 +515,7 @@ void bind_prior_sample_sizes(nb::module_& m) {
     m.def("event_sample_sizes", &event_sample_sizes, "seen"_a, "events"_a, "centre"_a, "ends"_a, "otherwise"_a,
           "Return what prior rates (d,) are worth, or `otherwise` for columns never seen.");
     m.def("event_evidence", &event_evidence, "seen"_a, "events"_a, "centre"_a, "size"_a,
-          "Return the log evidences of events, (d,), and their gradients by the log of the sample size.");
+          "Return the log evidences of events, (d,), and their gradients by the log sample size.");
     m.def("normal_sample_sizes", &normal_sample_sizes, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a, "low"_a,
           "high"_a, "Return what prior means and variances of cells (n, m) are worth, (n, 2).");
     m.def("normal_evidence", &normal_evidence, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a, "k"_a, "a"_a,

@@ -660,7 +660,7 @@ def event_sample_sizes(
 def event_evidence(
     seen: NDArray[np.float64], events: NDArray[np.float64], centre: NDArray[np.float64], size: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the log evidences of events, (d,), and their gradients by the log of the sample size."""
+    """Return the log evidences of events, (d,), and their gradients by the log sample size."""
 
 def normal_sample_sizes(
     rows: NDArray[np.float64],
