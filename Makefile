@@ -31,7 +31,7 @@ help:
 	@echo "make check        formatting, lint, types and architecture"
 	@echo "make sanitize     the tests of the core, compiled with checks of memory and of undefined behaviour"
 	@echo "make wheel-check  build the wheel and use it in a new environment, base dependencies only"
-	@echo "make format       let ruff format and fix what it can"
+	@echo "make format       let ruff and clang-format format, and ruff fix what it can"
 	@echo "make hooks        have git run the checks before every commit"
 	@echo "make bench        time suffice against scikit-learn, side by side"
 	@echo "make quality      log-loss and accuracy beside scikit-learn's, on a folder of data sets"
@@ -68,6 +68,7 @@ check: .venv/built
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/clang-format --dry-run --Werror src/core/*.cpp src/core/*.h src/core/loops/*
 
 # The core with checks of every access to memory and of undefined behaviour, under its own tests.
 SANITIZERS = $(foreach one,libasan.so libubsan.so,$(shell $(CXX) -print-file-name=$(one)))
@@ -82,6 +83,7 @@ wheel-check: .venv/built
 format: .venv/installed-dev
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
+	$(BIN)/clang-format -i src/core/*.cpp src/core/*.h src/core/loops/*
 
 hooks: .venv/installed-dev
 	$(BIN)/pre-commit install
@@ -113,7 +115,7 @@ endef
 # What compiles is installed first and kept, so that a change compiles only what depends on it.
 .venv/installed-dev: pyproject.toml
 	$(environment)
-	@$(PIP) 'cmake>=3.20' 'nanobind>=2.4' 'ninja>=1.11' 'scikit-build-core>=0.10'
+	@$(PIP) 'cmake>=3.20.2' 'nanobind>=2.4' 'ninja>=1.11.1' 'scikit-build-core>=0.10'
 	@$(PIP) --no-build-isolation --editable '.[dev]'
 	@touch .venv/installed $@ .venv/built
 

@@ -82,7 +82,8 @@ Out<T> to_array(const std::vector<T>& numbers) {
 
 // Refuse codes of classes that there are not.
 inline void require_codes(const In<std::int32_t, 1>& codes, std::size_t classes) {
-    require(codes.shape(0) == 0 || largest_index(codes.data(), codes.shape(0)) < classes, "codes of classes that there are not");
+    require(codes.shape(0) == 0 || largest_index(codes.data(), codes.shape(0)) < classes,
+            "codes of classes that there are not");
 }
 
 // Refuse strings that do not follow each other, or are not within their text.
@@ -90,7 +91,8 @@ inline void require_begins(const In<std::int64_t, 1>& begins, std::size_t length
     require(begins.shape(0) > 0, "strings without begins");
     bool ordered = begins.data()[0] >= 0;
     for (std::size_t i = 0; i + 1 < begins.shape(0); ++i) ordered = ordered && begins.data()[i] <= begins.data()[i + 1];
-    require(ordered && static_cast<std::size_t>(begins.data()[begins.shape(0) - 1]) <= length, "strings beyond their text");
+    require(ordered && static_cast<std::size_t>(begins.data()[begins.shape(0) - 1]) <= length,
+            "strings beyond their text");
 }
 
 // Weights of rows, or null if there are none and every row weighs 1.
@@ -135,8 +137,7 @@ struct Cells {
     bool in_place() const {
         const bool close = column_step == static_cast<std::int64_t>(sizeof(T)) || columns <= 1;
         const bool packed = row_step == static_cast<std::int64_t>(sizeof(T) * columns) || rows <= 1;
-        return read == nullptr && close && packed &&
-               reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
+        return read == nullptr && close && packed && reinterpret_cast<std::uintptr_t>(data) % alignof(T) == 0;
     }
 };
 
@@ -213,8 +214,7 @@ auto with_sparse(const AnyVector& data, const AnyVector& indices, const AnyVecto
         using Index = decltype(index);
         require_sparse(static_cast<const Index*>(indices.data()), static_cast<const Index*>(indptr.data()),
                        indptr.shape(0) - 1, data.shape(0), columns);
-        return work(SparseCells<T, Index>{static_cast<const T*>(data.data()),
-                                          static_cast<const Index*>(indices.data()),
+        return work(SparseCells<T, Index>{static_cast<const T*>(data.data()), static_cast<const Index*>(indices.data()),
                                           static_cast<const Index*>(indptr.data()), indptr.shape(0) - 1});
     };
     auto by_index = [&](auto cell) {

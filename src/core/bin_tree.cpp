@@ -32,7 +32,8 @@ auto bin_tree_sums(In<double, 2> counts, In<double, 1> pooled, In<std::int64_t, 
     require_halves(node, half, ranges);
     const std::size_t depths = node.shape(0), classes = counts.shape(0), bins = pooled.size();
     require(counts.shape(1) == bins && node.shape(1) == bins, "counts and bins do not fit");
-    Out<double> sums = make_array<double>({depths, classes, 2 * ranges}), base = make_array<double>({depths, 2 * ranges});
+    Out<double> sums = make_array<double>({depths, classes, 2 * ranges}),
+                base = make_array<double>({depths, 2 * ranges});
     for (std::size_t d = 0; d < depths; ++d) {
         double* shares = base.data() + d * ranges * 2;
         for (std::size_t k = 0; k < bins; ++k) {
@@ -60,10 +61,18 @@ struct Tree {
     double rounding;
     std::size_t depths, classes, ranges, bins;
 
-    Tree(In<double, 3> sums, In<double, 2> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half, In<double, 1> sizes,
-         double rounding)
-        : sums(sums), base(base), node(node), half(half), sizes(sizes), rounding(rounding), depths(sums.shape(0)),
-          classes(sums.shape(1)), ranges(sums.shape(2) / 2), bins(node.shape(1)) {
+    Tree(In<double, 3> sums, In<double, 2> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half,
+         In<double, 1> sizes, double rounding)
+        : sums(sums),
+          base(base),
+          node(node),
+          half(half),
+          sizes(sizes),
+          rounding(rounding),
+          depths(sums.shape(0)),
+          classes(sums.shape(1)),
+          ranges(sums.shape(2) / 2),
+          bins(node.shape(1)) {
         require(sums.shape(2) == 2 * ranges && base.shape(0) == depths && base.shape(1) == 2 * ranges,
                 "sums and shares do not fit");
         require(node.shape(0) == depths && sizes.size() == depths, "depths do not fit");
@@ -77,7 +86,8 @@ struct Tree {
             if (m < 0) continue;
             const double* both = sums.data() + ((d * classes + c) * ranges + static_cast<std::size_t>(m)) * 2;
             const double whole = both[0] + both[1], size = sizes.data()[d];
-            const double share = base.data()[(d * ranges + static_cast<std::size_t>(m)) * 2 + static_cast<std::size_t>(h)];
+            const double share =
+                base.data()[(d * ranges + static_cast<std::size_t>(m)) * 2 + static_cast<std::size_t>(h)];
             total += std::log((without(both[h], taken) + size * share) / (without(whole, taken) + size));
         }
         return total;
@@ -96,15 +106,16 @@ Out<double> bin_tree_shares(In<double, 3> sums, In<double, 2> base, In<std::int6
 }
 
 // Log shares (n,) of rows' bins in their own classes without the row itself; 0 if missing.
-Out<double> bin_tree_left_out(In<double, 3> sums, In<double, 2> base, In<std::int64_t, 2> node, In<std::int64_t, 2> half,
-                              In<double, 1> sizes, double rounding, In<std::int32_t, 1> codes, In<std::int32_t, 1> own,
-                              In<double, 1> weights) {
+Out<double> bin_tree_left_out(In<double, 3> sums, In<double, 2> base, In<std::int64_t, 2> node,
+                              In<std::int64_t, 2> half, In<double, 1> sizes, double rounding, In<std::int32_t, 1> codes,
+                              In<std::int32_t, 1> own, In<double, 1> weights) {
     const Tree tree(sums, base, node, half, sizes, rounding);
     const std::size_t rows = codes.size();
     require(own.size() == rows && weights.size() == rows, "bins and classes do not fit");
     require_codes(own, tree.classes);
     for (std::size_t i = 0; i < rows; ++i)
-        require(codes.data()[i] < 0 || static_cast<std::size_t>(codes.data()[i]) < tree.bins, "bins that there are not");
+        require(codes.data()[i] < 0 || static_cast<std::size_t>(codes.data()[i]) < tree.bins,
+                "bins that there are not");
     Out<double> found = make_array<double>({rows});
     nb::gil_scoped_release release;
     const Ranges split(rows, 16 * tree.depths);
@@ -124,10 +135,11 @@ void bind_bin_tree(nb::module_& m) {
     using namespace nb::literals;
     m.def("bin_tree_sums", &bin_tree_sums, "counts"_a, "pooled"_a, "node"_a, "half"_a, "ranges"_a,
           "Return counts of both halves of all ranges, (D, C, 2M), and their pooled shares.");
-    m.def("bin_tree_shares", &bin_tree_shares, "sums"_a, "base"_a, "node"_a, "half"_a, "sizes"_a, "rounding"_a, "taken"_a,
-          "Return the log shares of all bins without a row of each, (B + 2, C).");
-    m.def("bin_tree_left_out", &bin_tree_left_out, "sums"_a, "base"_a, "node"_a, "half"_a, "sizes"_a, "rounding"_a, "codes"_a,
-          "own"_a, "weights"_a, "Return the log shares of rows' bins in their own classes without each row, (n,).");
+    m.def("bin_tree_shares", &bin_tree_shares, "sums"_a, "base"_a, "node"_a, "half"_a, "sizes"_a, "rounding"_a,
+          "taken"_a, "Return the log shares of all bins without a row of each, (B + 2, C).");
+    m.def("bin_tree_left_out", &bin_tree_left_out, "sums"_a, "base"_a, "node"_a, "half"_a, "sizes"_a, "rounding"_a,
+          "codes"_a, "own"_a, "weights"_a,
+          "Return the log shares of rows' bins in their own classes without each row, (n,).");
 }
 
 }  // namespace suffice

@@ -40,9 +40,11 @@ struct Blocks {
     // Return the loss of rows first..first + rows. Adds them to the gradient of - loss (size,), to the
     // Hessian (size, size), of which offsets by weights are left out, and to `crossed` (C, C) what is
     // to be subtracted from the Hessian of offsets.
-    double add(std::size_t first, std::size_t rows, double* room, double* gradient, double* hessian, double* crossed) const {
+    double add(std::size_t first, std::size_t rows, double* room, double* gradient, double* hessian,
+               double* crossed) const {
         const double* L = parts + first * classes * blocks;
-        double *mean = room, *proba = mean + blocks, *away = proba + rows * classes, *heavy = away + rows * classes * blocks;
+        double *mean = room, *proba = mean + blocks, *away = proba + rows * classes,
+               *heavy = away + rows * classes * blocks;
         for (std::size_t line = 0; line < rows * classes; ++line) {
             double total = base[first * classes + line] + offsets[line % classes];
             for (std::size_t k = 0; k < blocks; ++k) total += weights[k] * L[line * blocks + k];
@@ -81,18 +83,20 @@ struct Blocks {
 };
 
 void require_blocks(const In<double, 3>& parts, const In<std::int32_t, 1>& codes, const In<double, 1>& mass) {
-    require(parts.shape(1) > 0 && codes.shape(0) == parts.shape(0) && mass.shape(0) == parts.shape(0), "rows and blocks do not fit");
+    require(parts.shape(1) > 0 && codes.shape(0) == parts.shape(0) && mass.shape(0) == parts.shape(0),
+            "rows and blocks do not fit");
     require_codes(codes, parts.shape(1));
 }
 
 // Loss, gradient of - loss (C + K,) by offsets and weights, and its Hessian.
-auto combination_derivatives(In<double, 3> parts, In<double, 2> base, In<std::int32_t, 1> codes, In<double, 1> row_weights,
-                             In<double, 1> offsets, In<double, 1> weights) {
+auto combination_derivatives(In<double, 3> parts, In<double, 2> base, In<std::int32_t, 1> codes,
+                             In<double, 1> row_weights, In<double, 1> offsets, In<double, 1> weights) {
     const std::size_t rows = parts.shape(0), classes = parts.shape(1), blocks = parts.shape(2), size = classes + blocks;
     require_blocks(parts, codes, row_weights);
     require(base.shape(0) == rows && base.shape(1) == classes, "rows and their scores do not fit");
     require(offsets.shape(0) == classes && weights.shape(0) == blocks, "blocks and weights do not fit");
-    const Blocks model{parts.data(), base.data(), codes.data(), row_weights.data(), offsets.data(), weights.data(), classes, blocks, blas()};
+    const Blocks model{parts.data(), base.data(), codes.data(), row_weights.data(), offsets.data(), weights.data(),
+                       classes,      blocks,      blas()};
     auto gradient = make_array<double>({size}), hessian = make_array<double>({size, size});
     double loss = 0.0;
     {
@@ -107,7 +111,8 @@ auto combination_derivatives(In<double, 3> parts, In<double, 2> base, In<std::in
             std::vector<double> room(blocks + together * classes * (1 + 2 * blocks));
             for (std::size_t first = ranges.start(range); first < ranges.stop(range); first += together) {
                 const std::size_t here = std::min(together, ranges.stop(range) - first);
-                part[0] += model.add(first, here, room.data(), part + 1, part + 1 + size, part + 1 + size + size * size);
+                part[0] +=
+                    model.add(first, here, room.data(), part + 1, part + 1 + size, part + 1 + size + size * size);
             }
         });
         std::vector<double> crossed(classes * classes);
@@ -182,7 +187,8 @@ auto left_out_scores(In<double, 3> parts, In<double, 2> inverse, In<std::int32_t
     nb::gil_scoped_release release;
     const Ranges ranges(rows, classes * std::max({std::size_t(1), blocks, classes}));
     in_parallel(ranges.count(), [&](std::size_t range) {
-        std::vector<double> reach(classes * classes), hold(classes * classes), proba(classes), step(classes), line(size), room(2 * classes);
+        std::vector<double> reach(classes * classes), hold(classes * classes), proba(classes), step(classes),
+            line(size), room(2 * classes);
         std::vector<std::size_t> likely(classes);
         for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i) {
             const double* L = parts.data() + i * classes * blocks;
@@ -217,8 +223,10 @@ auto left_out_scores(In<double, 3> parts, In<double, 2> inverse, In<std::int32_t
                     hold[a * count + b] = solved ? (a == b ? 1.0 : 0.0) - one : one;
                 }
             }
-            if (solved) solve_in_place(hold.data(), step.data(), count);
-            else add_series(hold.data(), step.data(), room.data(), count);
+            if (solved)
+                solve_in_place(hold.data(), step.data(), count);
+            else
+                add_series(hold.data(), step.data(), room.data(), count);
             for (std::size_t c = 0; c < classes; ++c) {
                 double total = scores.data()[i * classes + c];
                 for (std::size_t a = 0; a < count; ++a) total -= reach[c * classes + a] * step[a];
@@ -237,11 +245,13 @@ auto left_out_scores(In<double, 3> parts, In<double, 2> inverse, In<std::int32_t
 void require_features(const In<std::uint32_t, 2>& at, const In<double, 2>& values, std::size_t features) {
     const std::size_t cells = at.shape(0) * at.shape(1);
     require(values.shape(0) == at.shape(0) && values.shape(1) == at.shape(1), "features and values do not fit");
-    require(cells == 0 || largest_index(reinterpret_cast<const std::int32_t*>(at.data()), cells) < features, "features that there are not");
+    require(cells == 0 || largest_index(reinterpret_cast<const std::int32_t*>(at.data()), cells) < features,
+            "features that there are not");
 }
 
 // base + the weights of its features in one row.
-double feature_margin(const std::uint32_t* at, const double* values, std::size_t wide, const double* weights, double base) {
+double feature_margin(const std::uint32_t* at, const double* values, std::size_t wide, const double* weights,
+                      double base) {
     for (std::size_t a = 0; a < wide; ++a) base += values[a] * weights[at[a]];
     return base;
 }
@@ -256,7 +266,8 @@ auto feature_margins(In<std::uint32_t, 2> at, In<double, 2> values, In<double, 1
     const Ranges ranges(rows, wide);
     in_parallel(ranges.count(), [&](std::size_t range) {
         for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i)
-            margins.data()[i] = feature_margin(at.data() + i * wide, values.data() + i * wide, wide, weights.data(), base.data()[i]);
+            margins.data()[i] =
+                feature_margin(at.data() + i * wide, values.data() + i * wide, wide, weights.data(), base.data()[i]);
     });
     return margins;
 }
@@ -285,10 +296,12 @@ auto feature_derivatives(In<std::uint32_t, 2> at, In<double, 2> values, In<doubl
                 const std::size_t here = std::min(CHUNK_ROWS, ranges.stop(range) - first);
                 for (std::size_t i = 0; i < here; ++i) {
                     const std::size_t from = (first + i) * wide;
-                    margins[i] = feature_margin(at.data() + from, values.data() + from, wide, weights.data(), base.data()[first + i]);
+                    margins[i] = feature_margin(at.data() + from, values.data() + from, wide, weights.data(),
+                                                base.data()[first + i]);
                     others[i] = 1 - codes.data()[first + i];
                 }
-                parts[range][0] += logistic_loops().two_classes(margins, others, row_weights.data() + first, here, bends).total;
+                parts[range][0] +=
+                    logistic_loops().two_classes(margins, others, row_weights.data() + first, here, bends).total;
                 for (std::size_t i = 0; i < here; ++i) {
                     const std::uint32_t* place = at.data() + (first + i) * wide;
                     const double* value = values.data() + (first + i) * wide;
@@ -343,14 +356,16 @@ auto feature_leverages(In<std::uint32_t, 2> at, In<double, 2> values, In<double,
 
 void bind_combination(nb::module_& m) {
     using namespace nb::literals;
-    m.def("combination_derivatives", &combination_derivatives, "parts"_a, "base"_a, "codes"_a, "row_weights"_a, "offsets"_a, "weights"_a,
-          "Return loss, gradient of - loss and Hessian by offsets and weights of blocks.");
+    m.def("combination_derivatives", &combination_derivatives, "parts"_a, "base"_a, "codes"_a, "row_weights"_a,
+          "offsets"_a, "weights"_a, "Return loss, gradient of - loss and Hessian by offsets and weights of blocks.");
     m.def("left_out_scores", &left_out_scores, "parts"_a, "inverse"_a, "codes"_a, "row_weights"_a, "scores"_a,
           "Return the scores (n, C) of rows under parameters that were fitted without them.");
-    m.def("feature_margins", &feature_margins, "at"_a, "values"_a, "base"_a, "weights"_a, "Return margins of rows of features.");
-    m.def("feature_derivatives", &feature_derivatives, "at"_a, "values"_a, "base"_a, "codes"_a, "row_weights"_a, "weights"_a,
-          "Return loss, gradient of - loss and Hessian of two classes by weights of features.");
-    m.def("feature_leverages", &feature_leverages, "at"_a, "values"_a, "inverse"_a, "Return x^T inverse x of rows of features.");
+    m.def("feature_margins", &feature_margins, "at"_a, "values"_a, "base"_a, "weights"_a,
+          "Return margins of rows of features.");
+    m.def("feature_derivatives", &feature_derivatives, "at"_a, "values"_a, "base"_a, "codes"_a, "row_weights"_a,
+          "weights"_a, "Return loss, gradient of - loss and Hessian of two classes by weights of features.");
+    m.def("feature_leverages", &feature_leverages, "at"_a, "values"_a, "inverse"_a,
+          "Return x^T inverse x of rows of features.");
 }
 
 }  // namespace suffice

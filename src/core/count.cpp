@@ -31,14 +31,18 @@ constexpr std::int64_t NONE = -1;
 
 template <class T>
 bool is_missing(T cell) {
-    if constexpr (std::is_integral_v<T>) return false;
-    else return cell != cell;
+    if constexpr (std::is_integral_v<T>)
+        return false;
+    else
+        return cell != cell;
 }
 
 template <class T>
 bool is_infinite(T cell) {
-    if constexpr (std::is_integral_v<T>) return false;
-    else return std::isinf(cell);
+    if constexpr (std::is_integral_v<T>)
+        return false;
+    else
+        return std::isinf(cell);
 }
 
 // ---- Dense rows ---------------------------------------------------------------------------------
@@ -113,11 +117,13 @@ struct DenseRows {
     // The same, row by row: add(row, c, w, sums) says whether it takes a row of cells.
     template <std::size_t K, class Add>
     std::int64_t add_up_rows(const Sums<K>& totals, const Sizes<K>& sizes, Add&& add) const {
-        return add_up<K>(totals, sizes, [&](const auto* block, std::size_t start, std::size_t size, const Sums<K>& sums) {
-            for (std::size_t i = 0; i < size; ++i, block += columns())
-                if (!add(block, code(start + i), weight(start + i), sums)) return static_cast<std::int64_t>(i);
-            return NONE;
-        });
+        return add_up<K>(totals, sizes,
+                         [&](const auto* block, std::size_t start, std::size_t size, const Sums<K>& sums) {
+                             for (std::size_t i = 0; i < size; ++i, block += columns())
+                                 if (!add(block, code(start + i), weight(start + i), sums))
+                                     return static_cast<std::int64_t>(i);
+                             return NONE;
+                         });
     }
 };
 
@@ -147,7 +153,8 @@ auto moments(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, In<dou
             const MomentSums parts{sums[0], sums[1], sums[2], sums[3], sums[4]};
             // A long block is read once: what is missing or infinite shows in its sums.
             if (size > BLOCK) {
-                loops.add_whole(block, codes.data() + start, rows.weights_from(start), size, columns, origin.data(), parts);
+                loops.add_whole(block, codes.data() + start, rows.weights_from(start), size, columns, origin.data(),
+                                parts);
                 const auto finite = check_loops<double>().finite;
                 if (finite(sums[3], cells) && finite(sums[4], cells)) return NONE;
                 for (double* one : {sums[0], sums[1]}) std::fill_n(one, classes, 0.0);
@@ -159,8 +166,9 @@ auto moments(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, In<dou
                 const bool whole = check_loops<std::decay_t<decltype(*block)>>().finite(some, here * columns);
                 const std::int64_t bad = whole ? NONE : first_infinite(some, here, columns);
                 if (bad != NONE) return static_cast<std::int64_t>(first) + bad;
-                (whole ? loops.add_whole : loops.add_seen)(some, codes.data() + start + first, rows.weights_from(start + first), here,
-                                                           columns, origin.data(), parts);
+                (whole ? loops.add_whole : loops.add_seen)(some, codes.data() + start + first,
+                                                           rows.weights_from(start + first), here, columns,
+                                                           origin.data(), parts);
             }
             return NONE;
         });
@@ -261,7 +269,8 @@ constexpr std::size_t MAX_RANGE_LEVELS = std::size_t(1) << 16;
 // Where the levels of each column begin among those of all columns, and last how many they are.
 std::vector<std::size_t> level_offsets(const std::vector<std::int64_t>& highest) {
     std::vector<std::size_t> offsets(highest.size() + 1);
-    for (std::size_t j = 0; j < highest.size(); ++j) offsets[j + 1] = offsets[j] + static_cast<std::size_t>(highest[j] + 1);
+    for (std::size_t j = 0; j < highest.size(); ++j)
+        offsets[j + 1] = offsets[j] + static_cast<std::size_t>(highest[j] + 1);
     return offsets;
 }
 
@@ -281,7 +290,9 @@ void look_at_levels(const T* x, std::size_t start, std::size_t rows, std::size_t
     T top = T(0);
     for (std::size_t j = 0; j < columns; ++j) top = std::max(top, most[j]);
     constexpr double BEYOND = 9007199254740992.0;  // 2^53
-    if (static_cast<double>(least) > -1.0 && static_cast<double>(top) <= BEYOND && (fraction == T(0) || part.fractional != NONE)) return;
+    if (static_cast<double>(least) > -1.0 && static_cast<double>(top) <= BEYOND &&
+        (fraction == T(0) || part.fractional != NONE))
+        return;
     for (std::size_t i = 0; i < rows; ++i) {
         for (std::size_t j = 0; j < columns; ++j) {
             const double cell = static_cast<double>(x[i * columns + j]);
@@ -289,15 +300,16 @@ void look_at_levels(const T* x, std::size_t start, std::size_t rows, std::size_t
                 part.refused = static_cast<std::int64_t>(start + i);
                 return;
             }
-            if (part.fractional == NONE && cell == cell && cell != std::trunc(cell)) part.fractional = static_cast<std::int64_t>(start + i);
+            if (part.fractional == NONE && cell == cell && cell != std::trunc(cell))
+                part.fractional = static_cast<std::int64_t>(start + i);
         }
     }
 }
 
 // Add the weights of some rows to those of their levels; fractions are cut off.
 template <class T>
-void add_levels(const DenseRows& rows, const T* x, std::size_t start, std::size_t size, const std::size_t* offsets, double* row_weight,
-                double* counts) {
+void add_levels(const DenseRows& rows, const T* x, std::size_t start, std::size_t size, const std::size_t* offsets,
+                double* row_weight, double* counts) {
     const std::size_t columns = rows.columns();
     for (std::size_t i = 0; i < size; ++i, x += columns) {
         const std::size_t c = rows.code(start + i);
@@ -355,7 +367,8 @@ auto levels(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, std::si
                 if (whole.fractional == NONE) whole.fractional = part.fractional;
                 if (part.refused != NONE) return;
                 again = again || part.too_many;
-                for (std::size_t j = 0; j < columns; ++j) whole.highest[j] = std::max(whole.highest[j], part.highest[j]);
+                for (std::size_t j = 0; j < columns; ++j)
+                    whole.highest[j] = std::max(whole.highest[j], part.highest[j]);
             }
             offsets = level_offsets(whole.highest);
             for (std::int64_t high : whole.highest)
@@ -366,9 +379,9 @@ auto levels(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, std::si
                 const Sums<2> totals{whole.row_weight.data(), whole.counts.data()};
                 add_blocks<2>(x, totals, {classes, whole.counts.size()},
                               [&](const T* block, std::size_t start, std::size_t size, const Sums<2>& sums) {
-                    add_levels(rows, block, start, size, offsets.data(), sums[0], sums[1]);
-                    return NONE;
-                });
+                                  add_levels(rows, block, start, size, offsets.data(), sums[0], sums[1]);
+                                  return NONE;
+                              });
                 return;
             }
             for (const LevelCounts& part : parts) {
@@ -378,14 +391,16 @@ auto levels(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, std::si
                     const double* from = part.counts.data() + c * here[columns];
                     double* into = whole.counts.data() + c * offsets[columns];
                     for (std::size_t j = 0; j < columns; ++j)
-                        for (std::size_t k = 0; k < here[j + 1] - here[j]; ++k) into[offsets[j] + k] += from[here[j] + k];
+                        for (std::size_t k = 0; k < here[j + 1] - here[j]; ++k)
+                            into[offsets[j] + k] += from[here[j] + k];
                 }
             }
         });
     }
     auto counts = make_array<double>({classes, classes ? whole.counts.size() / classes : 0}, false);
     std::copy(whole.counts.begin(), whole.counts.end(), counts.data());
-    return std::make_tuple(whole.refused, whole.fractional, to_array(whole.highest), to_array(whole.row_weight), counts);
+    return std::make_tuple(whole.refused, whole.fractional, to_array(whole.highest), to_array(whole.row_weight),
+                           counts);
 }
 
 // ---- Sparse rows --------------------------------------------------------------------------------
@@ -405,10 +420,12 @@ struct Runs {
     std::vector<std::size_t> order;  // of rows, where they are taken class by class
     std::vector<Run> runs;
 
-    Runs(const In<std::int32_t, 1>& codes, std::size_t classes, std::size_t sums) : by_class(RUNS * classes * sums > range_sums) {
+    Runs(const In<std::int32_t, 1>& codes, std::size_t classes, std::size_t sums)
+        : by_class(RUNS * classes * sums > range_sums) {
         const std::size_t rows = codes.shape(0), share = std::max<std::size_t>(1, (rows + RUNS - 1) / RUNS);
         if (!by_class) {
-            for (std::size_t first = 0; first < rows; first += share) runs.push_back({first, std::min(first + share, rows), 0});
+            for (std::size_t first = 0; first < rows; first += share)
+                runs.push_back({first, std::min(first + share, rows), 0});
             return;
         }
         order.resize(rows);
@@ -454,14 +471,16 @@ struct SparseRows {
             std::size_t size = 0;
             for (std::size_t one : sizes) size += one;
             const Runs cut(codes, classes, size);
-            refused = with_sparse(data, indices, indptr, columns, [&](auto x) { return add_runs<K>(x, cut, totals, sizes, add); });
+            refused = with_sparse(data, indices, indptr, columns,
+                                  [&](auto x) { return add_runs<K>(x, cut, totals, sizes, add); });
         }
         return {refused, row_weight};
     }
 
   private:
     template <std::size_t K, class Rows, class Add>
-    std::int64_t add_runs(const Rows& x, const Runs& cut, const Sums<K>& totals, const Sizes<K>& sizes, Add&& add) const {
+    std::int64_t add_runs(const Rows& x, const Runs& cut, const Sums<K>& totals, const Sizes<K>& sizes,
+                          Add&& add) const {
         std::vector<std::array<std::vector<double>, K>> extra(cut.runs.size());
         std::vector<std::int64_t> refused(cut.runs.size(), NONE);
         const std::size_t held = cut.by_class ? 1 : classes;  // classes of which a run has sums
@@ -474,7 +493,8 @@ struct SparseRows {
                 mine[k] = first ? totals[k] + run.code * sizes[k] : extra[number][k].data();
             }
             for (std::size_t at = run.first; at < run.last; ++at) {
-                const std::size_t row = cut.by_class ? cut.order[at] : at, c = static_cast<std::size_t>(codes.data()[row]);
+                const std::size_t row = cut.by_class ? cut.order[at] : at,
+                                  c = static_cast<std::size_t>(codes.data()[row]);
                 if (cut.by_class && at + 2 < run.last) prefetch_cells(x, cut.order[at + 2]);
                 Sums<K> sums;
                 for (std::size_t k = 0; k < K; ++k) sums[k] = mine[k] + (cut.by_class ? 0 : c * sizes[k]);
@@ -486,7 +506,8 @@ struct SparseRows {
         });
         std::int64_t first_refused = NONE;
         for (std::size_t number = 0; number < cut.runs.size(); ++number) {
-            if (refused[number] != NONE && (first_refused == NONE || refused[number] < first_refused)) first_refused = refused[number];
+            if (refused[number] != NONE && (first_refused == NONE || refused[number] < first_refused))
+                first_refused = refused[number];
             for (std::size_t k = 0; k < K; ++k)
                 for (std::size_t at = 0; at < extra[number][k].size(); ++at)
                     totals[k][cut.runs[number].code * sizes[k] + at] += extra[number][k][at];
@@ -498,15 +519,17 @@ struct SparseRows {
     template <class T, class Index>
     static void prefetch_cells(const SparseCells<T, Index>& x, std::size_t row) {
         constexpr Index LINE = 64;
-        for (Index at = x.indptr[row]; at < x.indptr[row + 1]; at += LINE / static_cast<Index>(sizeof(T))) prefetch(x.data + at);
-        for (Index at = x.indptr[row]; at < x.indptr[row + 1]; at += LINE / static_cast<Index>(sizeof(Index))) prefetch(x.indices + at);
+        for (Index at = x.indptr[row]; at < x.indptr[row + 1]; at += LINE / static_cast<Index>(sizeof(T)))
+            prefetch(x.data + at);
+        for (Index at = x.indptr[row]; at < x.indptr[row + 1]; at += LINE / static_cast<Index>(sizeof(Index)))
+            prefetch(x.indices + at);
     }
 };
 
 // As `moments`, of the stored cells: the weight of rows (C,), of stored cells and of missing ones
 // among them, the sums of x - origin and of its squares, all (C, V).
-auto sparse_moments(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes, In<double, 1> weights,
-                    In<double, 2> origin) {
+auto sparse_moments(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes,
+                    In<double, 1> weights, In<double, 2> origin) {
     const std::size_t classes = origin.shape(0), columns = origin.shape(1);
     const SparseRows rows{data, indices, indptr, codes, weights, classes, columns};
     auto stored = make_array<double>({classes, columns}), missing = make_array<double>({classes, columns});
@@ -538,18 +561,22 @@ auto sparse_ones(AnyVector data, AnyVector indices, AnyVector indptr, In<std::in
     const SparseRows rows{data, indices, indptr, codes, weights, classes, columns};
     auto missing = make_array<double>({classes, columns}), found = make_array<double>({classes, columns});
     const bool as_is = threshold != threshold;
-    const auto [refused, row_weight] = rows.add_up<2>(
-        {missing.data(), found.data()}, {columns, columns},
-        [&](const auto& x, std::size_t row, std::size_t, double w, const Sums<2>& sums) {
-            for (auto at = x.indptr[row]; at < x.indptr[row + 1]; ++at) {
-                const double cell = static_cast<double>(x.data[at]);
-                if (cell != cell) sums[0][x.indices[at]] += w;
-                else if (std::isinf(cell)) return false;
-                else if (as_is) sums[1][x.indices[at]] += w * cell;
-                else if (cell > threshold) sums[1][x.indices[at]] += w;
-            }
-            return true;
-        });
+    const auto [refused, row_weight] =
+        rows.add_up<2>({missing.data(), found.data()}, {columns, columns},
+                       [&](const auto& x, std::size_t row, std::size_t, double w, const Sums<2>& sums) {
+                           for (auto at = x.indptr[row]; at < x.indptr[row + 1]; ++at) {
+                               const double cell = static_cast<double>(x.data[at]);
+                               if (cell != cell)
+                                   sums[0][x.indices[at]] += w;
+                               else if (std::isinf(cell))
+                                   return false;
+                               else if (as_is)
+                                   sums[1][x.indices[at]] += w * cell;
+                               else if (cell > threshold)
+                                   sums[1][x.indices[at]] += w;
+                           }
+                           return true;
+                       });
     return std::make_tuple(refused, row_weight, missing, found);
 }
 
@@ -594,9 +621,10 @@ constexpr std::size_t MAX_TABLE = std::size_t(1) << 23;
 // Add rows of small counts, each of weight 1, to sum_x (C, V) and log_orderings (C,). Whole numbers
 // add up to the same in any order, so rows are taken as they lie, and threads share tables.
 template <class Number, class Rows>
-void add_small_counts(const Rows& x, const In<std::int32_t, 1>& codes, std::size_t classes, std::size_t columns, double* sum_x,
-                      double* log_orderings) {
-    const std::size_t share = std::max<std::size_t>(1, (x.rows + RUNS - 1) / RUNS), tasks = (x.rows + share - 1) / share;
+void add_small_counts(const Rows& x, const In<std::int32_t, 1>& codes, std::size_t classes, std::size_t columns,
+                      double* sum_x, double* log_orderings) {
+    const std::size_t share = std::max<std::size_t>(1, (x.rows + RUNS - 1) / RUNS),
+                      tasks = (x.rows + share - 1) / share;
     Tables<Number> tables(classes * columns);
     std::vector<double> logs(tasks * classes);
     in_parallel(tasks, [&](std::size_t task) {
@@ -606,7 +634,8 @@ void add_small_counts(const Rows& x, const In<std::int32_t, 1>& codes, std::size
                 const auto first = x.indptr[row];
                 const std::size_t cells = static_cast<std::size_t>(x.indptr[row + 1] - first);
                 Number* mine = table + c * columns;
-                for (std::size_t at = 0; at < cells; ++at) mine[x.indices[first + at]] += static_cast<Number>(static_cast<int>(x.data[first + at]));
+                for (std::size_t at = 0; at < cells; ++at)
+                    mine[x.indices[first + at]] += static_cast<Number>(static_cast<int>(x.data[first + at]));
                 Orderings orderings;
                 orderings.add_small(x.data + first, cells);
                 logs[task * classes + c] += orderings.log_number();
@@ -636,45 +665,45 @@ auto sparse_words(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
         });
         if (small) return std::make_tuple(NONE, row_weight, sum_x, log_orderings);
     }
-    const auto [refused, row_weight] = rows.add_up<2>(
-        {sum_x.data(), log_orderings.data()}, {columns, 1},
-        [&](const auto& x, std::size_t row, std::size_t, double w, const Sums<2>& sums) {
-            Orderings orderings;
-            for (auto at = x.indptr[row]; at < x.indptr[row + 1]; ++at) {
-                const double cell = static_cast<double>(x.data[at]);
-                if (cell == 0.0 || cell != cell) continue;
-                if (cell < 0.0 || std::isinf(cell)) return false;
-                sums[0][x.indices[at]] += w * cell;
-                orderings.add(cell);
-            }
-            sums[1][0] += w * orderings.log_number();
-            return true;
-        });
+    const auto [refused, row_weight] =
+        rows.add_up<2>({sum_x.data(), log_orderings.data()}, {columns, 1},
+                       [&](const auto& x, std::size_t row, std::size_t, double w, const Sums<2>& sums) {
+                           Orderings orderings;
+                           for (auto at = x.indptr[row]; at < x.indptr[row + 1]; ++at) {
+                               const double cell = static_cast<double>(x.data[at]);
+                               if (cell == 0.0 || cell != cell) continue;
+                               if (cell < 0.0 || std::isinf(cell)) return false;
+                               sums[0][x.indices[at]] += w * cell;
+                               orderings.add(cell);
+                           }
+                           sums[1][0] += w * orderings.log_number();
+                           return true;
+                       });
     return std::make_tuple(refused, row_weight, sum_x, log_orderings);
 }
 
 // As `events`.
-auto sparse_events(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes, In<double, 1> weights,
-                   std::size_t classes, std::size_t columns) {
+auto sparse_events(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes,
+                   In<double, 1> weights, std::size_t classes, std::size_t columns) {
     const SparseRows rows{data, indices, indptr, codes, weights, classes, columns};
     auto missing = make_array<double>({classes, columns}), sum_x = make_array<double>({classes, columns});
     auto log_factorials = make_array<double>({classes, columns});
-    const auto [refused, row_weight] = rows.add_up<3>(
-        {missing.data(), sum_x.data(), log_factorials.data()}, {columns, columns, columns},
-        [&](const auto& x, std::size_t row, std::size_t, double w, const Sums<3>& sums) {
-            for (auto at = x.indptr[row]; at < x.indptr[row + 1]; ++at) {
-                const double cell = static_cast<double>(x.data[at]);
-                const auto j = x.indices[at];
-                if (cell != cell) {
-                    sums[0][j] += w;
-                    continue;
-                }
-                if (cell < 0.0 || std::isinf(cell)) return false;
-                sums[1][j] += w * cell;
-                sums[2][j] += w * log_factorial(cell);
-            }
-            return true;
-        });
+    const auto [refused, row_weight] =
+        rows.add_up<3>({missing.data(), sum_x.data(), log_factorials.data()}, {columns, columns, columns},
+                       [&](const auto& x, std::size_t row, std::size_t, double w, const Sums<3>& sums) {
+                           for (auto at = x.indptr[row]; at < x.indptr[row + 1]; ++at) {
+                               const double cell = static_cast<double>(x.data[at]);
+                               const auto j = x.indices[at];
+                               if (cell != cell) {
+                                   sums[0][j] += w;
+                                   continue;
+                               }
+                               if (cell < 0.0 || std::isinf(cell)) return false;
+                               sums[1][j] += w * cell;
+                               sums[2][j] += w * log_factorial(cell);
+                           }
+                           return true;
+                       });
     return std::make_tuple(refused, row_weight, missing, sum_x, log_factorials);
 }
 
@@ -694,12 +723,13 @@ void bind_count(nb::module_& m) {
           "Return refused and fractional row, highest levels (d,), weights (C,), counts (C, levels).");
     m.def("sparse_moments", &sparse_moments, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "origin"_a,
           "Return refused row, weights (C,), weights stored and missing, sums, squares (C, V).");
-    m.def("sparse_ones", &sparse_ones, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "classes"_a, "columns"_a,
-          "threshold"_a, "Return refused row, weights (C,), weights of missing values and of ones (C, V).");
-    m.def("sparse_words", &sparse_words, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "classes"_a, "columns"_a,
-          "Return refused row, weights (C,), counts (C, V) and logs of orderings (C,).");
-    m.def("sparse_events", &sparse_events, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "classes"_a, "columns"_a,
-          "Return refused row, weights (C,), weights missing, events, log factorials (C, V).");
+    m.def("sparse_ones", &sparse_ones, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "classes"_a,
+          "columns"_a, "threshold"_a,
+          "Return refused row, weights (C,), weights of missing values and of ones (C, V).");
+    m.def("sparse_words", &sparse_words, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "classes"_a,
+          "columns"_a, "Return refused row, weights (C,), counts (C, V) and logs of orderings (C,).");
+    m.def("sparse_events", &sparse_events, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "classes"_a,
+          "columns"_a, "Return refused row, weights (C,), weights missing, events, log factorials (C, V).");
 }
 
 }  // namespace suffice

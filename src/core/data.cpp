@@ -42,7 +42,7 @@ auto with_integers(const AnyVector& labels, Work&& work) {
 // The distinct labels in order, and each row's place among them; none if they span more than
 // max_span, or are beyond 64-bit integers.
 std::optional<std::tuple<Out<std::int64_t>, Out<std::int32_t>>> encode_integers(AnyVector labels,
-                                                                              std::size_t max_span) {
+                                                                                std::size_t max_span) {
     const std::size_t rows = labels.shape(0);
     if (rows == 0) return std::nullopt;
     const Ranges ranges(rows, 1);
@@ -77,7 +77,8 @@ std::optional<std::tuple<Out<std::int64_t>, Out<std::int32_t>>> encode_integers(
                 static_cast<std::size_t>(static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least)) + 1;
             std::unique_ptr<std::atomic<bool>[]> present(new std::atomic<bool>[span]());
             auto place = [&](std::size_t i) {
-                return static_cast<std::size_t>(static_cast<std::int64_t>(y[static_cast<std::ptrdiff_t>(i) * step]) - low);
+                return static_cast<std::size_t>(static_cast<std::int64_t>(y[static_cast<std::ptrdiff_t>(i) * step]) -
+                                                low);
             };
             in_parallel(ranges.count(), [&](std::size_t range) {
                 for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i) {
@@ -191,8 +192,9 @@ std::uint64_t mix_block(std::uint64_t code, std::uint64_t block) {
 
 // The level of each string by number, in the order of first sight, -1 for missing ones; none if
 // there are more than max_levels levels. Also returns size and begin of each level's string.
-std::optional<std::tuple<Out<std::int32_t>, Out<std::int64_t>>> encode_strings(
-    In<std::uint8_t, 1> text, AnyVector begins, In<bool, 1> missing, std::size_t max_levels) {
+std::optional<std::tuple<Out<std::int32_t>, Out<std::int64_t>>> encode_strings(In<std::uint8_t, 1> text,
+                                                                               AnyVector begins, In<bool, 1> missing,
+                                                                               std::size_t max_levels) {
     require(begins.shape(0) == 1 || (begins.shape(0) > 1 && begins.stride(0) == 1), "strings without begins");
     const bool wide = begins.dtype() == nb::dtype<std::int64_t>();
     require(wide || begins.dtype() == nb::dtype<std::int32_t>(), "begins are no integers");
@@ -222,7 +224,8 @@ std::optional<std::tuple<Out<std::int32_t>, Out<std::int64_t>>> encode_strings(
             const std::uint64_t begin = begin_at(i), end = begin_at(i + 1);
             require(begin <= end && end <= length, "strings beyond their text");
             const StringKey key = string_key(letters, length, begin, end - begin);
-            std::uint64_t code = mix_block(mix_block(mix_block(mix_block(key.size, key.first), key.last), key.second), key.third);
+            std::uint64_t code =
+                mix_block(mix_block(mix_block(mix_block(key.size, key.first), key.last), key.second), key.third);
             std::uint64_t slot = (code >> 32) & mask;
             while (true) {
                 const std::int32_t number = slots[slot];
@@ -391,7 +394,8 @@ void bind_data(nb::module_& m) {
           "Return the distinct labels in order and each row's place among them, or None.");
     m.def("first_rows", &first_rows, "codes"_a, "classes"_a, "wanted"_a,
           "Return the first rows of each class, -1 where there are fewer.");
-    m.def("first_incomplete_row", &first_incomplete_row, "X"_a, "Return the first row with a cell that is not finite, or -1.");
+    m.def("first_incomplete_row", &first_incomplete_row, "X"_a,
+          "Return the first row with a cell that is not finite, or -1.");
     m.def("encode_strings", &encode_strings, "text"_a, "begins"_a, "missing"_a, "max_levels"_a,
           "Return the level of each string by number, and size and begin of each level, or None.");
     m.def("hash_rows", &hash_rows, "X"_a, "seeds"_a, "hashes"_a, "Add the hashes of dense rows.");

@@ -28,17 +28,18 @@ Answers answer_blocks(const AnyRows& X, const In<double, 1>& log_prior, const st
         const auto& loops = check_loops<T>();
         return answer_rows(x.rows, columns, log_prior, answer_of(answer),
                            [&](std::size_t start, std::size_t stop, double* joint) -> std::int64_t {
-            std::vector<T> buffer(x.room(SCORE_ROWS));
-            std::vector<double> across(SCORE_ROWS * columns);
-            for (std::size_t first = start; first < stop; first += SCORE_ROWS) {
-                const std::size_t last = std::min(first + SCORE_ROWS, stop);
-                const T* block = x.block(first, last, buffer.data());
-                const bool finite = loops.finite(block, (last - first) * columns);
-                const std::int64_t bad = score(block, last - first, finite, across.data(), joint + (first - start) * classes);
-                if (bad != NONE) return static_cast<std::int64_t>(first - start) + bad;
-            }
-            return NONE;
-        });
+                               std::vector<T> buffer(x.room(SCORE_ROWS));
+                               std::vector<double> across(SCORE_ROWS * columns);
+                               for (std::size_t first = start; first < stop; first += SCORE_ROWS) {
+                                   const std::size_t last = std::min(first + SCORE_ROWS, stop);
+                                   const T* block = x.block(first, last, buffer.data());
+                                   const bool finite = loops.finite(block, (last - first) * columns);
+                                   const std::int64_t bad = score(block, last - first, finite, across.data(),
+                                                                  joint + (first - start) * classes);
+                                   if (bad != NONE) return static_cast<std::int64_t>(first - start) + bad;
+                               }
+                               return NONE;
+                           });
     });
 }
 
@@ -52,105 +53,113 @@ std::int64_t first_infinite(const T* block, std::size_t rows, std::size_t column
 }
 
 void require_classes(const In<double, 2>& parameters, const AnyRows& X, const In<double, 1>& log_prior) {
-    require(parameters.shape(0) == log_prior.shape(0) && parameters.shape(1) == X.shape(1), "rows, classes and parameters do not fit");
+    require(parameters.shape(0) == log_prior.shape(0) && parameters.shape(1) == X.shape(1),
+            "rows, classes and parameters do not fit");
 }
 
 // Independent normals: sum_j log_norm - (x - mean)^2 precision / 2; all parameters (C, d). Missing
 // values are passed over.
-Answers normal_scores(AnyRows X, In<double, 2> mean, In<double, 2> precision, In<double, 2> log_norm, In<double, 1> log_prior,
-                      const std::string& answer) {
+Answers normal_scores(AnyRows X, In<double, 2> mean, In<double, 2> precision, In<double, 2> log_norm,
+                      In<double, 1> log_prior, const std::string& answer) {
     for (const auto* one : {&mean, &precision, &log_norm}) require_classes(*one, X, log_prior);
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
     std::vector<double> constant(classes), zeros(columns);
     for (std::size_t at = 0; at < classes * columns; ++at) constant[at / columns] += log_norm.data()[at];
-    return answer_blocks(X, log_prior, answer, [&](const auto* block, std::size_t rows, bool finite, double* across, double* joint) {
-        if (finite) {
-            lay_across(block, rows, columns, zeros.data(), across);
-            score_loops().add_normal(across, rows, columns, mean.data(), precision.data(), constant.data(), classes, joint);
-            return NONE;
-        }
-        for (std::size_t i = 0; i < rows; ++i) {
-            for (std::size_t c = 0; c < classes; ++c) {
-                double total = 0.0;
-                for (std::size_t j = 0; j < columns; ++j) {
-                    const double cell = static_cast<double>(block[i * columns + j]);
-                    const std::size_t at = c * columns + j;
-                    if (cell != cell) continue;
-                    if (std::isinf(cell)) return static_cast<std::int64_t>(i);
-                    const double d = cell - mean.data()[at];
-                    total += log_norm.data()[at] - 0.5 * d * d * precision.data()[at];
-                }
-                joint[i * classes + c] += total;
-            }
-        }
-        return NONE;
-    });
+    return answer_blocks(X, log_prior, answer,
+                         [&](const auto* block, std::size_t rows, bool finite, double* across, double* joint) {
+                             if (finite) {
+                                 lay_across(block, rows, columns, zeros.data(), across);
+                                 score_loops().add_normal(across, rows, columns, mean.data(), precision.data(),
+                                                          constant.data(), classes, joint);
+                                 return NONE;
+                             }
+                             for (std::size_t i = 0; i < rows; ++i) {
+                                 for (std::size_t c = 0; c < classes; ++c) {
+                                     double total = 0.0;
+                                     for (std::size_t j = 0; j < columns; ++j) {
+                                         const double cell = static_cast<double>(block[i * columns + j]);
+                                         const std::size_t at = c * columns + j;
+                                         if (cell != cell) continue;
+                                         if (std::isinf(cell)) return static_cast<std::int64_t>(i);
+                                         const double d = cell - mean.data()[at];
+                                         total += log_norm.data()[at] - 0.5 * d * d * precision.data()[at];
+                                     }
+                                     joint[i * classes + c] += total;
+                                 }
+                             }
+                             return NONE;
+                         });
 }
 
 // Independent Student-t's: log_norm - (degrees + 1)/2 log(1 + (x - location)^2 precision / degrees);
 // all parameters (C, d). Missing values are passed over.
-Answers student_scores(AnyRows X, In<double, 2> location, In<double, 2> precision, In<double, 2> degrees, In<double, 2> log_norm,
-                       In<double, 1> log_prior, const std::string& answer) {
+Answers student_scores(AnyRows X, In<double, 2> location, In<double, 2> precision, In<double, 2> degrees,
+                       In<double, 2> log_norm, In<double, 1> log_prior, const std::string& answer) {
     for (const auto* one : {&location, &precision, &degrees, &log_norm}) require_classes(*one, X, log_prior);
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
-    return answer_blocks(X, log_prior, answer, [&](const auto* block, std::size_t rows, bool finite, double*, double* joint) {
-        const std::int64_t bad = finite ? NONE : first_infinite(block, rows, columns);
-        for (std::size_t i = 0; i < rows && bad == NONE && columns > 0; ++i) {
-            for (std::size_t c = 0; c < classes; ++c) {
-                double total = 0.0;
-                // Neighbours with the same degrees share one logarithm, of the product of 1 + term.
-                // What it has beyond 1 is kept: with many degrees 1 would hide the digits of terms.
-                double beyond = 0.0, shared = degrees.data()[c * columns];
-                for (std::size_t j = 0; j < columns; ++j) {
-                    const double cell = static_cast<double>(block[i * columns + j]);
-                    const std::size_t at = c * columns + j;
-                    if (cell != cell) continue;
-                    total += log_norm.data()[at];
-                    const double d = cell - location.data()[at];
-                    const double term = d * d * precision.data()[at] / degrees.data()[at];
-                    if (degrees.data()[at] != shared || (1.0 + beyond) * (1.0 + term) > 1e290) {
-                        total -= 0.5 * (shared + 1.0) * std::log1p(beyond);
-                        shared = degrees.data()[at];
-                        beyond = term;  // which may be infinite
-                    } else {
-                        beyond += term + beyond * term;
-                    }
-                }
-                joint[i * classes + c] += total - 0.5 * (shared + 1.0) * std::log1p(beyond);
-            }
-        }
-        return bad;
-    });
+    return answer_blocks(X, log_prior, answer,
+                         [&](const auto* block, std::size_t rows, bool finite, double*, double* joint) {
+                             const std::int64_t bad = finite ? NONE : first_infinite(block, rows, columns);
+                             for (std::size_t i = 0; i < rows && bad == NONE && columns > 0; ++i) {
+                                 for (std::size_t c = 0; c < classes; ++c) {
+                                     double total = 0.0;
+                                     // Neighbours with the same degrees share one logarithm, of the product of 1 +
+                                     // term. What it has beyond 1 is kept: with many degrees 1 would hide the digits of
+                                     // terms.
+                                     double beyond = 0.0, shared = degrees.data()[c * columns];
+                                     for (std::size_t j = 0; j < columns; ++j) {
+                                         const double cell = static_cast<double>(block[i * columns + j]);
+                                         const std::size_t at = c * columns + j;
+                                         if (cell != cell) continue;
+                                         total += log_norm.data()[at];
+                                         const double d = cell - location.data()[at];
+                                         const double term = d * d * precision.data()[at] / degrees.data()[at];
+                                         if (degrees.data()[at] != shared || (1.0 + beyond) * (1.0 + term) > 1e290) {
+                                             total -= 0.5 * (shared + 1.0) * std::log1p(beyond);
+                                             shared = degrees.data()[at];
+                                             beyond = term;  // which may be infinite
+                                         } else {
+                                             beyond += term + beyond * term;
+                                         }
+                                     }
+                                     joint[i * classes + c] += total - 0.5 * (shared + 1.0) * std::log1p(beyond);
+                                 }
+                             }
+                             return bad;
+                         });
 }
 
 // A multivariate t with diagonal scale: location, precision and log_precision (C, d), degrees (C,);
 // norms[c, m] is the part of the normaliser that depends on how many cells, m, were seen.
 Answers joint_student_scores(AnyRows X, In<double, 2> location, In<double, 2> precision, In<double, 1> degrees,
-                             In<double, 2> log_precision, In<double, 2> norms, In<double, 1> log_prior, const std::string& answer) {
+                             In<double, 2> log_precision, In<double, 2> norms, In<double, 1> log_prior,
+                             const std::string& answer) {
     for (const auto* one : {&location, &precision, &log_precision}) require_classes(*one, X, log_prior);
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
-    require(degrees.shape(0) == classes && norms.shape(0) == classes && norms.shape(1) == columns + 1, "classes and parameters do not fit");
-    return answer_blocks(X, log_prior, answer, [&](const auto* block, std::size_t rows, bool finite, double*, double* joint) {
-        const std::int64_t bad = finite ? NONE : first_infinite(block, rows, columns);
-        for (std::size_t i = 0; i < rows && bad == NONE; ++i) {
-            for (std::size_t c = 0; c < classes; ++c) {
-                double squares = 0.0, logs = 0.0;
-                std::size_t seen = 0;
-                for (std::size_t j = 0; j < columns; ++j) {
-                    const double cell = static_cast<double>(block[i * columns + j]);
-                    if (cell != cell) continue;
-                    const double d = cell - location.data()[c * columns + j];
-                    squares += d * d * precision.data()[c * columns + j];
-                    logs += log_precision.data()[c * columns + j];
-                    ++seen;
+    require(degrees.shape(0) == classes && norms.shape(0) == classes && norms.shape(1) == columns + 1,
+            "classes and parameters do not fit");
+    return answer_blocks(
+        X, log_prior, answer, [&](const auto* block, std::size_t rows, bool finite, double*, double* joint) {
+            const std::int64_t bad = finite ? NONE : first_infinite(block, rows, columns);
+            for (std::size_t i = 0; i < rows && bad == NONE; ++i) {
+                for (std::size_t c = 0; c < classes; ++c) {
+                    double squares = 0.0, logs = 0.0;
+                    std::size_t seen = 0;
+                    for (std::size_t j = 0; j < columns; ++j) {
+                        const double cell = static_cast<double>(block[i * columns + j]);
+                        if (cell != cell) continue;
+                        const double d = cell - location.data()[c * columns + j];
+                        squares += d * d * precision.data()[c * columns + j];
+                        logs += log_precision.data()[c * columns + j];
+                        ++seen;
+                    }
+                    const double free = degrees.data()[c];
+                    const double tail = 0.5 * (free + static_cast<double>(seen)) * std::log(1.0 + squares / free);
+                    joint[i * classes + c] += norms.data()[c * (columns + 1) + seen] + 0.5 * logs - tail;
                 }
-                const double free = degrees.data()[c];
-                const double tail = 0.5 * (free + static_cast<double>(seen)) * std::log(1.0 + squares / free);
-                joint[i * classes + c] += norms.data()[c * (columns + 1) + seen] + 0.5 * logs - tail;
             }
-        }
-        return bad;
-    });
+            return bad;
+        });
 }
 
 // ---- Correlated features ------------------------------------------------------------------------
@@ -193,18 +202,18 @@ CompleteAnswers answer_complete(const AnyRows& X, const In<double, 1>& centre, c
         using T = typename decltype(x)::Cell;
         return answer_rows(x.rows, columns * std::min<std::size_t>(columns, 16), log_prior, answer_of(answer),
                            [&](std::size_t start, std::size_t stop, double* joint) -> std::int64_t {
-            std::vector<T> buffer(x.room(SCORE_ROWS));
-            std::vector<double> across(SCORE_ROWS * columns), room(SCORE_ROWS * (columns + 1));
-            for (std::size_t first = start; first < stop; first += SCORE_ROWS) {
-                const std::size_t last = std::min(first + SCORE_ROWS, stop);
-                const T* block = x.block(first, last, buffer.data());
-                lay_across(block, last - first, columns, centre.data(), across.data());
-                if (!check_loops<double>().finite(across.data(), across.size()))
-                    incomplete.mark(first, last - first, columns, across.data());
-                score(across.data(), last - first, room.data(), joint + (first - start) * classes);
-            }
-            return NONE;
-        });
+                               std::vector<T> buffer(x.room(SCORE_ROWS));
+                               std::vector<double> across(SCORE_ROWS * columns), room(SCORE_ROWS * (columns + 1));
+                               for (std::size_t first = start; first < stop; first += SCORE_ROWS) {
+                                   const std::size_t last = std::min(first + SCORE_ROWS, stop);
+                                   const T* block = x.block(first, last, buffer.data());
+                                   lay_across(block, last - first, columns, centre.data(), across.data());
+                                   if (!check_loops<double>().finite(across.data(), across.size()))
+                                       incomplete.mark(first, last - first, columns, across.data());
+                                   score(across.data(), last - first, room.data(), joint + (first - start) * classes);
+                               }
+                               return NONE;
+                           });
     });
     return std::tuple_cat(found, std::make_tuple(incomplete.rows()));
 }
@@ -214,11 +223,12 @@ CompleteAnswers answer_complete(const AnyRows& X, const In<double, 1>& centre, c
 constexpr std::size_t PANEL = 32;
 
 // product (d, rows) = factor (d, d), lower triangular, times across (d, SCORE_ROWS).
-void multiply_lower(const Blas& blas, const double* factor, const double* across, std::size_t columns, double* product) {
+void multiply_lower(const Blas& blas, const double* factor, const double* across, std::size_t columns,
+                    double* product) {
     for (std::size_t low = 0; low < columns; low += PANEL) {
         const std::size_t high = low + PANEL + PANEL / 2 > columns ? columns : low + PANEL;
-        blas.multiply(factor + low * columns, columns, false, across, SCORE_ROWS, false, high - low, high, SCORE_ROWS, 0.0,
-                      product + low * SCORE_ROWS, SCORE_ROWS);
+        blas.multiply(factor + low * columns, columns, false, across, SCORE_ROWS, false, high - low, high, SCORE_ROWS,
+                      0.0, product + low * SCORE_ROWS, SCORE_ROWS);
         if (high == columns) break;
     }
 }
@@ -226,29 +236,34 @@ void multiply_lower(const Blas& blas, const double* factor, const double* across
 // Normal (no degrees) or Student-t log densities of rows. The whitened row is
 // factors[c] (x - centre) - offsets[c], with lower triangular factors (C, d, d), or (1, d, d) if
 // one serves all classes; offsets (C, d), scale, constant and degrees (C,).
-CompleteAnswers whitened_scores(AnyRows X, In<double, 1> centre, In<double, 3> factors, In<double, 2> offsets, In<double, 1> scale,
-                                In<double, 1> degrees, In<double, 1> constant, In<double, 1> log_prior, const std::string& answer) {
+CompleteAnswers whitened_scores(AnyRows X, In<double, 1> centre, In<double, 3> factors, In<double, 2> offsets,
+                                In<double, 1> scale, In<double, 1> degrees, In<double, 1> constant,
+                                In<double, 1> log_prior, const std::string& answer) {
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
     require_classes(offsets, X, log_prior);
-    require((factors.shape(0) == classes || factors.shape(0) == 1) && factors.shape(1) == columns && factors.shape(2) == columns, "factors do not fit");
+    require((factors.shape(0) == classes || factors.shape(0) == 1) && factors.shape(1) == columns &&
+                factors.shape(2) == columns,
+            "factors do not fit");
     require(scale.shape(0) == classes && constant.shape(0) == classes, "classes and parameters do not fit");
     require(degrees.shape(0) == 0 || degrees.shape(0) == classes, "classes and degrees do not fit");
     const Blas& library = blas();
-    return answer_complete(X, centre, log_prior, answer, [&](const double* across, std::size_t rows, double* room, double* joint) {
-        double* squares = room + columns * SCORE_ROWS;
-        for (std::size_t c = 0; c < classes; ++c) {
-            if (c < factors.shape(0)) multiply_lower(library, factors.data() + c * columns * columns, across, columns, room);
-            score_loops().add_squares(room, columns, offsets.data() + c * columns, squares);
-            for (std::size_t i = 0; i < rows; ++i) {
-                double tail = squares[i] * scale.data()[c];
-                if (degrees.shape(0) > 0) {
-                    const double free = degrees.data()[c];
-                    tail = (free + static_cast<double>(columns)) * std::log1p(tail / free);
+    return answer_complete(
+        X, centre, log_prior, answer, [&](const double* across, std::size_t rows, double* room, double* joint) {
+            double* squares = room + columns * SCORE_ROWS;
+            for (std::size_t c = 0; c < classes; ++c) {
+                if (c < factors.shape(0))
+                    multiply_lower(library, factors.data() + c * columns * columns, across, columns, room);
+                score_loops().add_squares(room, columns, offsets.data() + c * columns, squares);
+                for (std::size_t i = 0; i < rows; ++i) {
+                    double tail = squares[i] * scale.data()[c];
+                    if (degrees.shape(0) > 0) {
+                        const double free = degrees.data()[c];
+                        tail = (free + static_cast<double>(columns)) * std::log1p(tail / free);
+                    }
+                    joint[i * classes + c] += constant.data()[c] - 0.5 * tail;
                 }
-                joint[i * classes + c] += constant.data()[c] - 0.5 * tail;
             }
-        }
-    });
+        });
 }
 
 // Normal log densities whose squared distance is |z|^2 - |z factors[c]|^2 with
@@ -258,50 +273,57 @@ CompleteAnswers low_rank_scores(AnyRows X, In<double, 2> mean, In<double, 2> inv
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1), rank = factors.shape(2);
     require_classes(mean, X, log_prior);
     require_classes(inverse_deviation, X, log_prior);
-    require(factors.shape(0) == classes && factors.shape(1) == columns && constant.shape(0) == classes, "classes and parameters do not fit");
+    require(factors.shape(0) == classes && factors.shape(1) == columns && constant.shape(0) == classes,
+            "classes and parameters do not fit");
     const Blas& library = blas();
     auto zeros = make_array<double>({columns});
-    return answer_complete(X, In<double, 1>(zeros), log_prior, answer, [&](const double* across, std::size_t rows, double* room, double* joint) {
-        std::vector<double> product(rank * SCORE_ROWS), squares(SCORE_ROWS), explained(SCORE_ROWS), no_offset(std::max(columns, rank));
-        for (std::size_t c = 0; c < classes; ++c) {
-            for (std::size_t j = 0; j < columns; ++j) {
-                const double centre = mean.data()[c * columns + j], inverse = inverse_deviation.data()[c * columns + j];
-                for (std::size_t i = 0; i < SCORE_ROWS; ++i)
-                    room[j * SCORE_ROWS + i] = (across[j * SCORE_ROWS + i] - centre) * inverse;
-            }
-            library.multiply(factors.data() + c * columns * rank, rank, true, room, SCORE_ROWS, false, rank, columns, SCORE_ROWS, 0.0,
-                             product.data(), SCORE_ROWS);
-            score_loops().add_squares(room, columns, no_offset.data(), squares.data());
-            score_loops().add_squares(product.data(), rank, no_offset.data(), explained.data());
-            for (std::size_t i = 0; i < rows; ++i)
-                joint[i * classes + c] += constant.data()[c] - 0.5 * (squares[i] - explained[i]);
-        }
-    });
+    return answer_complete(X, In<double, 1>(zeros), log_prior, answer,
+                           [&](const double* across, std::size_t rows, double* room, double* joint) {
+                               std::vector<double> product(rank * SCORE_ROWS), squares(SCORE_ROWS),
+                                   explained(SCORE_ROWS), no_offset(std::max(columns, rank));
+                               for (std::size_t c = 0; c < classes; ++c) {
+                                   for (std::size_t j = 0; j < columns; ++j) {
+                                       const double centre = mean.data()[c * columns + j],
+                                                    inverse = inverse_deviation.data()[c * columns + j];
+                                       for (std::size_t i = 0; i < SCORE_ROWS; ++i)
+                                           room[j * SCORE_ROWS + i] = (across[j * SCORE_ROWS + i] - centre) * inverse;
+                                   }
+                                   library.multiply(factors.data() + c * columns * rank, rank, true, room, SCORE_ROWS,
+                                                    false, rank, columns, SCORE_ROWS, 0.0, product.data(), SCORE_ROWS);
+                                   score_loops().add_squares(room, columns, no_offset.data(), squares.data());
+                                   score_loops().add_squares(product.data(), rank, no_offset.data(), explained.data());
+                                   for (std::size_t i = 0; i < rows; ++i)
+                                       joint[i * classes + c] += constant.data()[c] - 0.5 * (squares[i] - explained[i]);
+                               }
+                           });
 }
 
 // Classes for which sums over the columns are faster than a product of matrices.
 constexpr std::size_t FEW = 4;
 
 // weights (C, d) (x - centre) + bias (C,).
-CompleteAnswers linear_scores(AnyRows X, In<double, 1> centre, In<double, 2> weights, In<double, 1> bias, In<double, 1> log_prior,
-                              const std::string& answer) {
+CompleteAnswers linear_scores(AnyRows X, In<double, 1> centre, In<double, 2> weights, In<double, 1> bias,
+                              In<double, 1> log_prior, const std::string& answer) {
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
     require_classes(weights, X, log_prior);
     require(bias.shape(0) == classes, "classes and bias do not fit");
     const Blas& library = blas();
-    return answer_complete(X, centre, log_prior, answer, [&](const double* across, std::size_t rows, double*, double* joint) {
-        std::vector<double> product(classes * SCORE_ROWS);
-        if (classes > FEW) {
-            library.multiply(weights.data(), columns, false, across, SCORE_ROWS, false, classes, columns, SCORE_ROWS, 0.0, product.data(), SCORE_ROWS);
-        } else {
-            for (std::size_t c = 0; c < classes; ++c)
-                for (std::size_t j = 0; j < columns; ++j)
-                    for (std::size_t i = 0; i < SCORE_ROWS; ++i)
-                        product[c * SCORE_ROWS + i] += across[j * SCORE_ROWS + i] * weights.data()[c * columns + j];
-        }
-        for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t c = 0; c < classes; ++c) joint[i * classes + c] += product[c * SCORE_ROWS + i] + bias.data()[c];
-    });
+    return answer_complete(
+        X, centre, log_prior, answer, [&](const double* across, std::size_t rows, double*, double* joint) {
+            std::vector<double> product(classes * SCORE_ROWS);
+            if (classes > FEW) {
+                library.multiply(weights.data(), columns, false, across, SCORE_ROWS, false, classes, columns,
+                                 SCORE_ROWS, 0.0, product.data(), SCORE_ROWS);
+            } else {
+                for (std::size_t c = 0; c < classes; ++c)
+                    for (std::size_t j = 0; j < columns; ++j)
+                        for (std::size_t i = 0; i < SCORE_ROWS; ++i)
+                            product[c * SCORE_ROWS + i] += across[j * SCORE_ROWS + i] * weights.data()[c * columns + j];
+            }
+            for (std::size_t i = 0; i < rows; ++i)
+                for (std::size_t c = 0; c < classes; ++c)
+                    joint[i * classes + c] += product[c * SCORE_ROWS + i] + bias.data()[c];
+        });
 }
 
 // ---- The best class in single precision ---------------------------------------------------------
@@ -323,7 +345,8 @@ struct SinglePrecision {
     // Least and most of the scores of a class, given its squared distances in single precision. A
     // product of d terms is off by at most (d + 4) u |z| |T| (u half a unit in the last place, |.|
     // Euclidean norms), so each distance, and with it each score, lies in a known interval.
-    void bound(std::size_t c, const float* squares, const double* norms, std::size_t columns, double* lower, double* upper) const {
+    void bound(std::size_t c, const float* squares, const double* norms, std::size_t columns, double* lower,
+               double* upper) const {
         const double unit = static_cast<double>(columns + 4) * UNIT, d = static_cast<double>(columns);
         const double factor_size = sizes.data()[2 * c], offset_size = sizes.data()[2 * c + 1];
         const double free = degrees.shape(0) > 0 ? degrees.data()[c] : 0.0;
@@ -350,10 +373,11 @@ struct SinglePrecision {
 
 // The best class of every row that single precision leaves no doubt about, -1 of the others. Where
 // it answers, double precision gives the same.
-auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> factors, In<float, 2> offsets, In<double, 1> scale,
-                              In<double, 1> degrees, In<double, 1> constant, In<double, 2> sizes) {
+auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> factors, In<float, 2> offsets,
+                              In<double, 1> scale, In<double, 1> degrees, In<double, 1> constant, In<double, 2> sizes) {
     const std::size_t classes = offsets.shape(0), columns = X.shape(1), size = X.shape(0);
-    require(factors.shape(0) == classes && factors.shape(1) == columns && factors.shape(2) == columns, "factors do not fit");
+    require(factors.shape(0) == classes && factors.shape(1) == columns && factors.shape(2) == columns,
+            "factors do not fit");
     require(offsets.shape(1) == columns && centre.shape(0) == columns, "rows and parameters do not fit");
     require(scale.shape(0) == classes && constant.shape(0) == classes, "classes and parameters do not fit");
     require(sizes.shape(0) == classes && sizes.shape(1) == 2, "classes and norms do not fit");
@@ -385,12 +409,15 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
                 for (std::size_t c = 0; c < classes; ++c) {
                     for (std::size_t low = 0; low < columns; low += PANEL) {
                         const std::size_t high = low + PANEL + PANEL / 2 > columns ? columns : low + PANEL;
-                        library.multiply(factors.data() + (c * columns + low) * columns, columns, across.data(), SCORE_ROWS, high - low,
-                                         high, SCORE_ROWS, product.data() + low * SCORE_ROWS, SCORE_ROWS);
+                        library.multiply(factors.data() + (c * columns + low) * columns, columns, across.data(),
+                                         SCORE_ROWS, high - low, high, SCORE_ROWS, product.data() + low * SCORE_ROWS,
+                                         SCORE_ROWS);
                         if (high == columns) break;
                     }
-                    score_loops().add_single_squares(product.data(), columns, offsets.data() + c * columns, squares.data());
-                    model.bound(c, squares.data(), norms.data(), columns, lower.data() + c * SCORE_ROWS, upper.data() + c * SCORE_ROWS);
+                    score_loops().add_single_squares(product.data(), columns, offsets.data() + c * columns,
+                                                     squares.data());
+                    model.bound(c, squares.data(), norms.data(), columns, lower.data() + c * SCORE_ROWS,
+                                upper.data() + c * SCORE_ROWS);
                 }
                 for (std::size_t i = 0; i < last - first; ++i) {
                     std::size_t top = 0;
@@ -414,14 +441,15 @@ void bind_gaussian_scores(nb::module_& m) {
     using namespace nb::literals;
     m.def("normal_scores", &normal_scores, "X"_a, "mean"_a, "precision"_a, "log_norm"_a, "log_prior"_a, "answer"_a,
           "Answer rows under independent normals, parameters (C, d).");
-    m.def("student_scores", &student_scores, "X"_a, "location"_a, "precision"_a, "degrees"_a, "log_norm"_a, "log_prior"_a,
-          "answer"_a, "Answer rows under independent Student-t's, parameters (C, d).");
-    m.def("joint_student_scores", &joint_student_scores, "X"_a, "location"_a, "precision"_a, "degrees"_a, "log_precision"_a,
-          "norms"_a, "log_prior"_a, "answer"_a, "Answer rows under multivariate t's of diagonal scale (C, d).");
+    m.def("student_scores", &student_scores, "X"_a, "location"_a, "precision"_a, "degrees"_a, "log_norm"_a,
+          "log_prior"_a, "answer"_a, "Answer rows under independent Student-t's, parameters (C, d).");
+    m.def("joint_student_scores", &joint_student_scores, "X"_a, "location"_a, "precision"_a, "degrees"_a,
+          "log_precision"_a, "norms"_a, "log_prior"_a, "answer"_a,
+          "Answer rows under multivariate t's of diagonal scale (C, d).");
     m.def("whitened_scores", &whitened_scores, "X"_a, "centre"_a, "factors"_a, "offsets"_a, "scale"_a, "degrees"_a,
           "constant"_a, "log_prior"_a, "answer"_a, "Answer complete rows under normals or t's, factors (C, d, d).");
-    m.def("low_rank_scores", &low_rank_scores, "X"_a, "mean"_a, "inverse_deviation"_a, "factors"_a, "constant"_a, "log_prior"_a,
-          "answer"_a, "Answer complete rows under normals of low-rank covariance, factors (C, d, r).");
+    m.def("low_rank_scores", &low_rank_scores, "X"_a, "mean"_a, "inverse_deviation"_a, "factors"_a, "constant"_a,
+          "log_prior"_a, "answer"_a, "Answer complete rows under normals of low-rank covariance, factors (C, d, r).");
     m.def("linear_scores", &linear_scores, "X"_a, "centre"_a, "weights"_a, "bias"_a, "log_prior"_a, "answer"_a,
           "Answer complete rows by linear scores, weights (C, d).");
     m.def("best_in_single_precision", &best_in_single_precision, "X"_a, "centre"_a, "factors"_a, "offsets"_a, "scale"_a,

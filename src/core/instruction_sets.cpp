@@ -27,8 +27,8 @@ InstructionSet detect() {
     if ((leaf[1] >> 5 & 1) && (state & 0x6) == 0x6) return InstructionSet::avx2;
 #elif defined(SUFFICE_X86)
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw"))
         return InstructionSet::avx512;
     if (__builtin_cpu_supports("avx2")) return InstructionSet::avx2;
 #endif
@@ -44,8 +44,9 @@ constexpr const char* NAMES[] = {"baseline", "avx2", "avx512"};
 InstructionSet instruction_set() { return chosen; }
 
 void bind_instruction_sets(nb::module_& m) {
-    m.def("instruction_set", [] { return std::string(NAMES[static_cast<int>(chosen)]); },
-          "Return the name of the instruction set that loops use.");
+    m.def(
+        "instruction_set", [] { return std::string(NAMES[static_cast<int>(chosen)]); },
+        "Return the name of the instruction set that loops use.");
     m.def(
         "use_instruction_set",
         [](const std::string& name) {

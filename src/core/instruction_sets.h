@@ -13,17 +13,25 @@ enum class InstructionSet { baseline, avx2, avx512 };
 InstructionSet instruction_set();
 
 #ifdef SUFFICE_X86
-#define SUFFICE_TABLES(TYPE, NAME)              \
-    namespace baseline { extern const TYPE NAME; } \
-    namespace avx2 { extern const TYPE NAME; }     \
-    namespace avx512 { extern const TYPE NAME; }
-#define SUFFICE_BEST(NAME)                                                            \
-    (instruction_set() == InstructionSet::avx512 ? avx512::NAME                       \
-     : instruction_set() == InstructionSet::avx2 ? avx2::NAME                         \
+#define SUFFICE_TABLES(TYPE, NAME) \
+    namespace baseline {           \
+    extern const TYPE NAME;        \
+    }                              \
+    namespace avx2 {               \
+    extern const TYPE NAME;        \
+    }                              \
+    namespace avx512 {             \
+    extern const TYPE NAME;        \
+    }
+#define SUFFICE_BEST(NAME)                                      \
+    (instruction_set() == InstructionSet::avx512 ? avx512::NAME \
+     : instruction_set() == InstructionSet::avx2 ? avx2::NAME   \
                                                  : baseline::NAME)
 #else
 #define SUFFICE_TABLES(TYPE, NAME) \
-    namespace baseline { extern const TYPE NAME; }
+    namespace baseline {           \
+    extern const TYPE NAME;        \
+    }
 #define SUFFICE_BEST(NAME) baseline::NAME
 #endif
 

@@ -70,7 +70,8 @@ struct Labels {
         for (std::size_t i = start; i < stop; ++i) numbers[ends[code(i)]++] = i;
         if (weights.shape(0) == 0) return numbers;
         for (std::size_t c = 0, first = 0; c < classes; first = ends[c++])
-            std::stable_sort(numbers.begin() + static_cast<std::ptrdiff_t>(first), numbers.begin() + static_cast<std::ptrdiff_t>(ends[c]),
+            std::stable_sort(numbers.begin() + static_cast<std::ptrdiff_t>(first),
+                             numbers.begin() + static_cast<std::ptrdiff_t>(ends[c]),
                              [&](std::size_t one, std::size_t other) { return weight(one) < weight(other); });
         return numbers;
     }
@@ -140,16 +141,20 @@ Out<double> score_rows(const Rows& x, const Labels& labels, const Model& model) 
 // taken in that order, in few ranges. Dense rows are ordered within their range only, in which they
 // may have been copied; of sparse rows, tables would take longer than the rows themselves.
 template <class Model, class Rows>
-Out<double> score_groups(const Rows& x, const Labels& labels, const Model& model, std::size_t columns, std::size_t classes) {
+Out<double> score_groups(const Rows& x, const Labels& labels, const Model& model, std::size_t columns,
+                         std::size_t classes) {
     auto scores = make_array<double>({x.rows}, false);
     nb::gil_scoped_release release;
-    const Ranges ranges(x.rows, LOGARITHM * std::max<std::size_t>(1, Reader<Rows>::cells_per_row(x)), LOGARITHM * columns);
-    const std::vector<std::size_t> all = is_sparse<Rows> ? labels.order(0, x.rows, classes) : std::vector<std::size_t>();
+    const Ranges ranges(x.rows, LOGARITHM * std::max<std::size_t>(1, Reader<Rows>::cells_per_row(x)),
+                        LOGARITHM * columns);
+    const std::vector<std::size_t> all =
+        is_sparse<Rows> ? labels.order(0, x.rows, classes) : std::vector<std::size_t>();
     in_parallel(ranges.count(), [&](std::size_t range) {
         const std::size_t start = ranges.start(range), stop = ranges.stop(range);
         Model mine(model);
         const Reader<Rows> reader(x, start, stop);
-        const std::vector<std::size_t> some = is_sparse<Rows> ? std::vector<std::size_t>() : labels.order(start, stop, classes);
+        const std::vector<std::size_t> some =
+            is_sparse<Rows> ? std::vector<std::size_t>() : labels.order(start, stop, classes);
         const std::size_t* order = is_sparse<Rows> ? all.data() + start : some.data();
         for (std::size_t at = 0; at < stop - start; ++at) {
             const std::size_t row = order[at];
@@ -181,11 +186,14 @@ struct Words {
             if (x == 0.0 || x != x) return;
             length += x;
             const double chance = without(mine[v], w * x) + pseudo(c, v);
-            if (polya) factors.multiply_rising(chance, x);
-            else factors.multiply(chance, x);
+            if (polya)
+                factors.multiply_rising(chance, x);
+            else
+                factors.multiply(chance, x);
         });
         const double score = factors.log();
-        const double total = missing ? total_seen(reader, row, c, w * length) : without(totals[c], w * length) + added[c];
+        const double total =
+            missing ? total_seen(reader, row, c, w * length) : without(totals[c], w * length) + added[c];
         if (total > 0.0) return score - (polya ? log_rising(total, length) : length * std::log(total));
         return polya && length > 0.0 ? -INF : score;
     }
@@ -237,7 +245,8 @@ struct Complement {
         const std::size_t words = counts.shape(0), classes = counts.shape(1);
         labels.check(x.rows, classes);
         require_shape(pseudo, words, classes);
-        for (const auto* one : {&totals, &added, &log_sums}) require(one->shape(0) == classes, "counts and sums do not fit");
+        for (const auto* one : {&totals, &added, &log_sums})
+            require(one->shape(0) == classes, "counts and sums do not fit");
         require(zeros.shape(0) == classes, "counts and sums do not fit");
         require(before.shape(0) == x.rows && before.shape(1) == classes, "rows and scores do not fit");
         const Broadcast prior(pseudo);
@@ -262,7 +271,10 @@ struct Complement {
                 for (std::size_t k = 0; k < classes; ++k) {
                     const double total = without(totals.data()[k], w * length) + added.data()[k];
                     const double log_total = total > 0.0 ? std::log(total) : 0.0;
-                    scores[k] = k == c ? before.data()[row * classes + k] : sums[k].score(log_total, log_sums.data()[k] - static_cast<double>(words) * log_total, norm);
+                    scores[k] = k == c
+                                    ? before.data()[row * classes + k]
+                                    : sums[k].score(log_total,
+                                                    log_sums.data()[k] - static_cast<double>(words) * log_total, norm);
                 }
             }
         });
@@ -338,7 +350,8 @@ struct Ones {
             const bool possible = zero[v] != -INF;
             impossible += !possible;
             zeros += possible ? zero[v] : 0.0;
-            log_odds[v] = log_share(without(present[c * columns + v], w) + more(c, v), all) - (possible ? zero[v] : 0.0);
+            log_odds[v] =
+                log_share(without(present[c * columns + v], w) + more(c, v), all) - (possible ? zero[v] : 0.0);
         }
     }
 
@@ -369,8 +382,8 @@ struct Ones {
 };
 
 template <class Rows>
-Out<double> ones(const Rows& x, const Labels& labels, double threshold, const In<double, 2>& present, const In<double, 2>& absent,
-                 const Pseudocounts& more, const Pseudocounts& less) {
+Out<double> ones(const Rows& x, const Labels& labels, double threshold, const In<double, 2>& present,
+                 const In<double, 2>& absent, const Pseudocounts& more, const Pseudocounts& less) {
     const std::size_t classes = present.shape(0), columns = present.shape(1);
     labels.check(x.rows, classes);
     require(absent.shape(0) == classes && absent.shape(1) == columns, "counts do not fit");
@@ -430,8 +443,8 @@ struct Events {
 };
 
 template <class Rows>
-Out<double> events(const Rows& x, const Labels& labels, const In<double, 2>& seen, const In<double, 2>& sums, const Pseudocounts& shape,
-                   const Pseudocounts& rate, bool integrated) {
+Out<double> events(const Rows& x, const Labels& labels, const In<double, 2>& seen, const In<double, 2>& sums,
+                   const Pseudocounts& shape, const Pseudocounts& rate, bool integrated) {
     const std::size_t classes = sums.shape(0), columns = sums.shape(1);
     labels.check(x.rows, classes);
     require(seen.shape(0) == classes && seen.shape(1) == columns, "counts do not fit");
@@ -460,7 +473,9 @@ struct Levels {
         reader.each(row, [&](std::size_t j, double x) {
             if (x != x) return;
             const bool known = x > -1.0 && x < levels[j];
-            const std::size_t cell = c * columns + j, at = c * all_levels + static_cast<std::size_t>(offsets[j] + (known ? static_cast<std::int64_t>(x) : 0));
+            const std::size_t cell = c * columns + j,
+                              at = c * all_levels +
+                                   static_cast<std::size_t>(offsets[j] + (known ? static_cast<std::int64_t>(x) : 0));
             refit |= int(known) & int(x >= levels[j] - 1.0) & int(!(highest[j] - w > ROUNDING * highest[j]));
             const double total = without(totals[cell], w) + added[cell];
             const double part = known ? without(counts[at], w) + pseudo[at] : other[cell];
@@ -470,21 +485,32 @@ struct Levels {
     }
 };
 
-Out<double> levels(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, In<std::int64_t, 1> offsets, In<std::int64_t, 1> levels,
-                   In<double, 1> highest, In<double, 2> counts, In<double, 2> totals, In<double, 2> pseudo, In<double, 2> added,
-                   In<double, 2> other) {
+Out<double> levels(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, In<std::int64_t, 1> offsets,
+                   In<std::int64_t, 1> levels, In<double, 1> highest, In<double, 2> counts, In<double, 2> totals,
+                   In<double, 2> pseudo, In<double, 2> added, In<double, 2> other) {
     const Labels labels{codes, weights};
     const std::size_t columns = X.shape(1), classes = counts.shape(0), all_levels = counts.shape(1);
     labels.check(X.shape(0), classes);
-    require(offsets.shape(0) == columns && levels.shape(0) == columns && highest.shape(0) == columns, "rows and levels do not fit");
+    require(offsets.shape(0) == columns && levels.shape(0) == columns && highest.shape(0) == columns,
+            "rows and levels do not fit");
     require(pseudo.shape(0) == classes && pseudo.shape(1) == all_levels, "counts and pseudocounts do not fit");
     for (const auto* one : {&totals, &added, &other})
         require(one->shape(0) == classes && one->shape(1) == columns, "rows and totals do not fit");
     for (std::size_t j = 0; j < columns; ++j) {
-        const std::int64_t offset = offsets.data()[j], many = levels.data()[j], all = static_cast<std::int64_t>(all_levels);
+        const std::int64_t offset = offsets.data()[j], many = levels.data()[j],
+                           all = static_cast<std::int64_t>(all_levels);
         require(offset >= 0 && offset <= all && many >= 0 && many <= all - offset, "levels beyond their table");
     }
-    Levels model{offsets.data(), counts.data(), totals.data(), pseudo.data(), added.data(), other.data(), columns, all_levels, {}, {}};
+    Levels model{offsets.data(),
+                 counts.data(),
+                 totals.data(),
+                 pseudo.data(),
+                 added.data(),
+                 other.data(),
+                 columns,
+                 all_levels,
+                 {},
+                 {}};
     for (std::size_t j = 0; j < columns; ++j) {
         model.levels.push_back(static_cast<double>(levels.data()[j]));
         model.highest.push_back(std::min(highest.data()[j], std::numeric_limits<double>::max()));
@@ -508,69 +534,88 @@ Out<double> with_dense(const AnyRows& X, std::size_t columns, Work&& work) {
 
 void bind_leave_one_out_counts(nb::module_& m) {
     using namespace nb::literals;
-    m.def("leave_one_out_words",
-          [](AnyRows X, Codes codes, Weights weights, In<double, 2> counts, Pseudocounts pseudo, In<double, 1> totals, In<double, 1> added,
-             bool polya) {
-              return with_dense(X, counts.shape(1), [&](auto x) { return words(x, {codes, weights}, counts, pseudo, totals, added, polya); });
-          },
-          "X"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a, "polya"_a,
-          "Return multinomial scores of rows without the row, (n,).");
-    m.def("leave_one_out_sparse_words",
-          [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 2> counts, Pseudocounts pseudo,
-             In<double, 1> totals, In<double, 1> added, bool polya) {
-              return with_sparse(data, indices, indptr, counts.shape(1),
-                                 [&](auto x) { return words(x, {codes, weights}, counts, pseudo, totals, added, polya); });
-          },
-          "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a, "polya"_a,
-          "Return multinomial scores of rows without the row, (n,).");
-    m.def("leave_one_out_complement",
-          [](AnyRows X, Codes codes, Weights weights, In<double, 2> counts, Pseudocounts pseudo, In<double, 1> totals, In<double, 1> added,
-             In<double, 1> log_sums, In<std::int64_t, 1> zeros, bool norm, In<double, 2> scores) {
-              const Complement model{counts, pseudo, totals, added, log_sums, zeros, norm};
-              return with_dense(X, counts.shape(0), [&](auto x) { return model.scores(x, {codes, weights}, scores); });
-          },
-          "X"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a, "log_sums"_a, "zeros"_a, "norm"_a, "scores"_a,
-          "Return scores of the complement rule without the row, (n, C); those of own classes stay.");
-    m.def("leave_one_out_sparse_complement",
-          [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 2> counts, Pseudocounts pseudo,
-             In<double, 1> totals, In<double, 1> added, In<double, 1> log_sums, In<std::int64_t, 1> zeros, bool norm, In<double, 2> scores) {
-              const Complement model{counts, pseudo, totals, added, log_sums, zeros, norm};
-              return with_sparse(data, indices, indptr, counts.shape(0), [&](auto x) { return model.scores(x, {codes, weights}, scores); });
-          },
-          "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a, "log_sums"_a, "zeros"_a,
-          "norm"_a, "scores"_a, "Return scores of the complement rule without the row, (n, C); those of own classes stay.");
-    m.def("leave_one_out_ones",
-          [](AnyRows X, Codes codes, Weights weights, double threshold, In<double, 2> present, In<double, 2> absent, Pseudocounts more,
-             Pseudocounts less) {
-              return with_dense(X, present.shape(1), [&](auto x) { return ones(x, {codes, weights}, threshold, present, absent, more, less); });
-          },
-          "X"_a, "codes"_a, "weights"_a, "threshold"_a, "present"_a, "absent"_a, "more"_a, "less"_a,
-          "Return Bernoulli scores of rows without the row, (n,).");
-    m.def("leave_one_out_sparse_ones",
-          [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, double threshold, In<double, 2> present,
-             In<double, 2> absent, Pseudocounts more, Pseudocounts less) {
-              return with_sparse(data, indices, indptr, present.shape(1),
-                                 [&](auto x) { return ones(x, {codes, weights}, threshold, present, absent, more, less); });
-          },
-          "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "threshold"_a, "present"_a, "absent"_a, "more"_a, "less"_a,
-          "Return Bernoulli scores of rows without the row, (n,).");
-    m.def("leave_one_out_events",
-          [](AnyRows X, Codes codes, Weights weights, In<double, 2> seen, In<double, 2> sums, Pseudocounts shape, Pseudocounts rate,
-             bool integrated) {
-              return with_dense(X, sums.shape(1), [&](auto x) { return events(x, {codes, weights}, seen, sums, shape, rate, integrated); });
-          },
-          "X"_a, "codes"_a, "weights"_a, "seen"_a, "sums"_a, "shape"_a, "rate"_a, "integrated"_a,
-          "Return Poisson scores of rows without the row and without log x!, (n,).");
-    m.def("leave_one_out_sparse_events",
-          [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 2> seen, In<double, 2> sums,
-             Pseudocounts shape, Pseudocounts rate, bool integrated) {
-              return with_sparse(data, indices, indptr, sums.shape(1),
-                                 [&](auto x) { return events(x, {codes, weights}, seen, sums, shape, rate, integrated); });
-          },
-          "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "seen"_a, "sums"_a, "shape"_a, "rate"_a, "integrated"_a,
-          "Return Poisson scores of rows without the row and without log x!, (n,).");
-    m.def("leave_one_out_levels", &levels, "X"_a, "codes"_a, "weights"_a, "offsets"_a, "levels"_a, "highest"_a, "counts"_a, "totals"_a, "pseudo"_a,
-          "added"_a, "other"_a, "Return categorical scores of rows without the row, (n,); NaN where a column loses a level.");
+    m.def(
+        "leave_one_out_words",
+        [](AnyRows X, Codes codes, Weights weights, In<double, 2> counts, Pseudocounts pseudo, In<double, 1> totals,
+           In<double, 1> added, bool polya) {
+            return with_dense(X, counts.shape(1),
+                              [&](auto x) { return words(x, {codes, weights}, counts, pseudo, totals, added, polya); });
+        },
+        "X"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a, "polya"_a,
+        "Return multinomial scores of rows without the row, (n,).");
+    m.def(
+        "leave_one_out_sparse_words",
+        [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 2> counts,
+           Pseudocounts pseudo, In<double, 1> totals, In<double, 1> added, bool polya) {
+            return with_sparse(data, indices, indptr, counts.shape(1), [&](auto x) {
+                return words(x, {codes, weights}, counts, pseudo, totals, added, polya);
+            });
+        },
+        "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a,
+        "polya"_a, "Return multinomial scores of rows without the row, (n,).");
+    m.def(
+        "leave_one_out_complement",
+        [](AnyRows X, Codes codes, Weights weights, In<double, 2> counts, Pseudocounts pseudo, In<double, 1> totals,
+           In<double, 1> added, In<double, 1> log_sums, In<std::int64_t, 1> zeros, bool norm, In<double, 2> scores) {
+            const Complement model{counts, pseudo, totals, added, log_sums, zeros, norm};
+            return with_dense(X, counts.shape(0), [&](auto x) { return model.scores(x, {codes, weights}, scores); });
+        },
+        "X"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a, "log_sums"_a, "zeros"_a, "norm"_a,
+        "scores"_a, "Return scores of the complement rule without the row, (n, C); those of own classes stay.");
+    m.def(
+        "leave_one_out_sparse_complement",
+        [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 2> counts,
+           Pseudocounts pseudo, In<double, 1> totals, In<double, 1> added, In<double, 1> log_sums,
+           In<std::int64_t, 1> zeros, bool norm, In<double, 2> scores) {
+            const Complement model{counts, pseudo, totals, added, log_sums, zeros, norm};
+            return with_sparse(data, indices, indptr, counts.shape(0),
+                               [&](auto x) { return model.scores(x, {codes, weights}, scores); });
+        },
+        "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "counts"_a, "pseudo"_a, "totals"_a, "added"_a,
+        "log_sums"_a, "zeros"_a, "norm"_a, "scores"_a,
+        "Return scores of the complement rule without the row, (n, C); those of own classes stay.");
+    m.def(
+        "leave_one_out_ones",
+        [](AnyRows X, Codes codes, Weights weights, double threshold, In<double, 2> present, In<double, 2> absent,
+           Pseudocounts more, Pseudocounts less) {
+            return with_dense(X, present.shape(1), [&](auto x) {
+                return ones(x, {codes, weights}, threshold, present, absent, more, less);
+            });
+        },
+        "X"_a, "codes"_a, "weights"_a, "threshold"_a, "present"_a, "absent"_a, "more"_a, "less"_a,
+        "Return Bernoulli scores of rows without the row, (n,).");
+    m.def(
+        "leave_one_out_sparse_ones",
+        [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, double threshold,
+           In<double, 2> present, In<double, 2> absent, Pseudocounts more, Pseudocounts less) {
+            return with_sparse(data, indices, indptr, present.shape(1), [&](auto x) {
+                return ones(x, {codes, weights}, threshold, present, absent, more, less);
+            });
+        },
+        "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "threshold"_a, "present"_a, "absent"_a, "more"_a,
+        "less"_a, "Return Bernoulli scores of rows without the row, (n,).");
+    m.def(
+        "leave_one_out_events",
+        [](AnyRows X, Codes codes, Weights weights, In<double, 2> seen, In<double, 2> sums, Pseudocounts shape,
+           Pseudocounts rate, bool integrated) {
+            return with_dense(X, sums.shape(1),
+                              [&](auto x) { return events(x, {codes, weights}, seen, sums, shape, rate, integrated); });
+        },
+        "X"_a, "codes"_a, "weights"_a, "seen"_a, "sums"_a, "shape"_a, "rate"_a, "integrated"_a,
+        "Return Poisson scores of rows without the row and without log x!, (n,).");
+    m.def(
+        "leave_one_out_sparse_events",
+        [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 2> seen,
+           In<double, 2> sums, Pseudocounts shape, Pseudocounts rate, bool integrated) {
+            return with_sparse(data, indices, indptr, sums.shape(1), [&](auto x) {
+                return events(x, {codes, weights}, seen, sums, shape, rate, integrated);
+            });
+        },
+        "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "seen"_a, "sums"_a, "shape"_a, "rate"_a,
+        "integrated"_a, "Return Poisson scores of rows without the row and without log x!, (n,).");
+    m.def("leave_one_out_levels", &levels, "X"_a, "codes"_a, "weights"_a, "offsets"_a, "levels"_a, "highest"_a,
+          "counts"_a, "totals"_a, "pseudo"_a, "added"_a, "other"_a,
+          "Return categorical scores of rows without the row, (n,); NaN where a column loses a level.");
 }
 
 }  // namespace suffice

@@ -37,7 +37,8 @@ ReadRows reader_of(const Cells<T>& x) {
         } else {
             std::vector<T> room(x.room(stop - start));
             const T* block = x.block(start, stop, room.data());
-            std::transform(block, block + (stop - start) * x.columns, buffer, [](T cell) { return static_cast<double>(cell); });
+            std::transform(block, block + (stop - start) * x.columns, buffer,
+                           [](T cell) { return static_cast<double>(cell); });
             return buffer;
         }
     };
@@ -49,7 +50,8 @@ ReadRows reader_of(const SparseCells<T, Index>& x, std::size_t columns) {
         std::fill_n(buffer, (stop - start) * columns, 0.0);
         double* row = buffer;
         for (std::size_t i = start; i < stop; ++i, row += columns)
-            for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) row[x.indices[at]] += static_cast<double>(x.data[at]);
+            for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at)
+                row[x.indices[at]] += static_cast<double>(x.data[at]);
         return buffer;
     };
 }
@@ -87,7 +89,8 @@ struct Model {
         const std::size_t variances = over_features ? 1 : columns();
         for (const auto* one : {&others, &divisors})
             require(one->shape(0) == classes() && one->shape(1) == variances, "moments and sums of squares do not fit");
-        require((scores.shape(0) == 0 || scores.shape(0) == rows) && scores.shape(1) == classes(), "rows and scores do not fit");
+        require((scores.shape(0) == 0 || scores.shape(0) == rows) && scores.shape(1) == classes(),
+                "rows and scores do not fit");
     }
 };
 
@@ -102,12 +105,20 @@ struct Left {
     std::vector<double> room;
 
     explicit Left(std::size_t columns)
-        : cell(columns), seen(columns), weight(columns), squares(columns), away(columns), numerator(columns), divisor(columns), room(padded(columns)) {}
+        : cell(columns),
+          seen(columns),
+          weight(columns),
+          squares(columns),
+          away(columns),
+          numerator(columns),
+          divisor(columns),
+          room(padded(columns)) {}
 
     // Leave a row of weight w out of class c.
     void leave_out(const Model& model, const double* x, std::size_t c, double w) {
         const std::size_t columns = cell.size();
-        leave_one_out_loops().leave_out(x, model.of_class(c), w, columns, {cell.data(), seen.data(), weight.data(), squares.data(), away.data()});
+        leave_one_out_loops().leave_out(x, model.of_class(c), w, columns,
+                                        {cell.data(), seen.data(), weight.data(), squares.data(), away.data()});
         const double *others = model.others.data(), *divisors = model.divisors.data();
         if (model.over_features) {
             const double sum = std::accumulate(squares.begin(), squares.end(), 0.0);
@@ -146,7 +157,8 @@ using Scores = std::tuple<Out<double>, Out<bool>>;
 // Score rows on all threads: score(x, row, left, scores) writes those of a row and says whether they
 // can be trusted. `given` are scores that it begins with, or none, which are zeros.
 template <class Score>
-Scores score_rows(const Model& model, std::size_t rows, const ReadRows& read, const In<double, 2>& given, Score&& score) {
+Scores score_rows(const Model& model, std::size_t rows, const ReadRows& read, const In<double, 2>& given,
+                  Score&& score) {
     const std::size_t classes = model.classes(), columns = model.columns();
     require(model.codes.shape(0) == rows, "rows and codes do not fit");
     auto scores = make_array<double>({rows, classes});
@@ -159,9 +171,12 @@ Scores score_rows(const Model& model, std::size_t rows, const ReadRows& read, co
         for (std::size_t start = ranges.start(range); start < ranges.stop(range); start += BLOCK) {
             const std::size_t stop = std::min(start + BLOCK, ranges.stop(range));
             const double* block = read(start, stop, buffer.data());
-            if (given.shape(0)) std::copy(given.data() + start * classes, given.data() + stop * classes, scores.data() + start * classes);
+            if (given.shape(0))
+                std::copy(given.data() + start * classes, given.data() + stop * classes,
+                          scores.data() + start * classes);
             for (std::size_t row = start; row < stop; ++row)
-                needs_refit.data()[row] = !score(block + (row - start) * columns, row, left, scores.data() + row * classes);
+                needs_refit.data()[row] =
+                    !score(block + (row - start) * columns, row, left, scores.data() + row * classes);
         }
     });
     return {scores, needs_refit};
@@ -209,7 +224,8 @@ struct Normals : Model {
         for (std::size_t j = 0; j < columns(); ++j) most[j] = pool(0)[j] > 1.0 ? pool(3)[j] / (pool(0)[j] - 1.0) : 0.0;
         widest_first.resize(columns());
         std::iota(widest_first.begin(), widest_first.end(), std::size_t(0));
-        std::sort(widest_first.begin(), widest_first.end(), [&](std::size_t one, std::size_t other) { return most[one] > most[other]; });
+        std::sort(widest_first.begin(), widest_first.end(),
+                  [&](std::size_t one, std::size_t other) { return most[one] > most[other]; });
     }
 
     void make_terms() {
@@ -226,9 +242,18 @@ struct Normals : Model {
             for (std::size_t j = 0; j < d; ++j) {
                 const double n = all.weight[j] - 1.0, divisor = divisors.data()[c * d + j] - 1.0;
                 if (!(n > 0.0 && n >= kept * all.weight[j] && divisor > 0.0)) is_enough[c] = 0;
-                const double values[TERMS] = {all.origin[j], all.sum_x[j] / all.weight[j], all.sum_x[j], n, all.scatter[j], all.weight[j] / n,
-                                              all.location[j], all.pseudo_rows[j], n / (all.pseudo_rows[j] + n),
-                                              others.data()[c * d + j], 1.0 / divisor, precision(c)[j]};
+                const double values[TERMS] = {all.origin[j],
+                                              all.sum_x[j] / all.weight[j],
+                                              all.sum_x[j],
+                                              n,
+                                              all.scatter[j],
+                                              all.weight[j] / n,
+                                              all.location[j],
+                                              all.pseudo_rows[j],
+                                              n / (all.pseudo_rows[j] + n),
+                                              others.data()[c * d + j],
+                                              1.0 / divisor,
+                                              precision(c)[j]};
                 for (std::size_t kind = 0; kind < TERMS; ++kind) mine[term_at(kind, j)] = values[kind];
             }
         }
@@ -277,7 +302,8 @@ struct Normals : Model {
             floor = smoothing * now;
             if (now < kept * widest) return false;
         }
-        return whole ? score_whole(x, code(row), floor, floor - before, left, scores) : score_any(x, code(row), w, floor, floor - before, left, scores);
+        return whole ? score_whole(x, code(row), floor, floor - before, left, scores)
+                     : score_any(x, code(row), w, floor, floor - before, left, scores);
     }
 
   private:
@@ -304,14 +330,16 @@ struct Normals : Model {
         return true;
     }
 
-    bool score_any(const double* x, std::size_t c, double w, double floor, double more, Left& left, double* scores) const {
+    bool score_any(const double* x, std::size_t c, double w, double floor, double more, Left& left,
+                   double* scores) const {
         const LeaveOneOutLoops& loops = leave_one_out_loops();
         const std::size_t d = columns();
         left.leave_out(*this, x, c, w);
         if (w > 0.0 && left.is_too_little(*this, c, floor)) return false;
         const bool missing = left.is_missing_some();
         auto widened = [&](std::size_t k, double by) {
-            return constant(k, left, missing) - 0.5 * loops.widened(left.cell.data(), left.seen.data(), mean(k), precision(k), by, d);
+            return constant(k, left, missing) -
+                   0.5 * loops.widened(left.cell.data(), left.seen.data(), mean(k), precision(k), by, d);
         };
         if (w == 0.0) {  // nothing is left out
             for (std::size_t k = 0; k < (only_own ? 0 : classes()); ++k) scores[k] = widened(k, 0.0);
@@ -347,7 +375,9 @@ struct Normals : Model {
 
 Scores normals(std::size_t rows, const ReadRows& read, Normals&& model, const In<double, 2>& scores) {
     model.prepare(scores);
-    return score_rows(model, rows, read, scores, [&](const double* x, std::size_t row, Left& left, double* out) { return model.score(x, row, left, out); });
+    return score_rows(model, rows, read, scores, [&](const double* x, std::size_t row, Left& left, double* out) {
+        return model.score(x, row, left, out);
+    });
 }
 
 // ---- Student-t's --------------------------------------------------------------------------------
@@ -360,7 +390,8 @@ struct Students : Model {
         check(scores);
         require(locations.shape(0) == classes() && locations.shape(1) == columns(), "moments and locations do not fit");
         const ClassMoments all = of_class(0);
-        for (std::size_t at = 0; at < classes() * columns(); ++at) stretches.push_back(1.0 + 1.0 / (all.pseudo_rows[at] + all.weight[at]));
+        for (std::size_t at = 0; at < classes() * columns(); ++at)
+            stretches.push_back(1.0 + 1.0 / (all.pseudo_rows[at] + all.weight[at]));
     }
 
     // Write the scores of a row, where classes share no variance only that of its own class; whether
@@ -373,7 +404,8 @@ struct Students : Model {
         scores[c] = density(left, left.room.data());
         for (std::size_t k = 0; k < (over_classes ? classes() : 0); ++k) {
             if (k == c) continue;
-            for (std::size_t j = 0; j < d; ++j) left.away[j] = (left.cell[j] - locations.data()[k * d + j]) * left.seen[j];
+            for (std::size_t j = 0; j < d; ++j)
+                left.away[j] = (left.cell[j] - locations.data()[k * d + j]) * left.seen[j];
             scores[k] = density(left, stretches.data() + k * d);
         }
         return true;
@@ -434,7 +466,9 @@ struct Students : Model {
 
 Scores students(std::size_t rows, const ReadRows& read, Students&& model, const In<double, 2>& scores) {
     model.prepare(scores);
-    return score_rows(model, rows, read, scores, [&](const double* x, std::size_t row, Left& left, double* out) { return model.score(x, row, left, out); });
+    return score_rows(model, rows, read, scores, [&](const double* x, std::size_t row, Left& left, double* out) {
+        return model.score(x, row, left, out);
+    });
 }
 
 // ---- Entry points -------------------------------------------------------------------------------
@@ -449,56 +483,83 @@ Scores with_dense(const AnyRows& X, const In<double, 3>& moments, Score&& score)
 }
 
 template <class Score>
-Scores with_stored(const AnyVector& data, const AnyVector& indices, const AnyVector& indptr, const In<double, 3>& moments, Score&& score) {
-    return with_sparse(data, indices, indptr, moments.shape(2), [&](auto x) { return score(x.rows, reader_of(x, moments.shape(2))); });
+Scores with_stored(const AnyVector& data, const AnyVector& indices, const AnyVector& indptr,
+                   const In<double, 3>& moments, Score&& score) {
+    return with_sparse(data, indices, indptr, moments.shape(2),
+                       [&](auto x) { return score(x.rows, reader_of(x, moments.shape(2))); });
 }
 
 }  // namespace
 
 void bind_leave_one_out_moments(nb::module_& m) {
     using namespace nb::literals;
-    m.def("leave_one_out_normal",
-          [](AnyRows X, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others, In<double, 2> divisors, bool over_classes,
-             bool over_features, double kept, In<double, 3> distribution, In<double, 2> pooled, double smoothing, double widest, In<double, 2> scores) {
-              return with_dense(X, moments, [&](std::size_t rows, const ReadRows& read) {
-                  return normals(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
-                                              distribution, pooled, smoothing, widest, scores.shape(0) > 0}, scores);
-              });
-          },
-          "X"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a, "over_features"_a, "kept"_a,
-          "distribution"_a, "pooled"_a, "smoothing"_a, "widest"_a, "scores"_a,
-          "Return normal log densities without the row (n, C), and the rows that need a refit (n,).");
-    m.def("leave_one_out_sparse_normal",
-          [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others,
-             In<double, 2> divisors, bool over_classes, bool over_features, double kept, In<double, 3> distribution, In<double, 2> pooled,
-             double smoothing, double widest, In<double, 2> scores) {
-              return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const ReadRows& read) {
-                  return normals(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
-                                              distribution, pooled, smoothing, widest, scores.shape(0) > 0}, scores);
-              });
-          },
-          "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a,
-          "over_features"_a, "kept"_a, "distribution"_a, "pooled"_a, "smoothing"_a, "widest"_a, "scores"_a,
-          "Return normal log densities without the row (n, C), and the rows that need a refit (n,).");
-    m.def("leave_one_out_student",
-          [](AnyRows X, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others, In<double, 2> divisors, bool over_classes,
-             bool over_features, double kept, In<double, 2> locations, In<double, 2> scores) {
-              return with_dense(X, moments, [&](std::size_t rows, const ReadRows& read) {
-                  return students(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations}, scores);
-              });
-          },
-          "X"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a, "over_features"_a, "kept"_a,
-          "locations"_a, "scores"_a, "Return Student log densities without the row (n, C), and the rows that need a refit (n,).");
-    m.def("leave_one_out_sparse_student",
-          [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others,
-             In<double, 2> divisors, bool over_classes, bool over_features, double kept, In<double, 2> locations, In<double, 2> scores) {
-              return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const ReadRows& read) {
-                  return students(rows, read, {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations}, scores);
-              });
-          },
-          "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a,
-          "over_features"_a, "kept"_a, "locations"_a, "scores"_a,
-          "Return Student log densities without the row (n, C), and the rows that need a refit (n,).");
+    m.def(
+        "leave_one_out_normal",
+        [](AnyRows X, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others, In<double, 2> divisors,
+           bool over_classes, bool over_features, double kept, In<double, 3> distribution, In<double, 2> pooled,
+           double smoothing, double widest, In<double, 2> scores) {
+            return with_dense(X, moments, [&](std::size_t rows, const ReadRows& read) {
+                return normals(rows, read,
+                               {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
+                                distribution,
+                                pooled,
+                                smoothing,
+                                widest,
+                                scores.shape(0) > 0},
+                               scores);
+            });
+        },
+        "X"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a, "over_features"_a,
+        "kept"_a, "distribution"_a, "pooled"_a, "smoothing"_a, "widest"_a, "scores"_a,
+        "Return normal log densities without the row (n, C), and the rows that need a refit (n,).");
+    m.def(
+        "leave_one_out_sparse_normal",
+        [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 3> moments,
+           In<double, 2> others, In<double, 2> divisors, bool over_classes, bool over_features, double kept,
+           In<double, 3> distribution, In<double, 2> pooled, double smoothing, double widest, In<double, 2> scores) {
+            return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const ReadRows& read) {
+                return normals(rows, read,
+                               {{codes, weights, moments, others, divisors, over_classes, over_features, kept},
+                                distribution,
+                                pooled,
+                                smoothing,
+                                widest,
+                                scores.shape(0) > 0},
+                               scores);
+            });
+        },
+        "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a,
+        "over_classes"_a, "over_features"_a, "kept"_a, "distribution"_a, "pooled"_a, "smoothing"_a, "widest"_a,
+        "scores"_a, "Return normal log densities without the row (n, C), and the rows that need a refit (n,).");
+    m.def(
+        "leave_one_out_student",
+        [](AnyRows X, Codes codes, Weights weights, In<double, 3> moments, In<double, 2> others, In<double, 2> divisors,
+           bool over_classes, bool over_features, double kept, In<double, 2> locations, In<double, 2> scores) {
+            return with_dense(X, moments, [&](std::size_t rows, const ReadRows& read) {
+                return students(
+                    rows, read,
+                    {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations},
+                    scores);
+            });
+        },
+        "X"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a, "over_classes"_a, "over_features"_a,
+        "kept"_a, "locations"_a, "scores"_a,
+        "Return Student log densities without the row (n, C), and the rows that need a refit (n,).");
+    m.def(
+        "leave_one_out_sparse_student",
+        [](AnyVector data, AnyVector indices, AnyVector indptr, Codes codes, Weights weights, In<double, 3> moments,
+           In<double, 2> others, In<double, 2> divisors, bool over_classes, bool over_features, double kept,
+           In<double, 2> locations, In<double, 2> scores) {
+            return with_stored(data, indices, indptr, moments, [&](std::size_t rows, const ReadRows& read) {
+                return students(
+                    rows, read,
+                    {{codes, weights, moments, others, divisors, over_classes, over_features, kept}, locations},
+                    scores);
+            });
+        },
+        "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a, "moments"_a, "others"_a, "divisors"_a,
+        "over_classes"_a, "over_features"_a, "kept"_a, "locations"_a, "scores"_a,
+        "Return Student log densities without the row (n, C), and the rows that need a refit (n,).");
 }
 
 }  // namespace suffice

@@ -47,11 +47,16 @@ void copy_rows(std::size_t rows, std::size_t classes, double* out, From from) {
         });
     };
     switch (classes) {
-        case 1: return copy(std::integral_constant<std::size_t, 1>());
-        case 2: return copy(std::integral_constant<std::size_t, 2>());
-        case 3: return copy(std::integral_constant<std::size_t, 3>());
-        case 4: return copy(std::integral_constant<std::size_t, 4>());
-        default: return copy(std::integral_constant<std::size_t, 0>());
+        case 1:
+            return copy(std::integral_constant<std::size_t, 1>());
+        case 2:
+            return copy(std::integral_constant<std::size_t, 2>());
+        case 3:
+            return copy(std::integral_constant<std::size_t, 3>());
+        case 4:
+            return copy(std::integral_constant<std::size_t, 4>());
+        default:
+            return copy(std::integral_constant<std::size_t, 0>());
     }
 }
 
@@ -141,22 +146,25 @@ auto level_counts(Codes codes, Codes own, In<double, 1> weights, std::size_t cla
 auto find_bins(In<double, 1> x, In<double, 1> edges) {
     auto codes = make_array<std::int32_t>({x.shape(0)}, false);
     nb::gil_scoped_release release;
-    for_rows(x.shape(0), 1, [=, x = x.data(), cuts = edges.data(), all = edges.shape(0), to = codes.data()](std::size_t i) {
-        const double v = x[i];
-        std::size_t below = 0, size = all;
-        // Halved without a branch, which nobody could predict.
-        for (; size > 1; size -= size / 2) below += cuts[below + size / 2 - 1] <= v ? size / 2 : 0;
-        if (size == 1) below += cuts[below] <= v ? 1 : 0;
-        to[i] = v != v ? -1 : static_cast<std::int32_t>(below);
-    });
+    for_rows(x.shape(0), 1,
+             [=, x = x.data(), cuts = edges.data(), all = edges.shape(0), to = codes.data()](std::size_t i) {
+                 const double v = x[i];
+                 std::size_t below = 0, size = all;
+                 // Halved without a branch, which nobody could predict.
+                 for (; size > 1; size -= size / 2) below += cuts[below + size / 2 - 1] <= v ? size / 2 : 0;
+                 if (size == 1) below += cuts[below] <= v ? 1 : 0;
+                 to[i] = v != v ? -1 : static_cast<std::int32_t>(below);
+             });
     return codes;
 }
 
 // Add to scores (n, C) the coefficients (C,) times (x - centre) / scale, at most `most` to either
 // side; NaN adds nothing.
-void add_deviations(In<double, 1> x, double centre, double scale, double most, In<double, 1> coefficients, InOut<double, 2> scores) {
+void add_deviations(In<double, 1> x, double centre, double scale, double most, In<double, 1> coefficients,
+                    InOut<double, 2> scores) {
     const std::size_t classes = scores.shape(1);
-    require(x.shape(0) == scores.shape(0) && coefficients.shape(0) == classes, "numbers, coefficients and scores do not fit");
+    require(x.shape(0) == scores.shape(0) && coefficients.shape(0) == classes,
+            "numbers, coefficients and scores do not fit");
     nb::gil_scoped_release release;
     for_rows(x.shape(0), classes, [=, x = x.data(), slope = coefficients.data(), to = scores.data()](std::size_t i) {
         const double far = (x[i] - centre) / scale;
@@ -174,17 +182,18 @@ auto combination_keys(In<std::int32_t, 2> codes, In<std::int64_t, 1> sizes, In<s
     require(sizes.shape(0) == columns && steps.shape(0) == columns, "codes, sizes and steps do not fit");
     auto keys = make_array<std::int64_t>({codes.shape(0)}, false);
     nb::gil_scoped_release release;
-    for_rows(codes.shape(0), columns, [=, all = codes.data(), most = sizes.data(), step = steps.data(), to = keys.data()](std::size_t i) {
-        const std::int32_t* row = all + i * columns;
-        std::uint64_t key = 0;
-        bool gap = false;
-        for (std::size_t j = 0; j < columns; ++j) {
-            gap = gap || row[j] < 0;
-            const std::int64_t level = std::min(static_cast<std::int64_t>(row[j]), most[j]);
-            key += static_cast<std::uint64_t>(level) * static_cast<std::uint64_t>(step[j]);
-        }
-        to[i] = gap ? -1 : static_cast<std::int64_t>(key);
-    });
+    for_rows(codes.shape(0), columns,
+             [=, all = codes.data(), most = sizes.data(), step = steps.data(), to = keys.data()](std::size_t i) {
+                 const std::int32_t* row = all + i * columns;
+                 std::uint64_t key = 0;
+                 bool gap = false;
+                 for (std::size_t j = 0; j < columns; ++j) {
+                     gap = gap || row[j] < 0;
+                     const std::int64_t level = std::min(static_cast<std::int64_t>(row[j]), most[j]);
+                     key += static_cast<std::uint64_t>(level) * static_cast<std::uint64_t>(step[j]);
+                 }
+                 to[i] = gap ? -1 : static_cast<std::int64_t>(key);
+             });
     return keys;
 }
 
@@ -193,7 +202,8 @@ auto combination_keys(In<std::int32_t, 2> codes, In<std::int64_t, 1> sizes, In<s
 // By each: q = p(c) p(a | c) p(b | c), with one supposed row a level, made to add up to 1.
 // Together: (n_abc + s q) / (n_ab + s) without a row of weight 1, by the best strength s.
 // `counts` is the weight of each class and pair of levels, (C, A, B).
-double gain_of_pair(const double* counts, std::size_t classes, std::size_t many, std::size_t more, const In<double, 1>& strengths) {
+double gain_of_pair(const double* counts, std::size_t classes, std::size_t many, std::size_t more,
+                    const In<double, 1>& strengths) {
     const std::size_t pairs = many * more;
     std::vector<double> down(classes * many), across(classes * more), total(classes), start(classes), shares(classes);
     double whole = static_cast<double>(classes);
@@ -240,14 +250,15 @@ double gain_of_pair(const double* counts, std::size_t classes, std::size_t many,
 
 // The gains of all pairs of columns, (d, d), below the diagonal; -inf above it, and where a table
 // of classes and levels would have more than `max_cells` cells. Codes are (d, n), without gaps.
-auto pair_gains(In<std::int32_t, 2> codes, In<std::int64_t, 1> levels, Codes own, In<double, 1> weights, std::size_t classes,
-                In<double, 1> strengths, std::size_t max_cells) {
+auto pair_gains(In<std::int32_t, 2> codes, In<std::int64_t, 1> levels, Codes own, In<double, 1> weights,
+                std::size_t classes, In<double, 1> strengths, std::size_t max_cells) {
     const std::size_t columns = codes.shape(0), rows = codes.shape(1);
     require(levels.shape(0) == columns && own.shape(0) == rows, "codes, levels and classes do not fit");
     require(strengths.shape(0) > 0, "no strengths");
     require_codes(own, classes);
     for (std::size_t j = 0; j < columns; ++j)
-        require(levels.data()[j] >= 0 && (rows == 0 || largest_index(codes.data() + j * rows, rows) < static_cast<std::uint64_t>(levels.data()[j])),
+        require(levels.data()[j] >= 0 && (rows == 0 || largest_index(codes.data() + j * rows, rows) <
+                                                           static_cast<std::uint64_t>(levels.data()[j])),
                 "codes of levels that there are not");
     const double* w = weights_or_null(weights, rows);
     auto gains = make_array<double>({columns, columns}, false);
@@ -256,18 +267,21 @@ auto pair_gains(In<std::int32_t, 2> codes, In<std::int64_t, 1> levels, Codes own
     std::vector<std::pair<std::size_t, std::size_t>> tried;
     for (std::size_t a = 0; a < columns; ++a)
         for (std::size_t b = 0; b < a; ++b) {
-            const std::size_t many = static_cast<std::size_t>(levels.data()[a]), more = static_cast<std::size_t>(levels.data()[b]);
+            const std::size_t many = static_cast<std::size_t>(levels.data()[a]),
+                              more = static_cast<std::size_t>(levels.data()[b]);
             const bool none = many == 0 || more == 0 || classes == 0;
             if (!none && more <= max_cells / classes && many <= max_cells / classes / more) tried.emplace_back(a, b);
         }
     in_parallel(tried.size(), [&](std::size_t task) {
         const auto [a, b] = tried[task];
-        const std::size_t many = static_cast<std::size_t>(levels.data()[a]), more = static_cast<std::size_t>(levels.data()[b]);
+        const std::size_t many = static_cast<std::size_t>(levels.data()[a]),
+                          more = static_cast<std::size_t>(levels.data()[b]);
         const std::int32_t *left = codes.data() + a * rows, *right = codes.data() + b * rows, *mine = own.data();
         std::vector<double> counts(classes * many * more);
         double* sums = counts.data();
         for (std::size_t i = 0; i < rows; ++i) {
-            const std::size_t at = (static_cast<std::size_t>(mine[i]) * many + static_cast<std::size_t>(left[i])) * more;
+            const std::size_t at =
+                (static_cast<std::size_t>(mine[i]) * many + static_cast<std::size_t>(left[i])) * more;
             sums[at + static_cast<std::size_t>(right[i])] += w ? w[i] : 1.0;
         }
         gains.data()[a * columns + b] = gain_of_pair(sums, classes, many, more, strengths);
@@ -279,7 +293,8 @@ auto pair_gains(In<std::int32_t, 2> codes, In<std::int64_t, 1> levels, Codes own
 
 void bind_levels(nb::module_& m) {
     using namespace nb::literals;
-    m.def("gather_levels", &gather_levels, "codes"_a, "table"_a, "Return the rows (n, C) of a table (levels + 2, C) that codes have.");
+    m.def("gather_levels", &gather_levels, "codes"_a, "table"_a,
+          "Return the rows (n, C) of a table (levels + 2, C) that codes have.");
     m.def("gather_fold_levels", &gather_fold_levels, "codes"_a, "folds"_a, "table"_a, "classes"_a,
           "Return the rows (n, C) of each row's fold in a table (levels + 2, folds * C).");
     m.def("gather_left_out_levels", &gather_left_out_levels, "codes"_a, "own"_a, "table"_a, "left_out"_a,
@@ -291,8 +306,8 @@ void bind_levels(nb::module_& m) {
           "Add coefficients (C,) times (x - centre) / scale, clipped, to scores (n, C).");
     m.def("combination_keys", &combination_keys, "codes"_a, "sizes"_a, "steps"_a,
           "Return one number for each row of codes (n, d), -1 with a gap.");
-    m.def("pair_gains", &pair_gains, "codes"_a, "levels"_a, "own"_a, "weights"_a, "classes"_a, "strengths"_a, "max_cells"_a,
-          "Return what pairs of columns (d, n) tell of the class beyond each, in nats (d, d).");
+    m.def("pair_gains", &pair_gains, "codes"_a, "levels"_a, "own"_a, "weights"_a, "classes"_a, "strengths"_a,
+          "max_cells"_a, "Return what pairs of columns (d, n) tell of the class beyond each, in nats (d, d).");
 }
 
 }  // namespace suffice

@@ -27,7 +27,8 @@ constexpr std::size_t PIECE = std::size_t(1) << 26;
 // Ranges that hold many sums are long: they are taken a piece at a time, so that Ctrl-C is answered.
 template <class Work>
 void in_pieces(const Ranges& ranges, std::size_t work_a_row, Work&& work) {
-    const std::size_t piece = std::max<std::size_t>(1, PIECE / std::max<std::size_t>(1, work_a_row) / CHUNK_ROWS) * CHUNK_ROWS;
+    const std::size_t piece =
+        std::max<std::size_t>(1, PIECE / std::max<std::size_t>(1, work_a_row) / CHUNK_ROWS) * CHUNK_ROWS;
     for (std::size_t done = 0; ranges.count() > 0 && done < ranges.step; done += piece) {
         in_parallel(ranges.count(), [&](std::size_t range) {
             const std::size_t start = ranges.start(range), stop = ranges.stop(range);
@@ -83,7 +84,11 @@ struct Model {
     }
 
     Chunk make_chunk() const {
-        Chunk chunk{std::vector<double>(CHUNK_ROWS * step), std::vector<double>(CHUNK_ROWS * (free + 1)), std::vector<double>(CHUNK_ROWS), {}, {}};
+        Chunk chunk{std::vector<double>(CHUNK_ROWS * step),
+                    std::vector<double>(CHUNK_ROWS * (free + 1)),
+                    std::vector<double>(CHUNK_ROWS),
+                    {},
+                    {}};
         if (intercept)
             for (std::size_t i = 0; i < CHUNK_ROWS; ++i) chunk.cells[i * step + columns] = 1.0;
         if (sample) chunk.scaled.resize(CHUNK_ROWS * step);
@@ -95,8 +100,10 @@ struct Model {
 
     // Add the rows start..start + rows, which the chunk holds.
     void add_chunk(Chunk& chunk, std::size_t start, std::size_t rows, bool curved, Sums& sums) const {
-        if (free == 1) add_two_classes(chunk, start, rows, curved, sums);
-        else add_classes(chunk, start, rows, curved, sums);
+        if (free == 1)
+            add_two_classes(chunk, start, rows, curved, sums);
+        else
+            add_classes(chunk, start, rows, curved, sums);
         if (!curved) return;
         for (std::size_t i = 0; i < rows; ++i) sums.seen += weight(start + i);
     }
@@ -106,7 +113,8 @@ struct Model {
         double* margins = chunk.scores.data();
         for (std::size_t i = 0; i < rows; ++i) margins[i] = base ? base[start + i] : 0.0;
         loops.add_margins(chunk.cells.data(), rows, step, V.data(), margins);
-        sums.add(loops.two_classes(margins, codes + start, weights ? weights + start : nullptr, rows, chunk.factors.data()));
+        sums.add(
+            loops.two_classes(margins, codes + start, weights ? weights + start : nullptr, rows, chunk.factors.data()));
         loops.add_rows(chunk.cells.data(), margins, rows, step, sums.gradient.data());
         if (curved) add_symmetric(chunk, rows, 0, sums);
     }
@@ -116,14 +124,16 @@ struct Model {
         double* scores = chunk.scores.data();
         library.multiply(chunk.cells.data(), step, false, V.data(), step, true, rows, step, free, 0.0, scores, classes);
         for (std::size_t i = 0; i < rows; ++i) scores[i * classes + free] = 0.0;
-        sums.add(logistic_loops().softmax_loss(scores, codes + start, weights ? weights + start : nullptr, rows, classes));
+        sums.add(
+            logistic_loops().softmax_loss(scores, codes + start, weights ? weights + start : nullptr, rows, classes));
         if (curved) add_curvature(chunk, start, rows, sums);
         for (std::size_t i = 0; i < rows; ++i) {
             const double w = weight(start + i);
             for (std::size_t k = 0; k < free; ++k) scores[i * classes + k] *= w;
             scores[i * classes + static_cast<std::size_t>(codes[start + i])] -= w;
         }
-        library.multiply(scores, classes, true, chunk.cells.data(), step, false, free, rows, step, 1.0, sums.gradient.data(), step);
+        library.multiply(scores, classes, true, chunk.cells.data(), step, false, free, rows, step, 1.0,
+                         sums.gradient.data(), step);
     }
 
     // Add sum_i w_i p_k (1{k=l} - p_l) x x^T for l <= k, with the sign of l = k for all.
@@ -132,11 +142,12 @@ struct Model {
         const double* cells = chunk.cells.data();
         for (std::size_t k = 0; k < free; ++k) {
             const double* proba = chunk.scores.data() + k;
-            for (std::size_t i = 0; i < rows; ++i) chunk.factors[i] = std::sqrt(weight(start + i)) * proba[i * (free + 1)];
+            for (std::size_t i = 0; i < rows; ++i)
+                chunk.factors[i] = std::sqrt(weight(start + i)) * proba[i * (free + 1)];
             loops.scale_rows(cells, chunk.factors.data(), rows, step, width, chunk.by_class.data() + k * width, size());
             if (k > 0 && width > 0)
-                library.multiply(chunk.by_class.data() + k * width, size(), true, chunk.by_class.data(), size(), false, width, rows,
-                                 k * width, 1.0, sums.hessian.data() + k * width * size(), size());
+                library.multiply(chunk.by_class.data() + k * width, size(), true, chunk.by_class.data(), size(), false,
+                                 width, rows, k * width, 1.0, sums.hessian.data() + k * width * size(), size());
             for (std::size_t i = 0; i < rows; ++i)
                 chunk.factors[i] = weight(start + i) * proba[i * (free + 1)] * (1.0 - proba[i * (free + 1)]);
             add_symmetric(chunk, rows, k, sums);
@@ -165,8 +176,9 @@ struct Model {
     }
 };
 
-Model make_model(const In<std::int32_t, 1>& codes, const In<double, 1>& weights, const double* base, const In<double, 1>& centre,
-                 const In<double, 1>& inverse, const In<double, 2>& V, bool intercept, std::size_t sample, std::size_t rows) {
+Model make_model(const In<std::int32_t, 1>& codes, const In<double, 1>& weights, const double* base,
+                 const In<double, 1>& centre, const In<double, 1>& inverse, const In<double, 2>& V, bool intercept,
+                 std::size_t sample, std::size_t rows) {
     const std::size_t columns = centre.shape(0), free = V.shape(0), width = V.shape(1);
     require(codes.shape(0) == rows && inverse.shape(0) == columns, "rows, codes and columns do not fit");
     require(free > 0 && width == columns + (intercept ? 1 : 0), "columns and weights do not fit");
@@ -174,7 +186,7 @@ Model make_model(const In<std::int32_t, 1>& codes, const In<double, 1>& weights,
     const std::size_t step = std::max<std::size_t>(1, (width + CHUNK_LANES - 1) / CHUNK_LANES) * CHUNK_LANES;
     std::vector<double> padded(free * step);
     for (std::size_t k = 0; k < free; ++k) std::copy_n(V.data() + k * width, width, padded.data() + k * step);
-    return Model{free, columns, width, step, std::move(padded), codes.data(), weights_or_null(weights, rows),
+    return Model{free, columns,   width,  step,  std::move(padded), codes.data(), weights_or_null(weights, rows),
                  base, intercept, sample, blas()};
 }
 
@@ -217,15 +229,18 @@ using Derivatives = std::tuple<double, double, double, Out<double>, Out<double>>
 
 // Derivatives of dense rows; the Hessian is that of every `sample`-th chunk of them, 0 is none.
 // base (n,), if there is any, is added to the scores of the one class.
-Derivatives softmax_derivatives(AnyRows X, In<double, 1> base, In<std::int32_t, 1> codes, In<double, 1> weights, In<double, 1> centre,
-                                In<double, 1> inverse, In<double, 2> V, bool intercept, std::size_t sample) {
+Derivatives softmax_derivatives(AnyRows X, In<double, 1> base, In<std::int32_t, 1> codes, In<double, 1> weights,
+                                In<double, 1> centre, In<double, 1> inverse, In<double, 2> V, bool intercept,
+                                std::size_t sample) {
     require(X.shape(1) == centre.shape(0), "rows and columns do not fit");
     require(base.shape(0) == 0 || (base.shape(0) == X.shape(0) && V.shape(0) == 1), "rows and their scores do not fit");
-    const Model model = make_model(codes, weights, base.shape(0) ? base.data() : nullptr, centre, inverse, V, intercept, sample, X.shape(0));
+    const Model model = make_model(codes, weights, base.shape(0) ? base.data() : nullptr, centre, inverse, V, intercept,
+                                   sample, X.shape(0));
     return with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
         return add_up(model, x.rows, [&] {
-            return [&, buffer = std::vector<T>(x.room(CHUNK_ROWS))](std::size_t first, std::size_t rows, double* cells) mutable {
+            return [&, buffer = std::vector<T>(x.room(CHUNK_ROWS))](std::size_t first, std::size_t rows,
+                                                                    double* cells) mutable {
                 const T* block = x.block(first, first + rows, buffer.data());
                 standardize_loop<T>()(block, rows, x.columns, centre.data(), inverse.data(), cells, model.step);
             };
@@ -235,8 +250,8 @@ Derivatives softmax_derivatives(AnyRows X, In<double, 1> base, In<std::int32_t, 
 
 // The same of sparse rows, made dense a chunk at a time.
 Derivatives crowded_softmax_derivatives(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes,
-                                        In<double, 1> weights, In<double, 1> centre, In<double, 1> inverse, In<double, 2> V,
-                                        bool intercept, std::size_t sample) {
+                                        In<double, 1> weights, In<double, 1> centre, In<double, 1> inverse,
+                                        In<double, 2> V, bool intercept, std::size_t sample) {
     const std::size_t columns = centre.shape(0);
     return with_sparse(data, indices, indptr, columns, [&](auto x) {
         const Model model = make_model(codes, weights, nullptr, centre, inverse, V, intercept, sample, x.rows);
@@ -256,10 +271,11 @@ Derivatives crowded_softmax_derivatives(AnyVector data, AnyVector indices, AnyVe
 
 // Derivatives of sparse rows by their stored cells alone, under weights (columns, K) and bias (K,):
 // loss, the greatest loss of a row, and the gradients by both.
-auto stored_softmax_derivatives(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes, In<double, 1> weights,
-                                In<double, 2> table, In<double, 1> bias) {
+auto stored_softmax_derivatives(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes,
+                                In<double, 1> weights, In<double, 2> table, In<double, 1> bias) {
     const std::size_t columns = table.shape(0), free = table.shape(1), classes = free + 1;
-    require(free > 0 && bias.shape(0) == free && indptr.shape(0) == codes.shape(0) + 1, "rows, codes and weights do not fit");
+    require(free > 0 && bias.shape(0) == free && indptr.shape(0) == codes.shape(0) + 1,
+            "rows, codes and weights do not fit");
     require_codes(codes, classes);
     const double* row_weights = weights_or_null(weights, codes.shape(0));
     auto gradient = make_array<double>({columns, free}), level = make_array<double>({free});
@@ -268,47 +284,52 @@ auto stored_softmax_derivatives(AnyVector data, AnyVector indices, AnyVector ind
         using Index = std::decay_t<decltype(*x.indptr)>;
         nb::gil_scoped_release release;
         const TableLoops<Index>& tables = table_loops<Index>();
-        const std::size_t stored = static_cast<std::size_t>(x.indptr[x.rows]), a_row = stored / std::max<std::size_t>(1, x.rows) + 1;
+        const std::size_t stored = static_cast<std::size_t>(x.indptr[x.rows]),
+                          a_row = stored / std::max<std::size_t>(1, x.rows) + 1;
         const std::size_t sums = (columns + 1) * free, step = free == 1 ? 1 : classes;
         const Ranges ranges(x.rows, a_row + free, sums);
         std::vector<std::vector<double>> parts(ranges.count());
         std::vector<ChunkLoss> losses(ranges.count());
-        in_pieces(ranges, 2 * a_row * free, [&](std::size_t range, std::size_t first, std::size_t last, std::size_t done) {
-            if (done == 0) parts[range].resize(sums);
-            double *slope = parts[range].data(), *rise = slope + columns * free;
-            std::vector<double> scores(CHUNK_ROWS * step), bends(CHUNK_ROWS), cells;
-            for (; first < last; first += CHUNK_ROWS) {
-                const std::size_t rows = std::min(CHUNK_ROWS, last - first);
-                double* row = scores.data();
-                for (std::size_t i = first; i < first + rows; ++i, row += step) {
-                    const Index begin = x.indptr[i];
-                    const std::size_t count = static_cast<std::size_t>(x.indptr[i + 1] - begin);
-                    cells.assign(x.data + begin, x.data + begin + count);
-                    std::copy_n(bias.data(), free, row);
-                    if (free > 1) row[free] = 0.0;
-                    tables.add_linear(cells.data(), {x.indices + begin, x.indices + stored, count}, table.data(), free, row);
-                }
-                const double* w = row_weights ? row_weights + first : nullptr;
-                const ChunkLoss more = free == 1 ? logistic_loops().two_classes(scores.data(), codes.data() + first, w, rows, bends.data())
-                                                 : logistic_loops().softmax_loss(scores.data(), codes.data() + first, w, rows, classes);
-                losses[range].total += more.total;
-                losses[range].worst = std::max(losses[range].worst, more.worst);
-                row = scores.data();
-                for (std::size_t i = first; i < first + rows; ++i, row += step) {
-                    if (free > 1) {
-                        const double mass = row_weights ? row_weights[i] : 1.0;
-                        for (std::size_t k = 0; k < free; ++k) row[k] *= mass;
-                        row[codes.data()[i]] -= mass;
+        in_pieces(
+            ranges, 2 * a_row * free, [&](std::size_t range, std::size_t first, std::size_t last, std::size_t done) {
+                if (done == 0) parts[range].resize(sums);
+                double *slope = parts[range].data(), *rise = slope + columns * free;
+                std::vector<double> scores(CHUNK_ROWS * step), bends(CHUNK_ROWS), cells;
+                for (; first < last; first += CHUNK_ROWS) {
+                    const std::size_t rows = std::min(CHUNK_ROWS, last - first);
+                    double* row = scores.data();
+                    for (std::size_t i = first; i < first + rows; ++i, row += step) {
+                        const Index begin = x.indptr[i];
+                        const std::size_t count = static_cast<std::size_t>(x.indptr[i + 1] - begin);
+                        cells.assign(x.data + begin, x.data + begin + count);
+                        std::copy_n(bias.data(), free, row);
+                        if (free > 1) row[free] = 0.0;
+                        tables.add_linear(cells.data(), {x.indices + begin, x.indices + stored, count}, table.data(),
+                                          free, row);
                     }
-                    for (std::size_t k = 0; k < free; ++k) rise[k] += row[k];
-                    for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) {
-                        const double cell = static_cast<double>(x.data[at]);
-                        double* into = slope + static_cast<std::size_t>(x.indices[at]) * free;
-                        for (std::size_t k = 0; k < free; ++k) into[k] += cell * row[k];
+                    const double* w = row_weights ? row_weights + first : nullptr;
+                    const ChunkLoss more =
+                        free == 1
+                            ? logistic_loops().two_classes(scores.data(), codes.data() + first, w, rows, bends.data())
+                            : logistic_loops().softmax_loss(scores.data(), codes.data() + first, w, rows, classes);
+                    losses[range].total += more.total;
+                    losses[range].worst = std::max(losses[range].worst, more.worst);
+                    row = scores.data();
+                    for (std::size_t i = first; i < first + rows; ++i, row += step) {
+                        if (free > 1) {
+                            const double mass = row_weights ? row_weights[i] : 1.0;
+                            for (std::size_t k = 0; k < free; ++k) row[k] *= mass;
+                            row[codes.data()[i]] -= mass;
+                        }
+                        for (std::size_t k = 0; k < free; ++k) rise[k] += row[k];
+                        for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) {
+                            const double cell = static_cast<double>(x.data[at]);
+                            double* into = slope + static_cast<std::size_t>(x.indices[at]) * free;
+                            for (std::size_t k = 0; k < free; ++k) into[k] += cell * row[k];
+                        }
                     }
                 }
-            }
-        });
+            });
         for (std::size_t range = 0; range < ranges.count(); ++range) {
             loss.total += losses[range].total;
             loss.worst = std::max(loss.worst, losses[range].worst);
@@ -332,14 +353,17 @@ auto exponentials(In<double, 1> x) {
 
 void bind_logistic(nb::module_& m) {
     using namespace nb::literals;
-    m.def("exp_of_nonpositive", &exponentials, "x"_a, "Return exp of numbers, all 0 or less, as loops take it: for tests.");
-    m.def("softmax_derivatives", &softmax_derivatives, "X"_a, "base"_a, "codes"_a, "weights"_a, "centre"_a, "inverse"_a, "V"_a,
-          "intercept"_a, "sample"_a,
+    m.def("exp_of_nonpositive", &exponentials, "x"_a,
+          "Return exp of numbers, all 0 or less, as loops take it: for tests.");
+    m.def("softmax_derivatives", &softmax_derivatives, "X"_a, "base"_a, "codes"_a, "weights"_a, "centre"_a, "inverse"_a,
+          "V"_a, "intercept"_a, "sample"_a,
           "Return loss, greatest loss, weight in the Hessian, gradient and Hessian of dense rows.");
-    m.def("crowded_softmax_derivatives", &crowded_softmax_derivatives, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a,
-          "centre"_a, "inverse"_a, "V"_a, "intercept"_a, "sample"_a, "Return the same of sparse rows, made dense.");
-    m.def("stored_softmax_derivatives", &stored_softmax_derivatives, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "weights"_a,
-          "table"_a, "bias"_a, "Return loss, greatest loss and gradients by table (columns, K) and bias, by stored cells.");
+    m.def("crowded_softmax_derivatives", &crowded_softmax_derivatives, "data"_a, "indices"_a, "indptr"_a, "codes"_a,
+          "weights"_a, "centre"_a, "inverse"_a, "V"_a, "intercept"_a, "sample"_a,
+          "Return the same of sparse rows, made dense.");
+    m.def("stored_softmax_derivatives", &stored_softmax_derivatives, "data"_a, "indices"_a, "indptr"_a, "codes"_a,
+          "weights"_a, "table"_a, "bias"_a,
+          "Return loss, greatest loss and gradients by table (columns, K) and bias, by stored cells.");
 }
 
 }  // namespace suffice

@@ -53,12 +53,15 @@ struct Axis {
     double within(double x) const { return x > low ? (x < high ? x : high) : low; }
     double point(std::size_t i) const { return within(first + spacing * static_cast<double>(i)); }
     // Whether x is on a bound and the gradient points outside.
-    bool points_outside(double x, double gradient) const { return (x <= low && gradient <= 0.0) || (x >= high && gradient >= 0.0); }
+    bool points_outside(double x, double gradient) const {
+        return (x <= low && gradient <= 0.0) || (x >= high && gradient >= 0.0);
+    }
 };
 
 // The axis of sample sizes between two.
 inline Axis axis_between(double low, double high, std::size_t points) {
-    if (!(low > 0.0 && low <= high && std::isfinite(high))) throw std::invalid_argument("sample sizes between no two numbers");
+    if (!(low > 0.0 && low <= high && std::isfinite(high)))
+        throw std::invalid_argument("sample sizes between no two numbers");
     return {std::log(low), std::log(high), points};
 }
 
@@ -164,7 +167,8 @@ Logs<N> compass_search(const Evidence& evidence, const Axes<N>& axes, Logs<N> at
 template <class Evidence, std::size_t N, class = void>
 struct has_gradient : std::false_type {};
 template <class Evidence, std::size_t N>
-struct has_gradient<Evidence, N, std::void_t<decltype(std::declval<const Evidence&>().gradient(Logs<N>{}))>> : std::true_type {};
+struct has_gradient<Evidence, N, std::void_t<decltype(std::declval<const Evidence&>().gradient(Logs<N>{}))>>
+    : std::true_type {};
 
 template <std::size_t N>
 struct Maximum {
@@ -208,8 +212,10 @@ Maximum<N> maximize(const Evidence& evidence, const Axes<N>& axes) {
         if (!is_local_maximum(place / columns, place % columns)) continue;
         const Logs<N> start = point(place / columns, place % columns);
         Logs<N> end;
-        if constexpr (has_gradient<Evidence, N>::value) end = newton_ascent<N>(evidence, axes, start);
-        else end = compass_search<N>(evidence, axes, start);
+        if constexpr (has_gradient<Evidence, N>::value)
+            end = newton_ascent<N>(evidence, axes, start);
+        else
+            end = compass_search<N>(evidence, axes, start);
         const double value = evidence.value(end);
         if (!(value > highest)) continue;
         best.at = end;

@@ -89,7 +89,8 @@ struct PseudocountEvidence {
         for (std::size_t i = 0; i < counts.size(); ++i)
             gain += times.data()[i] * digamma_step(pseudocount, counts.data()[i]);
         for (std::size_t g = 0; g < totals.size(); ++g)
-            loss += groups.data()[g] * levels.data()[g] * digamma_step(pseudocount * levels.data()[g], totals.data()[g]);
+            loss +=
+                groups.data()[g] * levels.data()[g] * digamma_step(pseudocount * levels.data()[g], totals.data()[g]);
         return {pseudocount * (gain - loss)};
     }
 };
@@ -238,10 +239,12 @@ struct CoefficientEvidence {
     double value(const Logs<1>& at) const {
         const double scale = std::exp(at[0]), precision = 1.0 / (scale * scale);
         double shrinkage = 0.0, total = 0.0;
-        for (std::size_t j = 0; j < eigenvalues.size(); ++j) shrinkage -= 0.5 * std::log1p(scale * scale * eigenvalues.data()[j]);
+        for (std::size_t j = 0; j < eigenvalues.size(); ++j)
+            shrinkage -= 0.5 * std::log1p(scale * scale * eigenvalues.data()[j]);
         for (std::size_t t = 0; t < yy.size(); ++t) {
             const double left = residual(t, precision);
-            total += shrinkage - (noise_scale.size() ? shape * std::log(noise_scale.data()[t] + 0.5 * left) : 0.5 * left);
+            total +=
+                shrinkage - (noise_scale.size() ? shape * std::log(noise_scale.data()[t] + 0.5 * left) : 0.5 * left);
         }
         return total;
     }
@@ -259,7 +262,8 @@ struct CoefficientEvidence {
                 const double weight = scale * (eigenvalues.data()[j] + precision);
                 fall += own[j] / (weight * weight);
             }
-            const double noise = noise_scale.size() ? (noise_scale.data()[t] + 0.5 * residual(t, precision)) / shape : 1.0;
+            const double noise =
+                noise_scale.size() ? (noise_scale.data()[t] + 0.5 * residual(t, precision)) / shape : 1.0;
             total += shrinkage + fall / noise;
         }
         return {total};
@@ -300,7 +304,8 @@ std::pair<std::vector<double>, bool> maximize_any(const nb::callable& evidence, 
         const auto found = maximize<1>(AnyEvidence<1>{evidence}, {Axis(low[0], high[0], points)});
         return {{found.at[0]}, found.flat};
     }
-    const auto found = maximize<2>(AnyEvidence<2>{evidence}, {Axis(low[0], high[0], points), Axis(low[1], high[1], points)});
+    const auto found =
+        maximize<2>(AnyEvidence<2>{evidence}, {Axis(low[0], high[0], points), Axis(low[1], high[1], points)});
     return {{found.at[0], found.at[1]}, found.flat};
 }
 
@@ -317,7 +322,8 @@ void require_levels(const In<double, 3>& counts, const In<double, 2>& shares, st
     require(fine, "counts of levels that have no share");
 }
 
-LevelEvidence levels_of(const In<double, 3>& counts, const In<double, 2>& shares, std::size_t group, std::size_t column) {
+LevelEvidence levels_of(const In<double, 3>& counts, const In<double, 2>& shares, std::size_t group,
+                        std::size_t column) {
     const std::size_t classes = counts.shape(1), levels = counts.shape(2);
     return {counts.data() + column * classes * levels, shares.data() + column * levels, classes, levels, group};
 }
@@ -348,13 +354,14 @@ Out<double> level_evidence(In<double, 3> counts, In<double, 2> shares, std::size
     for (std::size_t j = 0; j < sizes.size(); ++j) {
         const LevelEvidence evidence = levels_of(counts, shares, group, j);
         const double size = sizes.data()[j];
-        found.data()[j] = Gradient ? evidence.gradient({std::log(size)})[0] - 1.0 / (1.0 + size) : evidence.log_evidence(size);
+        found.data()[j] =
+            Gradient ? evidence.gradient({std::log(size)})[0] - 1.0 / (1.0 + size) : evidence.log_evidence(size);
     }
     return found;
 }
 
-PseudocountEvidence pseudocounts_of(In<double, 1> counts, In<double, 1> times, In<double, 1> totals, In<double, 1> levels,
-                                    In<double, 1> groups) {
+PseudocountEvidence pseudocounts_of(In<double, 1> counts, In<double, 1> times, In<double, 1> totals,
+                                    In<double, 1> levels, In<double, 1> groups) {
     require(counts.size() == times.size() && totals.size() == levels.size() && totals.size() == groups.size(),
             "counts and groups do not fit");
     require_positive(levels, "groups without levels");
@@ -376,12 +383,13 @@ void require_events(const In<double, 2>& seen, const In<double, 2>& events, cons
     require_positive(centre, "rates of 0 and below");
 }
 
-EventEvidence events_of(const In<double, 2>& seen, const In<double, 2>& events, const In<double, 1>& centre, std::size_t j) {
+EventEvidence events_of(const In<double, 2>& seen, const In<double, 2>& events, const In<double, 1>& centre,
+                        std::size_t j) {
     return {seen.data() + j, events.data() + j, seen.shape(0), seen.shape(1), centre.data()[j]};
 }
 
-Out<double> event_sample_sizes(In<double, 2> seen, In<double, 2> events, In<double, 1> centre, std::pair<double, double> ends,
-                               double otherwise) {
+Out<double> event_sample_sizes(In<double, 2> seen, In<double, 2> events, In<double, 1> centre,
+                               std::pair<double, double> ends, double otherwise) {
     require_events(seen, events, centre);
     const Axes<1> axes = {axis_between(ends.first, ends.second, MANY_POINTS)};
     Out<double> sizes = make_array<double>({centre.size()}, false);
@@ -399,7 +407,8 @@ Out<double> event_sample_sizes(In<double, 2> seen, In<double, 2> events, In<doub
 auto event_evidence(In<double, 2> seen, In<double, 2> events, In<double, 1> centre, double size) {
     require_events(seen, events, centre);
     require(size > 0.0, "sample sizes of 0 and below");
-    Out<double> values = make_array<double>({centre.size()}, false), gradients = make_array<double>({centre.size()}, false);
+    Out<double> values = make_array<double>({centre.size()}, false),
+                gradients = make_array<double>({centre.size()}, false);
     for (std::size_t j = 0; j < centre.size(); ++j) {
         const EventEvidence evidence = events_of(seen, events, centre, j);
         values.data()[j] = evidence.value({std::log(size)});
@@ -426,7 +435,8 @@ NormalEvidence normals_of(const In<double, 2>& rows, const In<double, 2>& scatte
 Out<double> normal_sample_sizes(In<double, 2> rows, In<double, 2> scatter, In<double, 2> away, In<double, 1> variance,
                                 std::size_t group, std::pair<double, double> low, std::pair<double, double> high) {
     require_cells(rows, scatter, away, variance, group);
-    const Axes<2> axes = {axis_between(low.first, high.first, FEW_POINTS), axis_between(low.second, high.second, FEW_POINTS)};
+    const Axes<2> axes = {axis_between(low.first, high.first, FEW_POINTS),
+                          axis_between(low.second, high.second, FEW_POINTS)};
     Out<double> sizes = make_array<double>({rows.shape(0), 2}, false);
     nb::gil_scoped_release release;
     const Ranges ranges(rows.shape(0), SEARCH * rows.shape(1));
@@ -439,11 +449,12 @@ Out<double> normal_sample_sizes(In<double, 2> rows, In<double, 2> scatter, In<do
     return sizes;
 }
 
-auto normal_evidence(In<double, 2> rows, In<double, 2> scatter, In<double, 2> away, In<double, 1> variance, std::size_t group,
-                     double k, double a) {
+auto normal_evidence(In<double, 2> rows, In<double, 2> scatter, In<double, 2> away, In<double, 1> variance,
+                     std::size_t group, double k, double a) {
     require_cells(rows, scatter, away, variance, group);
     require(k > 0.0 && a > 0.0, "sample sizes of 0 and below");
-    Out<double> values = make_array<double>({rows.shape(0)}, false), gradients = make_array<double>({rows.shape(0), 2}, false);
+    Out<double> values = make_array<double>({rows.shape(0)}, false),
+                gradients = make_array<double>({rows.shape(0), 2}, false);
     for (std::size_t j = 0; j < rows.shape(0); ++j) {
         const NormalEvidence evidence = normals_of(rows, scatter, away, variance, group, j);
         values.data()[j] = evidence.value({std::log(k), std::log(a)});
@@ -453,7 +464,8 @@ auto normal_evidence(In<double, 2> rows, In<double, 2> scatter, In<double, 2> aw
     return std::make_pair(values, gradients);
 }
 
-CovarianceEvidence covariances_of(const In<double, 2>& values, const In<double, 2>& away, const In<double, 1>& rows, bool tied) {
+CovarianceEvidence covariances_of(const In<double, 2>& values, const In<double, 2>& away, const In<double, 1>& rows,
+                                  bool tied) {
     const std::size_t classes = away.shape(0), d = away.shape(1);
     require(values.shape(0) == (tied ? 1 : classes) && values.shape(1) == d && rows.size() == classes,
             "eigenvalues, means and rows do not fit");
@@ -462,8 +474,9 @@ CovarianceEvidence covariances_of(const In<double, 2>& values, const In<double, 
 
 // The sample sizes of the location and, half, of the covariance; NaN if means are so far away that
 // a determinant has no digit left.
-std::pair<double, double> covariance_sample_sizes(In<double, 2> values, In<double, 2> away, In<double, 1> rows, bool tied,
-                                                  std::pair<double, double> low, std::pair<double, double> high) {
+std::pair<double, double> covariance_sample_sizes(In<double, 2> values, In<double, 2> away, In<double, 1> rows,
+                                                  bool tied, std::pair<double, double> low,
+                                                  std::pair<double, double> high) {
     const CovarianceEvidence evidence = covariances_of(values, away, rows, tied);
     // From hardly any row to more than most data have: 0.01, 0.1, ..., 100.
     const double first = std::log(0.01), spacing = std::log(10.0);
@@ -475,13 +488,14 @@ std::pair<double, double> covariance_sample_sizes(In<double, 2> values, In<doubl
     return evidence.lost ? std::make_pair(NONE, NONE) : std::make_pair(std::exp(at[0]), std::exp(at[1]));
 }
 
-double covariance_evidence(In<double, 2> values, In<double, 2> away, In<double, 1> rows, bool tied, double k, double half) {
+double covariance_evidence(In<double, 2> values, In<double, 2> away, In<double, 1> rows, bool tied, double k,
+                           double half) {
     require(k > 0.0 && half > 0.0, "sample sizes of 0 and below");
     return covariances_of(values, away, rows, tied).value({std::log(k), std::log(half)});
 }
 
-CoefficientEvidence coefficients_of(In<double, 1> eigenvalues, In<double, 2> squares, In<double, 1> yy, In<double, 1> rounding,
-                                    In<double, 1> noise_scale, double shape) {
+CoefficientEvidence coefficients_of(In<double, 1> eigenvalues, In<double, 2> squares, In<double, 1> yy,
+                                    In<double, 1> rounding, In<double, 1> noise_scale, double shape) {
     require(squares.shape(0) == yy.size() && squares.shape(1) == eigenvalues.size() && rounding.size() == yy.size(),
             "targets and coefficients do not fit");
     require(noise_scale.size() == 0 || noise_scale.size() == yy.size(), "targets and noise do not fit");
@@ -489,8 +503,9 @@ CoefficientEvidence coefficients_of(In<double, 1> eigenvalues, In<double, 2> squ
 }
 
 // The scale of most evidence between two, or NaN if all are alike.
-double best_coefficient_scale(In<double, 1> eigenvalues, In<double, 2> squares, In<double, 1> yy, In<double, 1> rounding,
-                              In<double, 1> noise_scale, double shape, std::pair<double, double> ends) {
+double best_coefficient_scale(In<double, 1> eigenvalues, In<double, 2> squares, In<double, 1> yy,
+                              In<double, 1> rounding, In<double, 1> noise_scale, double shape,
+                              std::pair<double, double> ends) {
     const CoefficientEvidence evidence = coefficients_of(eigenvalues, squares, yy, rounding, noise_scale, shape);
     const Axes<1> axes = {axis_between(ends.first, ends.second, 5 * MANY_POINTS)};
     nb::gil_scoped_release release;
@@ -516,16 +531,17 @@ void bind_prior_sample_sizes(nb::module_& m) {
           "Return what prior rates (d,) are worth, or `otherwise` for columns never seen.");
     m.def("event_evidence", &event_evidence, "seen"_a, "events"_a, "centre"_a, "size"_a,
           "Return the log evidences of events, (d,), and their gradients by the log sample size.");
-    m.def("normal_sample_sizes", &normal_sample_sizes, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a, "low"_a,
-          "high"_a, "Return what prior means and variances of cells (n, m) are worth, (n, 2).");
+    m.def("normal_sample_sizes", &normal_sample_sizes, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a,
+          "low"_a, "high"_a, "Return what prior means and variances of cells (n, m) are worth, (n, 2).");
     m.def("normal_evidence", &normal_evidence, "rows"_a, "scatter"_a, "away"_a, "variance"_a, "group"_a, "k"_a, "a"_a,
           "Return the log evidences of cells, (n,), and their gradients by log k and log a, (n, 2).");
-    m.def("covariance_sample_sizes", &covariance_sample_sizes, "values"_a, "away"_a, "rows"_a, "tied"_a, "low"_a, "high"_a,
-          "Return what the prior location is worth, and half of what the prior covariance is.");
+    m.def("covariance_sample_sizes", &covariance_sample_sizes, "values"_a, "away"_a, "rows"_a, "tied"_a, "low"_a,
+          "high"_a, "Return what the prior location is worth, and half of what the prior covariance is.");
     m.def("covariance_evidence", &covariance_evidence, "values"_a, "away"_a, "rows"_a, "tied"_a, "k"_a, "half"_a,
           "Return the log evidence of moments of whole rows.");
-    m.def("best_coefficient_scale", &best_coefficient_scale, "eigenvalues"_a, "squares"_a, "yy"_a, "rounding"_a, "noise_scale"_a,
-          "shape"_a, "ends"_a, "Return the scale of coefficients with most evidence, or NaN if all are alike.");
+    m.def("best_coefficient_scale", &best_coefficient_scale, "eigenvalues"_a, "squares"_a, "yy"_a, "rounding"_a,
+          "noise_scale"_a, "shape"_a, "ends"_a,
+          "Return the scale of coefficients with most evidence, or NaN if all are alike.");
     m.def(
         "gamma_steps",
         [](double z, double step) {

@@ -40,7 +40,9 @@ class RunTable {
     }
 
     // Ask for the memory in which a run will be looked for.
-    void expect(std::int64_t parent, std::int64_t last) const { prefetch(&slots_[mix(key(parent, last)) & (slots_.size() - 1)]); }
+    void expect(std::int64_t parent, std::int64_t last) const {
+        prefetch(&slots_[mix(key(parent, last)) & (slots_.size() - 1)]);
+    }
 
     struct Found {
         std::int64_t run = UNKNOWN;
@@ -57,7 +59,8 @@ class RunTable {
         if (2 * (runs() + 1) > slots_.size()) grow();
         Slot& slot = slots_[place(key(parent, last))];
         if (slot.run == UNKNOWN) {
-            if (static_cast<std::int64_t>(runs()) >= RUNS - 1) throw std::length_error("more runs of words than have numbers");
+            if (static_cast<std::int64_t>(runs()) >= RUNS - 1)
+                throw std::length_error("more runs of words than have numbers");
             keys_.push_back(key(parent, last));
             slot = {keys_.back(), static_cast<std::int32_t>(runs() - 1), UNKNOWN};
         }

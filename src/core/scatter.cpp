@@ -72,21 +72,26 @@ struct PackedRows {
     std::vector<double> weighted;   // the same, or empty if every row weighs 1
 
     explicit PackedRows(const WeightedRows& rows)
-        : columns(rows.columns), ends(rows.classes + 1), plain(BLOCK * columns), weighted(rows.weights ? BLOCK * columns : 0) {}
+        : columns(rows.columns),
+          ends(rows.classes + 1),
+          plain(BLOCK * columns),
+          weighted(rows.weights ? BLOCK * columns : 0) {}
 
     // Add plain[:, low:high]' weighted[:, low:] to the products of class c, high being the panel's end.
     void add_panel(const Blas& blas, std::size_t c, std::size_t low, double* products) const {
         const std::size_t high = std::min(low + PANEL, columns);
         for (std::size_t first = c ? ends[c - 1] : 0; first < ends[c]; first += CHUNK) {
             const std::size_t from = first * columns + low, rows = std::min(CHUNK, ends[c] - first);
-            blas.multiply(plain.data() + from, columns, true, (weighted.empty() ? plain : weighted).data() + from, columns, false,
-                          high - low, rows, columns - low, 1.0, products + low * columns + low, columns);
+            blas.multiply(plain.data() + from, columns, true, (weighted.empty() ? plain : weighted).data() + from,
+                          columns, false, high - low, rows, columns - low, 1.0, products + low * columns + low,
+                          columns);
         }
     }
 };
 
 template <class T>
-void WeightedRows::pack(const T* x, std::size_t start, std::size_t rows, PackedRows& packed, const ScatterSums& sums) const {
+void WeightedRows::pack(const T* x, std::size_t start, std::size_t rows, PackedRows& packed,
+                        const ScatterSums& sums) const {
     std::size_t* ends = packed.ends.data();
     std::fill_n(ends, classes + 1, 0);
     for (std::size_t i = 0; i < rows; ++i) ++ends[codes[start + i] + 1];
@@ -127,7 +132,8 @@ auto scatter(AnyRows X, In<double, 2> targets, In<std::int32_t, 1> codes, In<dou
             using T = typename decltype(x)::Cell;
             const auto& loops = check_loops<T>();
             // Packs the block that starts with a row; says whether it was finite.
-            auto pack = [&](std::size_t start, std::size_t stop, T* buffer, PackedRows& packed, const ScatterSums& sums) {
+            auto pack = [&](std::size_t start, std::size_t stop, T* buffer, PackedRows& packed,
+                            const ScatterSums& sums) {
                 const T* block = x.block(start, stop, buffer);
                 if (!loops.finite(block, (stop - start) * columns)) return false;
                 rows.pack(block, start, stop - start, packed, sums);
@@ -183,8 +189,10 @@ auto scatter(AnyRows X, In<double, 2> targets, In<std::int32_t, 1> codes, In<dou
             }
         };
         with_cells(X, [&](auto x) {
-            if (targets.shape(1) == 0) add_up(x);
-            else add_up(JoinedCells<typename decltype(x)::Cell>{x, targets.data(), targets.shape(1)});
+            if (targets.shape(1) == 0)
+                add_up(x);
+            else
+                add_up(JoinedCells<typename decltype(x)::Cell>{x, targets.data(), targets.shape(1)});
         });
         for (std::size_t c = 0; c < classes; ++c) {
             double* products = sum_xx.data() + c * columns * columns;

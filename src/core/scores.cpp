@@ -14,7 +14,8 @@ namespace {
 constexpr double INF = std::numeric_limits<double>::infinity();
 
 // Write the most probable class of every row; return how many rows were impossible.
-std::size_t find_best(const double* joint, std::size_t rows, std::size_t classes, const double* log_prior, std::int64_t* best) {
+std::size_t find_best(const double* joint, std::size_t rows, std::size_t classes, const double* log_prior,
+                      std::int64_t* best) {
     std::size_t impossible = 0;
     for (std::size_t i = 0; i < rows; ++i, joint += classes) {
         std::size_t top = 0;
@@ -47,9 +48,9 @@ Answers answer_scores(In<double, 2> joint, In<double, 1> log_prior, const std::s
     require(log_prior.shape(0) == classes, "scores and prior do not fit");
     return answer_rows(joint.shape(0), classes, log_prior, answer_of(answer),
                        [&](std::size_t start, std::size_t stop, double* scores) -> std::int64_t {
-        std::copy_n(joint.data() + start * classes, (stop - start) * classes, scores);
-        return -1;
-    });
+                           std::copy_n(joint.data() + start * classes, (stop - start) * classes, scores);
+                           return -1;
+                       });
 }
 
 }  // namespace
@@ -67,11 +68,17 @@ std::size_t finish(Answer answer, double* joint, std::size_t rows, std::size_t c
                    std::int64_t* best, double* density) {
     if (classes == 0) return 0;
     switch (answer) {
-        case Answer::log_proba: return score_loops().log_softmax(joint, rows, classes, log_prior);
-        case Answer::proba: return score_loops().softmax(joint, rows, classes, log_prior);
-        case Answer::best: return find_best(joint, rows, classes, log_prior, best);
-        case Answer::log_density: add_over_classes(joint, rows, classes, density); return 0;
-        default: return 0;
+        case Answer::log_proba:
+            return score_loops().log_softmax(joint, rows, classes, log_prior);
+        case Answer::proba:
+            return score_loops().softmax(joint, rows, classes, log_prior);
+        case Answer::best:
+            return find_best(joint, rows, classes, log_prior, best);
+        case Answer::log_density:
+            add_over_classes(joint, rows, classes, density);
+            return 0;
+        default:
+            return 0;
     }
 }
 

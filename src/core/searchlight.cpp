@@ -42,7 +42,8 @@ struct Box {
         std::size_t cells = 1;
         for (std::size_t axis = 0; axis < 3; ++axis) {
             const std::int64_t side = given.data()[axis];
-            require(side > 0 && static_cast<std::uint64_t>(side) <= MAX_CELLS / cells, "a grid without cells, or of too many");
+            require(side > 0 && static_cast<std::uint64_t>(side) <= MAX_CELLS / cells,
+                    "a grid without cells, or of too many");
             cells *= sides[axis] = static_cast<std::size_t>(side);
         }
     }
@@ -52,7 +53,8 @@ struct Box {
 
 // Sum windows of odd width, clipped at the ends, along the middle of three axes: each neighbour is
 // added to all cells at once.
-void narrow_sums(const double* source, std::size_t outer, std::size_t length, std::size_t inner, std::size_t width, double* out) {
+void narrow_sums(const double* source, std::size_t outer, std::size_t length, std::size_t inner, std::size_t width,
+                 double* out) {
     const auto add = searchlight_loops().add;
     const std::size_t size = length * inner;
     for (std::size_t o = 0; o < outer; ++o, source += size, out += size) {
@@ -69,12 +71,14 @@ void narrow_sums(const double* source, std::size_t outer, std::size_t length, st
 // A window is the end of one block of `width` cells and the start of the next, so running sums
 // within blocks, ahead and behind, are all it takes. Nothing is ever subtracted: a huge number
 // spoils the windows that it is in and no others.
-void wide_sums(const double* source, std::size_t outer, std::size_t length, std::size_t inner, std::size_t width, double* ahead,
-               double* behind, double* out) {
+void wide_sums(const double* source, std::size_t outer, std::size_t length, std::size_t inner, std::size_t width,
+               double* ahead, double* behind, double* out) {
     const auto add_many = searchlight_loops().add;
     const auto add = [=](const double* from, double* to) {
-        if (inner == 1) *to += *from;
-        else add_many(from, inner, to);
+        if (inner == 1)
+            *to += *from;
+        else
+            add_many(from, inner, to);
     };
     const std::size_t size = length * inner;
     for (std::size_t o = 0; o < outer; ++o, source += size, out += size) {
@@ -91,8 +95,10 @@ void wide_sums(const double* source, std::size_t outer, std::size_t length, std:
             // Clipped to a part of one block, a window begins or ends with it.
             const bool one_block = first / width == last / width;
             const double* from = one_block && first % width == 0 ? start : end;
-            if (inner == 1) out[p] = *from;
-            else std::copy_n(from, inner, out + p * inner);
+            if (inner == 1)
+                out[p] = *from;
+            else
+                std::copy_n(from, inner, out + p * inner);
             if (!one_block) add(start, out + p * inner);
         }
     }
@@ -112,8 +118,10 @@ struct CubeSums {
         const std::size_t shapes[3][3] = {{a * b, c, 1}, {a, b, c}, {1, a, b * c}};
         for (const auto& [outer, length, inner] : shapes) {
             if (length == 1 || width == 1) continue;
-            if (width < WIDE) narrow_sums(source, outer, length, inner, width, target);
-            else wide_sums(source, outer, length, inner, width, ahead.data(), behind.data(), target);
+            if (width < WIDE)
+                narrow_sums(source, outer, length, inner, width, target);
+            else
+                wide_sums(source, outer, length, inner, width, ahead.data(), behind.data(), target);
             std::swap(source, target);
         }
         return source;
@@ -304,15 +312,27 @@ struct Searchlight {
             }
         }
         std::fill(room.cubes.grid.begin(), room.cubes.grid.end(), 0.0);
-        for (std::size_t v = 0; v < voxels(); ++v) room.cubes.grid[static_cast<std::size_t>(cells[v])] = room.density[v];
+        for (std::size_t v = 0; v < voxels(); ++v)
+            room.cubes.grid[static_cast<std::size_t>(cells[v])] = room.density[v];
     }
 
     // Everything that all rows say, from which a thread starts.
     Room whole() const {
         const std::size_t all = classes * voxels(), grid = box.cells();
-        Room room{Numbers(counts, counts + classes), Numbers(mean, mean + all), Numbers(scatter, scatter + all),
-                  Numbers(voxels()), Numbers(voxels()), Numbers(voxels()), Numbers(grid), Law(all), CubeSums(grid, width),
-                  std::vector<char>(classes, 1), std::vector<char>(all), std::vector<std::int64_t>(grid), std::vector<std::int64_t>(grid), {}};
+        Room room{Numbers(counts, counts + classes),
+                  Numbers(mean, mean + all),
+                  Numbers(scatter, scatter + all),
+                  Numbers(voxels()),
+                  Numbers(voxels()),
+                  Numbers(voxels()),
+                  Numbers(grid),
+                  Law(all),
+                  CubeSums(grid, width),
+                  std::vector<char>(classes, 1),
+                  std::vector<char>(all),
+                  std::vector<std::int64_t>(grid),
+                  std::vector<std::int64_t>(grid),
+                  {}};
         set_law(room);
         return room;
     }
@@ -333,8 +353,9 @@ struct Searchlight {
                 // Shares, or the mean under a Dirichlet of ones.
                 const double start = std::log(room.left[c] + (prior[0] == nullptr ? 0.0 : 1.0));
                 set_densities(c, room);
-                searchlight_loops().keep_best(room.cubes.add_up(box, width), start, static_cast<std::size_t>(codes[i]) == c,
-                                              box.cells(), room.best.data(), room.hits.data());
+                searchlight_loops().keep_best(room.cubes.add_up(box, width), start,
+                                              static_cast<std::size_t>(codes[i]) == c, box.cells(), room.best.data(),
+                                              room.hits.data());
             }
             for (std::size_t at = 0; at < box.cells(); ++at) room.right[at] += room.hits[at];
         }
@@ -354,13 +375,17 @@ struct Searchlight {
 // Rows are left out fold by fold: fold f's are order[starts[f]:starts[f + 1]]. `cells` are the
 // places of the voxels in the grid, given flat.
 auto searchlight(AnyRows X, In<std::int32_t, 1> codes, In<std::int64_t, 1> fold_of, In<std::int64_t, 1> order,
-                 In<std::int64_t, 1> starts, In<double, 1> counts, In<double, 2> mean, In<double, 2> scatter, In<double, 3> prior,
-                 bool tied, double unseen, In<std::int64_t, 1> cells, In<std::int64_t, 1> sides, std::size_t width) {
+                 In<std::int64_t, 1> starts, In<double, 1> counts, In<double, 2> mean, In<double, 2> scatter,
+                 In<double, 3> prior, bool tied, double unseen, In<std::int64_t, 1> cells, In<std::int64_t, 1> sides,
+                 std::size_t width) {
     const std::size_t rows = X.shape(0), classes = mean.shape(0), voxels = mean.shape(1), all = classes * voxels;
     const Box box(sides);
-    require(codes.shape(0) == rows && fold_of.shape(0) == rows && X.shape(1) == voxels, "rows, codes and folds do not fit");
-    require(counts.shape(0) == classes && scatter.shape(0) == classes && scatter.shape(1) == voxels, "moments do not fit");
-    require(prior.size() == 0 || (prior.shape(0) == 4 && prior.shape(1) == classes && prior.shape(2) == voxels), "a prior does not fit");
+    require(codes.shape(0) == rows && fold_of.shape(0) == rows && X.shape(1) == voxels,
+            "rows, codes and folds do not fit");
+    require(counts.shape(0) == classes && scatter.shape(0) == classes && scatter.shape(1) == voxels,
+            "moments do not fit");
+    require(prior.size() == 0 || (prior.shape(0) == 4 && prior.shape(1) == classes && prior.shape(2) == voxels),
+            "a prior does not fit");
     require(cells.shape(0) == voxels && width % 2 == 1, "voxels and grid do not fit");
     require(voxels == 0 || largest_index(cells.data(), voxels) < box.cells(), "voxels outside the grid");
     require(order.shape(0) == 0 || largest_index(order.data(), order.shape(0)) < rows, "rows that there are not");
@@ -372,12 +397,23 @@ auto searchlight(AnyRows X, In<std::int32_t, 1> codes, In<std::int64_t, 1> fold_
     with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
         const double* p = prior.size() == 0 ? nullptr : prior.data();
-        const Searchlight<T> light{x, codes.data(), fold_of.data(), counts.data(), mean.data(), scatter.data(),
+        const Searchlight<T> light{x,
+                                   codes.data(),
+                                   fold_of.data(),
+                                   counts.data(),
+                                   mean.data(),
+                                   scatter.data(),
                                    {p, p ? p + all : p, p ? p + 2 * all : p, p ? p + 3 * all : p},
-                                   tied, unseen, cells.data(), box, classes, width};
+                                   tied,
+                                   unseen,
+                                   cells.data(),
+                                   box,
+                                   classes,
+                                   width};
         const Room whole = light.whole();
         const std::size_t folds = starts.shape(0) - 1;
-        const Ranges ranges(folds, std::max(all, classes * box.cells()) * (order.shape(0) / std::max<std::size_t>(1, folds) + 1));
+        const Ranges ranges(
+            folds, std::max(all, classes * box.cells()) * (order.shape(0) / std::max<std::size_t>(1, folds) + 1));
         // Each thread takes the room that another left, so there are no more than threads.
         std::mutex lock;
         std::vector<std::unique_ptr<Room>> rooms;
@@ -394,13 +430,15 @@ auto searchlight(AnyRows X, In<std::int32_t, 1> codes, In<std::int64_t, 1> fold_
             std::vector<T> buffer(x.room(1));
             for (std::size_t f = ranges.start(range); f < ranges.stop(range); ++f) {
                 const std::int64_t first = starts.data()[f], last = starts.data()[f + 1];
-                light.try_fold(order.data() + first, static_cast<std::size_t>(last - first), whole.law, buffer.data(), *room);
+                light.try_fold(order.data() + first, static_cast<std::size_t>(last - first), whole.law, buffer.data(),
+                               *room);
             }
             const std::lock_guard<std::mutex> guard(lock);
             rooms.push_back(std::move(room));
         });
         for (const auto& room : rooms) {
-            for (std::size_t v = 0; v < voxels; ++v) right.data()[v] += room->right[static_cast<std::size_t>(cells.data()[v])];
+            for (std::size_t v = 0; v < voxels; ++v)
+                right.data()[v] += room->right[static_cast<std::size_t>(cells.data()[v])];
             for (std::size_t at = 0; at < all; ++at) flat.data()[at] = flat.data()[at] || room->flat[at];
         }
     });
@@ -412,9 +450,10 @@ auto searchlight(AnyRows X, In<std::int32_t, 1> codes, In<std::int64_t, 1> fold_
 void bind_searchlight(nb::module_& m) {
     using namespace nb::literals;
     m.attr("WIDE") = WIDE;
-    m.def("cube_sums", &cube_sums, "grid"_a, "sides"_a, "width"_a, "Return the sums of cubes about every cell of a grid, given flat.");
-    m.def("searchlight", &searchlight, "X"_a, "codes"_a, "fold_of"_a, "order"_a, "starts"_a, "counts"_a, "mean"_a, "scatter"_a,
-          "prior"_a, "tied"_a, "unseen"_a, "cells"_a, "sides"_a, "width"_a,
+    m.def("cube_sums", &cube_sums, "grid"_a, "sides"_a, "width"_a,
+          "Return the sums of cubes about every cell of a grid, given flat.");
+    m.def("searchlight", &searchlight, "X"_a, "codes"_a, "fold_of"_a, "order"_a, "starts"_a, "counts"_a, "mean"_a,
+          "scatter"_a, "prior"_a, "tied"_a, "unseen"_a, "cells"_a, "sides"_a, "width"_a,
           "Return how often cubes (V,) tell the class of left-out rows, and where classes are flat.");
 }
 

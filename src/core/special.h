@@ -104,8 +104,10 @@ struct LogProduct {
     }
     // By a (a + 1) ... (a + x - 1), as `log_rising`.
     void multiply_rising(double a, double x) {
-        if (x == 1.0) multiply(a);
-        else total += log_rising(a, x);
+        if (x == 1.0)
+            multiply(a);
+        else
+            total += log_rising(a, x);
     }
     double log() const { return total + std::log(product); }
 };

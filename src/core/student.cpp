@@ -72,8 +72,8 @@ struct Held {
         const StudentLoops& loops = student_loops();
         for (int step = 0; step < MAX_EM_STEPS; ++step) {
             const double before = m, width = scale;
-            const StudentSums sums = loops.add_up(weight.data(), centre.data(), variance.data(), weight.size(), m, shape / scale,
-                                                  1.0 / (k + total), degrees);
+            const StudentSums sums = loops.add_up(weight.data(), centre.data(), variance.data(), weight.size(), m,
+                                                  shape / scale, 1.0 / (k + total), degrees);
             const double shift = sums.first / sums.weight;
             total = sums.weight;
             mean = m + shift;
@@ -81,7 +81,8 @@ struct Held {
             squares = std::max(sums.second - shift * sums.first, 0.0);
             scale = prior.b + 0.5 * (squares + k * total / (k + total) * mean * mean);
             // Numbers that are none do not move.
-            const bool moves = std::fabs(m - before) > STILL * std::sqrt(scale / shape) + 4.0 * EPSILON * std::fabs(mean);
+            const bool moves =
+                std::fabs(m - before) > STILL * std::sqrt(scale / shape) + 4.0 * EPSILON * std::fabs(mean);
             if (!moves && !(std::fabs(scale - width) > STILL * scale)) break;
         }
         return {m, k + total, shape, scale};
@@ -174,7 +175,8 @@ Out<double> fit_students(In<double, 3> cells, double k, double a, double varianc
     return found;
 }
 
-std::tuple<double, double, double> student_bound(In<double, 3> cells, double k, double a, double variance, double degrees) {
+std::tuple<double, double, double> student_bound(In<double, 3> cells, double k, double a, double variance,
+                                                 double degrees) {
     require_cells(cells, degrees);
     prior_of(k, a, variance);
     nb::gil_scoped_release release;
@@ -255,8 +257,8 @@ Out<double> student_densities(In<double, 1> x, In<double, 2> believed, double de
 //
 // learned, at : (n,) the number that was counted for it, and its cell; -1 if missing
 Out<double> student_left_out(In<double, 1> x, In<double, 1> learned, In<std::int32_t, 1> at, In<std::int32_t, 1> codes,
-                             In<double, 1> weights, In<double, 3> cells, double k, double a, double variance, double degrees,
-                             bool plugged) {
+                             In<double, 1> weights, In<double, 3> cells, double k, double a, double variance,
+                             double degrees, bool plugged) {
     require_cells(cells, degrees);
     const std::size_t size = cells.shape(2), rows = x.size();
     require(learned.size() == rows && at.size() == rows && codes.size() == rows, "numbers and cells do not fit");
@@ -306,8 +308,9 @@ void bind_student(nb::module_& m) {
           "Return location, scale and degrees, (C, 3), of the t's that NIGs (C, 4) foretell.");
     m.def("student_densities", &student_densities, "x"_a, "believed"_a, "degrees"_a, "plugged"_a,
           "Return the log densities (n, C) of numbers under such t's.");
-    m.def("student_left_out", &student_left_out, "x"_a, "learned"_a, "at"_a, "codes"_a, "weights"_a, "cells"_a, "k"_a, "a"_a,
-          "variance"_a, "degrees"_a, "plugged"_a, "Return the log densities (n,) under each row's own class without the row.");
+    m.def("student_left_out", &student_left_out, "x"_a, "learned"_a, "at"_a, "codes"_a, "weights"_a, "cells"_a, "k"_a,
+          "a"_a, "variance"_a, "degrees"_a, "plugged"_a,
+          "Return the log densities (n,) under each row's own class without the row.");
 }
 
 }  // namespace suffice

@@ -64,7 +64,8 @@ struct LinearTable {
             const std::size_t j = column(at);
             if (x != x) {
                 missing = true;
-                for (std::size_t c = 0; c < classes() && missing_bias.size() > 0; ++c) sums[c] -= missing_bias.data()[j * classes() + c];
+                for (std::size_t c = 0; c < classes() && missing_bias.size() > 0; ++c)
+                    sums[c] -= missing_bias.data()[j * classes() + c];
             } else if (std::isinf(x) || x < lowest) {
                 return false;
             } else if (x != 0.0) {
@@ -90,8 +91,8 @@ struct LinearTable {
 // Rows of a dense table that are multiplied at once.
 constexpr std::size_t BLOCK = 64;
 
-Answers table_scores(AnyRows X, In<double, 2> table, In<double, 1> bias, In<double, 2> missing_bias, double lowest, bool one_total,
-                     In<double, 1> log_prior, const std::string& answer) {
+Answers table_scores(AnyRows X, In<double, 2> table, In<double, 1> bias, In<double, 2> missing_bias, double lowest,
+                     bool one_total, In<double, 1> log_prior, const std::string& answer) {
     const LinearTable model{table, bias, missing_bias, lowest, one_total};
     model.check(log_prior);
     const std::size_t columns = model.words(), classes = model.classes();
@@ -100,35 +101,37 @@ Answers table_scores(AnyRows X, In<double, 2> table, In<double, 1> bias, In<doub
     const Blas& library = blas();
     return with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
-        return answer_rows(x.rows, columns, log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
-            std::vector<T> buffer(x.room(BLOCK));
-            std::vector<double> numbers(std::is_same_v<T, double> ? 0 : BLOCK * columns);
-            for (std::size_t first = start; first < stop; first += BLOCK) {
-                const std::size_t rows = std::min(BLOCK, stop - first);
-                const T* block = x.block(first, first + rows, buffer.data());
-                double* scores = joint + (first - start) * classes;
-                for (std::size_t at = 0; at < rows * classes; ++at) scores[at] += bias.data()[at % classes];
-                if (finite && model.is_plain(block, rows * columns)) {
-                    const double* cells;
-                    if constexpr (std::is_same_v<T, double>) {
-                        cells = block;
-                    } else {
-                        std::copy_n(block, rows * columns, numbers.data());
-                        cells = numbers.data();
+        return answer_rows(
+            x.rows, columns, log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
+                std::vector<T> buffer(x.room(BLOCK));
+                std::vector<double> numbers(std::is_same_v<T, double> ? 0 : BLOCK * columns);
+                for (std::size_t first = start; first < stop; first += BLOCK) {
+                    const std::size_t rows = std::min(BLOCK, stop - first);
+                    const T* block = x.block(first, first + rows, buffer.data());
+                    double* scores = joint + (first - start) * classes;
+                    for (std::size_t at = 0; at < rows * classes; ++at) scores[at] += bias.data()[at % classes];
+                    if (finite && model.is_plain(block, rows * columns)) {
+                        const double* cells;
+                        if constexpr (std::is_same_v<T, double>) {
+                            cells = block;
+                        } else {
+                            std::copy_n(block, rows * columns, numbers.data());
+                            cells = numbers.data();
+                        }
+                        if (columns > 0)
+                            library.multiply(cells, columns, false, table.data(), classes, false, rows, columns,
+                                             classes, 1.0, scores, classes);
+                        continue;
                     }
-                    if (columns > 0)
-                        library.multiply(cells, columns, false, table.data(), classes, false, rows, columns, classes, 1.0, scores, classes);
-                    continue;
+                    for (std::size_t i = 0; i < rows; ++i) {
+                        const T* row = block + i * columns;
+                        auto value = [&](std::size_t at) { return static_cast<double>(row[at]); };
+                        if (!model.add_row(columns, value, [](std::size_t at) { return at; }, scores + i * classes))
+                            return static_cast<std::int64_t>(first - start + i);
+                    }
                 }
-                for (std::size_t i = 0; i < rows; ++i) {
-                    const T* row = block + i * columns;
-                    auto value = [&](std::size_t at) { return static_cast<double>(row[at]); };
-                    if (!model.add_row(columns, value, [](std::size_t at) { return at; }, scores + i * classes))
-                        return static_cast<std::int64_t>(first - start + i);
-                }
-            }
-            return NONE;
-        });
+                return NONE;
+            });
     });
 }
 
@@ -149,8 +152,9 @@ std::size_t cells_per_row(const SparseCells<T, Index>& x) {
     return x.rows == 0 ? 0 : static_cast<std::size_t>(x.indptr[x.rows]) / x.rows;
 }
 
-Answers sparse_table_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<double, 2> table, In<double, 1> bias,
-                            In<double, 2> missing_bias, double lowest, bool one_total, In<double, 1> log_prior, const std::string& answer) {
+Answers sparse_table_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<double, 2> table,
+                            In<double, 1> bias, In<double, 2> missing_bias, double lowest, bool one_total,
+                            In<double, 1> log_prior, const std::string& answer) {
     const LinearTable model{table, bias, missing_bias, lowest, one_total};
     model.check(log_prior);
     const std::size_t classes = model.classes();
@@ -158,26 +162,32 @@ Answers sparse_table_scores(AnyVector data, AnyVector indices, AnyVector indptr,
     return with_sparse(data, indices, indptr, model.words(), [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
         const TableLoops<Index>& loops = table_loops<Index>();
-        return answer_rows(x.rows, cells_per_row(x), log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
-            const Index begin = x.indptr[start], end = x.indptr[stop];
-            const bool plain = finite && model.is_plain(x.data + begin, static_cast<std::size_t>(end - begin));
-            std::vector<double> buffer;
-            for (std::size_t i = start; i < stop; ++i) {
-                double* sums = joint + (i - start) * classes;
-                for (std::size_t c = 0; c < classes; ++c) sums[c] += bias.data()[c];
-                const Index first = x.indptr[i];
-                const std::size_t cells = static_cast<std::size_t>(x.indptr[i + 1] - first);
-                if (plain) {
-                    const StoredCells<Index> row{x.indices + first, x.indices + end, cells};
-                    loops.add_linear(as_doubles(x.data + first, cells, buffer), row, table.data(), classes, sums);
-                    continue;
+        return answer_rows(
+            x.rows, cells_per_row(x), log_prior, answer_of(answer),
+            [&](std::size_t start, std::size_t stop, double* joint) {
+                const Index begin = x.indptr[start], end = x.indptr[stop];
+                const bool plain = finite && model.is_plain(x.data + begin, static_cast<std::size_t>(end - begin));
+                std::vector<double> buffer;
+                for (std::size_t i = start; i < stop; ++i) {
+                    double* sums = joint + (i - start) * classes;
+                    for (std::size_t c = 0; c < classes; ++c) sums[c] += bias.data()[c];
+                    const Index first = x.indptr[i];
+                    const std::size_t cells = static_cast<std::size_t>(x.indptr[i + 1] - first);
+                    if (plain) {
+                        const StoredCells<Index> row{x.indices + first, x.indices + end, cells};
+                        loops.add_linear(as_doubles(x.data + first, cells, buffer), row, table.data(), classes, sums);
+                        continue;
+                    }
+                    auto value = [&](std::size_t at) {
+                        return static_cast<double>(x.data[static_cast<std::size_t>(first) + at]);
+                    };
+                    auto column = [&](std::size_t at) {
+                        return static_cast<std::size_t>(x.indices[static_cast<std::size_t>(first) + at]);
+                    };
+                    if (!model.add_row(cells, value, column, sums)) return static_cast<std::int64_t>(i - start);
                 }
-                auto value = [&](std::size_t at) { return static_cast<double>(x.data[static_cast<std::size_t>(first) + at]); };
-                auto column = [&](std::size_t at) { return static_cast<std::size_t>(x.indices[static_cast<std::size_t>(first) + at]); };
-                if (!model.add_row(cells, value, column, sums)) return static_cast<std::int64_t>(i - start);
-            }
-            return NONE;
-        });
+                return NONE;
+            });
     });
 }
 
@@ -193,7 +203,8 @@ Answers sparse_table_scores(AnyVector data, AnyVector indices, AnyVector indptr,
 class RoundedTable {
   public:
     explicit RoundedTable(const In<double, 2>& table)
-        : fine(table.shape(1) <= FINE_COLUMNS), columns(fine ? FINE_COLUMNS : (table.shape(1) + REGISTER - 1) / REGISTER * REGISTER) {
+        : fine(table.shape(1) <= FINE_COLUMNS),
+          columns(fine ? FINE_COLUMNS : (table.shape(1) + REGISTER - 1) / REGISTER * REGISTER) {
         const std::size_t words = table.shape(0), classes = table.shape(1);
         memory_.resize(words * columns * (fine ? 2 : 1) + LINE);
         // From a multiple of a line of cache on, so that a row begins a line.
@@ -212,13 +223,17 @@ class RoundedTable {
         double widest = 0.0;
         for (double width : widths) widest = std::max(widest, width);
         steps.resize(fine ? 1 : words);
-        for (std::size_t k = 0; k < steps.size(); ++k) steps[k] = std::max((fine ? widest : widths[k]) / (2.0 * room()), MIN_STEP);
+        for (std::size_t k = 0; k < steps.size(); ++k)
+            steps[k] = std::max((fine ? widest : widths[k]) / (2.0 * room()), MIN_STEP);
         in_parallel(ranges.count(), [&](std::size_t range) {
             for (std::size_t v = ranges.start(range); v < ranges.stop(range); ++v) {
                 const double* row = table.data() + v * classes;
                 const double inverse = 1.0 / steps[fine ? 0 : v];
-                if (fine) round_loops().round_fine(row, classes, middles[v], inverse, reinterpret_cast<std::int16_t*>(codes_) + v * columns);
-                else round_loops().round_coarse(row, classes, middles[v], inverse, codes_ + v * columns);
+                if (fine)
+                    round_loops().round_fine(row, classes, middles[v], inverse,
+                                             reinterpret_cast<std::int16_t*>(codes_) + v * columns);
+                else
+                    round_loops().round_coarse(row, classes, middles[v], inverse, codes_ + v * columns);
             }
         });
     }
@@ -307,15 +322,20 @@ std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices
                 std::vector<float> scores(rounded.columns), factors;
                 for (std::size_t i = start; i < stop; ++i) {
                     const Index first = x.indptr[i];
-                    const StoredCells<Index> row{x.indices + first, x.indices + end, static_cast<std::size_t>(x.indptr[i + 1] - first)};
+                    const StoredCells<Index> row{x.indices + first, x.indices + end,
+                                                 static_cast<std::size_t>(x.indptr[i + 1] - first)};
                     const double size = rounded.score(x.data + first, row, factors, scores.data());
-                    const float largest_score = round_loops().add_prior(scores.data(), rounded.score_step(), prior.data(), classes);
+                    const float largest_score =
+                        round_loops().add_prior(scores.data(), rounded.score_step(), prior.data(), classes);
                     // Half a step a count, a little more because steps were divided by as products
                     // with their inverse, and what so many roundings of at most `room` steps take away.
-                    const double slack = HALF_A_STEP * size + static_cast<double>(row.cells + 8) * UNIT * (rounded.room() * size + largest);
-                    const float close = std::nextafterf(static_cast<float>(static_cast<double>(largest_score) - 2.0 * slack), -HUGE_VALF);
+                    const double slack = HALF_A_STEP * size +
+                                         static_cast<double>(row.cells + 8) * UNIT * (rounded.room() * size + largest);
+                    const float close = std::nextafterf(
+                        static_cast<float>(static_cast<double>(largest_score) - 2.0 * slack), -HUGE_VALF);
                     const std::size_t rivals = round_loops().count_close(scores.data(), close, classes);
-                    std::size_t top = static_cast<std::size_t>(std::find(scores.begin(), scores.end(), largest_score) - scores.begin());
+                    std::size_t top = static_cast<std::size_t>(std::find(scores.begin(), scores.end(), largest_score) -
+                                                               scores.begin());
                     double highest = -INF;
                     for (std::size_t c = 0; c < classes && rivals != 1; ++c) {
                         if (scores[c] < close) continue;
@@ -342,12 +362,14 @@ std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices
 
 // log_one[v, c] where a cell is above the threshold, log_zero[v, c] where it is not. Where both
 // tables are finite, by the sum of all log_zero and a product with the log odds.
-Answers binary_scores(AnyRows X, double threshold, In<double, 2> log_one, In<double, 2> log_zero, In<double, 1> log_prior,
-                      const std::string& answer) {
+Answers binary_scores(AnyRows X, double threshold, In<double, 2> log_one, In<double, 2> log_zero,
+                      In<double, 1> log_prior, const std::string& answer) {
     const std::size_t columns = X.shape(1), classes = log_prior.shape(0);
-    for (const auto* one : {&log_one, &log_zero}) require(one->shape(0) == columns && one->shape(1) == classes, "rows and tables do not fit");
+    for (const auto* one : {&log_one, &log_zero})
+        require(one->shape(0) == columns && one->shape(1) == classes, "rows and tables do not fit");
     const auto finite = check_loops<double>().finite;
-    const bool by_product = finite(log_one.data(), log_one.size()) && finite(log_zero.data(), log_zero.size()) && columns > 0;
+    const bool by_product =
+        finite(log_one.data(), log_one.size()) && finite(log_zero.data(), log_zero.size()) && columns > 0;
     std::vector<double> log_odds(by_product ? columns * classes : 0), bias(classes);
     for (std::size_t at = 0; at < log_odds.size(); ++at) {
         log_odds[at] = log_one.data()[at] - log_zero.data()[at];
@@ -356,71 +378,81 @@ Answers binary_scores(AnyRows X, double threshold, In<double, 2> log_one, In<dou
     const Blas& library = blas();
     return with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
-        return answer_rows(x.rows, columns, log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
-            std::vector<T> buffer(x.room(BLOCK));
-            std::vector<double> ones(by_product ? BLOCK * columns : 0);
-            for (std::size_t first = start; first < stop; first += BLOCK, joint += BLOCK * classes) {
-                const std::size_t rows = std::min(BLOCK, stop - first);
-                const T* block = x.block(first, first + rows, buffer.data());
-                for (std::size_t at = 0; at < rows * classes; ++at) joint[at] += bias[at % classes];
-                for (std::size_t at = 0; at < rows * columns; ++at) {
-                    const double cell = static_cast<double>(block[at]);
-                    const std::size_t i = at / columns, v = at % columns;
-                    const bool one = cell > threshold;
-                    if (std::isinf(cell)) return static_cast<std::int64_t>(first - start + i);
-                    if (by_product) ones[at] = one ? 1.0 : 0.0;
-                    if (by_product && cell == cell) continue;
-                    if (cell != cell && !by_product) continue;
-                    const double* terms = (one ? log_one : log_zero).data() + v * classes;
-                    for (std::size_t c = 0; c < classes; ++c) joint[i * classes + c] += by_product ? -terms[c] : terms[c];
-                }
-                if (by_product)
-                    library.multiply(ones.data(), columns, false, log_odds.data(), classes, false, rows, columns, classes, 1.0, joint, classes);
-            }
-            return NONE;
-        });
+        return answer_rows(x.rows, columns, log_prior, answer_of(answer),
+                           [&](std::size_t start, std::size_t stop, double* joint) {
+                               std::vector<T> buffer(x.room(BLOCK));
+                               std::vector<double> ones(by_product ? BLOCK * columns : 0);
+                               for (std::size_t first = start; first < stop; first += BLOCK, joint += BLOCK * classes) {
+                                   const std::size_t rows = std::min(BLOCK, stop - first);
+                                   const T* block = x.block(first, first + rows, buffer.data());
+                                   for (std::size_t at = 0; at < rows * classes; ++at) joint[at] += bias[at % classes];
+                                   for (std::size_t at = 0; at < rows * columns; ++at) {
+                                       const double cell = static_cast<double>(block[at]);
+                                       const std::size_t i = at / columns, v = at % columns;
+                                       const bool one = cell > threshold;
+                                       if (std::isinf(cell)) return static_cast<std::int64_t>(first - start + i);
+                                       if (by_product) ones[at] = one ? 1.0 : 0.0;
+                                       if (by_product && cell == cell) continue;
+                                       if (cell != cell && !by_product) continue;
+                                       const double* terms = (one ? log_one : log_zero).data() + v * classes;
+                                       for (std::size_t c = 0; c < classes; ++c)
+                                           joint[i * classes + c] += by_product ? -terms[c] : terms[c];
+                                   }
+                                   if (by_product)
+                                       library.multiply(ones.data(), columns, false, log_odds.data(), classes, false,
+                                                        rows, columns, classes, 1.0, joint, classes);
+                               }
+                               return NONE;
+                           });
     });
 }
 
 // bias (C,) and log_odds[v, c] for every stored cell above the threshold, which is 0 or more;
 // log_zero[v, c] is taken away where a value is missing.
-Answers sparse_binary_scores(AnyVector data, AnyVector indices, AnyVector indptr, double threshold, In<double, 2> log_odds,
-                             In<double, 2> log_zero, In<double, 1> bias, In<double, 1> log_prior, const std::string& answer) {
+Answers sparse_binary_scores(AnyVector data, AnyVector indices, AnyVector indptr, double threshold,
+                             In<double, 2> log_odds, In<double, 2> log_zero, In<double, 1> bias,
+                             In<double, 1> log_prior, const std::string& answer) {
     const std::size_t words = log_odds.shape(0), classes = log_prior.shape(0);
     require(log_odds.shape(1) == classes && bias.shape(0) == classes, "classes and tables do not fit");
     require(log_zero.shape(0) == words && log_zero.shape(1) == classes, "tables do not fit");
     return with_sparse(data, indices, indptr, words, [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
-        return answer_rows(x.rows, cells_per_row(x), log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
-            std::vector<Index> present;
-            std::vector<double> ones;
-            for (std::size_t i = start; i < stop; ++i, joint += classes) {
-                for (std::size_t c = 0; c < classes; ++c) joint[c] += bias.data()[c];
-                present.clear();
-                for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) {
-                    const double cell = static_cast<double>(x.data[at]);
-                    const Index j = x.indices[at];
-                    if (cell > threshold && !std::isinf(cell)) present.push_back(j);
-                    else if (cell != cell)
-                        for (std::size_t c = 0; c < classes; ++c) joint[c] -= log_zero.data()[static_cast<std::size_t>(j) * classes + c];
-                    else if (std::isinf(cell)) return static_cast<std::int64_t>(i - start);
-                }
-                if (ones.size() < present.size()) ones.resize(present.size(), 1.0);
-                const StoredCells<Index> row{present.data(), present.data() + present.size(), present.size()};
-                table_loops<Index>().add_linear(ones.data(), row, log_odds.data(), classes, joint);
-            }
-            return NONE;
-        });
+        return answer_rows(x.rows, cells_per_row(x), log_prior, answer_of(answer),
+                           [&](std::size_t start, std::size_t stop, double* joint) {
+                               std::vector<Index> present;
+                               std::vector<double> ones;
+                               for (std::size_t i = start; i < stop; ++i, joint += classes) {
+                                   for (std::size_t c = 0; c < classes; ++c) joint[c] += bias.data()[c];
+                                   present.clear();
+                                   for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) {
+                                       const double cell = static_cast<double>(x.data[at]);
+                                       const Index j = x.indices[at];
+                                       if (cell > threshold && !std::isinf(cell))
+                                           present.push_back(j);
+                                       else if (cell != cell)
+                                           for (std::size_t c = 0; c < classes; ++c)
+                                               joint[c] -= log_zero.data()[static_cast<std::size_t>(j) * classes + c];
+                                       else if (std::isinf(cell))
+                                           return static_cast<std::int64_t>(i - start);
+                                   }
+                                   if (ones.size() < present.size()) ones.resize(present.size(), 1.0);
+                                   const StoredCells<Index> row{present.data(), present.data() + present.size(),
+                                                                present.size()};
+                                   table_loops<Index>().add_linear(ones.data(), row, log_odds.data(), classes, joint);
+                               }
+                               return NONE;
+                           });
     });
 }
 
 // The log-probability of each cell's level, table (levels of all columns, C), column j from
 // offsets[j] on; a level beyond levels[j] adds unseen (d, C). Fractions are cut off, cells at or
 // below -1 and beyond 2^53 refused.
-Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1> levels, In<double, 2> table, In<double, 2> unseen,
-                     In<double, 1> log_prior, const std::string& answer) {
+Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1> levels, In<double, 2> table,
+                     In<double, 2> unseen, In<double, 1> log_prior, const std::string& answer) {
     const std::size_t columns = X.shape(1), classes = log_prior.shape(0);
-    require(offsets.shape(0) == columns && levels.shape(0) == columns && unseen.shape(0) == columns, "columns and tables do not fit");
+    require(offsets.shape(0) == columns && levels.shape(0) == columns && unseen.shape(0) == columns,
+            "columns and tables do not fit");
     require(table.shape(1) == classes && unseen.shape(1) == classes, "classes and tables do not fit");
     const std::int64_t rows = static_cast<std::int64_t>(table.shape(0));
     for (std::size_t j = 0; j < columns; ++j) {
@@ -429,39 +461,41 @@ Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1>
     }
     return with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
-        return answer_rows(x.rows, columns, log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
-            std::vector<T> buffer(x.room(BLOCK));
-            std::vector<const double*> terms(columns);
-            for (std::size_t first = start; first < stop; first += BLOCK) {
-                const std::size_t last = std::min(first + BLOCK, stop);
-                const T* row = x.block(first, last, buffer.data());
-                for (std::size_t i = first; i < last; ++i, row += columns, joint += classes) {
-                    std::size_t seen = 0;
-                    for (std::size_t j = 0; j < columns; ++j) {
-                        const double cell = static_cast<double>(row[j]);
-                        if (cell != cell) continue;
-                        if (cell <= -1.0 || cell > 9007199254740992.0) return static_cast<std::int64_t>(i - start);
-                        const std::int64_t level = static_cast<std::int64_t>(row[j]);
-                        terms[seen++] = level < levels.data()[j]
-                                            ? table.data() + static_cast<std::size_t>(offsets.data()[j] + level) * classes
-                                            : unseen.data() + j * classes;
-                    }
-                    if (classes == 2) {
-                        double one = joint[0], two = joint[1];
-                        for (std::size_t k = 0; k < seen; ++k) {
-                            one += terms[k][0];
-                            two += terms[k][1];
+        return answer_rows(
+            x.rows, columns, log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
+                std::vector<T> buffer(x.room(BLOCK));
+                std::vector<const double*> terms(columns);
+                for (std::size_t first = start; first < stop; first += BLOCK) {
+                    const std::size_t last = std::min(first + BLOCK, stop);
+                    const T* row = x.block(first, last, buffer.data());
+                    for (std::size_t i = first; i < last; ++i, row += columns, joint += classes) {
+                        std::size_t seen = 0;
+                        for (std::size_t j = 0; j < columns; ++j) {
+                            const double cell = static_cast<double>(row[j]);
+                            if (cell != cell) continue;
+                            if (cell <= -1.0 || cell > 9007199254740992.0) return static_cast<std::int64_t>(i - start);
+                            const std::int64_t level = static_cast<std::int64_t>(row[j]);
+                            terms[seen++] =
+                                level < levels.data()[j]
+                                    ? table.data() + static_cast<std::size_t>(offsets.data()[j] + level) * classes
+                                    : unseen.data() + j * classes;
                         }
-                        joint[0] = one;
-                        joint[1] = two;
-                        continue;
+                        if (classes == 2) {
+                            double one = joint[0], two = joint[1];
+                            for (std::size_t k = 0; k < seen; ++k) {
+                                one += terms[k][0];
+                                two += terms[k][1];
+                            }
+                            joint[0] = one;
+                            joint[1] = two;
+                            continue;
+                        }
+                        for (std::size_t k = 0; k < seen; ++k)
+                            for (std::size_t c = 0; c < classes; ++c) joint[c] += terms[k][c];
                     }
-                    for (std::size_t k = 0; k < seen; ++k)
-                        for (std::size_t c = 0; c < classes; ++c) joint[c] += terms[k][c];
                 }
-            }
-            return NONE;
-        });
+                return NONE;
+            });
     });
 }
 
@@ -488,8 +522,10 @@ struct IntegratedCounts {
 
     void subtract_length(const double* whole, double length, double* scores) const {
         for (std::size_t c = 0; c < classes(); ++c) {
-            if (whole[c] > 0.0) scores[c] -= log_rising(whole[c], length);
-            else if (length > 0.0) scores[c] = -INF;  // a class that has no word at all
+            if (whole[c] > 0.0)
+                scores[c] -= log_rising(whole[c], length);
+            else if (length > 0.0)
+                scores[c] = -INF;  // a class that has no word at all
         }
     }
 
@@ -505,7 +541,8 @@ struct IntegratedCounts {
             const std::size_t from = column(at) * classes();
             if (x != x) {
                 missing = true;
-                for (std::size_t c = 0; c < classes() && missing_bias.size() > 0; ++c) scores[c] -= missing_bias.data()[from + c];
+                for (std::size_t c = 0; c < classes() && missing_bias.size() > 0; ++c)
+                    scores[c] -= missing_bias.data()[from + c];
                 continue;
             }
             if (x < 0.0 || std::isinf(x)) return false;
@@ -529,40 +566,48 @@ struct IntegratedCounts {
     }
 };
 
-Answers integrated_count_scores(AnyRows X, In<double, 2> pseudo, In<double, 2> slope, In<double, 1> totals, In<double, 1> bias,
-                                In<double, 2> missing_bias, In<double, 1> log_prior, const std::string& answer) {
+Answers integrated_count_scores(AnyRows X, In<double, 2> pseudo, In<double, 2> slope, In<double, 1> totals,
+                                In<double, 1> bias, In<double, 2> missing_bias, In<double, 1> log_prior,
+                                const std::string& answer) {
     const IntegratedCounts model{pseudo, slope, totals, bias, missing_bias};
     model.check(log_prior);
     require(X.shape(1) == model.words(), "rows and table do not fit");
     return with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
-        return answer_rows(x.rows, x.columns * 16, log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
-            std::vector<T> buffer(x.room(1));
-            for (std::size_t i = start; i < stop; ++i, joint += model.classes()) {
-                const T* row = x.block(i, i + 1, buffer.data());
-                auto value = [&](std::size_t at) { return static_cast<double>(row[at]); };
-                if (!model.add_row(x.columns, value, [](std::size_t at) { return at; }, joint)) return static_cast<std::int64_t>(i - start);
-            }
-            return NONE;
-        });
+        return answer_rows(x.rows, x.columns * 16, log_prior, answer_of(answer),
+                           [&](std::size_t start, std::size_t stop, double* joint) {
+                               std::vector<T> buffer(x.room(1));
+                               for (std::size_t i = start; i < stop; ++i, joint += model.classes()) {
+                                   const T* row = x.block(i, i + 1, buffer.data());
+                                   auto value = [&](std::size_t at) { return static_cast<double>(row[at]); };
+                                   if (!model.add_row(x.columns, value, [](std::size_t at) { return at; }, joint))
+                                       return static_cast<std::int64_t>(i - start);
+                               }
+                               return NONE;
+                           });
     });
 }
 
-Answers sparse_integrated_count_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<double, 2> pseudo, In<double, 2> slope,
-                                       In<double, 1> totals, In<double, 1> bias, In<double, 2> missing_bias, In<double, 1> log_prior,
-                                       const std::string& answer) {
+Answers sparse_integrated_count_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<double, 2> pseudo,
+                                       In<double, 2> slope, In<double, 1> totals, In<double, 1> bias,
+                                       In<double, 2> missing_bias, In<double, 1> log_prior, const std::string& answer) {
     const IntegratedCounts model{pseudo, slope, totals, bias, missing_bias};
     model.check(log_prior);
     return with_sparse(data, indices, indptr, model.words(), [&](auto x) {
-        return answer_rows(x.rows, 16 * cells_per_row(x), log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
-            for (std::size_t i = start; i < stop; ++i, joint += model.classes()) {
-                const std::size_t first = static_cast<std::size_t>(x.indptr[i]), cells = static_cast<std::size_t>(x.indptr[i + 1]) - first;
-                auto value = [&](std::size_t at) { return static_cast<double>(x.data[first + at]); };
-                auto column = [&](std::size_t at) { return static_cast<std::size_t>(x.indices[first + at]); };
-                if (!model.add_row(cells, value, column, joint)) return static_cast<std::int64_t>(i - start);
-            }
-            return NONE;
-        });
+        return answer_rows(x.rows, 16 * cells_per_row(x), log_prior, answer_of(answer),
+                           [&](std::size_t start, std::size_t stop, double* joint) {
+                               for (std::size_t i = start; i < stop; ++i, joint += model.classes()) {
+                                   const std::size_t first = static_cast<std::size_t>(x.indptr[i]),
+                                                     cells = static_cast<std::size_t>(x.indptr[i + 1]) - first;
+                                   auto value = [&](std::size_t at) { return static_cast<double>(x.data[first + at]); };
+                                   auto column = [&](std::size_t at) {
+                                       return static_cast<std::size_t>(x.indices[first + at]);
+                                   };
+                                   if (!model.add_row(cells, value, column, joint))
+                                       return static_cast<std::int64_t>(i - start);
+                               }
+                               return NONE;
+                           });
     });
 }
 
@@ -573,26 +618,31 @@ Answers sparse_integrated_count_scores(AnyVector data, AnyVector indices, AnyVec
 // taken for the count: that of the other classes. pseudo is (C, V), (1, V), (C, 1) or (1, 1).
 auto log_table(In<double, 2> counts, In<double, 1> everyone, In<double, 2> pseudo, In<double, 1> log_totals) {
     const std::size_t classes = counts.shape(0), words = counts.shape(1);
-    require((pseudo.shape(0) == classes || pseudo.shape(0) == 1) && (pseudo.shape(1) == words || pseudo.shape(1) == 1), "pseudocounts do not fit");
-    require(log_totals.shape(0) == classes && (everyone.shape(0) == 0 || everyone.shape(0) == words), "counts and totals do not fit");
+    require((pseudo.shape(0) == classes || pseudo.shape(0) == 1) && (pseudo.shape(1) == words || pseudo.shape(1) == 1),
+            "pseudocounts do not fit");
+    require(log_totals.shape(0) == classes && (everyone.shape(0) == 0 || everyone.shape(0) == words),
+            "counts and totals do not fit");
     auto table = make_array<double>({words, classes}, false);
     nb::gil_scoped_release release;
     const std::size_t class_step = pseudo.shape(0) == 1 ? 0 : pseudo.shape(1), word_step = pseudo.shape(1) == 1 ? 0 : 1;
     // Most counts are small whole numbers: with one pseudocount for all, their logarithms are few.
     std::vector<double> small_logs(pseudo.size() == 1 && counts.size() > MAX_SMALL ? MAX_SMALL : 0);
-    for (std::size_t k = 0; k < small_logs.size(); ++k) small_logs[k] = std::log(static_cast<double>(k) + pseudo.data()[0]);
+    for (std::size_t k = 0; k < small_logs.size(); ++k)
+        small_logs[k] = std::log(static_cast<double>(k) + pseudo.data()[0]);
     // Words whose logarithms are laid out together: what is read of a class is then some lines of
     // cache, and what is written stays in the second one.
     constexpr std::size_t TILE = 32;
     const Ranges ranges((words + TILE - 1) / TILE, 16 * TILE * classes);
     in_parallel(ranges.count(), [&](std::size_t range) {
-        for (std::size_t first = ranges.start(range) * TILE; first < std::min(ranges.stop(range) * TILE, words); first += TILE) {
+        for (std::size_t first = ranges.start(range) * TILE; first < std::min(ranges.stop(range) * TILE, words);
+             first += TILE) {
             const std::size_t last = std::min(first + TILE, words);
             for (std::size_t c = 0; c < classes; ++c) {
                 for (std::size_t v = first; v < last; ++v) {
                     double count = counts.data()[c * words + v];
                     if (everyone.shape(0) > 0) count = std::max(everyone.data()[v] - count, 0.0);
-                    const int small = count >= 0.0 && count < static_cast<double>(small_logs.size()) ? static_cast<int>(count) : -1;
+                    const int small =
+                        count >= 0.0 && count < static_cast<double>(small_logs.size()) ? static_cast<int>(count) : -1;
                     const double logarithm = small >= 0 && static_cast<double>(small) == count
                                                  ? small_logs[static_cast<std::size_t>(small)]
                                                  : std::log(count + pseudo.data()[c * class_step + v * word_step]);
@@ -655,12 +705,15 @@ auto sparse_row_log_factorials(AnyVector data, AnyVector indices, AnyVector indp
 // Counts are whole numbers, so log(count + alpha) is looked up in log_counts (M, A), a table that
 // all words, classes and folds share. counts (F, C, V) are of each fold, log_totals (F, C, A) the
 // logs of the classes' totals, pseudocounts included, and log_priors (F, C) given all other folds.
-auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes, In<std::int64_t, 1> folds,
-                  In<double, 3> counts, In<double, 2> log_counts, In<double, 3> log_totals, In<double, 2> log_priors) {
-    const std::size_t all = counts.shape(0), classes = counts.shape(1), words = counts.shape(2), alphas = log_counts.shape(1);
+auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes,
+                  In<std::int64_t, 1> folds, In<double, 3> counts, In<double, 2> log_counts, In<double, 3> log_totals,
+                  In<double, 2> log_priors) {
+    const std::size_t all = counts.shape(0), classes = counts.shape(1), words = counts.shape(2),
+                      alphas = log_counts.shape(1);
     const std::size_t rows = codes.shape(0);
     require(folds.shape(0) == rows && indptr.shape(0) == rows + 1, "rows and folds do not fit");
-    require(log_totals.shape(0) == all && log_totals.shape(1) == classes && log_totals.shape(2) == alphas, "totals do not fit");
+    require(log_totals.shape(0) == all && log_totals.shape(1) == classes && log_totals.shape(2) == alphas,
+            "totals do not fit");
     require(log_priors.shape(0) == all && log_priors.shape(1) == classes, "priors do not fit");
     require_codes(codes, classes);
     auto out = make_array<double>({3, rows, alphas}, false);
@@ -673,7 +726,8 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
     std::vector<double> whole(classes * words);
     for (std::size_t fold = 0; fold < all; ++fold)
         for (std::size_t at = 0; at < whole.size(); ++at) whole[at] += counts.data()[fold * whole.size() + at];
-    for (double count : whole) require(count >= 0.0 && count < static_cast<double>(log_counts.shape(0)), "counts beyond their logarithms");
+    for (double count : whole)
+        require(count >= 0.0 && count < static_cast<double>(log_counts.shape(0)), "counts beyond their logarithms");
     std::vector<std::int32_t> learned(words * classes);
     with_sparse(data, indices, indptr, words, [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
@@ -683,12 +737,15 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
             in_parallel(strips.count(), [&](std::size_t strip) {
                 for (std::size_t v = strips.start(strip); v < strips.stop(strip); ++v)
                     for (std::size_t c = 0; c < classes; ++c)
-                        learned[v * classes + c] = static_cast<std::int32_t>(std::max(whole[c * words + v] - mine[c * words + v], 0.0));
+                        learned[v * classes + c] =
+                            static_cast<std::int32_t>(std::max(whole[c * words + v] - mine[c * words + v], 0.0));
             });
             constexpr std::size_t ROWS_AT_ONCE = 256;
             in_parallel((members[fold].size() + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, [&](std::size_t task) {
-                std::vector<double> joint(classes * alphas), top(alphas), total(alphas), powers(classes * alphas), buffer;
-                for (std::size_t at = task * ROWS_AT_ONCE; at < std::min((task + 1) * ROWS_AT_ONCE, members[fold].size()); ++at) {
+                std::vector<double> joint(classes * alphas), top(alphas), total(alphas), powers(classes * alphas),
+                    buffer;
+                for (std::size_t at = task * ROWS_AT_ONCE;
+                     at < std::min((task + 1) * ROWS_AT_ONCE, members[fold].size()); ++at) {
                     const std::size_t i = members[fold][at];
                     const Index first = x.indptr[i];
                     const std::size_t cells = static_cast<std::size_t>(x.indptr[i + 1] - first);
@@ -697,7 +754,8 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
                     for (std::size_t k = 0; k < cells; ++k) length += values[k];
                     std::fill(joint.begin(), joint.end(), 0.0);
                     const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[x.rows], cells};
-                    table_loops<Index>().add_alphas(values, row, learned.data(), log_counts.data(), classes, alphas, joint.data());
+                    table_loops<Index>().add_alphas(values, row, learned.data(), log_counts.data(), classes, alphas,
+                                                    joint.data());
                     std::fill(top.begin(), top.end(), -INF);
                     double* best = out.data() + (rows + i) * alphas;
                     for (std::size_t c = 0; c < classes; ++c) {
@@ -713,7 +771,8 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
                         }
                     }
                     for (std::size_t c = 0; c < classes; ++c)
-                        for (std::size_t a = 0; a < alphas; ++a) powers[c * alphas + a] = joint[c * alphas + a] - top[a];
+                        for (std::size_t a = 0; a < alphas; ++a)
+                            powers[c * alphas + a] = joint[c * alphas + a] - top[a];
                     score_loops().exponentials(powers.data(), powers.size());
                     std::fill(total.begin(), total.end(), 0.0);
                     for (std::size_t c = 0; c < classes; ++c)
@@ -734,30 +793,32 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
 
 void bind_table_scores(nb::module_& m) {
     using namespace nb::literals;
-    m.def("table_scores", &table_scores, "X"_a, "table"_a, "bias"_a, "missing_bias"_a, "lowest"_a, "one_total"_a, "log_prior"_a,
-          "answer"_a, "Answer dense rows by x table + bias, table (V, C).");
-    m.def("sparse_table_scores", &sparse_table_scores, "data"_a, "indices"_a, "indptr"_a, "table"_a, "bias"_a, "missing_bias"_a,
-          "lowest"_a, "one_total"_a, "log_prior"_a, "answer"_a, "Answer sparse rows by x table + bias, table (V, C).");
+    m.def("table_scores", &table_scores, "X"_a, "table"_a, "bias"_a, "missing_bias"_a, "lowest"_a, "one_total"_a,
+          "log_prior"_a, "answer"_a, "Answer dense rows by x table + bias, table (V, C).");
+    m.def("sparse_table_scores", &sparse_table_scores, "data"_a, "indices"_a, "indptr"_a, "table"_a, "bias"_a,
+          "missing_bias"_a, "lowest"_a, "one_total"_a, "log_prior"_a, "answer"_a,
+          "Answer sparse rows by x table + bias, table (V, C).");
     m.def("best_screened", &best_screened, "data"_a, "indices"_a, "indptr"_a, "table"_a, "log_prior"_a, "lowest"_a,
           "Return the best class of sparse rows (n,), or None if a row is not plain.");
     m.def("binary_scores", &binary_scores, "X"_a, "threshold"_a, "log_one"_a, "log_zero"_a, "log_prior"_a, "answer"_a,
           "Answer dense rows of zeros and ones, tables (V, C).");
     m.def("sparse_binary_scores", &sparse_binary_scores, "data"_a, "indices"_a, "indptr"_a, "threshold"_a, "log_odds"_a,
           "log_zero"_a, "bias"_a, "log_prior"_a, "answer"_a, "Answer sparse rows of zeros and ones, tables (V, C).");
-    m.def("level_scores", &level_scores, "X"_a, "offsets"_a, "levels"_a, "table"_a, "unseen"_a, "log_prior"_a, "answer"_a,
-          "Answer rows of levels, table (levels of all columns, C).");
+    m.def("level_scores", &level_scores, "X"_a, "offsets"_a, "levels"_a, "table"_a, "unseen"_a, "log_prior"_a,
+          "answer"_a, "Answer rows of levels, table (levels of all columns, C).");
     m.def("integrated_count_scores", &integrated_count_scores, "X"_a, "pseudo"_a, "slope"_a, "totals"_a, "bias"_a,
           "missing_bias"_a, "log_prior"_a, "answer"_a, "Answer dense rows of counts, pseudocounts (V, C).");
-    m.def("sparse_integrated_count_scores", &sparse_integrated_count_scores, "data"_a, "indices"_a, "indptr"_a, "pseudo"_a,
-          "slope"_a, "totals"_a, "bias"_a, "missing_bias"_a, "log_prior"_a, "answer"_a,
+    m.def("sparse_integrated_count_scores", &sparse_integrated_count_scores, "data"_a, "indices"_a, "indptr"_a,
+          "pseudo"_a, "slope"_a, "totals"_a, "bias"_a, "missing_bias"_a, "log_prior"_a, "answer"_a,
           "Answer sparse rows of counts, pseudocounts (V, C).");
     m.def("log_table", &log_table, "counts"_a, "everyone"_a, "pseudo"_a, "log_totals"_a,
           "Return log(counts + pseudo) - log_totals as a table (V, C), from counts (C, V).");
     m.def("row_log_factorials", &row_log_factorials, "X"_a, "Return sums of cells and of log x! of dense rows.");
     m.def("sparse_row_log_factorials", &sparse_row_log_factorials, "data"_a, "indices"_a, "indptr"_a,
           "Return sums of cells and of log x! of sparse rows.");
-    m.def("alpha_scores", &alpha_scores, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "folds"_a, "counts"_a, "log_counts"_a,
-          "log_totals"_a, "log_priors"_a, "Return losses, best classes and their probabilities (3, n, A).");
+    m.def("alpha_scores", &alpha_scores, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "folds"_a, "counts"_a,
+          "log_counts"_a, "log_totals"_a, "log_priors"_a,
+          "Return losses, best classes and their probabilities (3, n, A).");
 }
 
 }  // namespace suffice

@@ -89,7 +89,8 @@ class RowCounts {
         if (bits_ == MOST_BITS) throw std::length_error("more terms in a document than have columns");
         bits_ = std::min(bits_ + 2, MOST_BITS);
         clear();
-        for (std::size_t cell = 0; cell < size_; ++cell) slots_[place(columns_[cell])] = {columns_[cell], static_cast<std::uint32_t>(cell)};
+        for (std::size_t cell = 0; cell < size_; ++cell)
+            slots_[place(columns_[cell])] = {columns_[cell], static_cast<std::uint32_t>(cell)};
     }
 
     std::vector<Slot> slots_;  // a power of two of them, of which less than half are taken
@@ -139,7 +140,8 @@ class Terms {
     // is a column that stays empty.
     void learn_name(const std::uint8_t* begin, const std::uint8_t* end) {
         const std::size_t parts = static_cast<std::size_t>(std::count(begin, end, ' ')) + 1;
-        bool is_run = parts >= ngrams_.shortest && parts <= ngrams_.longest && begin < end && *begin != ' ' && end[-1] != ' ';
+        bool is_run =
+            parts >= ngrams_.shortest && parts <= ngrams_.longest && begin < end && *begin != ' ' && end[-1] != ' ';
         for (const std::uint8_t* at = begin; at + 1 < end; ++at) is_run = is_run && !(at[0] == ' ' && at[1] == ' ');
         if (!is_run) {
             runs_.find_or_add_column(words_.add_letters({0, begin, static_cast<std::size_t>(end - begin)}));
@@ -176,20 +178,26 @@ class Terms {
         }
         std::vector<std::int64_t> runs(other.runs_.runs());
         std::vector<std::int32_t> moved(other.columns(), UNKNOWN);
-        auto place = [&](std::int64_t what) { return what >= RunTable::RUNS ? runs[static_cast<std::size_t>(what - RunTable::RUNS)] : numbers[static_cast<std::size_t>(what)]; };
+        auto place = [&](std::int64_t what) {
+            return what >= RunTable::RUNS ? runs[static_cast<std::size_t>(what - RunTable::RUNS)]
+                                          : numbers[static_cast<std::size_t>(what)];
+        };
         // Runs first, for a run may be known before it has a column.
         for (std::size_t run = 0; run < runs.size(); ++run) {
             const std::int64_t theirs = RunTable::RUNS + static_cast<std::int64_t>(run);
             if (run + AHEAD < runs.size()) {
                 const std::int64_t next = other.runs_.parent(theirs + static_cast<std::int64_t>(AHEAD));
-                if (next < RunTable::RUNS + static_cast<std::int64_t>(run)) runs_.expect(place(next), place(other.runs_.last(theirs + static_cast<std::int64_t>(AHEAD))));
+                if (next < RunTable::RUNS + static_cast<std::int64_t>(run))
+                    runs_.expect(place(next), place(other.runs_.last(theirs + static_cast<std::int64_t>(AHEAD))));
             }
-            runs[run] = runs_.find_or_add(place(other.runs_.parent(theirs)), place(other.runs_.last(theirs)), false).run;
+            runs[run] =
+                runs_.find_or_add(place(other.runs_.parent(theirs)), place(other.runs_.last(theirs)), false).run;
         }
         for (std::size_t column = 0; column < moved.size(); ++column) {
             const std::int64_t what = place(other.runs_.counted(column));
-            moved[column] = what < RunTable::RUNS ? runs_.find_or_add_column(what)
-                                                  : runs_.find_or_add(runs_.parent(what), runs_.last(what), true).column;
+            moved[column] = what < RunTable::RUNS
+                                ? runs_.find_or_add_column(what)
+                                : runs_.find_or_add(runs_.parent(what), runs_.last(what), true).column;
         }
         return moved;
     }
@@ -209,14 +217,17 @@ class Terms {
     std::int32_t number_of(const Word& word) const { return words_.find(word); }
     std::int32_t column_of(std::int32_t word) { return runs_.find_or_add_column(word); }
     std::int32_t column_of(std::int32_t word) const { return word == UNKNOWN ? UNKNOWN : runs_.column(word); }
-    RunTable::Found run_of(std::int64_t parent, std::int64_t last, bool counted) { return runs_.find_or_add(parent, last, counted); }
+    RunTable::Found run_of(std::int64_t parent, std::int64_t last, bool counted) {
+        return runs_.find_or_add(parent, last, counted);
+    }
     RunTable::Found run_of(std::int64_t parent, std::int64_t last, bool) const {
         return parent == UNKNOWN || last == UNKNOWN ? RunTable::Found{} : runs_.find(parent, last);
     }
 
     // Cut a document into words, and put their numbers into `numbers`, without those left out.
     template <class Table>
-    static void number_words(Table& table, const std::uint8_t* at, const std::uint8_t* end, std::vector<std::int32_t>& numbers) {
+    static void number_words(Table& table, const std::uint8_t* at, const std::uint8_t* end,
+                             std::vector<std::int32_t>& numbers) {
         numbers.clear();
         Word found[TOGETHER];
         const std::size_t least = table.ngrams_.word_letters;
@@ -246,7 +257,8 @@ class Terms {
     }
 
     template <class Table>
-    static void count_documents(Table& table, const Text& text, const Letters& letters, std::size_t start, std::size_t stop, Cells& cells) {
+    static void count_documents(Table& table, const Text& text, const Letters& letters, std::size_t start,
+                                std::size_t stop, Cells& cells) {
         const Ngrams& ngrams = table.ngrams_;
         std::vector<std::uint8_t> spelled;
         std::vector<std::int32_t> numbers;
@@ -263,8 +275,10 @@ class Terms {
             row.begin(numbers.size() * (ngrams.longest - ngrams.shortest + 1));
             std::int64_t missed = 0;
             auto add = [&](std::int32_t column) {
-                if (column == UNKNOWN) ++missed;
-                else row.add(column);
+                if (column == UNKNOWN)
+                    ++missed;
+                else
+                    row.add(column);
             };
             if (ngrams.shortest == 1)
                 for (std::int32_t number : numbers) add(table.column_of(number));
@@ -304,12 +318,13 @@ using Counts = std::tuple<Out<std::int32_t>, Out<std::int32_t>, Out<std::int64_t
 // refused, for a wait could be for oneself, in a signal handler.
 class TermTable {
   public:
-    TermTable(In<std::uint8_t, 1> stop_letters, In<std::int64_t, 1> stop_begins, std::size_t word_letters, std::size_t shortest,
-              std::size_t longest) {
+    TermTable(In<std::uint8_t, 1> stop_letters, In<std::int64_t, 1> stop_begins, std::size_t word_letters,
+              std::size_t shortest, std::size_t longest) {
         require_begins(stop_begins, stop_letters.shape(0));
         require(shortest >= 1 && word_letters <= 1 << 20, "runs of words that there are not");
         const std::size_t stop_words = stop_begins.shape(0) - 1;
-        terms_ = std::make_unique<Terms>(Ngrams{word_letters, shortest, std::max(shortest, longest)}, stop_letters.data(), stop_begins.data(), stop_words);
+        terms_ = std::make_unique<Terms>(Ngrams{word_letters, shortest, std::max(shortest, longest)},
+                                         stop_letters.data(), stop_begins.data(), stop_words);
         empty_ = std::make_unique<Terms>(*terms_);
     }
 
@@ -334,7 +349,8 @@ class TermTable {
             nb::gil_scoped_release release;
             const std::vector<std::size_t> cuts = text.cut(range_cells);
             parts.resize(cuts.size() - 1);
-            in_parallel(parts.size(), [&](std::size_t part) { terms_->count(text, how, cuts[part], cuts[part + 1], parts[part]); });
+            in_parallel(parts.size(),
+                        [&](std::size_t part) { terms_->count(text, how, cuts[part], cuts[part + 1], parts[part]); });
         }
         return counts_of(parts, {});
     }
@@ -354,7 +370,9 @@ class TermTable {
             parts.resize(cuts.size() - 1);
             moved.resize(parts.size());
             std::vector<Terms> tables(parts.size(), *empty_);
-            in_parallel(parts.size(), [&](std::size_t part) { tables[part].learn(text, how, cuts[part], cuts[part + 1], parts[part]); });
+            in_parallel(parts.size(), [&](std::size_t part) {
+                tables[part].learn(text, how, cuts[part], cuts[part + 1], parts[part]);
+            });
             for (std::size_t part = 0; part < parts.size(); ++part) {
                 if (columns() == 0) {
                     *terms_ = std::move(tables[part]);
@@ -375,7 +393,8 @@ class TermTable {
         auto begins = make_array<std::int64_t>({columns() + 1});
         for (std::size_t column = 0; column < columns(); ++column) {
             std::size_t length = 0;
-            each_word(runs.counted(column), [&](std::size_t word, bool first) { length += words.length(word) + !first; });
+            each_word(runs.counted(column),
+                      [&](std::size_t word, bool first) { length += words.length(word) + !first; });
             begins.data()[column + 1] = begins.data()[column] + static_cast<std::int64_t>(length);
         }
         auto letters = make_array<std::uint8_t>({static_cast<std::size_t>(begins.data()[columns()])}, false);
@@ -411,7 +430,9 @@ class TermTable {
         for (std::size_t column = 0; column < columns(); ++column) {
             std::size_t length = 0;
             each_word(terms_->runs().counted(column), [&](std::size_t, bool) { ++length; });
-            each_word(terms_->runs().counted(column), [&](std::size_t word, bool) { out.data()[--length * columns() + column] = static_cast<std::int64_t>(word); });
+            each_word(terms_->runs().counted(column), [&](std::size_t word, bool) {
+                out.data()[--length * columns() + column] = static_cast<std::int64_t>(word);
+            });
         }
         return out;
     }
@@ -442,7 +463,8 @@ class TermTable {
     // Call work(word, first) for the words of a term, the last one first.
     template <class Work>
     void each_word(std::int64_t what, Work&& work) const {
-        for (; what >= RunTable::RUNS; what = terms_->runs().parent(what)) work(static_cast<std::size_t>(terms_->runs().last(what)), false);
+        for (; what >= RunTable::RUNS; what = terms_->runs().parent(what))
+            work(static_cast<std::size_t>(terms_->runs().last(what)), false);
         work(static_cast<std::size_t>(what), true);
     }
 
@@ -453,15 +475,18 @@ class TermTable {
             cells.push_back(cells.back() + part.columns.size());
             rows.push_back(rows.back() + part.unknown.size());
         }
-        auto columns = make_array<std::int32_t>({cells.back()}, false), counts = make_array<std::int32_t>({cells.back()}, false);
-        auto row_begins = make_array<std::int64_t>({rows.back() + 1}), unknown = make_array<std::int64_t>({rows.back()}, false);
+        auto columns = make_array<std::int32_t>({cells.back()}, false),
+             counts = make_array<std::int32_t>({cells.back()}, false);
+        auto row_begins = make_array<std::int64_t>({rows.back() + 1}),
+             unknown = make_array<std::int64_t>({rows.back()}, false);
         nb::gil_scoped_release release;
         in_parallel(parts.size(), [&](std::size_t number) {
             const Cells& part = parts[number];
             std::copy(part.counts.begin(), part.counts.end(), counts.data() + cells[number]);
             std::copy(part.unknown.begin(), part.unknown.end(), unknown.data() + rows[number]);
             for (std::size_t row = 0; row < part.row_ends.size(); ++row)
-                row_begins.data()[rows[number] + row + 1] = static_cast<std::int64_t>(cells[number]) + part.row_ends[row];
+                row_begins.data()[rows[number] + row + 1] =
+                    static_cast<std::int64_t>(cells[number]) + part.row_ends[row];
             if (moved.empty() || moved[number].empty()) {
                 std::copy(part.columns.begin(), part.columns.end(), columns.data() + cells[number]);
                 return;
@@ -482,23 +507,27 @@ void bind_term_table(nb::module_& m) {
     using namespace nb::literals;
     nb::class_<Letters>(m, "Letters", "How code points are written in words.")
         .def(nb::init<bool>(), "lowercase"_a, "For text that is all ASCII.")
-        .def("__init__",
-             [](Letters* self, bool lowercase, In<std::uint32_t, 1> written, In<std::uint8_t, 1> cases) {
-                 require(written.shape(0) == CODE_POINTS && cases.shape(0) == CODE_POINTS, "tables that are not of all code points");
-                 new (self) Letters(lowercase, written.data(), cases.data());
-             },
-             "lowercase"_a, "written"_a, "cases"_a, "As tables of all code points say.");
+        .def(
+            "__init__",
+            [](Letters* self, bool lowercase, In<std::uint32_t, 1> written, In<std::uint8_t, 1> cases) {
+                require(written.shape(0) == CODE_POINTS && cases.shape(0) == CODE_POINTS,
+                        "tables that are not of all code points");
+                new (self) Letters(lowercase, written.data(), cases.data());
+            },
+            "lowercase"_a, "written"_a, "cases"_a, "As tables of all code points say.");
     nb::class_<TermTable>(m, "TermTable", "Words and runs of words by column; columns only ever come to it.")
-        .def(nb::init<In<std::uint8_t, 1>, In<std::int64_t, 1>, std::size_t, std::size_t, std::size_t>(), "stop_letters"_a,
-             "stop_begins"_a, "word_letters"_a, "shortest"_a, "longest"_a)
+        .def(nb::init<In<std::uint8_t, 1>, In<std::int64_t, 1>, std::size_t, std::size_t, std::size_t>(),
+             "stop_letters"_a, "stop_begins"_a, "word_letters"_a, "shortest"_a, "longest"_a)
         .def("__len__", &TermTable::columns)
         .def("learn_names", &TermTable::learn_names, "letters"_a, "begins"_a, "Give a column to each name.")
         .def("count", &TermTable::count, "text"_a, "begins"_a, "letters"_a,
              "Return columns, counts, begins of rows, and how many terms have no column (n,).")
-        .def("learn", &TermTable::learn, "text"_a, "begins"_a, "letters"_a, "As count, with new columns for what has none.")
+        .def("learn", &TermTable::learn, "text"_a, "begins"_a, "letters"_a,
+             "As count, with new columns for what has none.")
         .def("names", &TermTable::names, "Return the names of columns: letters, and where each begins.")
         .def("words", &TermTable::words, "Return all words: letters, and where each begins.")
-        .def("words_of_columns", &TermTable::words_of_columns, "Return the words of each column by number, (longest, columns); -1 for none.");
+        .def("words_of_columns", &TermTable::words_of_columns,
+             "Return the words of each column by number, (longest, columns); -1 for none.");
 }
 
 }  // namespace suffice

@@ -27,16 +27,20 @@ struct PythonString {
 
     template <class Work>
     void with_points(Work&& work) const {
-        if (kind == PyUnicode_1BYTE_KIND) work(static_cast<const std::uint8_t*>(data));
-        else if (kind == PyUnicode_2BYTE_KIND) work(static_cast<const std::uint16_t*>(data));
-        else work(static_cast<const std::uint32_t*>(data));
+        if (kind == PyUnicode_1BYTE_KIND)
+            work(static_cast<const std::uint8_t*>(data));
+        else if (kind == PyUnicode_2BYTE_KIND)
+            work(static_cast<const std::uint16_t*>(data));
+        else
+            work(static_cast<const std::uint32_t*>(data));
     }
 
     std::size_t utf8_size() const {
         if (ascii) return size;
         std::size_t bytes = size;
         with_points([&](const auto* points) {
-            for (std::size_t i = 0; i < size; ++i) bytes += (points[i] >= 0x80) + (points[i] >= 0x800) + (points[i] >= 0x10000);
+            for (std::size_t i = 0; i < size; ++i)
+                bytes += (points[i] >= 0x80) + (points[i] >= 0x800) + (points[i] >= 0x10000);
         });
         return bytes;
     }
@@ -66,8 +70,8 @@ Strings utf8_strings(nb::list strings) {
 #if PY_VERSION_HEX < 0x030C0000
         if (PyUnicode_READY(one) != 0) throw nb::python_error();
 #endif
-        found[i] = {PyUnicode_DATA(one), static_cast<std::size_t>(PyUnicode_GET_LENGTH(one)), static_cast<int>(PyUnicode_KIND(one)),
-                    static_cast<bool>(PyUnicode_IS_ASCII(one))};
+        found[i] = {PyUnicode_DATA(one), static_cast<std::size_t>(PyUnicode_GET_LENGTH(one)),
+                    static_cast<int>(PyUnicode_KIND(one)), static_cast<bool>(PyUnicode_IS_ASCII(one))};
     }
     auto begins = make_array<std::int64_t>({size + 1});
     std::size_t points = 0;
@@ -84,7 +88,8 @@ Strings utf8_strings(nb::list strings) {
     auto text = make_array<std::uint8_t>({static_cast<std::size_t>(begins.data()[size])}, false);
     nb::gil_scoped_release release;
     in_parallel(ranges.count(), [&](std::size_t range) {
-        for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i) found[i].write(text.data() + begins.data()[i]);
+        for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i)
+            found[i].write(text.data() + begins.data()[i]);
     });
     return {text, begins};
 }
@@ -135,7 +140,8 @@ Out<std::int64_t> order_names(In<std::uint8_t, 1> letters, In<std::int64_t, 1> b
     nb::gil_scoped_release release;
     std::vector<Name> names(size);
     for (std::size_t i = 0; i < size; ++i) {
-        const std::size_t begin = static_cast<std::size_t>(begins.data()[i]), length = static_cast<std::size_t>(begins.data()[i + 1]) - begin;
+        const std::size_t begin = static_cast<std::size_t>(begins.data()[i]),
+                          length = static_cast<std::size_t>(begins.data()[i + 1]) - begin;
         names[i] = {0, i};
         for (std::size_t at = 0; at < std::min<std::size_t>(length, 8); ++at)
             names[i].head |= static_cast<std::uint64_t>(letters.data()[begin + at]) << (56 - 8 * at);
@@ -144,7 +150,8 @@ Out<std::int64_t> order_names(In<std::uint8_t, 1> letters, In<std::int64_t, 1> b
         if (a.head != b.head) return a.head < b.head;
         const std::int64_t *x = begins.data() + a.number, *y = begins.data() + b.number;
         const std::int64_t mine = x[1] - x[0], theirs = y[1] - y[0];
-        const int sign = std::memcmp(letters.data() + x[0], letters.data() + y[0], static_cast<std::size_t>(std::min(mine, theirs)));
+        const int sign =
+            std::memcmp(letters.data() + x[0], letters.data() + y[0], static_cast<std::size_t>(std::min(mine, theirs)));
         if (sign != 0) return sign < 0;
         return mine != theirs ? mine < theirs : a.number < b.number;
     });
@@ -163,7 +170,8 @@ std::uint32_t murmur(const std::uint8_t* letters, std::size_t size) {
         return block;
     };
     std::uint32_t code = 0;
-    for (std::size_t at = 0; at + 4 <= size; at += 4) code = turn(code ^ scramble(block_at(at, 4)), 13) * 5 + 0xE6546B64u;
+    for (std::size_t at = 0; at + 4 <= size; at += 4)
+        code = turn(code ^ scramble(block_at(at, 4)), 13) * 5 + 0xE6546B64u;
     code ^= scramble(block_at(size - size % 4, size % 4)) ^ static_cast<std::uint32_t>(size);
     code = (code ^ (code >> 16)) * 0x85EBCA6Bu;
     code = (code ^ (code >> 13)) * 0xC2B2AE35u;
@@ -177,7 +185,8 @@ Out<std::int32_t> murmur_names(In<std::uint8_t, 1> letters, In<std::int64_t, 1> 
     nb::gil_scoped_release release;
     for (std::size_t i = 0; i < size; ++i) {
         const std::int64_t* begin = begins.data() + i;
-        codes.data()[i] = static_cast<std::int32_t>(murmur(letters.data() + begin[0], static_cast<std::size_t>(begin[1] - begin[0])));
+        codes.data()[i] =
+            static_cast<std::int32_t>(murmur(letters.data() + begin[0], static_cast<std::size_t>(begin[1] - begin[0])));
     }
     return codes;
 }
@@ -228,8 +237,8 @@ class CellOrder {
 };
 
 template <class T>
-nb::tuple cells_in_order(const In<std::int32_t, 1>& columns, const In<std::int32_t, 1>& counts, const In<std::int64_t, 1>& row_begins,
-                         const In<std::int32_t, 1>& moved, std::size_t width) {
+nb::tuple cells_in_order(const In<std::int32_t, 1>& columns, const In<std::int32_t, 1>& counts,
+                         const In<std::int64_t, 1>& row_begins, const In<std::int32_t, 1>& moved, std::size_t width) {
     const std::size_t rows = row_begins.shape(0) - 1, cells = columns.shape(0);
     const std::int32_t* places = moved.shape(0) ? moved.data() : nullptr;
     auto place = [=](std::int32_t column) { return places == nullptr ? column : places[column]; };
@@ -241,7 +250,8 @@ nb::tuple cells_in_order(const In<std::int32_t, 1>& columns, const In<std::int32
             for (std::size_t row = ranges.start(range); row < ranges.stop(range); ++row) {
                 std::int64_t kept = row_begins.data()[row + 1] - row_begins.data()[row];
                 if (places != nullptr)
-                    for (std::int64_t at = row_begins.data()[row]; at < row_begins.data()[row + 1]; ++at) kept -= place(columns.data()[at]) < 0;
+                    for (std::int64_t at = row_begins.data()[row]; at < row_begins.data()[row + 1]; ++at)
+                        kept -= place(columns.data()[at]) < 0;
                 begins.data()[row + 1] = kept;
             }
         });
@@ -257,11 +267,13 @@ nb::tuple cells_in_order(const In<std::int32_t, 1>& columns, const In<std::int32
             std::vector<std::uint64_t> keys;
             for (std::size_t row = ranges.start(range); row < ranges.stop(range); ++row) {
                 const std::int64_t first = row_begins.data()[row], last = row_begins.data()[row + 1];
-                if (keys.size() < static_cast<std::size_t>(last - first)) keys.resize(static_cast<std::size_t>(last - first));
+                if (keys.size() < static_cast<std::size_t>(last - first))
+                    keys.resize(static_cast<std::size_t>(last - first));
                 std::size_t kept = 0;
                 for (std::int64_t at = first; at < last; ++at) {
                     const std::int32_t column = place(columns.data()[at]);
-                    keys[kept] = (static_cast<std::uint64_t>(column) << 32) | static_cast<std::uint32_t>(counts.data()[at]);
+                    keys[kept] =
+                        (static_cast<std::uint64_t>(column) << 32) | static_cast<std::uint32_t>(counts.data()[at]);
                     kept += column >= 0;
                 }
                 order.sort(keys, kept);
@@ -279,15 +291,18 @@ nb::tuple cells_in_order(const In<std::int32_t, 1>& columns, const In<std::int32
 // Rows of counts with columns numbered anew, as `moved` says (-1: left out; as they are if it is
 // empty), and in order: counts of the type of `like`, columns, and where rows begin. Cells of one
 // column, if two columns were given one number, stand together.
-nb::tuple order_cells(In<std::int32_t, 1> columns, In<std::int32_t, 1> counts, In<std::int64_t, 1> row_begins, In<std::int32_t, 1> moved,
-                      std::size_t width, AnyVector like) {
+nb::tuple order_cells(In<std::int32_t, 1> columns, In<std::int32_t, 1> counts, In<std::int64_t, 1> row_begins,
+                      In<std::int32_t, 1> moved, std::size_t width, AnyVector like) {
     require_begins(row_begins, columns.shape(0));
     require(row_begins.data()[0] == 0 && columns.shape(0) == counts.shape(0), "counts and columns do not fit");
     const std::size_t known = moved.shape(0) ? moved.shape(0) : width;
-    require(columns.shape(0) == 0 || largest_index(columns.data(), columns.shape(0)) < known, "columns that there are not");
+    require(columns.shape(0) == 0 || largest_index(columns.data(), columns.shape(0)) < known,
+            "columns that there are not");
     for (std::size_t i = 0; i < moved.shape(0); ++i)
-        require(moved.data()[i] >= -1 && moved.data()[i] < static_cast<std::int64_t>(width), "columns beyond the width");
-    if (like.dtype() == nb::dtype<std::int64_t>()) return cells_in_order<std::int64_t>(columns, counts, row_begins, moved, width);
+        require(moved.data()[i] >= -1 && moved.data()[i] < static_cast<std::int64_t>(width),
+                "columns beyond the width");
+    if (like.dtype() == nb::dtype<std::int64_t>())
+        return cells_in_order<std::int64_t>(columns, counts, row_begins, moved, width);
     if (like.dtype() == nb::dtype<double>()) return cells_in_order<double>(columns, counts, row_begins, moved, width);
     require(like.dtype() == nb::dtype<std::int32_t>(), "counts of a type that cannot be written");
     return cells_in_order<std::int32_t>(columns, counts, row_begins, moved, width);
@@ -296,7 +311,8 @@ nb::tuple order_cells(In<std::int32_t, 1> columns, In<std::int32_t, 1> counts, I
 // What the counts of each column add up to, and in how many rows it is, (2, width).
 Out<std::int64_t> sum_cells(In<std::int32_t, 1> columns, In<std::int32_t, 1> counts, std::size_t width) {
     require(columns.shape(0) == counts.shape(0), "counts and columns do not fit");
-    require(columns.shape(0) == 0 || largest_index(columns.data(), columns.shape(0)) < width, "columns that there are not");
+    require(columns.shape(0) == 0 || largest_index(columns.data(), columns.shape(0)) < width,
+            "columns that there are not");
     auto sums = make_array<std::int64_t>({2, width});
     nb::gil_scoped_release release;
     for (std::size_t at = 0; at < columns.shape(0); ++at) {
@@ -310,14 +326,18 @@ Out<std::int64_t> sum_cells(In<std::int32_t, 1> columns, In<std::int32_t, 1> cou
 
 void bind_text(nb::module_& m) {
     using namespace nb::literals;
-    m.def("utf8_strings", &utf8_strings, "strings"_a, "Return strings in UTF-8, one after the other, and where each begins.");
+    m.def("utf8_strings", &utf8_strings, "strings"_a,
+          "Return strings in UTF-8, one after the other, and where each begins.");
     m.def("is_ascii", &is_ascii, "text"_a, "Say whether all bytes are ASCII.");
-    m.def("take_names", &take_names, "letters"_a, "begins"_a, "numbers"_a, "Return some of the names: letters, and where each begins.");
-    m.def("order_names", &order_names, "letters"_a, "begins"_a, "Return the numbers of names in the order of their bytes.");
+    m.def("take_names", &take_names, "letters"_a, "begins"_a, "numbers"_a,
+          "Return some of the names: letters, and where each begins.");
+    m.def("order_names", &order_names, "letters"_a, "begins"_a,
+          "Return the numbers of names in the order of their bytes.");
     m.def("murmur_names", &murmur_names, "letters"_a, "begins"_a, "Return MurmurHash3 of each name.");
     m.def("order_cells", &order_cells, "columns"_a, "counts"_a, "row_begins"_a, "moved"_a, "width"_a, "like"_a,
           "Return counts of the type of `like`, new columns in order, and where rows begin.");
-    m.def("sum_cells", &sum_cells, "columns"_a, "counts"_a, "width"_a, "Return sums of counts, and numbers of rows, by column, (2, width).");
+    m.def("sum_cells", &sum_cells, "columns"_a, "counts"_a, "width"_a,
+          "Return sums of counts, and numbers of rows, by column, (2, width).");
 }
 
 }  // namespace suffice

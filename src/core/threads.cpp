@@ -221,8 +221,9 @@ void in_parallel(std::size_t tasks, const std::function<void(std::size_t)>& work
 }
 
 void bind_threads(nb::module_& m) {
-    m.def("set_threads", [](std::size_t n) { thread_limit = n; }, nb::arg("threads"),
-          "Set how many threads a call uses; 0 asks suffice.threads at the next call.");
+    m.def(
+        "set_threads", [](std::size_t n) { thread_limit = n; }, nb::arg("threads"),
+        "Set how many threads a call uses; 0 asks suffice.threads at the next call.");
     m.def(
         "limit_libraries",
         [](const std::vector<std::uintptr_t>& setters) {
@@ -233,8 +234,9 @@ void bind_threads(nb::module_& m) {
             ++limits.version;
         },
         nb::arg("setters"), "Have each thread of the pool call functions, given by address, with 1.");
-    m.def("get_ranges", [] { return std::make_tuple(range_cells, range_sums); },
-          "Return how many cells a range of rows holds, and all ranges how many sums.");
+    m.def(
+        "get_ranges", [] { return std::make_tuple(range_cells, range_sums); },
+        "Return how many cells a range of rows holds, and all ranges how many sums.");
     m.def(
         "set_ranges",
         [](std::size_t cells, std::size_t sums) {
@@ -247,7 +249,8 @@ void bind_threads(nb::module_& m) {
         [](std::size_t rows, std::size_t columns, std::size_t sums) {
             const Ranges ranges(rows, columns, sums);
             std::vector<std::pair<std::size_t, std::size_t>> all;
-            for (std::size_t range = 0; range < ranges.count(); ++range) all.emplace_back(ranges.start(range), ranges.stop(range));
+            for (std::size_t range = 0; range < ranges.count(); ++range)
+                all.emplace_back(ranges.start(range), ranges.stop(range));
             return all;
         },
         nb::arg("rows"), nb::arg("columns"), nb::arg("sums") = 0,

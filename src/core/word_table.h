@@ -71,7 +71,9 @@ struct Word {
     static std::uint64_t zeros(std::uint64_t block) { return (block - ONES) & ~block & (ONES << 7); }
     // All bits of the bytes before that, and how many bytes these are.
     static std::uint64_t before(std::uint64_t ends) { return (ends ^ (ends - 1)) >> 8; }
-    static std::size_t bytes_before(std::uint64_t ends) { return static_cast<std::size_t>(((before(ends) & ONES) * ONES) >> 56); }
+    static std::size_t bytes_before(std::uint64_t ends) {
+        return static_cast<std::size_t>(((before(ends) & ONES) * ONES) >> 56);
+    }
 };
 
 class WordTable {

@@ -22,8 +22,10 @@ bool none_wrong(std::size_t size, Wrong&& wrong) {
 
 template <class T>
 bool finite(const T* x, std::size_t size) {
-    if constexpr (std::is_integral_v<T>) return true;
-    else return none_wrong<T>(size, [x](std::size_t i) { return x[i] * T(0); });
+    if constexpr (std::is_integral_v<T>)
+        return true;
+    else
+        return none_wrong<T>(size, [x](std::size_t i) { return x[i] * T(0); });
 }
 
 template <class T>

@@ -28,15 +28,25 @@ SUFFICE_TABLES(CheckLoops<std::uint8_t>, checks_of_uint8)
 template <class T>
 const CheckLoops<T>& check_loops();
 template <>
-inline const CheckLoops<double>& check_loops() { return SUFFICE_BEST(checks_of_double); }
+inline const CheckLoops<double>& check_loops() {
+    return SUFFICE_BEST(checks_of_double);
+}
 template <>
-inline const CheckLoops<float>& check_loops() { return SUFFICE_BEST(checks_of_float); }
+inline const CheckLoops<float>& check_loops() {
+    return SUFFICE_BEST(checks_of_float);
+}
 template <>
-inline const CheckLoops<std::int64_t>& check_loops() { return SUFFICE_BEST(checks_of_int64); }
+inline const CheckLoops<std::int64_t>& check_loops() {
+    return SUFFICE_BEST(checks_of_int64);
+}
 template <>
-inline const CheckLoops<std::int32_t>& check_loops() { return SUFFICE_BEST(checks_of_int32); }
+inline const CheckLoops<std::int32_t>& check_loops() {
+    return SUFFICE_BEST(checks_of_int32);
+}
 template <>
-inline const CheckLoops<std::uint8_t>& check_loops() { return SUFFICE_BEST(checks_of_uint8); }
+inline const CheckLoops<std::uint8_t>& check_loops() {
+    return SUFFICE_BEST(checks_of_uint8);
+}
 
 // The largest of some indices as unsigned numbers, so that a negative one is beyond all others; 0
 // of none.

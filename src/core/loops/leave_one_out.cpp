@@ -21,11 +21,12 @@ struct Parts {
     }
 };
 
-void leave_out(const double* __restrict x, const ClassMoments& all, double w, std::size_t columns, const LeftMoments& left) {
-    const double *__restrict weight = all.weight, *__restrict origin = all.origin, *__restrict sum_x = all.sum_x;
-    const double *__restrict scatter = all.scatter, *__restrict location = all.location, *__restrict pseudo_rows = all.pseudo_rows;
-    double *__restrict cell = left.cell, *__restrict seen = left.seen, *__restrict rest = left.weight;
-    double *__restrict squares = left.squares, *__restrict away = left.away;
+void leave_out(const double* __restrict x, const ClassMoments& all, double w, std::size_t columns,
+               const LeftMoments& left) {
+    const double* __restrict weight = all.weight, * __restrict origin = all.origin, * __restrict sum_x = all.sum_x;
+    const double* __restrict scatter = all.scatter, * __restrict location = all.location, * __restrict pseudo_rows = all.pseudo_rows;
+    double* __restrict cell = left.cell, * __restrict seen = left.seen, * __restrict rest = left.weight;
+    double* __restrict squares = left.squares, * __restrict away = left.away;
     for (std::size_t j = 0; j < columns; ++j) {
         const bool missing = x[j] != x[j];
         const double taken = missing ? 0.0 : w, d = missing ? 0.0 : x[j] - origin[j];
@@ -45,9 +46,11 @@ void leave_out(const double* __restrict x, const ClassMoments& all, double w, st
     }
 }
 
-bool own(const double* __restrict x, const double* __restrict terms, std::size_t columns, double floor, double kept, double* score) {
+bool own(const double* __restrict x, const double* __restrict terms, std::size_t columns, double floor, double kept,
+         double* score) {
     double total = 0.0;
-    for (std::size_t start = 0; start < columns; start += TERM_COLUMNS, x += TERM_COLUMNS, terms += TERMS * TERM_COLUMNS) {
+    for (std::size_t start = 0; start < columns;
+         start += TERM_COLUMNS, x += TERM_COLUMNS, terms += TERMS * TERM_COLUMNS) {
         const std::size_t here = std::min(TERM_COLUMNS, columns - start);
         auto term = [&](Term name, std::size_t j) { return terms[name * TERM_COLUMNS + j]; };
         Parts ratios(1.0), distances(0.0);
@@ -56,10 +59,11 @@ bool own(const double* __restrict x, const double* __restrict terms, std::size_t
             // Mean and distance are rounded as a refit rounds them.
             const double mean = term(ORIGIN, j) + (term(SUM_X, j) - d) / term(LEFT, j);
             const double from_prior = mean - term(LOCATION, j), shared = from_prior * term(SHARE, j);
-            const double squares =
-                term(OTHERS, j) + (term(SCATTER, j) - term(LOST, j) * off * off) + from_prior * term(PSEUDO_ROWS, j) * shared;
+            const double squares = term(OTHERS, j) + (term(SCATTER, j) - term(LOST, j) * off * off) +
+                                   from_prior * term(PSEUDO_ROWS, j) * shared;
             const double variance = squares * term(INVERSE_DIVISOR, j) + floor;
-            const double away = x[j] - (term(LOCATION, j) + shared), least = kept * term(SCATTER, j) * term(INVERSE_DIVISOR, j);
+            const double away = x[j] - (term(LOCATION, j) + shared),
+                         least = kept * term(SCATTER, j) * term(INVERSE_DIVISOR, j);
             // Zero where too little is left.
             ratios.of[j] = variance > (least > 0.0 ? least : 0.0) ? variance * term(PRECISION, j) : 0.0;
             distances.of[j] = away * away / variance;
@@ -73,7 +77,8 @@ bool own(const double* __restrict x, const double* __restrict terms, std::size_t
     return true;
 }
 
-void squares(const double* __restrict x, const double* __restrict mean, const double* __restrict precision, std::size_t columns, double* sums) {
+void squares(const double* __restrict x, const double* __restrict mean, const double* __restrict precision,
+             std::size_t columns, double* sums) {
     Parts first(0.0), second(0.0);
     for (std::size_t start = 0; start < columns; start += TERM_COLUMNS) {
         const std::size_t here = padded(std::min(TERM_COLUMNS, columns - start));
@@ -87,14 +92,15 @@ void squares(const double* __restrict x, const double* __restrict mean, const do
     sums[1] = second.sum();
 }
 
-double widened(const double* __restrict x, const double* __restrict seen, const double* __restrict mean, const double* __restrict precision,
-               double more, std::size_t columns) {
+double widened(const double* __restrict x, const double* __restrict seen, const double* __restrict mean,
+               const double* __restrict precision, double more, std::size_t columns) {
     double total = 0.0;
     for (std::size_t start = 0; start < columns; start += TERM_COLUMNS) {
         const std::size_t here = std::min(TERM_COLUMNS, columns - start);
         Parts growths(1.0), distances(0.0);
         for (std::size_t j = 0; j < here; ++j) {
-            const double p = precision[start + j] * seen[start + j], growth = 1.0 + more * p, d = x[start + j] - mean[start + j];
+            const double p = precision[start + j] * seen[start + j], growth = 1.0 + more * p,
+                         d = x[start + j] - mean[start + j];
             growths.of[j] = growth;
             distances.of[j] = d * d * p / growth;
         }

@@ -24,12 +24,28 @@ struct LeftMoments {
 // What there is of each column of a class without a row of weight 1. The part of the scatter that
 // goes with a row is `lost` times its squared distance from the mean; `share` is that of the rows
 // in the posterior mean, and `inverse_divisor` turns squares into a variance.
-enum Term { ORIGIN, SHIFT, SUM_X, LEFT, SCATTER, LOST, LOCATION, PSEUDO_ROWS, SHARE, OTHERS, INVERSE_DIVISOR, PRECISION, TERMS };
+enum Term {
+    ORIGIN,
+    SHIFT,
+    SUM_X,
+    LEFT,
+    SCATTER,
+    LOST,
+    LOCATION,
+    PSEUDO_ROWS,
+    SHARE,
+    OTHERS,
+    INVERSE_DIVISOR,
+    PRECISION,
+    TERMS
+};
 // Columns of which all terms lie together. One logarithm is taken of so many ratios: none is so
 // large or small that their product is no float.
 constexpr std::size_t TERM_COLUMNS = 32;
 
-inline std::size_t terms_size(std::size_t columns) { return (columns + TERM_COLUMNS - 1) / TERM_COLUMNS * TERM_COLUMNS * TERMS; }
+inline std::size_t terms_size(std::size_t columns) {
+    return (columns + TERM_COLUMNS - 1) / TERM_COLUMNS * TERM_COLUMNS * TERMS;
+}
 inline std::size_t term_at(std::size_t term, std::size_t column) {
     return (column / TERM_COLUMNS * TERMS + term) * TERM_COLUMNS + column % TERM_COLUMNS;
 }
@@ -50,7 +66,8 @@ struct LeaveOneOutLoops {
     void (*squares)(const double* x, const double* mean, const double* precision, std::size_t columns, double* sums);
     // The sum of log(1 + more p) + (x - mean)^2 p / (1 + more p): variances grow by `more`. Columns
     // with seen[j] = 0 count nothing, those with 1 all.
-    double (*widened)(const double* x, const double* seen, const double* mean, const double* precision, double more, std::size_t columns);
+    double (*widened)(const double* x, const double* seen, const double* mean, const double* precision, double more,
+                      std::size_t columns);
 };
 
 SUFFICE_TABLES(LeaveOneOutLoops, leave_one_out_table)

@@ -68,7 +68,8 @@ ChunkLoss two_classes(double* __restrict margins, const std::int32_t* codes, con
         for (std::size_t l = 0; l < LANES; ++l) add(at + l, l);
     for (; at < rows; ++at) add(at, 0);
     double logs = 0.0;
-    if (even) logs = log_product(small, rows);
+    if (even)
+        logs = log_product(small, rows);
     else
         for (std::size_t i = 0; i < rows; ++i) logs += factors[i] * std::log1p(small[i]);
     for (std::size_t i = 0; i < rows; ++i) {
@@ -84,7 +85,8 @@ ChunkLoss two_classes(double* __restrict margins, const std::int32_t* codes, con
     return {sum_lanes(ahead) + logs, most};
 }
 
-ChunkLoss softmax_loss(double* scores, const std::int32_t* codes, const double* weights, std::size_t rows, std::size_t classes) {
+ChunkLoss softmax_loss(double* scores, const std::int32_t* codes, const double* weights, std::size_t rows,
+                       std::size_t classes) {
     ChunkLoss loss{0.0, 0.0};
     const std::size_t together = TOGETHER / classes > 0 ? TOGETHER / classes : 1;
     double own[TOGETHER];
@@ -112,7 +114,8 @@ ChunkLoss softmax_loss(double* scores, const std::int32_t* codes, const double* 
     return loss;
 }
 
-void add_rows(const double* __restrict chunk, const double* factors, std::size_t rows, std::size_t step, double* __restrict sums) {
+void add_rows(const double* __restrict chunk, const double* factors, std::size_t rows, std::size_t step,
+              double* __restrict sums) {
     std::size_t i = 0;
     for (; i + 4 <= rows; i += 4, chunk += 4 * step) {
         const double a = factors[i], b = factors[i + 1], c = factors[i + 2], d = factors[i + 3];
@@ -123,15 +126,16 @@ void add_rows(const double* __restrict chunk, const double* factors, std::size_t
         for (std::size_t j = 0; j < step; ++j) sums[j] += factors[i] * chunk[j];
 }
 
-void scale_rows(const double* __restrict chunk, const double* factors, std::size_t rows, std::size_t step, std::size_t columns,
-                double* __restrict scaled, std::size_t scaled_step) {
+void scale_rows(const double* __restrict chunk, const double* factors, std::size_t rows, std::size_t step,
+                std::size_t columns, double* __restrict scaled, std::size_t scaled_step) {
     for (std::size_t i = 0; i < rows; ++i, chunk += step, scaled += scaled_step)
         for (std::size_t j = 0; j < columns; ++j) scaled[j] = factors[i] * chunk[j];
 }
 
 }  // namespace
 
-extern const LogisticLoops logistic = {exp_of_nonpositive, add_margins, two_classes, softmax_loss, add_rows, scale_rows};
+extern const LogisticLoops logistic = {exp_of_nonpositive, add_margins, two_classes,
+                                       softmax_loss,       add_rows,    scale_rows};
 extern const StandardizeLoops standardize_table = {standardize<double>, standardize<float>, standardize<std::int64_t>,
                                                    standardize<std::int32_t>, standardize<std::uint8_t>};
 

@@ -28,15 +28,17 @@ struct LogisticLoops {
     // Loss of rows whose class 0 has the margin m over class 1. Margins are replaced by w (p - 1{y = 0}),
     // p the probability of class 0; to bends (rows,) w p (1 - p) is written. `weights` is null if
     // every row weighs 1.
-    ChunkLoss (*two_classes)(double* margins, const std::int32_t* codes, const double* weights, std::size_t rows, double* bends);
+    ChunkLoss (*two_classes)(double* margins, const std::int32_t* codes, const double* weights, std::size_t rows,
+                             double* bends);
     // Loss of rows with scores (rows, C), which are replaced by probabilities.
-    ChunkLoss (*softmax_loss)(double* scores, const std::int32_t* codes, const double* weights, std::size_t rows, std::size_t classes);
+    ChunkLoss (*softmax_loss)(double* scores, const std::int32_t* codes, const double* weights, std::size_t rows,
+                              std::size_t classes);
     // Add sum_i factors_i chunk_i to sums (step,).
     void (*add_rows)(const double* chunk, const double* factors, std::size_t rows, std::size_t step, double* sums);
     // Write factors_i chunk_i to the rows of `scaled`, whose length is `scaled_step`; the first
     // `columns` cells of each.
-    void (*scale_rows)(const double* chunk, const double* factors, std::size_t rows, std::size_t step, std::size_t columns,
-                       double* scaled, std::size_t scaled_step);
+    void (*scale_rows)(const double* chunk, const double* factors, std::size_t rows, std::size_t step,
+                       std::size_t columns, double* scaled, std::size_t scaled_step);
 };
 
 SUFFICE_TABLES(LogisticLoops, logistic)
@@ -44,8 +46,8 @@ inline const LogisticLoops& logistic_loops() { return SUFFICE_BEST(logistic); }
 
 // Write (x - centre) inverse of rows to a chunk (rows, step).
 template <class T>
-using Standardize = void (*)(const T* x, std::size_t rows, std::size_t columns, const double* centre, const double* inverse,
-                             double* chunk, std::size_t step);
+using Standardize = void (*)(const T* x, std::size_t rows, std::size_t columns, const double* centre,
+                             const double* inverse, double* chunk, std::size_t step);
 
 struct StandardizeLoops {
     Standardize<double> of_double;
@@ -60,11 +62,16 @@ SUFFICE_TABLES(StandardizeLoops, standardize_table)
 template <class T>
 Standardize<T> standardize_loop() {
     const StandardizeLoops& loops = SUFFICE_BEST(standardize_table);
-    if constexpr (std::is_same_v<T, double>) return loops.of_double;
-    else if constexpr (std::is_same_v<T, float>) return loops.of_float;
-    else if constexpr (std::is_same_v<T, std::int64_t>) return loops.of_int64;
-    else if constexpr (std::is_same_v<T, std::int32_t>) return loops.of_int32;
-    else return loops.of_uint8;
+    if constexpr (std::is_same_v<T, double>)
+        return loops.of_double;
+    else if constexpr (std::is_same_v<T, float>)
+        return loops.of_float;
+    else if constexpr (std::is_same_v<T, std::int64_t>)
+        return loops.of_int64;
+    else if constexpr (std::is_same_v<T, std::int32_t>)
+        return loops.of_int32;
+    else
+        return loops.of_uint8;
 }
 
 }  // namespace suffice

@@ -4,8 +4,8 @@ namespace suffice::SUFFICE_SET {
 namespace {
 
 template <class T, bool Weighted>
-void add_rows(const T* x, const std::int32_t* codes, const double* weights, std::size_t rows,
-              std::size_t columns, const double* origins, const MomentSums& sums) {
+void add_rows(const T* x, const std::int32_t* codes, const double* weights, std::size_t rows, std::size_t columns,
+              const double* origins, const MomentSums& sums) {
     for (std::size_t i = 0; i < rows; ++i, x += columns) {
         const std::size_t c = static_cast<std::size_t>(codes[i]);
         const double w = Weighted ? weights[i] : 1.0;
@@ -24,8 +24,8 @@ void add_rows(const T* x, const std::int32_t* codes, const double* weights, std:
 }
 
 template <class T>
-void add_whole(const T* x, const std::int32_t* codes, const double* weights, std::size_t rows,
-               std::size_t columns, const double* origin, const MomentSums& sums) {
+void add_whole(const T* x, const std::int32_t* codes, const double* weights, std::size_t rows, std::size_t columns,
+               const double* origin, const MomentSums& sums) {
     if (weights == nullptr)
         add_rows<T, false>(x, codes, weights, rows, columns, origin, sums);
     else
@@ -33,8 +33,8 @@ void add_whole(const T* x, const std::int32_t* codes, const double* weights, std
 }
 
 template <class T>
-void add_seen(const T* x, const std::int32_t* codes, const double* weights, std::size_t rows,
-              std::size_t columns, const double* origins, const MomentSums& sums) {
+void add_seen(const T* x, const std::int32_t* codes, const double* weights, std::size_t rows, std::size_t columns,
+              const double* origins, const MomentSums& sums) {
     for (std::size_t i = 0; i < rows; ++i, x += columns) {
         const std::size_t c = static_cast<std::size_t>(codes[i]);
         const double w = weights == nullptr ? 1.0 : weights[i];

@@ -36,14 +36,24 @@ SUFFICE_TABLES(MomentLoops<std::uint8_t>, moments_of_uint8)
 template <class T>
 const MomentLoops<T>& moment_loops();
 template <>
-inline const MomentLoops<double>& moment_loops() { return SUFFICE_BEST(moments_of_double); }
+inline const MomentLoops<double>& moment_loops() {
+    return SUFFICE_BEST(moments_of_double);
+}
 template <>
-inline const MomentLoops<float>& moment_loops() { return SUFFICE_BEST(moments_of_float); }
+inline const MomentLoops<float>& moment_loops() {
+    return SUFFICE_BEST(moments_of_float);
+}
 template <>
-inline const MomentLoops<std::int64_t>& moment_loops() { return SUFFICE_BEST(moments_of_int64); }
+inline const MomentLoops<std::int64_t>& moment_loops() {
+    return SUFFICE_BEST(moments_of_int64);
+}
 template <>
-inline const MomentLoops<std::int32_t>& moment_loops() { return SUFFICE_BEST(moments_of_int32); }
+inline const MomentLoops<std::int32_t>& moment_loops() {
+    return SUFFICE_BEST(moments_of_int32);
+}
 template <>
-inline const MomentLoops<std::uint8_t>& moment_loops() { return SUFFICE_BEST(moments_of_uint8); }
+inline const MomentLoops<std::uint8_t>& moment_loops() {
+    return SUFFICE_BEST(moments_of_uint8);
+}
 
 }  // namespace suffice

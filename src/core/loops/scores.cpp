@@ -19,8 +19,7 @@ void exponentials(double* x, std::size_t size) { exp_of_nonpositive(x, size); }
 // Turn a row with +inf into log shares: equal ones for the infinite classes.
 void share_infinity(double* row, std::size_t classes) {
     const auto infinite = std::count(row, row + classes, INF);
-    for (std::size_t c = 0; c < classes; ++c)
-        row[c] = row[c] == INF ? -std::log(static_cast<double>(infinite)) : -INF;
+    for (std::size_t c = 0; c < classes; ++c) row[c] = row[c] == INF ? -std::log(static_cast<double>(infinite)) : -INF;
 }
 
 // Subtract from each row its largest number, so that all are 0 or less; return how many rows were
@@ -117,8 +116,8 @@ std::size_t log_softmax(double* joint, std::size_t rows, std::size_t classes, co
     return impossible;
 }
 
-void add_normal(const double* across, std::size_t rows, std::size_t columns, const double* mean, const double* precision,
-                const double* constant, std::size_t classes, double* joint) {
+void add_normal(const double* across, std::size_t rows, std::size_t columns, const double* mean,
+                const double* precision, const double* constant, std::size_t classes, double* joint) {
     for (std::size_t c = 0; c < classes; ++c) {
         double squares[SCORE_ROWS] = {};
         for (std::size_t j = 0; j < columns; ++j) {
@@ -148,6 +147,7 @@ void add_squares(const T* across, std::size_t columns, const T* offset, T* squar
 
 }  // namespace
 
-extern const ScoreLoops scores = {exponentials, softmax, log_softmax, add_normal, add_squares<double>, add_squares<float>};
+extern const ScoreLoops scores = {exponentials,        softmax,           log_softmax, add_normal,
+                                  add_squares<double>, add_squares<float>};
 
 }  // namespace suffice::SUFFICE_SET

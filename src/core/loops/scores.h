@@ -22,8 +22,8 @@ struct ScoreLoops {
     std::size_t (*log_softmax)(double* joint, std::size_t rows, std::size_t classes, const double* log_prior);
     // Add constant[c] - sum_j (x_j - mean[c, j])^2 precision[c, j] / 2 of a block of rows without
     // missing values to joint (rows, C). `across` is (d, SCORE_ROWS).
-    void (*add_normal)(const double* across, std::size_t rows, std::size_t columns, const double* mean, const double* precision,
-                       const double* constant, std::size_t classes, double* joint);
+    void (*add_normal)(const double* across, std::size_t rows, std::size_t columns, const double* mean,
+                       const double* precision, const double* constant, std::size_t classes, double* joint);
     // Write sum_j (across[j] - offset[j])^2 of the rows of a block to squares (SCORE_ROWS,).
     void (*add_squares)(const double* across, std::size_t columns, const double* offset, double* squares);
     void (*add_single_squares)(const float* across, std::size_t columns, const float* offset, float* squares);

@@ -14,8 +14,8 @@ struct StudentSums {
 struct StudentLoops {
     // d = centre - m, and u is the weight of a cell times what EM gives its rows: (v + 1) / (v + D),
     // D their expected squared distance in scales.
-    StudentSums (*add_up)(const double* weight, const double* centre, const double* variance, std::size_t size, double m,
-                          double precision, double unsure, double degrees);
+    StudentSums (*add_up)(const double* weight, const double* centre, const double* variance, std::size_t size,
+                          double m, double precision, double unsure, double degrees);
 };
 
 SUFFICE_TABLES(StudentLoops, student_table)

@@ -17,7 +17,8 @@ constexpr std::size_t TILE = 32;
 
 // Ask for the table row of the cell that comes AHEAD cells after `at`.
 template <class Index, class T>
-inline void prefetch_row(const Index* at, const Index* end, const T* table, std::size_t columns, std::size_t first, std::size_t last) {
+inline void prefetch_row(const Index* at, const Index* end, const T* table, std::size_t columns, std::size_t first,
+                         std::size_t last) {
     if (end - at <= AHEAD) return;
     const T* row = table + static_cast<std::size_t>(at[AHEAD]) * columns;
     for (std::size_t c = first; c < last; c += LINE / sizeof(T)) prefetch(row + c);
@@ -35,7 +36,8 @@ void add_few(const double* x, const StoredCells<Index>& row, const double* table
 }
 
 template <class Index>
-void add_linear(const double* x, const StoredCells<Index>& row, const double* table, std::size_t classes, double* sums) {
+void add_linear(const double* x, const StoredCells<Index>& row, const double* table, std::size_t classes,
+                double* sums) {
     if (classes == 2) return add_few<2>(x, row, table, sums);
     if (classes == 3) return add_few<3>(x, row, table, sums);
     if (classes == 4) return add_few<4>(x, row, table, sums);
@@ -70,7 +72,8 @@ constexpr std::size_t WIDE_TILE = 64;
 #endif
 
 template <class Index>
-void add_coarse(const float* x, const StoredCells<Index>& row, const std::int8_t* codes, std::size_t columns, float* scores) {
+void add_coarse(const float* x, const StoredCells<Index>& row, const std::int8_t* codes, std::size_t columns,
+                float* scores) {
     std::size_t low = 0;
     for (; low + WIDE_TILE <= columns; low += WIDE_TILE) {
         float total[WIDE_TILE] = {};
@@ -92,8 +95,8 @@ void add_coarse(const float* x, const StoredCells<Index>& row, const std::int8_t
 // Add sum x log_counts[counts[index, c], a] of Classes classes and Width alphas, which stay in registers
 // over all cells.
 template <std::size_t Classes, std::size_t Width, class Index>
-void add_some_alphas(const double* x, const StoredCells<Index>& row, const std::int32_t* counts, const double* log_counts,
-                     std::size_t classes, std::size_t alphas, double* __restrict joint) {
+void add_some_alphas(const double* x, const StoredCells<Index>& row, const std::int32_t* counts,
+                     const double* log_counts, std::size_t classes, std::size_t alphas, double* __restrict joint) {
     double sums[Classes][Width];
     for (std::size_t c = 0; c < Classes; ++c)
         for (std::size_t a = 0; a < Width; ++a) sums[c][a] = joint[c * alphas + a];
@@ -112,8 +115,10 @@ template <std::size_t Classes, class Index>
 void add_alphas_of(const double* x, const StoredCells<Index>& row, const std::int32_t* counts, const double* log_counts,
                    std::size_t classes, std::size_t alphas, double* joint) {
     std::size_t a = 0;
-    for (; a + 8 <= alphas; a += 8) add_some_alphas<Classes, 8>(x, row, counts, log_counts + a, classes, alphas, joint + a);
-    for (; a + 4 <= alphas; a += 4) add_some_alphas<Classes, 4>(x, row, counts, log_counts + a, classes, alphas, joint + a);
+    for (; a + 8 <= alphas; a += 8)
+        add_some_alphas<Classes, 8>(x, row, counts, log_counts + a, classes, alphas, joint + a);
+    for (; a + 4 <= alphas; a += 4)
+        add_some_alphas<Classes, 4>(x, row, counts, log_counts + a, classes, alphas, joint + a);
     for (; a < alphas; ++a) add_some_alphas<Classes, 1>(x, row, counts, log_counts + a, classes, alphas, joint + a);
 }
 
@@ -122,7 +127,8 @@ void add_alphas(const double* x, const StoredCells<Index>& row, const std::int32
                 std::size_t classes, std::size_t alphas, double* __restrict joint) {
     for (std::size_t at = 0; at < row.cells; ++at) prefetch_row(row.indices + at, row.end, counts, classes, 0, classes);
     std::size_t c = 0;
-    for (; c + 4 <= classes; c += 4) add_alphas_of<4>(x, row, counts + c, log_counts, classes, alphas, joint + c * alphas);
+    for (; c + 4 <= classes; c += 4)
+        add_alphas_of<4>(x, row, counts + c, log_counts, classes, alphas, joint + c * alphas);
     for (; c < classes; ++c) add_alphas_of<1>(x, row, counts + c, log_counts, classes, alphas, joint + c * alphas);
 }
 

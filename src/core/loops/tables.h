@@ -24,14 +24,16 @@ struct StoredCells {
 template <class Index>
 struct TableLoops {
     // Add sum x table[index, c] to sums (C,); table is (V, C).
-    void (*add_linear)(const double* x, const StoredCells<Index>& row, const double* table, std::size_t classes, double* sums);
+    void (*add_linear)(const double* x, const StoredCells<Index>& row, const double* table, std::size_t classes,
+                       double* sums);
     // Write sum x codes[index, c] to scores (FINE_COLUMNS,).
     void (*add_fine)(const float* x, const StoredCells<Index>& row, const std::int16_t* codes, float* scores);
     // Write sum x codes[index, c] to scores (columns,).
-    void (*add_coarse)(const float* x, const StoredCells<Index>& row, const std::int8_t* codes, std::size_t columns, float* scores);
+    void (*add_coarse)(const float* x, const StoredCells<Index>& row, const std::int8_t* codes, std::size_t columns,
+                       float* scores);
     // Add sum x log_counts[counts[index, c], a] to joint (C, A); counts is (V, C).
-    void (*add_alphas)(const double* x, const StoredCells<Index>& row, const std::int32_t* counts, const double* log_counts,
-                       std::size_t classes, std::size_t alphas, double* joint);
+    void (*add_alphas)(const double* x, const StoredCells<Index>& row, const std::int32_t* counts,
+                       const double* log_counts, std::size_t classes, std::size_t alphas, double* joint);
 };
 
 struct RoundLoops {
@@ -55,8 +57,12 @@ SUFFICE_TABLES(TableLoops<std::int64_t>, tables_by_int64)
 template <class Index>
 const TableLoops<Index>& table_loops();
 template <>
-inline const TableLoops<std::int32_t>& table_loops() { return SUFFICE_BEST(tables_by_int32); }
+inline const TableLoops<std::int32_t>& table_loops() {
+    return SUFFICE_BEST(tables_by_int32);
+}
 template <>
-inline const TableLoops<std::int64_t>& table_loops() { return SUFFICE_BEST(tables_by_int64); }
+inline const TableLoops<std::int64_t>& table_loops() {
+    return SUFFICE_BEST(tables_by_int64);
+}
 
 }  // namespace suffice
