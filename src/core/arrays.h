@@ -22,6 +22,7 @@
 #include <nanobind/ndarray.h>
 
 #include "loops/checks.h"
+#include "threads.h"
 
 namespace suffice {
 
@@ -78,6 +79,26 @@ Out<T> to_array(const std::vector<T>& numbers) {
     Out<T> array = make_array<T>({numbers.size()}, false);
     std::copy(numbers.begin(), numbers.end(), array.data());
     return array;
+}
+
+// Whether check(start, stop) holds of all ranges of many cells, which threads share. The caller may
+// have the interpreter's lock or not.
+template <class Check>
+bool holds_everywhere(std::size_t cells, Check&& check) {
+    const Ranges ranges(cells, 1);
+    if (ranges.count() <= 1) return check(std::size_t(0), cells);
+    std::vector<char> fine(ranges.count());
+    auto work = [&] {
+        in_parallel(ranges.count(),
+                    [&](std::size_t range) { fine[range] = check(ranges.start(range), ranges.stop(range)); });
+    };
+    if (PyGILState_Check()) {
+        nb::gil_scoped_release release;
+        work();
+    } else {
+        work();
+    }
+    return std::find(fine.begin(), fine.end(), 0) == fine.end();
 }
 
 // Refuse codes of classes that there are not.
@@ -198,8 +219,11 @@ void require_sparse(const Index* indices, const Index* indptr, std::size_t rows,
     bool ordered = indptr[0] == 0 && static_cast<std::size_t>(indptr[rows]) <= cells;
     for (std::size_t i = 0; i < rows; ++i) ordered = ordered && indptr[i] <= indptr[i + 1];
     require(ordered, "rows of a sparse matrix do not follow each other");
-    const std::uint64_t largest = largest_index(indices, static_cast<std::size_t>(indptr[rows]));
-    require(indptr[rows] == 0 || largest < columns, "cells of a sparse matrix beyond its columns");
+    const bool within =
+        holds_everywhere(static_cast<std::size_t>(indptr[rows]), [&](std::size_t start, std::size_t stop) {
+            return start == stop || largest_index(indices + start, stop - start) < columns;
+        });
+    require(within, "cells of a sparse matrix beyond its columns");
 }
 
 template <class Work>

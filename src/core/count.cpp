@@ -634,10 +634,10 @@ void add_small_counts(const Rows& x, const In<std::int32_t, 1>& codes, std::size
                 const auto first = x.indptr[row];
                 const std::size_t cells = static_cast<std::size_t>(x.indptr[row + 1] - first);
                 Number* mine = table + c * columns;
-                for (std::size_t at = 0; at < cells; ++at)
-                    mine[x.indices[first + at]] += static_cast<Number>(static_cast<int>(x.data[first + at]));
                 Orderings orderings;
-                orderings.add_small(x.data + first, cells);
+                orderings.add_small(x.data + first, cells, [&](std::size_t at, int count) {
+                    mine[x.indices[first + at]] += static_cast<Number>(count);
+                });
                 logs[task * classes + c] += orderings.log_number();
             }
         });
@@ -656,7 +656,11 @@ auto sparse_words(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
         nb::gil_scoped_release release;
         const bool small = with_sparse(data, indices, indptr, columns, [&](auto x) {
             const std::size_t cells = static_cast<std::size_t>(x.indptr[x.rows]);
-            if (!check_loops<typename decltype(x)::Cell>().small_counts(x.data, cells)) return false;
+            const auto small_counts = check_loops<typename decltype(x)::Cell>().small_counts;
+            if (!holds_everywhere(cells, [&](std::size_t first, std::size_t last) {
+                    return small_counts(x.data + first, last - first);
+                }))
+                return false;
             if (cells < std::numeric_limits<std::uint32_t>::max() / MAX_SMALL)
                 add_small_counts<std::uint32_t>(x, codes, classes, columns, sum_x.data(), log_orderings.data());
             else

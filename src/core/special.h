@@ -123,24 +123,24 @@ struct Orderings {
         whole = whole && cell == std::floor(cell);
         if (whole) logs += log_factorial(cell);
     }
-    // Add whole numbers below MAX_SMALL.
-    template <class T>
-    void add_small(const T* counts, std::size_t size) {
+    // Add whole numbers below MAX_SMALL, and hand each to use(at, count). Four sums: one alone would
+    // wait for itself at every count.
+    template <class T, class Use>
+    void add_small(const T* counts, std::size_t size, Use&& use) {
         int total = 0;
-        double even = 0.0, odd = 0.0;
+        double sums[4] = {};
         std::size_t i = 0;
-        for (; i + 2 <= size; i += 2) {
-            const int first = static_cast<int>(counts[i]), second = static_cast<int>(counts[i + 1]);
-            total += first + second;
-            even += LOG_FACTORIALS[static_cast<std::size_t>(first)];
-            odd += LOG_FACTORIALS[static_cast<std::size_t>(second)];
-        }
-        if (i < size) {
-            total += static_cast<int>(counts[i]);
-            even += LOG_FACTORIALS[static_cast<std::size_t>(counts[i])];
-        }
+        auto add_one = [&](std::size_t at, double& sum) {
+            const int count = static_cast<int>(counts[at]);
+            use(at, count);
+            total += count;
+            sum += LOG_FACTORIALS[static_cast<std::size_t>(count)];
+        };
+        for (; i + 4 <= size; i += 4)
+            for (std::size_t part = 0; part < 4; ++part) add_one(i + part, sums[part]);
+        for (; i < size; ++i) add_one(i, sums[0]);
         length += static_cast<double>(total);
-        logs += even + odd;
+        logs += (sums[0] + sums[1]) + (sums[2] + sums[3]);
     }
     double log_number() const { return whole ? log_factorial(length) - logs : 0.0; }
 };

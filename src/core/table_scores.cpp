@@ -445,6 +445,29 @@ Answers sparse_binary_scores(AnyVector data, AnyVector indices, AnyVector indptr
     });
 }
 
+// Whole numbers beyond it are not all doubles.
+constexpr double LARGEST_LEVEL = 9007199254740992.0;
+
+// Add the scores of all columns under two classes. Four sums for each class: one alone would wait
+// for itself at every column.
+template <class Scores>
+void add_pairs(std::size_t columns, Scores&& scores_of, double* joint) {
+    double sums[4][2] = {};
+    std::size_t j = 0;
+    for (; j + 4 <= columns; j += 4)
+        for (std::size_t part = 0; part < 4; ++part) {
+            const double* scores = scores_of(j + part);
+            sums[part][0] += scores[0];
+            sums[part][1] += scores[1];
+        }
+    for (; j < columns; ++j) {
+        const double* scores = scores_of(j);
+        sums[0][0] += scores[0];
+        sums[0][1] += scores[1];
+    }
+    for (std::size_t c = 0; c < 2; ++c) joint[c] += (sums[0][c] + sums[1][c]) + (sums[2][c] + sums[3][c]);
+}
+
 // The log-probability of each cell's level, table (levels of all columns, C), column j from
 // offsets[j] on; a level beyond levels[j] adds unseen (d, C). Fractions are cut off, cells at or
 // below -1 and beyond 2^53 refused.
@@ -464,34 +487,31 @@ Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1>
         return answer_rows(
             x.rows, columns, log_prior, answer_of(answer), [&](std::size_t start, std::size_t stop, double* joint) {
                 std::vector<T> buffer(x.room(BLOCK));
-                std::vector<const double*> terms(columns);
+                const std::vector<double> nothing(classes);
                 for (std::size_t first = start; first < stop; first += BLOCK) {
                     const std::size_t last = std::min(first + BLOCK, stop);
                     const T* row = x.block(first, last, buffer.data());
                     for (std::size_t i = first; i < last; ++i, row += columns, joint += classes) {
-                        std::size_t seen = 0;
-                        for (std::size_t j = 0; j < columns; ++j) {
+                        bool refused = false;
+                        // The scores of a cell's level; none of a missing value.
+                        auto scores_of = [&](std::size_t j) -> const double* {
                             const double cell = static_cast<double>(row[j]);
-                            if (cell != cell) continue;
-                            if (cell <= -1.0 || cell > 9007199254740992.0) return static_cast<std::int64_t>(i - start);
-                            const std::int64_t level = static_cast<std::int64_t>(row[j]);
-                            terms[seen++] =
-                                level < levels.data()[j]
-                                    ? table.data() + static_cast<std::size_t>(offsets.data()[j] + level) * classes
-                                    : unseen.data() + j * classes;
-                        }
-                        if (classes == 2) {
-                            double one = joint[0], two = joint[1];
-                            for (std::size_t k = 0; k < seen; ++k) {
-                                one += terms[k][0];
-                                two += terms[k][1];
+                            if (cell > -1.0 && cell < static_cast<double>(levels.data()[j]))
+                                return table.data() +
+                                       static_cast<std::size_t>(offsets.data()[j] + static_cast<std::int64_t>(row[j])) *
+                                           classes;
+                            if (cell != cell) return nothing.data();
+                            refused = refused || cell <= -1.0 || cell > LARGEST_LEVEL;
+                            return unseen.data() + j * classes;
+                        };
+                        if (classes == 2)
+                            add_pairs(columns, scores_of, joint);
+                        else
+                            for (std::size_t j = 0; j < columns; ++j) {
+                                const double* scores = scores_of(j);
+                                for (std::size_t c = 0; c < classes; ++c) joint[c] += scores[c];
                             }
-                            joint[0] = one;
-                            joint[1] = two;
-                            continue;
-                        }
-                        for (std::size_t k = 0; k < seen; ++k)
-                            for (std::size_t c = 0; c < classes; ++c) joint[c] += terms[k][c];
+                        if (refused) return static_cast<std::int64_t>(i - start);
                     }
                 }
                 return NONE;

@@ -116,10 +116,11 @@ def _training_tallies(fitted: Fitted, folds: Folds) -> list[Groups[Any]]:
     if folds.complete:
         numbers = folds.numbers.astype(np.intp)
         return Experiment(tally.classes, folds.rows, numbers, folds.size).training_tallies(count)
-    out = []
+    # Held-out rows were learned: their sums have been no larger than those of all rows.
+    out, gross = [], fitted.gross_with()
     for members in folds.members:
         held = Groups(tally.classes, *count(folds.rows.take(members)))
-        out.append(tally.subtract(held, fitted.gross_with(held)))
+        out.append(tally.subtract(held, gross))
     return out
 
 
