@@ -19,7 +19,13 @@ ANNOTATED = re.compile(
     r"Annotated\[NDArray(?:\[numpy\.(\w+)\])?, dict\([^()]*(?:\([^()]*\))?[^()]*\)\]"
 )
 # What nanobind cannot say of Python objects.
-VAGUE = {", object": ", Any", ": Callable,": ": Callable[[int], Any],", "-> list:": "-> list[Any]:"}
+VAGUE = {
+    ", object": ", Any",
+    ": Callable,": ": Callable[[int], Any],",
+    "-> list:": "-> list[Any]:",
+    "-> tuple:": "-> tuple[Any, ...]:",
+    "strings: list)": "strings: list[Any])",
+}
 
 
 def stub() -> str:

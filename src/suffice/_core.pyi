@@ -455,7 +455,7 @@ def searchlight(
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return how often cubes (V,) tell the class of left-out rows, and where classes are flat."""
 
-def utf8_strings(strings: list) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def utf8_strings(strings: list[Any]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Return strings in UTF-8, one after the other, and where each begins."""
 
 def is_ascii(text: NDArray[np.uint8]) -> bool:
@@ -479,7 +479,7 @@ def order_cells(
     moved: NDArray[np.int32],
     width: int,
     like: NDArray[Any],
-) -> tuple:
+) -> tuple[Any, ...]:
     """Return counts of the type of `like`, new columns in order, and where rows begin."""
 
 def sum_cells(
