@@ -1,0 +1,14 @@
+"""The types that the stub of the core gives are those of the core."""
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_stub_is_that_of_the_core():
+    place = ROOT / "tools" / "write_core_stub.py"
+    spec = importlib.util.spec_from_file_location("write_core_stub", place)
+    writer = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(writer)
+    assert writer.STUB.read_text(encoding="utf-8") == writer.stub()
