@@ -1,8 +1,8 @@
 // Student t's fitted by EM to rows that are known by cells: their weight, mean and variance.
 //
 // Rows x ~ N(mu, s^2 / u) of each class, u ~ Gamma(v/2, v/2), mu and s^2 ~ NIG(0, k, a, b). A
-// class's cells are an array (3, B) of weights, means and variances; what is believed of it in the
-// end is a NIG (m, k, a, b).
+// class's cells are an array (3, B) of weights, means and variances; its posterior
+// is a NIG (m, k, a, b).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -194,17 +194,17 @@ std::pair<double, double> student_sample_sizes(In<double, 3> cells, double varia
     return {std::exp(at[0]), std::exp(at[1])};
 }
 
-// A t: with NIG (m, k, a, b) and the rows' degrees, what they foretell.
+// The predictive of a NIG (m, k, a, b) and the rows' degrees: a t.
 struct StudentT {
     double location, scale, degrees, log_norm;
 
     // That of the NIG's expectations if `plugged`. Else it is the wider the less sure the location
     // is, and has 1 / (1/v + 1/2a) degrees: v where the scale is certain, and those of a normal's
     // predictive where v is endless.
-    StudentT(const NormalInverseGamma& believed, double rows_degrees, bool plugged)
-        : location(believed.m),
-          scale(std::sqrt(believed.b / believed.a * (plugged ? 1.0 : 1.0 + 1.0 / believed.k))),
-          degrees(plugged ? rows_degrees : rows_degrees / (1.0 + 0.5 * rows_degrees / believed.a)),
+    StudentT(const NormalInverseGamma& posterior, double rows_degrees, bool plugged)
+        : location(posterior.m),
+          scale(std::sqrt(posterior.b / posterior.a * (plugged ? 1.0 : 1.0 + 1.0 / posterior.k))),
+          degrees(plugged ? rows_degrees : rows_degrees / (1.0 + 0.5 * rows_degrees / posterior.a)),
           log_norm(log_gamma_step(0.5 * degrees, 0.5) - 0.5 * std::log(PI * degrees) - std::log(scale)) {}
 
     // As far as floats go.
@@ -216,11 +216,11 @@ struct StudentT {
     }
 };
 
-std::vector<StudentT> students_of(const In<double, 2>& believed, double degrees, bool plugged) {
-    require(believed.shape(1) == 4, "what is believed of a class is four numbers");
+std::vector<StudentT> students_of(const In<double, 2>& posterior, double degrees, bool plugged) {
+    require(posterior.shape(1) == 4, "a posterior of a class is four numbers");
     std::vector<StudentT> found;
-    for (std::size_t c = 0; c < believed.shape(0); ++c) {
-        const double* one = believed.data() + 4 * c;
+    for (std::size_t c = 0; c < posterior.shape(0); ++c) {
+        const double* one = posterior.data() + 4 * c;
         require(one[2] > 0.0 && degrees > 0.0, "a posterior that is none");
         found.emplace_back(NormalInverseGamma{one[0], one[1], one[2], one[3]}, degrees, plugged);
     }
@@ -228,8 +228,8 @@ std::vector<StudentT> students_of(const In<double, 2>& believed, double degrees,
 }
 
 // Location, scale and degrees, (C, 3), of the classes' t's.
-Out<double> student_predictives(In<double, 2> believed, double degrees, bool plugged) {
-    const std::vector<StudentT> students = students_of(believed, degrees, plugged);
+Out<double> student_predictives(In<double, 2> posterior, double degrees, bool plugged) {
+    const std::vector<StudentT> students = students_of(posterior, degrees, plugged);
     Out<double> found = make_array<double>({students.size(), 3}, false);
     double* out = found.data();
     for (const StudentT& one : students)
@@ -238,8 +238,8 @@ Out<double> student_predictives(In<double, 2> believed, double degrees, bool plu
 }
 
 // Log densities (n, C) of numbers x (n,) under the classes' NIGs (C, 4); 0 if missing.
-Out<double> student_densities(In<double, 1> x, In<double, 2> believed, double degrees, bool plugged) {
-    const std::vector<StudentT> students = students_of(believed, degrees, plugged);
+Out<double> student_densities(In<double, 1> x, In<double, 2> posterior, double degrees, bool plugged) {
+    const std::vector<StudentT> students = students_of(posterior, degrees, plugged);
     const std::size_t classes = students.size();
     Out<double> found = make_array<double>({x.size(), classes}, false);
     nb::gil_scoped_release release;
@@ -304,9 +304,9 @@ void bind_student(nb::module_& m) {
           "Return a lower bound of the log evidence of cells, and its gradients by log k and log a.");
     m.def("student_sample_sizes", &student_sample_sizes, "cells"_a, "variance"_a, "degrees"_a, "low"_a, "high"_a,
           "Return the prior sample sizes k and a with the highest such bound.");
-    m.def("student_predictives", &student_predictives, "believed"_a, "degrees"_a, "plugged"_a,
-          "Return location, scale and degrees, (C, 3), of the t's that NIGs (C, 4) foretell.");
-    m.def("student_densities", &student_densities, "x"_a, "believed"_a, "degrees"_a, "plugged"_a,
+    m.def("student_predictives", &student_predictives, "posterior"_a, "degrees"_a, "plugged"_a,
+          "Return location, scale and degrees, (C, 3), of the predictive of NIGs (C, 4).");
+    m.def("student_densities", &student_densities, "x"_a, "posterior"_a, "degrees"_a, "plugged"_a,
           "Return the log densities (n, C) of numbers under such t's.");
     m.def("student_left_out", &student_left_out, "x"_a, "learned"_a, "at"_a, "codes"_a, "weights"_a, "cells"_a, "k"_a,
           "a"_a, "variance"_a, "degrees"_a, "plugged"_a,

@@ -738,12 +738,12 @@ def student_sample_sizes(
     """Return the prior sample sizes k and a with the highest such bound."""
 
 def student_predictives(
-    believed: NDArray[np.float64], degrees: float, plugged: bool
+    posterior: NDArray[np.float64], degrees: float, plugged: bool
 ) -> NDArray[np.float64]:
-    """Return location, scale and degrees, (C, 3), of the t's that NIGs (C, 4) foretell."""
+    """Return location, scale and degrees, (C, 3), of the predictive of NIGs (C, 4)."""
 
 def student_densities(
-    x: NDArray[np.float64], believed: NDArray[np.float64], degrees: float, plugged: bool
+    x: NDArray[np.float64], posterior: NDArray[np.float64], degrees: float, plugged: bool
 ) -> NDArray[np.float64]:
     """Return the log densities (n, C) of numbers under such t's."""
 
