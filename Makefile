@@ -18,11 +18,12 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build wheel test test-fast test-oldest coverage check sanitize wheel-check format hooks bench quality ng-jordan mutants clean
+.PHONY: help demo build engines wheel test test-fast test-oldest coverage check sanitize wheel-check format hooks bench quality ng-jordan mutants clean
 
 help:
 	@echo "make demo         install, and show what suffice does"
 	@echo "make build        compile what has changed in src/core"
+	@echo "make engines      install what the tests need besides Python packages: PostgreSQL, Java (as root, on Debian)"
 	@echo "make wheel        build a wheel of this machine's kind, in dist"
 	@echo "make test         install with the dev extra, and run the whole test suite"
 	@echo "make test-fast    the tests that are quick, without those marked slow or hostile"
@@ -44,6 +45,9 @@ demo: .venv/installed
 	$(BIN)/python -m suffice.demo
 
 build: .venv/built
+
+engines:
+	@tools/install_engines.sh
 
 wheel: .venv/built
 	$(BIN)/python -m pip wheel -qq --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir dist .

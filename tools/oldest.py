@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MINIMUM = re.compile(r"(?P<name>[A-Za-z0-9._-]+)>=(?P<version>[0-9.]+)")
+MINIMUM = re.compile(r"(?P<name>[A-Za-z0-9._-]+(\[[a-z]+\])?)>=(?P<version>[0-9.]+)")
 
 
 def oldest(pyproject: Path) -> Iterator[str]:
