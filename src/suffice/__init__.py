@@ -61,6 +61,7 @@ _PACKAGES = {
     "persist": ("load",),
     "testing": (),
     "threads": ("get_threads", "set_threads"),
+    "engines": ("CountingPlan",),
     "errors": (
         "CovarianceError",
         "DebtError",
@@ -71,6 +72,7 @@ _PACKAGES = {
         "PriorError",
         "SaveError",
         "ShapeError",
+        "SourceError",
         "SufficeError",
     ),
 }

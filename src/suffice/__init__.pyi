@@ -3,6 +3,7 @@
 from suffice import (
     basis,
     discriminant_analysis,
+    engines,
     errors,
     gaussian,
     lab,
@@ -30,6 +31,7 @@ from suffice.discriminant_analysis import (
     LinearDiscriminantAnalysis,
     QuadraticDiscriminantAnalysis,
 )
+from suffice.engines import CountingPlan
 from suffice.errors import (
     CovarianceError,
     DebtError,
@@ -40,6 +42,7 @@ from suffice.errors import (
     PriorError,
     SaveError,
     ShapeError,
+    SourceError,
     SufficeError,
 )
 from suffice.gaussian import (
@@ -113,6 +116,7 @@ __all__ = [
     "CategoricalNB",
     "ComplementNB",
     "CountVectorizer",
+    "CountingPlan",
     "Counts",
     "CovarianceError",
     "DebtError",
@@ -155,6 +159,7 @@ __all__ = [
     "SaveError",
     "SelectFeatures",
     "ShapeError",
+    "SourceError",
     "SufficeError",
     "TextClassifier",
     "Wishart",
@@ -162,6 +167,7 @@ __all__ = [
     "basis",
     "compare",
     "discriminant_analysis",
+    "engines",
     "errors",
     "evidence_table",
     "gaussian",

@@ -37,6 +37,10 @@ class ModelFileError(SufficeError, ValueError):
     """A file that holds no model, or not all of it; or a model that no file can hold."""
 
 
+class SourceError(SufficeError, ValueError):
+    """Rows that could not be read from a file or a database; nothing was changed."""
+
+
 class SaveError(SufficeError, OSError):
     """A file that the system did not let us write; what was there before is as it was.
 

@@ -73,17 +73,59 @@ def _by_dictionary(labels: Labels) -> tuple[Labels, Codes]:
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return _by_sorting(labels)
     if cells.null_count:
-        row = int(np.flatnonzero(np.asarray(cells.is_null()))[0])
-        raise InputError(
-            f"Input y contains NaN or None (row {row}). Leave the rows without a label out."
-        )
+        raise _missing_label(cells)
     if not isinstance(cells, pa.Array) or not pa.types.is_string(cells.type):
         return _by_sorting(labels)
-    found = encode_levels(cells)
+    return _by_name(cells, labels.dtype)
+
+
+def encode_arrow_labels(cells: Any) -> tuple[Labels, Codes] | None:
+    """Return classes and codes of an Arrow array of strings, or a dictionary of them, else None.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> encode_arrow_labels(pa.array(["spam", "ham", "spam"]).dictionary_encode())
+    (array(['ham', 'spam'], dtype=object), array([1, 0, 1], dtype=int32))
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    value_type = cells.type.value_type if types.is_dictionary(cells.type) else cells.type
+    if not len(cells) or not (types.is_string(value_type) or types.is_large_string(value_type)):
+        return None
+    if cells.null_count:
+        raise _missing_label(cells)
+    whole = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    if isinstance(whole, pa.ChunkedArray):  # several dictionaries, or more than fit 32 bits
+        whole = whole.unify_dictionaries().combine_chunks()
+    return None if isinstance(whole, pa.ChunkedArray) else _by_name(whole, np.dtype(object))
+
+
+def _missing_label(cells: Any) -> InputError:
+    row = int(np.flatnonzero(np.asarray(cells.is_null()))[0])
+    return InputError(
+        f"Input y contains NaN or None (row {row}). Leave the rows without a label out."
+    )
+
+
+def _by_name(cells: Any, dtype: np.dtype[Any]) -> tuple[Labels, Codes]:
+    """Return the classes, sorted by name, and the codes of an Arrow array of names."""
+    import pyarrow as pa
+
+    found = None
+    if not pa.types.is_dictionary(cells.type):
+        found = encode_levels(cells)
+        cells = cells if found is not None else cells.dictionary_encode()
     if found is None:
-        dictionary = cells.dictionary_encode()
-        found = EncodedLevels(np.asarray(dictionary.indices), dictionary.dictionary.to_pylist())
-    names = np.array(found.levels, dtype=labels.dtype)
+        codes = np.asarray(cells.indices.cast(pa.int32()))
+        used = np.bincount(codes, minlength=len(cells.dictionary)) > 0
+        found = EncodedLevels(codes, tuple(cells.dictionary.to_pylist()))
+        if not used.all():  # names that no row has are no classes
+            places = (np.cumsum(used) - 1).astype(np.int32)
+            kept = tuple(name for name, one in zip(found.levels, used, strict=True) if one)
+            found = EncodedLevels(places[codes], kept)
+    names = np.array(found.levels, dtype=dtype)
     order = np.argsort(names)
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order))

@@ -14,7 +14,7 @@ from sklearn.utils.validation import (
 
 from suffice.data.frames import frame_to_array, is_frame, is_number
 from suffice.data.hashes import string_hashes
-from suffice.data.labels import encode_labels
+from suffice.data.labels import encode_arrow_labels, encode_labels
 from suffice.data.rows import NO_WEIGHTS, Rows
 from suffice.errors import InputError
 
@@ -75,6 +75,8 @@ def take_labels(X: Any, y: Any, estimator_name: str) -> tuple[Labels, NDArray[np
         y = [y[()] if isinstance(y, np.ndarray) else y]  # the label of the one row
     refuse_several_labels(y)
     if type(y).__module__.startswith("pyarrow"):
+        if len(y) == X.shape[0] and (found := encode_arrow_labels(y)) is not None:
+            return found
         y = np.asarray(y.to_pandas() if y.null_count else y.to_numpy(zero_copy_only=False))
     if isinstance(y, np.ma.MaskedArray) and np.ma.is_masked(y):
         y = np.array(y.tolist(), dtype=object)  # what is masked becomes None

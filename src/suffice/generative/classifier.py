@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -18,6 +19,10 @@ from suffice.count.counters import Counter
 from suffice.data.frames import first_row_as_table
 from suffice.data.hashes import Hashes, array_hashes
 from suffice.data.rows import Rows
+from suffice.engines.estimator import LearnsFromSources
+from suffice.engines.numbers import numbers_of, numeric_schema
+from suffice.engines.plan import CountingPlan
+from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, generator, read_features
 from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
@@ -25,6 +30,7 @@ from suffice.estimators.folds import Experiment, fold_numbers, parameter_grid
 from suffice.estimators.labels import NoRowsError, read_labels, with_groups
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
 from suffice.generative import learning, persistence
+from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
 from suffice.generative.held_out import Candidate, calibrate, leave_one_out, score_candidates
 from suffice.generative.log_odds import explain_row, to_logistic
@@ -37,7 +43,7 @@ from suffice.tally.tally import Floats
 from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
 
 
-class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
+class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
     """A classifier that is a tally plus a prior: p(class) and p(x | class) follow from the tally.
 
     A subclass says what is counted of rows (`_counter`), and how p(class) and p(x | class) follow
@@ -646,6 +652,99 @@ class TallyClassifier(ClassifierMixin, BaseEstimator, ABC):
         check_is_fitted(other)
         learning.check_same_counts(mine, other._fitted, self, other)
         return mine, other._fitted
+
+    # Learning from sources (`suffice.engines`).
+
+    def _needs_sample(self) -> bool:
+        return self.calibrate is not None
+
+    def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return names
+
+    def _plan_parts(self, features: tuple[str, ...], sample: Sample | None) -> PlanParts:
+        return PlanParts(numeric_schema(features), {"counter": repr(self._counter())})
+
+    def _empty_counts(self, plan: CountingPlan) -> ClassCounts:
+        return self._counts_of_columns(plan.features)
+
+    def _counts_of_columns(self, features: tuple[str, ...]) -> ClassCounts:
+        return ClassCounts(Columns(len(features), features), self._counter())
+
+    def _unit_batch(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Batch:
+        """Return labelled rows of an Arrow table, read by the counter of counts."""
+        columns = counts.columns
+        array = numbers_of(X, columns.terms())
+        classes, rows = read_labels(array, y, weights, columns.names, type(self).__name__)
+        return Batch(rows, classes, columns, counts.counter)
+
+    def _count_rows(
+        self, counts: ClassCounts, plan: CountingPlan, X: Any, y: Any, weights: Any, forget: bool
+    ) -> ClassCounts:
+        batch = self._unit_batch(counts, X, y, weights)
+        before = None if counts.groups is None else self._bare(counts)
+        found = counts.add(batch, self._extra_statistics(before, batch))
+        if counts.kept.sample is None:
+            return found
+        sample, held_out = counts.kept
+        learned = self._base_for_source().replace(
+            counter=counts.counter, sample=sample, held_out=held_out
+        )
+        return replace(found, kept=self._keep(learned, batch, forget=forget))
+
+    def _bare(self, counts: ClassCounts) -> Fitted:
+        """Return what was learned, without a model yet: levels that no row has left out."""
+        counter, groups = counts.counter, counts.counted
+        fitted = Fitted(counts.columns, counter.shrink(groups), counter.trim(groups, groups))
+        extra = counts.extra_statistics
+        return fitted.replace(new_classes=groups.classes, extra_statistics=extra)
+
+    def _fit_sample(self, features: tuple[str, ...], sample: Sample) -> Fitted:
+        empty = self._counts_of_columns(features)
+        batch = self._unit_batch(empty, sample.features, sample.target, sample.weights)
+        return self._start(batch, batch.classes[:0], closed=False)
+
+    def _fitted_from(
+        self, plan: CountingPlan, counts: ClassCounts, sample: Sample | None
+    ) -> Fitted:
+        fitted = self._with_model(self._bare(counts), waits=False)
+        if sample is None or self.calibrate is None:
+            return fitted
+        rows = self._sample_rows(fitted, counts, sample)
+        hashes = self._hashes(rows)
+        kept = learning.first_sample(fitted, rows, hashes).as_part(complete=sample.complete)
+        return calibrate(fitted.replace(sample=kept), rows, hashes, complete=sample.complete)
+
+    def _sample_rows(self, fitted: Fitted, counts: ClassCounts, sample: Sample) -> Rows:
+        """Return a sample of the rows that were counted, coded by the classes."""
+        batch = self._unit_batch(counts, sample.features, sample.target, sample.weights)
+        classes = batch.classes.astype(fitted.classes.dtype)
+        return learning.recode_rows(batch.rows, classes, fitted.classes)
+
+    def _base_for_source(self) -> Fitted:
+        """Return what was learned, to add further rows to or to forget some."""
+        return self._check_fitted()
+
+    def _learned_columns(self) -> tuple[str, ...] | None:
+        return self._check_fitted().columns.terms()
+
+    def _fitted_plan(
+        self, target: str, weight: str | None, features: tuple[str, ...]
+    ) -> CountingPlan:
+        parts, name = self._plan_parts(features, None), type(self).__name__
+        return CountingPlan(name, parts.settings, target, weight, parts.schema)
+
+    def _counts_of_plan(self, plan: CountingPlan) -> ClassCounts:
+        fitted = self._base_for_source()
+        kept = learning.Kept(fitted.sample, fitted.held_out)
+        return ClassCounts(fitted.columns, fitted.counter, kept=kept)
+
+    def _add_counts(self, counts: ClassCounts) -> Fitted:
+        fitted, groups = self._base_for_source(), counts.counted
+        return self._refit(learning.add(fitted, counts.counter, groups, counts.kept))
+
+    def _subtract_counts(self, counts: ClassCounts) -> Fitted:
+        fitted, groups = self._base_for_source(), counts.counted
+        return self._refit(learning.subtract(fitted, counts.counter, groups, counts.kept))
 
     # Scoring.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from suffice.count.counters import Counter
 from suffice.data.hashes import Hashes
 from suffice.data.labels import translate_codes
 from suffice.data.rows import Rows
@@ -59,8 +60,16 @@ def learn_first(batch: Batch, known: Labels, *, closed: bool) -> Fitted:
 
 def learn(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, with further rows."""
-    before, known = _with_counter(before, batch), before.classes
+    known = before.classes
     counted = _count(close_classes(batch, known) if before.closed else batch, known)
+    return add(before, batch.counter, counted, kept)
+
+
+def add(before: F, counter: Counter, counted: Groups[Any], kept: Kept) -> F:
+    """Return what was learned before, with the tally of further rows, by a counter of its own."""
+    before, known = _with_counter(before, counter), before.classes
+    if before.closed and not {*counted.classes.tolist()} <= {*known.tolist()}:
+        raise outside_classes(np.setdiff1d(counted.classes, known), known)
     total, gross = add_counts(before.tally, before.gross, counted)
     if counted.classes is not known:
         before = before.replace(new_classes=np.setdiff1d(counted.classes, known))
@@ -72,8 +81,12 @@ def learn(before: F, batch: Batch, kept: Kept) -> F:
 
 def forget(before: F, batch: Batch, kept: Kept) -> F:
     """Return what was learned before, without rows that were learned."""
-    before = _with_counter(before, batch)
-    taken = _count(batch, before.classes)
+    return subtract(before, batch.counter, _count(batch, before.classes), kept)
+
+
+def subtract(before: F, counter: Counter, taken: Groups[Any], kept: Kept) -> F:
+    """Return what was learned before, without the tally of rows that were learned."""
+    before = _with_counter(before, counter)
     rest, gross = subtract_counts(
         before.tally, before.gross, taken, lambda scale: _describe_missing(before, taken, scale)
     )
@@ -121,9 +134,9 @@ def with_tally(before: F, tally: Groups[Any], gross: Any, kept: Kept) -> F:
     return shrunk.replace(tally=tally, gross=gross, sample=sample, held_out=held_out)
 
 
-def _with_counter(before: F, batch: Batch) -> F:
-    """Return the value with the counter that a batch may have widened."""
-    return before if batch.counter is before.counter else before.replace(counter=batch.counter)
+def _with_counter(before: F, counter: Counter) -> F:
+    """Return the value with a counter that further rows may have widened."""
+    return before if counter is before.counter else before.replace(counter=counter)
 
 
 def _count(batch: Batch, known: Labels) -> Groups[Any]:
@@ -157,11 +170,15 @@ def check_closed(classes: Labels, rows: Rows, known: Labels) -> None:
     if not {*classes.tolist()} <= {*known.tolist()}:
         outside = np.setdiff1d(classes, known)
         row = int(np.argmax(np.isin(classes[rows.codes], outside)))
-        raise InputError(
-            f"The target label(s) {outside} in y do not exist in the initial classes "
-            f"{known} (first in row {row}). Correct the label, or name the class in "
-            "`classes` at the first call."
-        )
+        raise outside_classes(outside, known, f" (first in row {row})")
+
+
+def outside_classes(outside: Labels, known: Labels, where: str = "") -> InputError:
+    """Return the error of labels that are none of the classes there will be."""
+    return InputError(
+        f"The target label(s) {outside} in y do not exist in the initial classes {known}{where}. "
+        "Correct the label, or name the class in `classes` at the first call."
+    )
 
 
 def rename_like(groups: Groups[Any], known: Labels) -> Groups[Any]:

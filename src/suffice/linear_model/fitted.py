@@ -72,15 +72,16 @@ class PairTally:
 
     def add(self, rows: PairedRows) -> Self:
         """Return the tally of further rows and all before."""
-        counted, left_out = _count_complete_rows(rows)
-        moments, gross = add_counts(self.moments, self.gross, counted)
-        left_out += self.n_rows_left_out
-        return replace(self, moments=moments, gross=gross, n_rows_left_out=left_out)
+        return self.add_counted(*_count_complete_rows(rows))
 
     def subtract(self, rows: PairedRows) -> Self:
         """Return the tally without rows that were counted."""
         taken = count_pairs(rows)
-        left_out = self.n_rows_left_out - taken.n_skipped
+        return self.subtract_counted(taken.tally, taken.n_skipped)
+
+    def subtract_counted(self, taken: Moments, skipped: int) -> Self:
+        """Return the tally without the moments of rows, of which so many were left out."""
+        left_out = self.n_rows_left_out - skipped
         if left_out < 0:
             raise DebtError(
                 "More rows with a missing value were to be forgotten than were left out. Forget "
@@ -89,8 +90,8 @@ class PairTally:
         moments, gross = subtract_counts(
             self.moments,
             self.gross,
-            taken.tally,
-            lambda scale: self._describe_missing(taken.tally, scale),
+            taken,
+            lambda scale: self._describe_missing(taken, scale),
         )
         if moments.weight == 0:
             raise InputError(
@@ -98,6 +99,12 @@ class PairTally:
                 "nothing was changed."
             )
         return replace(self, moments=moments, gross=gross, n_rows_left_out=left_out)
+
+    def add_counted(self, moments: Moments, skipped: int) -> Self:
+        """Return the tally with the moments of further rows, of which so many were left out."""
+        total, gross = add_counts(self.moments, self.gross, moments)
+        left_out = self.n_rows_left_out + skipped
+        return replace(self, moments=total, gross=gross, n_rows_left_out=left_out)
 
     def merge(self, other: Self) -> Self:
         """Return the tally of the rows of both."""
@@ -171,6 +178,51 @@ def _count_complete_rows(rows: PairedRows) -> tuple[Moments, int]:
             MissingRowsWarning,
         )
     return counted.tally, counted.n_skipped
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounts:
+    """The moments of rows that were counted by a plan.
+
+    Parameters
+    ----------
+    columns, targets : of the rows
+    moments : of columns and targets together; None of no rows
+    skipped : how many rows have a missing value
+    """
+
+    columns: Columns
+    targets: TargetColumns
+    moments: Moments | None = None
+    skipped: int = 0
+
+    def add(self, rows: PairedRows) -> Self:
+        """Return the moments with those of further rows."""
+        counted = count_pairs(rows)
+        moments = counted.tally if self.moments is None else self.moments + counted.tally
+        return replace(self, moments=moments, skipped=self.skipped + counted.n_skipped)
+
+    def merge(self, other: Self) -> Self:
+        """Return the moments of the rows of both."""
+        if other.moments is None:
+            return self
+        moments = other.moments if self.moments is None else self.moments + other.moments
+        return replace(self, moments=moments, skipped=self.skipped + other.skipped)
+
+    def tally(self) -> PairTally:
+        """Return what was counted, if anything was; warn of rows with missing values."""
+        if self.moments is None or self.moments.weight == 0:
+            raise InputError(
+                f"All {self.skipped} rows have a missing value (NaN), or no weight. Fill missing "
+                "values, or leave out the columns that have them."
+            )
+        if self.skipped:
+            warn_caller(
+                f"{self.skipped} rows have a missing value (NaN) and were left out. Fill missing "
+                "values, or leave out columns, to learn from these rows.",
+                MissingRowsWarning,
+            )
+        return PairTally(self.columns, self.targets, self.moments, self.skipped)
 
 
 class RegressionSettings(Protocol):

@@ -10,16 +10,22 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from suffice._sklearn import BaseEstimator, MultiOutputMixin, RegressorMixin
+from suffice.count.pairs import PairedRows
 from suffice.data.rows import Rows
+from suffice.engines.estimator import LearnsFromSources
+from suffice.engines.numbers import numbers_of, numeric_schema
+from suffice.engines.plan import CountingPlan
+from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
 from suffice.estimators.folds import fold_numbers, parameter_grid
-from suffice.estimators.labels import NoRowsError, TargetColumns
+from suffice.estimators.labels import NoRowsError, TargetColumns, read_targets, take_weights
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.fitted import (
     FittedRegression,
+    PairCounts,
     PairTally,
     RegressionSettings,
     Solution,
@@ -49,7 +55,7 @@ from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread
 
 
-class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, ABC):
+class TallyRegressor(MultiOutputMixin, RegressorMixin, LearnsFromSources, BaseEstimator, ABC):
     """A linear regression whose learned state is the joint moments of columns and targets.
 
     A subclass says how a tally is solved (`_settings`). What was learned is one frozen value,
@@ -180,6 +186,67 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
                 SufficeWarning,
             )
             return FittedRegression(learned, None, str(reason))
+
+    # Learning from sources (`suffice.engines`).
+
+    def _needs_sample(self) -> bool:
+        return False
+
+    def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return names
+
+    def _plan_parts(self, features: tuple[str, ...], sample: Sample | None) -> PlanParts:
+        return PlanParts(numeric_schema(features))
+
+    def _empty_counts(self, plan: CountingPlan) -> PairCounts:
+        columns = Columns(len(plan.features), plan.features)
+        return PairCounts(columns, TargetColumns(1, (plan.target,), single=True))
+
+    def _count_rows(
+        self, counts: PairCounts, plan: CountingPlan, X: Any, y: Any, weights: Any, forget: bool
+    ) -> PairCounts:
+        name = type(self).__name__
+        array = numbers_of(X, counts.columns.terms())
+        values, _ = read_targets(y, array, name)
+        given = {"weights": take_weights(weights, len(array)), "names": counts.columns.names}
+        with one_blas_thread:
+            return counts.add(PairedRows.of(array, values, **given, estimator_name=name))
+
+    def _fit_sample(self, features: tuple[str, ...], sample: Sample) -> FittedRegression:
+        plan = CountingPlan("", {}, "y", None, numeric_schema(features))
+        rows = sample.features, sample.target, sample.weights
+        counts = self._count_rows(self._empty_counts(plan), plan, *rows, forget=False)
+        return self._fitted_from(plan, counts, None)
+
+    def _fitted_from(
+        self, plan: CountingPlan, counts: PairCounts, sample: Sample | None
+    ) -> FittedRegression:
+        with one_blas_thread:
+            return self._solve(counts.tally(), wait=False)
+
+    def _learned_columns(self) -> tuple[str, ...]:
+        return check_fitted(self).learned.columns.terms()
+
+    def _fitted_plan(
+        self, target: str, weight: str | None, features: tuple[str, ...]
+    ) -> CountingPlan:
+        return CountingPlan(type(self).__name__, {}, target, weight, numeric_schema(features))
+
+    def _counts_of_plan(self, plan: CountingPlan) -> PairCounts:
+        known = check_fitted(self).learned
+        return PairCounts(known.columns, known.targets)
+
+    def _add_counts(self, counts: PairCounts) -> FittedRegression:
+        found = counts.tally()
+        known = check_fitted(self).learned
+        with one_blas_thread:
+            return self._solve(known.add_counted(found.moments, found.n_rows_left_out))
+
+    def _subtract_counts(self, counts: PairCounts) -> FittedRegression:
+        known = check_fitted(self).learned
+        assert counts.moments is not None
+        with one_blas_thread:
+            return self._solve(known.subtract_counted(counts.moments, counts.skipped))
 
     # What was learned.
 
@@ -350,6 +417,9 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, BaseEstimator, Savable, A
         return summarize_targets(type(self).__name__, learned, solution, level)
 
     # Saving: the tally and the names of the targets; the rest is solved from them again.
+
+    save = Savable.save
+    _patterns = Savable._patterns
 
     def _saved_state(self) -> dict[str, Any]:
         if not self.__sklearn_is_fitted__():

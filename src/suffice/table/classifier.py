@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from suffice._sklearn import Interval, StrOptions
 from suffice.combine.combination import Combination
 from suffice.combine.select import COMBINE_METHODS
+from suffice.data.columns import ReadAs
 from suffice.data.frames import first_row_as_table
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
+from suffice.data.table import Table
+from suffice.engines.plan import CountingPlan
+from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, check_same_columns, generator
 from suffice.estimators.fitted import keep_fitted
@@ -31,6 +35,7 @@ from suffice.families import Family, Posterior
 from suffice.families.class_prior import ClassPrior
 from suffice.generative import learning
 from suffice.generative.classifier import TallyClassifier
+from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
 from suffice.generative.held_out import Scores
 from suffice.generative.importance import (
@@ -40,7 +45,7 @@ from suffice.generative.importance import (
     note_on_rows,
 )
 from suffice.scoring.explanation import Explanation
-from suffice.table import combining, saving, streams
+from suffice.table import combining, planning, saving, streams
 from suffice.table.answers import explain_row, impute_cells, sample_cells
 from suffice.table.choices import Choices
 from suffice.table.counter import TableCounter
@@ -451,11 +456,20 @@ class GenerativeClassifier(TallyClassifier):
             table, columns = read_first(X, self.families, name)
             batch = self._first_batch(table, columns, y, sample_weight, frame_kind(X))
             return replace(batch, rows=with_groups(batch.rows, groups))
-        given, columns = check_table(X, before.columns, before.counter.schema, name)
-        counter, table = before.counter.grow(given)
+        known = before.columns, before.counter
+        batch = self._further_batch(*known, X, y, sample_weight, before.frame_kind)
+        return replace(batch, rows=with_groups(batch.rows, groups))
+
+    def _further_batch(
+        self, columns: Columns, counter: Any, X: Any, y: Any, sample_weight: Any, kind: str
+    ) -> TableBatch:
+        """Return labelled rows of known columns, with a counter that knows their levels."""
+        name = type(self).__name__
+        given, columns = check_table(X, columns, counter.schema, name)
+        counter, table = counter.grow(given)
         warn_unreadable(table.table)
         classes, rows = read_labels(table, y, sample_weight, columns.names, name)
-        return TableBatch(with_groups(rows, groups), classes, columns, counter, before.frame_kind)
+        return TableBatch(rows, classes, columns, counter, kind)
 
     def _first_batch(
         self, table: TableRows, columns: Columns, y: Any, sample_weight: Any, kind: str
@@ -484,6 +498,69 @@ class GenerativeClassifier(TallyClassifier):
         return TableBatch(
             batch.rows, batch.classes, batch.columns, counter, batch.frame_kind, structure
         )
+
+    # Learning from sources.
+
+    def _needs_sample(self) -> bool:
+        return True
+
+    def _plan_parts(self, features: tuple[str, ...], sample: Sample | None) -> PlanParts:
+        assert sample is not None
+        return planning.plan_parts(self._choose(self._sample_batch(sample)), self.missing)
+
+    def _sample_batch(self, sample: Sample) -> TableBatch:
+        """Return labelled rows of a sample, of which nothing was learned before."""
+        strings: dict[str, ReadAs] = dict.fromkeys(sample.declared, "category")
+        strings |= string_formats(self.families)
+        table = Table.of(sample.features, strings)
+        warn_unreadable(table)
+        names = tuple(sample.features.column_names)
+        columns = Columns(len(names), names)
+        labels = sample.target, sample.weights
+        return self._first_batch(TableRows(table), columns, *labels, "pyarrow")
+
+    def _empty_counts(self, plan: CountingPlan) -> ClassCounts:
+        if self._window is not None:
+            raise InputError(
+                "The model has a window, whose rows are kept in memory. Learn from a source "
+                "without one (window(None))."
+            )
+        columns = Columns(len(plan.features), plan.features)
+        return ClassCounts(columns, planning.counter_of(plan))
+
+    def _unit_batch(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> TableBatch:
+        return self._further_batch(counts.columns, counts.counter, X, y, weights, "pyarrow")
+
+    def _fit_sample(self, features: tuple[str, ...], sample: Sample) -> TableFitted:
+        batch = self._sample_batch(sample)
+        return as_table_fitted(self._start(batch, batch.classes[:0], closed=False))
+
+    def _fitted_from(
+        self, plan: CountingPlan, counts: ClassCounts, sample: Sample | None
+    ) -> TableFitted:
+        search = SearchSettings.of(self.search)
+        start = planning.start_of(plan, self._bare(counts), search)
+        start = self._with_model(start, waits=False)
+        if sample is None:
+            return start
+        rows = self._sample_rows(start, replace(counts, counter=start.counter), sample)
+        return planning.fit_to_sample(start, rows, self.combine, complete=sample.complete)
+
+    def _base_for_source(self) -> TableFitted:
+        fitted = self._check_fitted()
+        if fitted.window is not None:
+            raise InputError(
+                "The model has a window, whose rows are kept in memory. Use window(None) before "
+                "it learns or forgets rows of a source."
+            )
+        return fitted if fitted.stream is None else streams.hold_choices(fitted)
+
+    def _fitted_plan(
+        self, target: str, weight: str | None, features: tuple[str, ...]
+    ) -> CountingPlan:
+        fitted = self._base_for_source()
+        parts = planning.parts_of(fitted.counter, fitted.choices, self.missing)
+        return planning.plan_of_parts(type(self).__name__, target, weight, parts)
 
     def _posterior(self, fitted: Any) -> Generative:
         pairs = zip(fitted.counter.blocks, fitted.tally.parts.parts, strict=True)

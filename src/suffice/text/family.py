@@ -288,6 +288,10 @@ class Text(Family[Counts]):
         vocabulary, _ = self._vocabulary.learn(WordAnalyzer(), table[self.column].values)
         return replace(self, terms=vocabulary)
 
+    def without_levels(self) -> Self:
+        """Return the family without terms."""
+        return replace(self, terms=None)
+
     def matrix(self, table: Table) -> Any:
         """Return the rows of counts of the known terms, CSR (n, V)."""
         counted = self._vocabulary.count(WordAnalyzer(), table[self.column].values)

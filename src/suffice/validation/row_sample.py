@@ -97,6 +97,15 @@ class RowSample:
         """Whether these are all rows that were learned."""
         return bool(self.limit == MAX_HASH)
 
+    def as_part(self, *, complete: bool) -> Self:
+        """Return the sample, known to be of some of the rows that were learned, if it is not all.
+
+        Which further rows are taken is then decided as if the highest hash were the limit.
+        """
+        if complete or not self.complete:
+            return self
+        return replace(self, limit=self.hashes.max(initial=np.uint64(0)))
+
     def learn(self, rows: Rows, labels: Labels, hashes: Hashes) -> Self:
         """Return the sample of these rows, coded by `labels`, and of those before."""
         return self.merge(type(self).of(rows, labels, hashes, self.most))

@@ -174,6 +174,10 @@ class Categorical(Family[Counts]):
         self.check(table)
         return replace(self, levels=add_levels(table[self.column], self.levels))
 
+    def without_levels(self) -> Self:
+        """Return the family of numbers, or of a category, without levels."""
+        return replace(self, levels=None if self.levels is None else ())
+
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:
         """Return the weight of each level by class, (C, K)."""
         column = table[self.column]

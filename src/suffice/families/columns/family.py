@@ -90,6 +90,10 @@ class Family(ABC, Generic[T]):
         """Return the family that knows the levels of these rows too; old codes stay."""
         return self
 
+    def without_levels(self) -> Self:
+        """Return the family with its settings, but without the levels or terms that it knows."""
+        return self
+
     @abstractmethod
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> T:
         """Return the tally of the rows, its first axis the classes; incomplete rows are left out.

@@ -322,6 +322,13 @@ class Joint(Family[Counts]):
             wider, sizes=sizes, seen=self.combinations.with_levels_of(found, sizes).cells
         )
 
+    def without_levels(self) -> Self:
+        """Return the family without levels and combinations."""
+        columns = len(self.columns)
+        levels = tuple(None if known is None else () for known in self.levels)
+        none = np.empty((0, columns), np.int32)
+        return replace(self, levels=levels, sizes=(0,) * columns, seen=none)
+
     def codes_of(self, table: Table) -> Codes:
         """Return the codes of the columns' levels side by side, (n, d)."""
         known = zip(self.columns, self.levels, strict=True)

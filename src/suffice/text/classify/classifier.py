@@ -12,6 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Interval, StrOptions
 from suffice.data.rows import Rows
+from suffice.data.schema import Field, Schema
+from suffice.engines.plan import CountingPlan
+from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError, StaleCalibrationWarning, warn_caller
 from suffice.estimators.features import Columns
 from suffice.estimators.fitted import keep_fitted
@@ -20,6 +23,7 @@ from suffice.estimators.merging import check_same_class
 from suffice.families.class_prior import ClassPrior, discrete_class_prior
 from suffice.generative import learning
 from suffice.generative.classifier import TallyClassifier
+from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, Fitted, Generative, Labels
 from suffice.generative.held_out import Candidate, score_candidates
 from suffice.generative.importance import (
@@ -574,6 +578,65 @@ class TextClassifier(TallyClassifier):
         check_is_fitted(other)
         check_same_terms(mine.term_counter, other._fitted.term_counter)
         return mine, other._fitted
+
+    # Learning from sources.
+
+    def _needs_sample(self) -> bool:
+        return self._needs_rows
+
+    def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        if len(names) == 1:
+            return names
+        raise InputError(
+            f"A TextClassifier learns from one column, and there are {len(names)} besides the "
+            f"target: {', '.join(map(repr, names[:10]))}. Name the one with the documents "
+            "(features=)."
+        )
+
+    def _plan_parts(self, features: tuple[str, ...], sample: Sample | None) -> PlanParts:
+        schema = Schema(tuple(Field(name, "text") for name in self._feature_columns(features)))
+        settings: dict[str, Any] = {
+            "event": self.event,
+            "weighting": self.weighting,
+            "unknown": self.unknown,
+        }
+        return PlanParts(schema, settings | dict(self._counter().analyzer.settings))
+
+    def _counts_of_columns(self, features: tuple[str, ...]) -> ClassCounts:
+        return ClassCounts(Columns(0), self._counter())
+
+    def _unit_batch(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Batch:
+        counter, matrix = cast(TermCounter, counts.counter).learn(X.column(0))
+        return self._label(counter, matrix, y, weights)
+
+    def _bare(self, counts: ClassCounts) -> TextFitted:
+        groups = counts.counted
+        return TextFitted(Columns(0), counts.counter, groups, new_classes=groups.classes)
+
+    def _fit_sample(self, features: tuple[str, ...], sample: Sample) -> Fitted:
+        batch = self._batch(sample.features.column(0), sample.target, sample.weights)
+        return self._start(batch, batch.classes[:0], closed=False)
+
+    def _fitted_from(
+        self, plan: CountingPlan, counts: ClassCounts, sample: Sample | None
+    ) -> TextFitted:
+        found = self._bare(counts)
+        found = found.keep_terms(found.used_terms())
+        found.check_words()
+        found = self._with_model(found, waits=False)
+        if sample is None or not self._needs_rows:
+            return found
+        matrix = found.term_counter.read(sample.features.column(0))
+        batch = self._label(found.term_counter, matrix, sample.target, sample.weights)
+        classes = batch.classes.astype(found.classes.dtype)
+        rows = learning.recode_rows(batch.rows, classes, found.classes)
+        found = self._with_sample(found, rows)
+        assert found.sample is not None
+        found = found.replace(sample=found.sample.as_part(complete=sample.complete))
+        return self._calibrate(found, rows, complete=sample.complete)
+
+    def _learned_columns(self) -> None:
+        """Documents are of no column: which one has them is said each time."""
 
     # How documents are answered and validated.
 

@@ -1,0 +1,293 @@
+"""How every estimator that learns from rows learns from files, databases and streams."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Sequence
+from typing import Any, Self
+
+from suffice.engines import from_source
+from suffice.engines.plan import CountingPlan
+from suffice.engines.plan_tally import PlanTally
+from suffice.engines.progress import Progress
+from suffice.engines.sample import PlanParts, Sample
+from suffice.errors import InputError
+from suffice.estimators.fitted import keep_fitted
+from suffice.threads import with_one_blas_thread
+
+
+@with_one_blas_thread
+class LearnsFromSources(ABC):
+    """Learning where the rows are: `fit_from`, and the three steps that it consists of.
+
+    A source is anything with `__arrow_c_stream__`, a data frame, a pyarrow table, reader or
+    dataset, a path, pattern or folder (Parquet, CSV, JSON Lines, Arrow), a DuckDB relation, or a
+    connection (DuckDB, SQLAlchemy, DB-API) with `table` or `query` (docs: sources).
+    """
+
+    def fit_from(
+        self,
+        source: Any,
+        target: str,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        features: Sequence[str] | str | None = None,
+        ignore: Collection[str] = (),
+        weight: str | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Learn from the rows of a source and nothing else, without holding them in memory.
+
+        Up to 20,000 rows are learned as `fit` learns them. Of more, a sample decides what is
+        counted (`plan`), all rows are counted (`count`), and a model is made of the tally and the
+        sample (`from_tally`). Rows without a target are left out, with a warning.
+
+        Parameters
+        ----------
+        source : as above
+        target : name of the column to predict
+        table, query : what to read of a connection
+        features : names of the columns to learn from; all others if not given
+        ignore : names of columns to leave out
+        weight : name of a column with the weight of each row
+        progress : whether to write to stderr how far it is
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        with (
+            Progress(progress) as note,
+            from_source.rows_of(
+                source, table, query, again=self._needs_sample(), progress=note
+            ) as rows,
+        ):
+            names = from_source.choose_features(self, rows, target, weight, features, ignore)
+            reading, sample = from_source.read_roles(self, rows, target, weight, names)
+            if sample is not None and sample.complete:
+                fitted = self._fit_sample(names, sample)
+            else:
+                plan = from_source.make_plan(self, reading, sample)
+                counts = self._empty_counts(plan)
+                tally = from_source.count_source(self, plan, rows, counts, note)
+                from_source.warn_left_out(tally, rows)
+                fitted = self._fitted_from(plan, tally.counts, sample)
+        return keep_fitted(self, fitted)
+
+    def partial_fit_from(
+        self,
+        source: Any,
+        target: str,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        features: Sequence[str] | str | None = None,
+        weight: str | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Learn from the rows of a further source, all of them or, if anything fails, none.
+
+        Parameters
+        ----------
+        source, target, table, query, features, weight, progress : as in `fit_from`
+            Of a model that has learned nothing this is `fit_from`. Otherwise the columns are those
+            that were learned; `features` says which one has the documents of a TextClassifier.
+        """
+        if not self.__sklearn_is_fitted__():  # type: ignore[attr-defined]
+            return self.fit_from(
+                source,
+                target,
+                table=table,
+                query=query,
+                features=features,
+                weight=weight,
+                progress=progress,
+            )
+        given = source, target, table, query, features, weight, progress
+        counts = self._count_further(*given, forget=False)
+        return keep_fitted(self, self._add_counts(counts))
+
+    def forget_from(
+        self,
+        source: Any,
+        target: str,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        features: Sequence[str] | str | None = None,
+        weight: str | None = None,
+        progress: bool = False,
+    ) -> Self:
+        """Unlearn the rows of a source: all are counted first, and subtracted once.
+
+        Parameters
+        ----------
+        source, target, table, query, features, weight, progress : as in `partial_fit_from`
+        """
+        given = source, target, table, query, features, weight, progress
+        counts = self._count_further(*given, forget=True)
+        return keep_fitted(self, self._subtract_counts(counts))
+
+    def _count_further(
+        self,
+        source: Any,
+        target: str,
+        table: Any,
+        query: str | None,
+        features: Sequence[str] | str | None,
+        weight: str | None,
+        progress: bool,
+        *,
+        forget: bool,
+    ) -> Any:
+        """Return the counts of rows that are to be added to, or taken from, what was learned."""
+        names = self._learned_columns()
+        with (
+            Progress(progress) as note,
+            from_source.rows_of(source, table, query, again=False, progress=note) as rows,
+        ):
+            if names is None:
+                names = from_source.choose_features(self, rows, target, weight, features, ())
+            plan = from_source.read_target(self._fitted_plan(target, weight, names), rows)
+            counts = self._counts_of_plan(plan)
+            tally = from_source.count_source(self, plan, rows, counts, note, forget=forget)
+            from_source.warn_left_out(tally, rows)
+        return tally.counts
+
+    # The three steps of `fit_from`.
+
+    def plan(
+        self,
+        source: Any,
+        target: str,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        features: Sequence[str] | str | None = None,
+        ignore: Collection[str] = (),
+        weight: str | None = None,
+    ) -> CountingPlan:
+        """Return what to count of rows like those of a source: chosen from a sample of them.
+
+        Parameters
+        ----------
+        source, target, table, query, features, ignore, weight : as in `fit_from`
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        quiet = Progress(False)
+        with from_source.rows_of(source, table, query, again=False, progress=quiet) as rows:
+            names = from_source.choose_features(self, rows, target, weight, features, ignore)
+            reading, sample = from_source.read_roles(self, rows, target, weight, names)
+            return from_source.make_plan(self, reading, sample)
+
+    def count(
+        self,
+        source: Any,
+        plan: CountingPlan,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        progress: bool = False,
+    ) -> PlanTally:
+        """Return the tally of the rows of a source, counted by a plan. The model stays as it is.
+
+        Tallies of one plan add up: `model.count(a, plan) + model.count(b, plan)`.
+
+        Parameters
+        ----------
+        source, table, query, progress : as in `fit_from`
+        plan : CountingPlan
+        """
+        self._check_plan(plan)
+        with (
+            Progress(progress) as note,
+            from_source.rows_of(source, table, query, again=False, progress=note) as rows,
+        ):
+            counts = self._empty_counts(plan)
+            tally = from_source.count_source(self, plan, rows, counts, note)
+            from_source.warn_left_out(tally, rows)
+        return tally
+
+    def from_tally(self, plan: CountingPlan, tally: PlanTally, sample: Any = None) -> Self:
+        """Take a tally as all that was learned.
+
+        Parameters
+        ----------
+        plan : CountingPlan
+        tally : PlanTally, of that plan
+        sample : source of rows that were counted, optional
+            What is fitted to rows (weights, calibration) is fitted to up to 20,000 of them. Without
+            a sample blocks have naive weights, and nothing is calibrated.
+        """
+        self._validate_params()  # type: ignore[attr-defined]
+        self._check_plan(plan)
+        plan.check_same(tally.plan)
+        taken: Sample | None = None
+        if sample is not None:
+            quiet = Progress(False)
+            with from_source.rows_of(sample, None, None, again=False, progress=quiet) as rows:
+                taken = from_source.take_sample(plan, rows, tally.rows)
+        return keep_fitted(self, self._fitted_from(plan, tally.counts, taken))
+
+    def _check_plan(self, plan: CountingPlan) -> None:
+        """Refuse a plan of another kind of estimator."""
+        if plan.model != type(self).__name__:
+            raise InputError(
+                f"The plan is one of {plan.model}, and this is a {type(self).__name__}. Use the "
+                "class that made the plan."
+            )
+
+    # What an estimator says.
+
+    @abstractmethod
+    def _needs_sample(self) -> bool:
+        """Say whether rows are to be looked at before, or beside, the counting of all rows."""
+
+    @abstractmethod
+    def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Return those of the columns that are features, if the caller has named none."""
+
+    @abstractmethod
+    def _plan_parts(self, features: tuple[str, ...], sample: Sample | None) -> PlanParts:
+        """Return what is counted of columns, chosen from a sample if there is one."""
+
+    @abstractmethod
+    def _empty_counts(self, plan: CountingPlan) -> Any:
+        """Return the counts of no rows."""
+
+    @abstractmethod
+    def _count_rows(
+        self, counts: Any, plan: CountingPlan, X: Any, y: Any, weights: Any, forget: bool
+    ) -> Any:
+        """Return counts with those of further rows, a pyarrow.Table and its labels, added.
+
+        With `forget` the rows are to be forgotten, and leave the rows that the model keeps.
+        """
+
+    @abstractmethod
+    def _fit_sample(self, features: tuple[str, ...], sample: Sample) -> Any:
+        """Return what is learned from a sample that is all rows, as `fit` learns it."""
+
+    @abstractmethod
+    def _fitted_from(self, plan: CountingPlan, counts: Any, sample: Sample | None) -> Any:
+        """Return what was learned, given the counts of all rows and a sample of them."""
+
+    @abstractmethod
+    def _learned_columns(self) -> tuple[str, ...] | None:
+        """Return the names of the columns that were learned; None if they have none."""
+
+    @abstractmethod
+    def _fitted_plan(
+        self, target: str, weight: str | None, features: tuple[str, ...]
+    ) -> CountingPlan:
+        """Return the plan by which further rows are to be counted, or rows forgotten."""
+
+    @abstractmethod
+    def _counts_of_plan(self, plan: CountingPlan) -> Any:
+        """Return counts of no rows that know the levels that were learned."""
+
+    @abstractmethod
+    def _add_counts(self, counts: Any) -> Any:
+        """Return what was learned, with counts of further rows."""
+
+    @abstractmethod
+    def _subtract_counts(self, counts: Any) -> Any:
+        """Return what was learned, without rows that were counted."""

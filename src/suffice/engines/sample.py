@@ -1,0 +1,36 @@
+"""What an estimator is given to plan from, and what it says in a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from suffice.data.schema import Schema
+
+
+class Sample(NamedTuple):
+    """Rows that stand for all rows of a source."""
+
+    features: Any
+    """a pyarrow.Table"""
+    target: Any
+    """the labels, (n,)"""
+    weights: Any
+    """(n,) or None"""
+    declared: frozenset[str]
+    """columns that are categories whatever their strings look like"""
+    complete: bool
+    """whether these are all rows"""
+
+
+@dataclass(frozen=True)
+class PlanParts:
+    """What a plan says that depends on the kind of estimator."""
+
+    schema: Schema
+    settings: dict[str, Any] = field(default_factory=dict)
+    blocks: tuple[dict[str, Any], ...] = ()
+    missing_columns: tuple[str, ...] = ()
+    origins: dict[str, float] = field(default_factory=dict)
+    kept_levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    notes: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,195 @@
+"""What every source can do: name its columns, give its rows in units, and give a sample of them."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from suffice.errors import InputError
+
+# Rows of a unit, where the source has no units of its own: enough that the work on one outweighs
+# what it costs to begin it, few enough that two of them are no matter of memory.
+UNIT_ROWS = 1 << 17
+# What stands between a scheme and a host in an address may be a password.
+CREDENTIALS = re.compile(r"//[^/@\s]*@|(password|pwd|token|secret)\s*=\s*\S+", re.IGNORECASE)
+
+
+class Unit(NamedTuple):
+    """Some consecutive rows of a source: what is counted at a time, and checked off when it is."""
+
+    table: Any
+    """a pyarrow.Table"""
+    where: str
+    """what to call its rows in an error"""
+    first_row: int
+    """the number of its first row in what `where` names"""
+
+
+class Source(ABC):
+    """Rows with named columns, read in units, as often as asked, in the same order.
+
+    Parameters
+    ----------
+    name : what to call it in errors and progress; without credentials
+    strings : whether all cells are strings, whatever they hold, as in CSV
+    declared : columns that are categories whatever their strings look like (pandas, polars)
+    """
+
+    # Whether its rows can be read once only.
+    one_shot: ClassVar[bool] = False
+
+    def __init__(self, name: str, *, strings: bool = False, declared: Collection[str] = ()) -> None:
+        self.name = name
+        self.strings = strings
+        self.declared = frozenset(declared)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:  # noqa: B027  # most sources have opened nothing
+        """Give back what was opened: files, connections."""
+
+    @property
+    @abstractmethod
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows there are, where that is known without reading them."""
+        return None
+
+    @abstractmethod
+    def units(
+        self, columns: Sequence[str], *, levels: Collection[str] = (), skip: int = 0
+    ) -> Iterator[Unit]:
+        """Yield the rows with these columns, without the first `skip` units.
+
+        Columns of `levels` have few different strings: they may come as dictionaries.
+        """
+
+    def sample(self, columns: Sequence[str], size: int) -> Any:
+        """Return about `size` rows that stand for all, as a pyarrow.Table; all if they are fewer.
+
+        Every row is as likely to be drawn as any other, by a generator with a fixed seed.
+        """
+        return sample_units(self.units(columns), size)
+
+    def fingerprint(self) -> list[list[Any]] | None:
+        """Return what tells whether the rows are the same at another time, or None if nothing."""
+        return None
+
+    def check_columns(self, wanted: Collection[str]) -> None:
+        """Refuse columns that there are not."""
+        known = self.column_names
+        for name in wanted:
+            if name not in known:
+                raise InputError(
+                    f"{self.name} has no column {name!r} (columns: "
+                    f"{', '.join(map(repr, known[:20]))}{', ...' if len(known) > 20 else ''}). "
+                    "Name one of them."
+                )
+
+
+def sample_units(units: Iterator[Unit], size: int) -> Any:
+    """Return `size` rows of all units, every row as likely as any other, as a pyarrow.Table.
+
+    Each row draws a number, and those of the lowest numbers are kept, in their order.
+    """
+    import pyarrow as pa
+
+    rng = np.random.default_rng(0)
+    kept: list[Any] = []
+    keys = np.empty(0)
+    for unit in units:
+        own = rng.random(len(unit.table))
+        limit = keys.max() if len(keys) >= size else np.inf
+        some = np.flatnonzero(own < limit)
+        kept.append(unit.table.take(pa.array(some)))
+        keys = np.concatenate([keys, own[some]])
+        if len(keys) >= 2 * size:
+            kept, keys = _lowest(kept, keys, size)
+    if not kept:
+        raise InputError("The source has no rows, so there is nothing to learn. Give some.")
+    kept, _ = _lowest(kept, keys, size)
+    return kept[0]
+
+
+def _lowest(tables: list[Any], keys: Any, size: int) -> tuple[list[Any], Any]:
+    """Return the rows of the lowest keys as one table, and their keys."""
+    whole = concat_tables(tables)
+    if len(keys) <= size:
+        return [whole], keys
+    at = np.sort(np.argpartition(keys, size)[:size])
+    return [whole.take(at)], keys[at]
+
+
+def concat_tables(tables: Sequence[Any]) -> Any:
+    """Return the rows of several tables, whose types may differ in what null columns are."""
+    import pyarrow as pa
+
+    if len(tables) == 1:
+        return tables[0]
+    return pa.concat_tables(
+        [_without_dictionaries(table) for table in tables], promote_options="permissive"
+    )
+
+
+def _without_dictionaries(table: Any) -> Any:
+    """Return a table whose columns of strings are plain: dictionaries of parts may differ."""
+    import pyarrow as pa
+
+    for at, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = table.column(at).cast(field.type.value_type)
+            table = table.set_column(at, field.name, plain)
+    return table
+
+
+def read_ahead(units: Iterator[Unit]) -> Iterator[Unit]:
+    """Yield units, while the next one is already read by another thread."""
+    with ThreadPoolExecutor(1, thread_name_prefix="suffice-read") as pool:
+        coming = pool.submit(next, units, None)
+        while (unit := coming.result()) is not None:
+            coming = pool.submit(next, units, None)
+            yield unit
+
+
+def in_units(batches: Iterator[Any], schema: Any, where: str, skip: int = 0) -> Iterator[Unit]:
+    """Yield record batches as units of exactly `UNIT_ROWS` rows, but for the last.
+
+    So units are the same whatever sizes batches come in. The first `skip` units are left out.
+    """
+    import pyarrow as pa
+
+    held: list[Any] = []
+    rows = first = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        while rows >= UNIT_ROWS:
+            table = pa.Table.from_batches(held, schema)
+            if first >= skip * UNIT_ROWS:
+                yield Unit(table.slice(0, UNIT_ROWS), where, first)
+            first += UNIT_ROWS
+            rows -= UNIT_ROWS
+            held = table.slice(UNIT_ROWS).to_batches()
+    if rows and first >= skip * UNIT_ROWS:
+        yield Unit(pa.Table.from_batches(held, schema), where, first)
+
+
+def without_credentials(text: object) -> str:
+    """Return a text, an error of a driver say, without what may be a password in it.
+
+    >>> without_credentials("cannot connect to postgresql://ada:secret@host/db password=secret")
+    'cannot connect to postgresql://host/db '
+    """
+    return CREDENTIALS.sub(lambda found: "//" if found[0].startswith("//") else "", str(text))

@@ -1,0 +1,157 @@
+"""The counting plan of a table: blocks without levels, and a model of what was counted by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from suffice.combine.combination import Combination
+from suffice.data.rows import Rows
+from suffice.data.table import Table
+from suffice.engines.plan import CountingPlan, without_levels
+from suffice.engines.sample import PlanParts
+from suffice.errors import InputError
+from suffice.families import Family
+from suffice.generative.fitted import Fitted
+from suffice.table import combining
+from suffice.table.choices import Choice, Choices, Trial
+from suffice.table.counter import TableCounter
+from suffice.table.fitted import TableBatch, TableFitted
+from suffice.table.held_out import cell_hashes
+from suffice.table.rows import select_columns
+from suffice.table.structure.families import family_of
+from suffice.table.structure.settings import SearchSettings
+from suffice.validation.row_sample import RowSample
+
+# Families of which a database adds up moments about an origin.
+OF_MOMENTS = ("normal", "lognormal", "mvn", "student")
+
+
+def plan_parts(batch: TableBatch, missing: str) -> PlanParts:
+    """Return what is to be counted, given a sample of rows and the structure chosen from it."""
+    assert batch.structure is not None
+    parts = parts_of(batch.counter, batch.structure.choices, missing)
+    return replace(parts, origins=_origins(batch.counter.blocks, batch.rows.X.table))
+
+
+def parts_of(counter: TableCounter, choices: Choices, missing: str) -> PlanParts:
+    """Return what a counter counts, without the levels and terms that it knows."""
+    blocks = tuple(
+        {
+            "family": block.name,
+            "columns": list(block.columns),
+            "settings": block.without_levels().settings,
+        }
+        for block in counter.blocks
+    )
+    notes = {
+        "choices": [
+            [one.column, one.family, list(one.block), dict(one.evidence), one.why]
+            for one in choices.columns
+        ],
+        "trials": [list(one) for one in choices.trials],
+        "rows": choices.rows,
+    }
+    return PlanParts(
+        without_levels(counter.schema),
+        {"missing": missing},
+        blocks,
+        counter.missing_columns,
+        notes=notes,
+    )
+
+
+def _origins(blocks: tuple[Family[Any], ...], table: Table) -> dict[str, float]:
+    """Return a number near the middle of each column of which moments are taken."""
+    found = {}
+    for block in blocks:
+        kind = block.name.partition(":")[0]
+        for name in block.columns if kind in OF_MOMENTS else ():
+            seen = np.asarray(table[name].seen, np.float64)
+            if kind == "lognormal":
+                seen = np.log(seen[seen > 0])
+            found[name] = float(np.median(seen)) if seen.size else 0.0
+    return found
+
+
+def plan_of_parts(model: str, target: str, weight: str | None, parts: PlanParts) -> CountingPlan:
+    """Return the plan of what a model has counted."""
+    return CountingPlan(
+        model,
+        parts.settings,
+        target,
+        weight,
+        parts.schema,
+        blocks=parts.blocks,
+        missing_columns=parts.missing_columns,
+        notes=parts.notes,
+    )
+
+
+def counter_of(plan: CountingPlan) -> TableCounter:
+    """Return the counter that a plan describes; it knows no levels yet."""
+    blocks = tuple(
+        family_of(one["family"], tuple(one["columns"]), **_settings_of(one["settings"]))
+        for one in plan.blocks
+    )
+    return TableCounter(plan.schema, plan.missing_columns, blocks)
+
+
+def _settings_of(saved: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings of a family out of a plan, which may come from JSON."""
+    found = dict(saved)
+    if "seen" in found:  # a joint table
+        columns = len(found["levels"])
+        found["levels"] = tuple(None if one is None else tuple(one) for one in found["levels"])
+        found["sizes"] = tuple(found["sizes"])
+        found["seen"] = np.empty((0, columns), np.int32)
+    elif found.get("levels") is not None:
+        found["levels"] = tuple(found["levels"])
+    for name in ("edges", "tails"):
+        if name in found:
+            found[name] = np.asarray(found[name], np.float64)
+    return found
+
+
+def start_of(plan: CountingPlan, bare: Fitted, search: SearchSettings) -> TableFitted:
+    """Return what was learned, given the tally of a plan: naive Bayes, nothing weighted yet."""
+    assert isinstance(bare.counter, TableCounter)
+    classes = bare.classes
+    return TableFitted(
+        bare.columns,
+        bare.counter,
+        bare.tally,
+        new_classes=classes,
+        choices=_choices_of(plan.notes),
+        frame_kind="pyarrow",
+        combination=Combination.naive(len(bare.counter.blocks), len(classes)),
+        combined_classes=classes,
+        search=search,
+    )
+
+
+def _choices_of(notes: Mapping[str, Any]) -> Choices:
+    try:
+        columns = tuple(
+            Choice(column, family, tuple(block), dict(evidence), why)
+            for column, family, block, evidence, why in notes["choices"]
+        )
+        trials = tuple(Trial(*one) for one in notes["trials"])
+        return Choices(columns, trials, rows=int(notes["rows"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"The notes of the plan do not say what was chosen ({error}). Make the plan with "
+            "GenerativeClassifier.plan."
+        ) from error
+
+
+def fit_to_sample(start: TableFitted, rows: Rows, combine: str, *, complete: bool) -> TableFitted:
+    """Return the fitted value with weights and offsets fitted to a sample of the rows."""
+    columns = start.counter.columns
+    hashes = cell_hashes(rows.X.table, columns)
+    sample = RowSample.of(select_columns(rows, columns), start.classes, hashes)
+    start = start.replace(sample=sample.as_part(complete=complete))
+    return combining.fit_combination(start, rows, combine, complete=complete, hashes=hashes)
