@@ -29,6 +29,7 @@ from suffice import (
     LinearDiscriminantAnalysis,
     LinearRegression,
     MergeError,
+    ModelFileError,
     MultinomialNB,
     PoissonNB,
     QuadraticDiscriminantAnalysis,
@@ -674,3 +675,41 @@ def test_credentials_are_in_no_plan_error_or_name(tmp_path):
         GaussianNB().fit_from(engine, target="label", table="rows")
     assert "s3cret" not in str(caught.value)
     assert "ada:" not in str(caught.value)
+
+
+# Tallies that travel.
+
+
+@pytest.mark.parametrize("name", ["table", "text", "arrays", "discriminant", "regression"])
+def test_a_tally_is_saved_and_added_up_elsewhere(name, few, mails, counts, tmp_path):
+    model, table, given = {
+        "table": (GenerativeClassifier(FAMILIES), TABLE, {"target": "label"}),
+        "text": (TextClassifier(ngrams=2), mails, {"target": "label", "features": "text"}),
+        "arrays": (BernoulliNB(binarize=2.0), counts, {"target": "label"}),
+        "discriminant": (QuadraticDiscriminantAnalysis(), counts, {"target": "label"}),
+        "regression": (LinearRegression(), counts, {"target": "label"}),
+    }[name]
+    plan = model.plan(table, **given)
+    half = table.num_rows // 2
+    first, second = (model.count(part, plan) for part in (table.slice(0, half), table.slice(half)))
+    first.save(tmp_path / "first.tally")
+    loaded = type(model)(**model.get_params()).load_tally(tmp_path / "first.tally")
+    both = loaded + model.load_tally(second.to_bytes())
+    whole = model.count(table, plan)
+    assert both.rows == table.num_rows
+    expected = type(model)(**model.get_params()).from_tally(plan, whole)
+    found = type(model)(**model.get_params()).from_tally(plan, both)
+    rows = table.column("text") if name == "text" else table.drop_columns(["label"])
+    answer = "predict" if name == "regression" else "predict_proba"
+    assert np.allclose(getattr(found, answer)(rows), getattr(expected, answer)(rows), atol=1e-9)
+
+
+def test_a_damaged_tally_is_refused(tmp_path):
+    WHOLE.save(tmp_path / "whole.tally")
+    raw = bytearray((tmp_path / "whole.tally").read_bytes())
+    raw[len(raw) // 2] ^= 1
+    with pytest.raises(ModelFileError, match="checksum"):
+        GenerativeClassifier().load_tally(bytes(raw))
+    for bad in (b"", b"nonsense" * 20):
+        with pytest.raises(ModelFileError):
+            GenerativeClassifier().load_tally(bad)

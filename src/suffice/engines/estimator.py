@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from typing import Any, Self
+
+from sklearn.base import clone
 
 from suffice.engines import from_source
 from suffice.engines.plan import CountingPlan
@@ -13,6 +16,7 @@ from suffice.engines.progress import Progress
 from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
+from suffice.persist.packing import unpack
 from suffice.threads import with_one_blas_thread
 
 
@@ -68,7 +72,6 @@ class LearnsFromSources(ABC):
                 plan = from_source.make_plan(self, reading, sample)
                 counts = self._empty_counts(plan)
                 tally = from_source.count_source(self, plan, rows, counts, note)
-                from_source.warn_left_out(tally, rows)
                 fitted = self._fitted_from(plan, tally.counts, sample)
         return keep_fitted(self, fitted)
 
@@ -149,7 +152,6 @@ class LearnsFromSources(ABC):
             plan = from_source.read_target(self._fitted_plan(target, weight, names), rows)
             counts = self._counts_of_plan(plan)
             tally = from_source.count_source(self, plan, rows, counts, note, forget=forget)
-            from_source.warn_left_out(tally, rows)
         return tally.counts
 
     # The three steps of `fit_from`.
@@ -202,9 +204,29 @@ class LearnsFromSources(ABC):
             from_source.rows_of(source, table, query, again=False, progress=note) as rows,
         ):
             counts = self._empty_counts(plan)
-            tally = from_source.count_source(self, plan, rows, counts, note)
-            from_source.warn_left_out(tally, rows)
-        return tally
+            return from_source.count_source(clone(self), plan, rows, counts, note)
+
+    def load_tally(self, tally: str | os.PathLike[str] | bytes) -> PlanTally:
+        """Return a tally that was saved (`PlanTally.save`), or turned to bytes.
+
+        The model must have the settings of the one that counted. It stays as it is.
+
+        Parameters
+        ----------
+        tally : path, or bytes
+        """
+        if isinstance(tally, bytes):
+            found = unpack(tally)
+        else:
+            with open(tally, "rb") as file:
+                found = unpack(file.read(), os.fspath(tally))
+        plan = CountingPlan.from_json(found["plan"])
+        self._check_plan(plan)
+        learner, rows = clone(self), int(found["rows"])
+        counts = self._empty_counts(plan)
+        if rows:
+            counts = learner._restored_counts(plan, found["state"])
+        return PlanTally(learner, plan, counts, rows, int(found["left_out"]))
 
     def from_tally(self, plan: CountingPlan, tally: PlanTally, sample: Any = None) -> Self:
         """Take a tally as all that was learned.
@@ -291,3 +313,11 @@ class LearnsFromSources(ABC):
     @abstractmethod
     def _subtract_counts(self, counts: Any) -> Any:
         """Return what was learned, without rows that were counted."""
+
+    @abstractmethod
+    def _saved_counts(self, plan: CountingPlan, counts: Any) -> dict[str, Any]:
+        """Return counts as values that can be packed (`suffice.persist.packing`)."""
+
+    @abstractmethod
+    def _restored_counts(self, plan: CountingPlan, state: dict[str, Any]) -> Any:
+        """Return the counts of what `_saved_counts` has returned, checked."""

@@ -110,7 +110,7 @@ def _sample(reading: CountingPlan, source: Source) -> tuple[CountingPlan, Sample
         )
     complete = table.num_rows <= SAMPLE_ROWS
     if complete:
-        warn_left_out(PlanTally(reading, None, X.num_rows, left_out), source)
+        warn_left_out(reading.target, X.num_rows, left_out, source)
     return reading, Sample(X, y, weights, source.declared, complete)
 
 
@@ -147,7 +147,7 @@ def count_source(
     """Return the tally of all rows of a source, unit by unit, in its order."""
     source.check_columns(plan.columns)
     progress.begin(f"Counting {source.name}", source.rows)
-    tally = PlanTally(plan, counts)
+    tally = PlanTally(learner, plan, counts)
     for unit in read_ahead(source.units(plan.columns, levels=plan.level_columns)):
         tally = count_unit(learner, tally, unit, forget=forget)
         progress.add(unit.table.num_rows)
@@ -156,6 +156,7 @@ def count_source(
             f"{source.name} has no row with a target in column {plan.target!r} "
             f"({tally.left_out:,} without), so there is nothing to learn. Check the column."
         )
+    warn_left_out(plan.target, tally.rows, tally.left_out, source)
     return tally
 
 
@@ -176,14 +177,14 @@ def count_unit(
             f"{unit.first_row + unit.table.num_rows - 1:,}: {error}"
         ) from error
     rows = tally.rows + X.num_rows
-    return PlanTally(tally.plan, counts, rows, tally.left_out + left_out)
+    return replace(tally, counts=counts, rows=rows, left_out=tally.left_out + left_out)
 
 
-def warn_left_out(tally: PlanTally, source: Source) -> None:
+def warn_left_out(target: str, rows: int, left_out: int, source: Source) -> None:
     """Warn once of rows that have no target."""
-    if tally.left_out:
+    if left_out:
         warn_caller(
-            f"{tally.left_out:,} of {tally.rows + tally.left_out:,} rows of {source.name} have no "
-            f"target in column {tally.plan.target!r}, and were left out.",
+            f"{left_out:,} of {rows + left_out:,} rows of {source.name} have no target in column "
+            f"{target!r}, and were left out.",
             SufficeWarning,
         )

@@ -746,6 +746,23 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         fitted, groups = self._base_for_source(), counts.counted
         return self._refit(learning.subtract(fitted, counts.counter, groups, counts.kept))
 
+    def _saved_counts(self, plan: CountingPlan, counts: ClassCounts) -> dict[str, Any]:
+        return self._state(self._start_of(plan, counts))
+
+    def _start_of(self, plan: CountingPlan, counts: ClassCounts) -> Fitted:
+        """Return what was learned, given the counts of a plan, without a model yet."""
+        return self._bare(counts)
+
+    def _restored_counts(self, plan: CountingPlan, state: dict[str, Any]) -> ClassCounts:
+        self._check_saved(state)
+        fitted = self._fitted_of_state(state)
+        extra = self._restore_extra_statistics(state)
+        return ClassCounts(fitted.columns, fitted.counter, fitted.tally, extra)
+
+    def _fitted_of_state(self, state: dict[str, Any]) -> Fitted:
+        """Return what a state says was learned, without a model yet."""
+        return persistence.fitted_of(state, self._counter())[0]
+
     # Scoring.
 
     def _answer(self, answer: Any, fitted: Fitted, X: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -247,6 +248,15 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, LearnsFromSources, BaseEs
         assert counts.moments is not None
         with one_blas_thread:
             return self._solve(known.subtract_counted(counts.moments, counts.skipped))
+
+    def _saved_counts(self, plan: CountingPlan, counts: PairCounts) -> dict[str, Any]:
+        assert counts.moments is not None
+        return {"moments": counts.moments, "skipped": counts.skipped}
+
+    def _restored_counts(self, plan: CountingPlan, state: dict[str, Any]) -> PairCounts:
+        check_kinds(state, moments=Moments, skipped=int)
+        check_joint_moments(state["moments"], len(plan.features))
+        return replace(self._empty_counts(plan), **state)
 
     # What was learned.
 

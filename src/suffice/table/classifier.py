@@ -538,13 +538,17 @@ class GenerativeClassifier(TallyClassifier):
     def _fitted_from(
         self, plan: CountingPlan, counts: ClassCounts, sample: Sample | None
     ) -> TableFitted:
-        search = SearchSettings.of(self.search)
-        start = planning.start_of(plan, self._bare(counts), search)
-        start = self._with_model(start, waits=False)
+        start = self._with_model(self._start_of(plan, counts), waits=False)
         if sample is None:
             return start
         rows = self._sample_rows(start, replace(counts, counter=start.counter), sample)
         return planning.fit_to_sample(start, rows, self.combine, complete=sample.complete)
+
+    def _start_of(self, plan: CountingPlan, counts: ClassCounts) -> TableFitted:
+        return planning.start_of(plan, self._bare(counts), SearchSettings.of(self.search))
+
+    def _fitted_of_state(self, state: dict[str, Any]) -> TableFitted:
+        return saving.fitted_of(state)[0]
 
     def _base_for_source(self) -> TableFitted:
         fitted = self._check_fitted()

@@ -620,8 +620,7 @@ class TextClassifier(TallyClassifier):
     def _fitted_from(
         self, plan: CountingPlan, counts: ClassCounts, sample: Sample | None
     ) -> TextFitted:
-        found = self._bare(counts)
-        found = found.keep_terms(found.used_terms())
+        found = self._start_of(plan, counts)
         found.check_words()
         found = self._with_model(found, waits=False)
         if sample is None or not self._needs_rows:
@@ -634,6 +633,13 @@ class TextClassifier(TallyClassifier):
         assert found.sample is not None
         found = found.replace(sample=found.sample.as_part(complete=sample.complete))
         return self._calibrate(found, rows, complete=sample.complete)
+
+    def _start_of(self, plan: CountingPlan, counts: ClassCounts) -> TextFitted:
+        found = self._bare(counts)
+        return found.keep_terms(found.used_terms())
+
+    def _fitted_of_state(self, state: dict[str, Any]) -> TextFitted:
+        return persistence.fitted_of(state, self._counter())
 
     def _learned_columns(self) -> None:
         """Documents are of no column: which one has them is said each time."""
