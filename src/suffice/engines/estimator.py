@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from sklearn.base import clone
 
-from suffice.engines import from_source
+from suffice.engines import from_source, predicting
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
@@ -153,6 +153,52 @@ class LearnsFromSources(ABC):
             counts = self._counts_of_plan(plan)
             tally = from_source.count_source(self, plan, rows, counts, note, forget=forget)
         return tally.counts
+
+    def predict_to(
+        self,
+        source: Any,
+        destination: Any,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        into: str | None = None,
+        features: Sequence[str] | str | None = None,
+        columns: Sequence[str] | None = None,
+        escape_formulas: bool = False,
+        progress: bool = False,
+    ) -> int:
+        """Write predictions for the rows of a source beside their columns; return how many.
+
+        A classifier writes `label` and `p_CLASS` for each class, a regression `prediction`. There
+        is nothing under the final name before all is written.
+
+        Parameters
+        ----------
+        source, table, query, progress : as in `fit_from`
+        destination : path that ends in .parquet, .csv or .jsonl, or a connection
+        into : name of the table to make, with a connection
+        features : which column has the documents of a TextClassifier
+        columns : names of the source's columns to write beside; all if not given
+        escape_formulas : whether to put an apostrophe before strings of a CSV file that a
+            spreadsheet would run as formulas
+        """
+        names = self._learned_columns()
+        with (
+            Progress(progress) as note,
+            from_source.rows_of(source, table, query, again=False, progress=note) as rows,
+        ):
+            if names is None:
+                names = from_source.choose_documents(self, rows, features)
+            return predicting.predict_to(
+                self,
+                rows,
+                destination,
+                into=into,
+                features=names,
+                columns=columns,
+                escape_formulas=escape_formulas,
+                progress=note,
+            )
 
     # The three steps of `fit_from`.
 
@@ -321,3 +367,11 @@ class LearnsFromSources(ABC):
     @abstractmethod
     def _restored_counts(self, plan: CountingPlan, state: dict[str, Any]) -> Any:
         """Return the counts of what `_saved_counts` has returned, checked."""
+
+    @abstractmethod
+    def _answer_names(self) -> tuple[str, ...]:
+        """Return the names of the columns that predictions have."""
+
+    @abstractmethod
+    def _unit_answers(self, X: Any) -> dict[str, Any]:
+        """Return predictions of rows, a pyarrow.Table, by the names of `_answer_names`."""

@@ -73,6 +73,17 @@ def choose_features(
     return learner._feature_columns(tuple(n for n in source.column_names if n not in aside))
 
 
+def choose_documents(
+    learner: LearnsFromSources, source: Source, features: Sequence[str] | str | None
+) -> tuple[str, ...]:
+    """Return the name of the column of documents: the one named, or the only one."""
+    if features is None:
+        return learner._feature_columns(source.column_names)
+    named = (features,) if isinstance(features, str) else tuple(features)
+    source.check_columns(named)
+    return learner._feature_columns(named)
+
+
 def read_roles(
     learner: LearnsFromSources,
     source: Source,
@@ -170,12 +181,15 @@ def count_unit(
     except SourceError:
         raise
     except SufficeError as error:
-        raise SourceError(
-            f"In {unit.where}, rows {unit.first_row:,} to "
-            f"{unit.first_row + unit.table.num_rows - 1:,}: {error}"
-        ) from error
+        raise name_place(unit, error) from error
     rows = tally.rows + X.num_rows
     return replace(tally, counts=counts, rows=rows, left_out=tally.left_out + left_out)
+
+
+def name_place(unit: Unit, error: SufficeError) -> SourceError:
+    """Return an error with the place of the rows that it is about."""
+    last = unit.first_row + unit.table.num_rows - 1
+    return SourceError(f"In {unit.where}, rows {unit.first_row:,} to {last:,}: {error}")
 
 
 def warn_left_out(target: str, rows: int, left_out: int, source: Source) -> None:

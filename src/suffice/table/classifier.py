@@ -544,6 +544,9 @@ class GenerativeClassifier(TallyClassifier):
         rows = self._sample_rows(start, replace(counts, counter=start.counter), sample)
         return planning.fit_to_sample(start, rows, self.combine, complete=sample.complete)
 
+    def _read_unit(self, fitted: Any, X: Any) -> TableRows:
+        return self._read(fitted, X)
+
     def _start_of(self, plan: CountingPlan, counts: ClassCounts) -> TableFitted:
         return planning.start_of(plan, self._bare(counts), SearchSettings.of(self.search))
 
