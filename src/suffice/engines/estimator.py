@@ -10,6 +10,7 @@ from typing import Any, Self
 from sklearn.base import clone
 
 from suffice.engines import from_source, predicting
+from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
@@ -40,6 +41,8 @@ class LearnsFromSources(ABC):
         ignore: Collection[str] = (),
         weight: str | None = None,
         progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int | None = None,
     ) -> Self:
         """Learn from the rows of a source and nothing else, without holding them in memory.
 
@@ -56,6 +59,10 @@ class LearnsFromSources(ABC):
         ignore : names of columns to leave out
         weight : name of a column with the weight of each row
         progress : whether to write to stderr how far it is
+        checkpoint : path of a file to keep what was counted of files so far
+            The same call goes on from there after a crash, to exactly the tally of a call that
+            was not interrupted; the file is removed at the end.
+        every : after how many rows the checkpoint is written; a million if not given
         """
         self._validate_params()  # type: ignore[attr-defined]
         with (
@@ -71,8 +78,12 @@ class LearnsFromSources(ABC):
             else:
                 plan = from_source.make_plan(self, reading, sample)
                 counts = self._empty_counts(plan)
-                tally = from_source.count_source(self, plan, rows, counts, note)
+                kept = Checkpoint.of(checkpoint, every, rows)
+                given = plan, rows, counts, note
+                tally = from_source.count_source(clone(self), *given, checkpoint=kept)
                 fitted = self._fitted_from(plan, tally.counts, sample)
+                if kept is not None:
+                    kept.remove()
         return keep_fitted(self, fitted)
 
     def partial_fit_from(
@@ -234,6 +245,8 @@ class LearnsFromSources(ABC):
         table: Any = None,
         query: str | None = None,
         progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int | None = None,
     ) -> PlanTally:
         """Return the tally of the rows of a source, counted by a plan. The model stays as it is.
 
@@ -241,7 +254,7 @@ class LearnsFromSources(ABC):
 
         Parameters
         ----------
-        source, table, query, progress : as in `fit_from`
+        source, table, query, progress, checkpoint, every : as in `fit_from`
         plan : CountingPlan
         """
         self._check_plan(plan)
@@ -250,7 +263,12 @@ class LearnsFromSources(ABC):
             from_source.rows_of(source, table, query, again=False, progress=note) as rows,
         ):
             counts = self._empty_counts(plan)
-            return from_source.count_source(clone(self), plan, rows, counts, note)
+            kept = Checkpoint.of(checkpoint, every, rows)
+            given = plan, rows, counts, note
+            tally = from_source.count_source(clone(self), *given, checkpoint=kept)
+        if kept is not None:
+            kept.remove()
+        return tally
 
     def load_tally(self, tally: str | os.PathLike[str] | bytes) -> PlanTally:
         """Return a tally that was saved (`PlanTally.save`), or turned to bytes.

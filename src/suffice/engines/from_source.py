@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from suffice.data.columns import column_of
 from suffice.data.schema import Field, Schema
 from suffice.data.string_format import StringFormat
+from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
@@ -152,14 +153,21 @@ def count_source(
     progress: Progress,
     *,
     forget: bool = False,
+    checkpoint: Checkpoint | None = None,
 ) -> PlanTally:
     """Return the tally of all rows of a source, unit by unit, in its order."""
     source.check_columns(plan.columns)
     progress.begin(f"Counting {source.name}", source.rows)
-    tally = PlanTally(learner, plan, counts)
-    for unit in read_ahead(source.units(plan.columns, levels=plan.level_columns)):
+    tally, done = PlanTally(learner, plan, counts), 0
+    if checkpoint is not None:
+        tally, done = checkpoint.resume(learner, plan, tally)
+        progress.add(tally.rows + tally.left_out)
+    units = source.units(plan.columns, levels=plan.level_columns, skip=done)
+    for number, unit in enumerate(read_ahead(units), done + 1):
         tally = count_unit(learner, tally, unit, forget=forget)
         progress.add(unit.table.num_rows)
+        if checkpoint is not None:
+            checkpoint = checkpoint.write(tally, number)
     if not tally.rows:
         raise SourceError(
             f"{source.name} has no row with a target in column {plan.target!r} "
