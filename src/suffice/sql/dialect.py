@@ -54,6 +54,14 @@ class Dialect:
         The greatest of several arguments, none of which is NULL.
     digit : str
         Whether a string holds a digit.
+    month : str
+        The month, 1 to 12, of a date or a timestamp: on the clock of the place.
+    exact : str
+        A string in a collation under which no two strings are equal.
+    grouping_sets : bool
+        Whether rows can be grouped in several ways at once.
+    raises_underflow : bool
+        Whether a product that is too small for a double is an error, and not 0.
     """
 
     name: str
@@ -71,6 +79,10 @@ class Dialect:
     span: str = ""
     number_text: str = ""
     digit: str = ""
+    month: str = "EXTRACT(MONTH FROM {0})"
+    exact: str = "{0}"
+    grouping_sets: bool = True
+    raises_underflow: bool = False
     ln: str = "LN({0})"
     greatest: str = "GREATEST({0})"
     floor: str = "FLOOR({0})"
@@ -253,6 +265,7 @@ DUCKDB = Dialect(
     span="(CAST(EPOCH_US(CAST({0} AS INTERVAL)) AS DOUBLE) / 86400000000e0)",
     number_text=f"REGEXP_MATCHES({{0}}, '{_NUMBER}')",
     digit=f"REGEXP_MATCHES({{0}}, '{_DIGIT}')",
+    month="EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP))",
 )
 SQLITE = Dialect(
     "sqlite",
@@ -265,6 +278,9 @@ SQLITE = Dialect(
     span="CAST({0} AS REAL)",
     number_text=_SQLITE_NUMBER,
     digit="({0} GLOB '*[0-9]*')",
+    month="CAST(STRFTIME('%m', SUBSTR({0}, 1, 19)) AS INTEGER)",
+    exact="({0} COLLATE BINARY)",
+    grouping_sets=False,
     greatest="MAX({0})",
 )
 POSTGRESQL = Dialect(
@@ -278,6 +294,8 @@ POSTGRESQL = Dialect(
     span="(CAST(EXTRACT(EPOCH FROM CAST({0} AS INTERVAL)) AS DOUBLE PRECISION) / '86400'::float8)",
     number_text=f"{{0}} ~ '{_NUMBER}'",
     digit=f"{{0}} ~ '{_DIGIT}'",
+    month="EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP))",
+    raises_underflow=True,
 )
 _SPARK_CLOCK = (
     "(CAST(TIMESTAMPDIFF(MICROSECOND, TIMESTAMP_NTZ'1970-01-01 00:00:00',"
@@ -315,6 +333,8 @@ MYSQL = Dialect(
     " + CAST(MICROSECOND({0}) AS DOUBLE) / 1000000e0) / 86400e0)",
     number_text="{0} REGEXP '" + _NUMBER.replace("\\", "\\\\") + "'",
     digit=f"{{0}} REGEXP '{_DIGIT}'",
+    exact="(CONVERT({0} USING utf8mb4) COLLATE utf8mb4_0900_bin)",
+    grouping_sets=False,
     row="ROW({0})",
 )
 BIGQUERY = Dialect(
@@ -370,6 +390,8 @@ SQLSERVER = Dialect(
     span="CAST({0} AS FLOAT)",
     number_text="(TRY_CAST({0} AS FLOAT) IS NOT NULL AND {0} LIKE '%[0-9]%')",
     digit="({0} LIKE '%[0-9]%')",
+    month="MONTH({0})",
+    exact="({0} COLLATE Latin1_General_100_BIN2)",
     ln="LOG({0})",
     values="(SELECT * FROM (VALUES {rows}) AS v({columns}))",
 )
