@@ -25,8 +25,6 @@ class Dialect:
     name : str
     quotes : two str
         What stands before and after an identifier; the second is doubled inside.
-    string : str
-        Around a string whose quotes are doubled.
     escapes : bool
         Whether a backslash in a string begins an escape.
     literal : str
@@ -56,8 +54,23 @@ class Dialect:
         Whether a string holds a digit.
     month : str
         The month, 1 to 12, of a date or a timestamp: on the clock of the place.
-    exact : str
-        A string in a collation under which no two strings are equal.
+    level : str
+        A cell as a string of which no other is the equal.
+    column_list : bool
+        Whether a common table expression takes a list of column names.
+    lateral : str
+        A join with the one row of expressions `{0}` of the tables before it, called `{1}`; empty
+        where there is none.
+    array : str or None
+        An array of doubles, given their digits with commas between them; None where there is none.
+    item : str
+        The entry of an array `{0}` at `{1}`, from 0 on, or at `{2}`, from 1 on.
+    folds_case : bool
+        Whether two names of columns that differ in their case alone are one.
+    longest_name : int or None
+        How many bytes a name has at most.
+    max_joins : int or None
+        How many parameter tables one SELECT may join.
     grouping_sets : bool
         Whether rows can be grouped in several ways at once.
     raises_underflow : bool
@@ -66,7 +79,6 @@ class Dialect:
 
     name: str
     quotes: tuple[str, str] = ('"', '"')
-    string_prefix: str = ""
     escapes: bool = False
     literal: str = "{0}"
     double: str = "DOUBLE PRECISION"
@@ -79,8 +91,8 @@ class Dialect:
     span: str = ""
     number_text: str = ""
     digit: str = ""
-    month: str = "EXTRACT(MONTH FROM {0})"
-    exact: str = "{0}"
+    month: str = "EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP))"
+    level: str = "CAST({0} AS VARCHAR)"
     grouping_sets: bool = True
     raises_underflow: bool = False
     ln: str = "LN({0})"
@@ -89,7 +101,12 @@ class Dialect:
     values: str = "(VALUES {rows})"
     row: str = "({0})"
     column_list: bool = True
-    """Whether a common table expression takes a list of column names."""
+    lateral: str = "CROSS JOIN LATERAL (SELECT {0}) AS {1}"
+    array: str | None = None
+    item: str = ""
+    folds_case: bool = True
+    longest_name: int | None = None
+    max_joins: int | None = None
 
     # Names and values.
 
@@ -104,6 +121,11 @@ class Dialect:
         if not name or "\0" in name:
             raise InputError(
                 f"No database has a column or table called {name!r}. Give it another name."
+            )
+        if self.longest_name is not None and len(name.encode()) > self.longest_name:
+            raise InputError(
+                f"The name {name!r} has {len(name.encode())} bytes, and {self.name} has names of "
+                f"{self.longest_name} at most. Give it another name."
             )
         if self.name == "bigquery":
             return f"`{_escape(name, quote='`')}`"
@@ -124,10 +146,10 @@ class Dialect:
         return ".".join(self.identifier(part) for part in parts)
 
     def string(self, value: str) -> str:
-        """Return a string as a literal.
+        r"""Return a string as a literal.
 
         >>> dialect_of("duckdb").string("it's"), dialect_of("spark").string("it's")
-        ("'it''s'", "'it\\\\'s'")
+        ("'it''s'", "'it\\'s'")
         """
         if "\0" in value:
             raise InputError(
@@ -164,9 +186,13 @@ class Dialect:
         return f"({found})" if value < 0 and not found.startswith("'") else found
 
     def value(self, value: Any) -> str:
-        """Return None, an integer, a float or a string as a literal."""
+        """Return None, a truth value, an integer, a float or a string as a literal."""
         if value is None:
             return "NULL"
+        if isinstance(value, bool):
+            if self.name == "sqlserver":
+                return f"CAST({int(value)} AS BIT)"
+            return "TRUE" if value else "FALSE"
         if isinstance(value, str):
             return self.string(value)
         if isinstance(value, int):
@@ -189,7 +215,38 @@ class Dialect:
             return f"({sql} IS NULL OR {self.is_nan.format(sql)})"
         return f"({sql} IS NULL)"
 
+    def numbers(self, values: Iterable[float]) -> list[str]:
+        """Return the cells of floats in a parameter table: one array, or one of each."""
+        values = list(values)
+        if self.array is None:
+            return [self.number(value) for value in values]
+        for value in values:
+            self.number(value)
+        return [self.array.format(", ".join(repr(float(value)) for value in values))]
+
+    def number_columns(self, count: int) -> list[str]:
+        """Return the names of the columns of so many `numbers`."""
+        return [f"s{at}" for at in range(count)] if self.array is None else ["s"]
+
+    def number_at(self, alias: str, at: int) -> str:
+        """Return one of the `numbers` of a parameter table."""
+        if self.array is None:
+            return f"{alias}.{self.identifier(f's{at}')}"
+        return self.item.format(f"{alias}.{self.identifier('s')}", at, at + 1)
+
     # Functions.
+
+    def maximum(self, several: Sequence[str]) -> str:
+        """Return the greatest of expressions, few at a time: functions take so many arguments."""
+        found = list(several)
+        while len(found) > 1:
+            parts = [found[at : at + 50] for at in range(0, len(found), 50)]
+            separator = "), (" if self.name == "sqlserver" else ", "
+            found = [
+                self.greatest.format(separator.join(part)) if len(part) > 1 else part[0]
+                for part in parts
+            ]
+        return found[0]
 
     def exp(self, sql: str) -> str:
         """Return the exponential, 0 where it is too small for some database."""
@@ -203,10 +260,10 @@ class Dialect:
     # Parameter tables.
 
     def with_values(self, name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-        """Return a common table expression of rows, whose cells are SQL already.
+        r"""Return a common table expression of rows, whose cells are SQL already.
 
         >>> dialect_of("duckdb").with_values("p", ["a", "b"], [["1", "'x'"], ["2", "'y'"]])
-        '"p"("a", "b") AS (VALUES (1, \\'x\\'), (2, \\'y\\'))'
+        '"p"("a", "b") AS (VALUES (1, \'x\'), (2, \'y\'))'
         """
         quoted = [self.identifier(column) for column in columns]
         listed = [list(row) for row in rows]
@@ -258,6 +315,8 @@ DUCKDB = Dialect(
     "duckdb",
     literal="{0}e0",
     double="DOUBLE",
+    array="CAST('[{0}]' AS DOUBLE[])",
+    item="{0}[{2}]",
     boolean="CAST({0} AS DOUBLE)",
     is_nan="ISNAN({0})",
     days="(CAST(EPOCH_US(CAST({0} AS TIMESTAMP)) AS DOUBLE) / 86400000000e0)",
@@ -265,13 +324,14 @@ DUCKDB = Dialect(
     span="(CAST(EPOCH_US(CAST({0} AS INTERVAL)) AS DOUBLE) / 86400000000e0)",
     number_text=f"REGEXP_MATCHES({{0}}, '{_NUMBER}')",
     digit=f"REGEXP_MATCHES({{0}}, '{_DIGIT}')",
-    month="EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP))",
 )
 SQLITE = Dialect(
     "sqlite",
     double="REAL",
     text="TEXT",
     integer="INTEGER",
+    lateral="",
+    max_joins=60,
     boolean="CAST({0} AS REAL)",
     days=_SQLITE_DAYS,
     time_of_day=_SQLITE_TIME,
@@ -279,13 +339,18 @@ SQLITE = Dialect(
     number_text=_SQLITE_NUMBER,
     digit="({0} GLOB '*[0-9]*')",
     month="CAST(STRFTIME('%m', SUBSTR({0}, 1, 19)) AS INTEGER)",
-    exact="({0} COLLATE BINARY)",
+    level="(CAST({0} AS TEXT) COLLATE BINARY)",
     grouping_sets=False,
     greatest="MAX({0})",
 )
 POSTGRESQL = Dialect(
     "postgresql",
     literal="'{0}'::float8",
+    lateral="CROSS JOIN LATERAL (SELECT {0} OFFSET 0) AS {1}",
+    array="'{{{0}}}'::float8[]",
+    item="{0}[{2}]",
+    folds_case=False,
+    longest_name=63,
     boolean="CAST(CAST({0} AS INTEGER) AS DOUBLE PRECISION)",
     is_nan="{0} = 'NaN'::float8",
     days="(CAST(EXTRACT(EPOCH FROM CAST({0} AS TIMESTAMP)) AS DOUBLE PRECISION) / '86400'::float8)",
@@ -294,7 +359,6 @@ POSTGRESQL = Dialect(
     span="(CAST(EXTRACT(EPOCH FROM CAST({0} AS INTERVAL)) AS DOUBLE PRECISION) / '86400'::float8)",
     number_text=f"{{0}} ~ '{_NUMBER}'",
     digit=f"{{0}} ~ '{_DIGIT}'",
-    month="EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP))",
     raises_underflow=True,
 )
 _SPARK_CLOCK = (
@@ -308,6 +372,8 @@ SPARK = Dialect(
     literal="{0}D",
     double="DOUBLE",
     text="STRING",
+    array="CAST(SPLIT('{0}', ', ') AS ARRAY<DOUBLE>)",
+    item="{0}[{1}]",
     boolean="CAST({0} AS DOUBLE)",
     is_nan="ISNAN({0})",
     days=_SPARK_CLOCK,
@@ -316,6 +382,8 @@ SPARK = Dialect(
     span="(CAST(UNIX_MICROS(TIMESTAMP_SECONDS(0) + {0}) AS DOUBLE) / 86400000000D)",
     number_text="{0} RLIKE '" + _NUMBER.replace("\\", "\\\\") + "'",
     digit=f"{{0}} RLIKE '{_DIGIT}'",
+    month="MONTH(CAST({0} AS TIMESTAMP_NTZ))",
+    level="CAST({0} AS STRING)",
 )
 MYSQL = Dialect(
     "mysql",
@@ -325,6 +393,8 @@ MYSQL = Dialect(
     double="DOUBLE",
     text="CHAR",
     integer="SIGNED",
+    longest_name=64,
+    max_joins=55,
     boolean="CAST({0} AS DOUBLE)",
     days="(CAST(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', {0}) AS DOUBLE) / 86400000000e0)",
     time_of_day="((CAST(TIME_TO_SEC({0}) AS DOUBLE)"
@@ -333,7 +403,8 @@ MYSQL = Dialect(
     " + CAST(MICROSECOND({0}) AS DOUBLE) / 1000000e0) / 86400e0)",
     number_text="{0} REGEXP '" + _NUMBER.replace("\\", "\\\\") + "'",
     digit=f"{{0}} REGEXP '{_DIGIT}'",
-    exact="(CONVERT({0} USING utf8mb4) COLLATE utf8mb4_0900_bin)",
+    month="MONTH({0})",
+    level="(CONVERT({0} USING utf8mb4) COLLATE utf8mb4_0900_bin)",
     grouping_sets=False,
     row="ROW({0})",
 )
@@ -344,6 +415,9 @@ BIGQUERY = Dialect(
     double="FLOAT64",
     text="STRING",
     integer="INT64",
+    lateral="CROSS JOIN UNNEST([STRUCT({0})]) AS {1}",
+    array="[{0}]",
+    item="{0}[OFFSET({1})]",
     boolean="CAST(CAST({0} AS INT64) AS FLOAT64)",
     is_nan="IS_NAN({0})",
     days="(CAST(DATETIME_DIFF(CAST({0} AS DATETIME), DATETIME '1970-01-01', MICROSECOND)"
@@ -354,6 +428,8 @@ BIGQUERY = Dialect(
     " AS FLOAT64) / 86400000000.0)",
     number_text="REGEXP_CONTAINS({0}, '" + _NUMBER.replace("\\", "\\\\") + "')",
     digit=f"REGEXP_CONTAINS({{0}}, '{_DIGIT}')",
+    month="EXTRACT(MONTH FROM CAST({0} AS DATETIME))",
+    level="CAST({0} AS STRING)",
     values="(SELECT * FROM UNNEST([{first}{others}]))",
     row="STRUCT({0})",
     column_list=False,
@@ -361,6 +437,8 @@ BIGQUERY = Dialect(
 SNOWFLAKE = Dialect(
     "snowflake",
     escapes=True,
+    folds_case=False,
+    longest_name=255,
     literal="'{0}'::FLOAT",
     double="FLOAT",
     boolean="CAST(CAST({0} AS INTEGER) AS FLOAT)",
@@ -373,6 +451,7 @@ SNOWFLAKE = Dialect(
     span="CAST({0} AS FLOAT)",
     number_text="REGEXP_LIKE({0}, '" + _NUMBER.replace("\\", "\\\\") + "')",
     digit="REGEXP_LIKE({0}, '.*[0-9].*', 's')",
+    month="EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP_NTZ))",
     values="(SELECT {numbered} FROM VALUES {rows})",
     column_list=False,
 )
@@ -382,6 +461,10 @@ SQLSERVER = Dialect(
     literal="{0}e0",
     double="FLOAT",
     text="NVARCHAR(4000)",
+    lateral="CROSS APPLY (SELECT {0}) AS {1}",
+    greatest="(SELECT MAX(v) FROM (VALUES ({0})) AS g(v))",
+    longest_name=128,
+    max_joins=200,
     boolean="CAST({0} AS FLOAT)",
     days="(CAST(DATEDIFF_BIG(MICROSECOND, '19700101', {0}) AS FLOAT) / 86400000000e0)",
     time_of_day="(CAST(DATEDIFF_BIG(MICROSECOND, CAST('00:00:00' AS TIME), {0}) AS FLOAT)"
@@ -391,7 +474,7 @@ SQLSERVER = Dialect(
     number_text="(TRY_CAST({0} AS FLOAT) IS NOT NULL AND {0} LIKE '%[0-9]%')",
     digit="({0} LIKE '%[0-9]%')",
     month="MONTH({0})",
-    exact="({0} COLLATE Latin1_General_100_BIN2)",
+    level="(CAST({0} AS NVARCHAR(4000)) COLLATE Latin1_General_100_BIN2)",
     ln="LOG({0})",
     values="(SELECT * FROM (VALUES {rows}) AS v({columns}))",
 )
