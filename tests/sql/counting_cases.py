@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -40,6 +41,7 @@ class Engine:
     name: str
     connection: object
     queries: list = field(default_factory=list)
+    tables: ClassVar[int] = 0
 
     @property
     def dialect(self):
@@ -59,9 +61,13 @@ class Engine:
         rows = list(zip(*(cells for _, cells in columns.values()), strict=True))
         if self.name == "spark":
             return self._fill_spark(columns, types, rows)
-        table = self.dialect.table('t "1"; --')
+        # A new name for every table: connections keep plans of queries.
+        Engine.tables += 1
+        before, table = (
+            self.dialect.table(f't "{at}"; --') for at in (Engine.tables - 1, Engine.tables)
+        )
         listed = ", ".join(f"{self.dialect.identifier(name)} {types[name]}" for name in types)
-        self.connection.execute(f"DROP TABLE IF EXISTS {table}")
+        self.connection.execute(f"DROP TABLE IF EXISTS {before}")
         self.connection.execute(f"CREATE TABLE {table} ({listed})")
         if self.name == "duckdb":
             given = pa.table({name: pa.array(c, ARROW[k]) for name, (k, c) in columns.items()})
@@ -242,7 +248,7 @@ def shop(rows=300, seed=0):
     at = [moment + dt.timedelta(seconds=int(s)) for s in rng.integers(0, 10**9, rows)]
     times = [dt.time(int(h), 30, 15) for h in rng.integers(0, 24, rows)]
     x = holes(floats(rng.normal(own, 1.0)))
-    x[3] = float("nan")
+    x[-1] = float("nan")
     return {
         "kind": ("VARCHAR", [None if i % 29 == 28 else "cab"[c] for i, c in enumerate(own)]),
         "w": ("DOUBLE", floats(np.round(rng.random(rows) * (rng.random(rows) > 0.2), 3))),
@@ -256,7 +262,12 @@ def shop(rows=300, seed=0):
         "events": ("BIGINT", holes((rng.poisson(3.0, rows) * 7 ** (own * 3)).tolist())),
         "paid": ("BOOLEAN", holes([bool(one) for one in rng.random(rows) < 0.3])),
         "coin": ("VARCHAR", holes([("heads", "tails")[one] for one in rng.integers(0, 2, rows)])),
-        "city": ("VARCHAR", holes([("Rome", "rome", "Łódź", "", "it's ", "it's")[c] for c in own])),
+        "city": (
+            "VARCHAR",
+            holes(
+                [("Rome", "rome", "Łódź", "", "it's ", "it's")[c] for c in rng.integers(0, 6, rows)]
+            ),
+        ),
         "rooms": ("BIGINT", holes(rng.integers(1, 6, rows).tolist())),
         "grade": ("DOUBLE", holes(floats(rng.integers(1, 8, rows) / 2))),
         "colour": ("VARCHAR", holes([("red", "green", "blue")[c] for c in rng.permuted(own)])),

@@ -1,8 +1,8 @@
 """Counting in Spark, against what the families count of the same rows."""
 
 import pytest
-from counting_cases import FAMILIES, Case, Engine, count_rows, shop
 
+from counting_cases import FAMILIES, Case, Engine, count_rows, shop
 from suffice.errors import InputError
 
 

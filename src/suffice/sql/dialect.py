@@ -73,6 +73,9 @@ class Dialect:
         How many parameter tables one SELECT may join.
     grouping_sets : bool
         Whether rows can be grouped in several ways at once.
+    fence : str
+        What a subquery ends with so that it is not merged into the query around it, which would
+        compute its expressions wherever they are named.
     raises_underflow : bool
         Whether a product that is too small for a double is an error, and not 0.
     """
@@ -94,6 +97,7 @@ class Dialect:
     month: str = "EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP))"
     level: str = "CAST({0} AS VARCHAR)"
     grouping_sets: bool = True
+    fence: str = ""
     raises_underflow: bool = False
     ln: str = "LN({0})"
     greatest: str = "GREATEST({0})"
@@ -340,6 +344,7 @@ SQLITE = Dialect(
     digit="({0} GLOB '*[0-9]*')",
     month="CAST(STRFTIME('%m', SUBSTR({0}, 1, 19)) AS INTEGER)",
     level="(CAST({0} AS TEXT) COLLATE BINARY)",
+    fence=" LIMIT -1",
     grouping_sets=False,
     greatest="MAX({0})",
 )
@@ -359,6 +364,7 @@ POSTGRESQL = Dialect(
     span="(CAST(EXTRACT(EPOCH FROM CAST({0} AS INTERVAL)) AS DOUBLE PRECISION) / '86400'::float8)",
     number_text=f"{{0}} ~ '{_NUMBER}'",
     digit=f"{{0}} ~ '{_DIGIT}'",
+    fence=" OFFSET 0",
     raises_underflow=True,
 )
 _SPARK_CLOCK = (

@@ -267,7 +267,9 @@ class GroupedTable:
             given.append(f"{self._weight} AS w")
         inner = ", ".join([*given, *(f"{cell.sql} AS {cell.alias}" for cell in cells)])
         outer = ", ".join([*own, *(f"{part.sql} AS {part.alias}" for part in parts)])
-        return f"(SELECT {outer} FROM (SELECT {inner} FROM {self.table}) AS cells) AS parts"
+        fence = self.dialect.fence
+        cells_only = f"(SELECT {inner} FROM {self.table}{fence}) AS cells"
+        return f"(SELECT {outer} FROM {cells_only}{fence}) AS parts"
 
     @cached_property
     def _weight(self) -> str:
