@@ -59,8 +59,13 @@ class Dialect:
     column_list : bool
         Whether a common table expression takes a list of column names.
     lateral : str
-        A join with the one row of expressions `{0}` of the tables before it, called `{1}`; empty
-        where there is none.
+        A join with the one row of expressions `{0}` of the tables before it, called `{1}`.
+    whole_row : str or None
+        A row of the table `{0}` as one value; None where there is none.
+    expanded_row : str
+        The columns of such a value.
+    materialized : str
+        Says that a common table expression is computed once.
     array : str or None
         An array of doubles, given their digits with commas between them; None where there is none.
     item : str
@@ -106,6 +111,9 @@ class Dialect:
     row: str = "({0})"
     column_list: bool = True
     lateral: str = "CROSS JOIN LATERAL (SELECT {0}) AS {1}"
+    whole_row: str | None = None
+    expanded_row: str = ""
+    materialized: str = ""
     array: str | None = None
     item: str = ""
     folds_case: bool = True
@@ -319,6 +327,8 @@ DUCKDB = Dialect(
     "duckdb",
     literal="{0}e0",
     double="DOUBLE",
+    whole_row="{0}",
+    expanded_row="UNNEST({0})",
     array="CAST('[{0}]' AS DOUBLE[])",
     item="{0}[{2}]",
     boolean="CAST({0} AS DOUBLE)",
@@ -334,7 +344,7 @@ SQLITE = Dialect(
     double="REAL",
     text="TEXT",
     integer="INTEGER",
-    lateral="",
+    materialized="MATERIALIZED ",
     max_joins=60,
     boolean="CAST({0} AS REAL)",
     days=_SQLITE_DAYS,
@@ -351,7 +361,9 @@ SQLITE = Dialect(
 POSTGRESQL = Dialect(
     "postgresql",
     literal="'{0}'::float8",
-    lateral="CROSS JOIN LATERAL (SELECT {0} OFFSET 0) AS {1}",
+    whole_row="{0}",
+    expanded_row="({0}).*",
+    materialized="MATERIALIZED ",
     array="'{{{0}}}'::float8[]",
     item="{0}[{2}]",
     folds_case=False,
@@ -378,6 +390,8 @@ SPARK = Dialect(
     literal="{0}D",
     double="DOUBLE",
     text="STRING",
+    whole_row="STRUCT({0}.*)",
+    expanded_row="{0}.*",
     array="CAST(SPLIT('{0}', ', ') AS ARRAY<DOUBLE>)",
     item="{0}[{1}]",
     boolean="CAST({0} AS DOUBLE)",
@@ -421,7 +435,8 @@ BIGQUERY = Dialect(
     double="FLOAT64",
     text="STRING",
     integer="INT64",
-    lateral="CROSS JOIN UNNEST([STRUCT({0})]) AS {1}",
+    whole_row="{0}",
+    expanded_row="{0}.*",
     array="[{0}]",
     item="{0}[OFFSET({1})]",
     boolean="CAST(CAST({0} AS INT64) AS FLOAT64)",
