@@ -1,5 +1,7 @@
 """Counting in DuckDB, SQLite and PostgreSQL, against what the families count of the same rows."""
 
+import datetime as dt
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -266,6 +268,44 @@ def test_a_query_in_parentheses_is_a_table(engine):
         origins={"x": 1.0},
     )
     assert counts.groups.parts.parts[0].mean().tolist() == [[2.0], [4.0]]
+
+
+def test_strings_that_are_plain_numbers_and_dates_are_read(engine):
+    numbers = ["1.5", " -2 ", ".5e1", "?", "", None, "7."]
+    days = ["2024-02-29", "1969-12-31", "", None, "2001-01-01", "?", "2024-03-01"]
+    columns = {
+        "kind": ("VARCHAR", list("abababa")),
+        "x": ("VARCHAR", numbers),
+        "when": ("VARCHAR", days),
+    }
+    families = [
+        ("normal", ("x",), {}),
+        ("normal", ("when",), {}),
+        ("categorical", ("when:weekday",), {}),
+        ("categorical", ("when:month",), {}),
+        ("categorical", ("x:missing",), {}),
+    ]
+    sample = {"x": ["1.5", "2.25"], "when": ["2024-02-29", "2023-01-01"]}
+    schema = Schema.of(Table.of(pa.table(sample), {"x": "number"}))
+    case = Case({**columns, "x": ("VARCHAR", numbers)}, families)
+    case.known = case.schema = schema
+    case.check(case.count(engine, schema=schema))
+    columns["x"][1][3] = "1,250"
+    said = "Column 'x' was learned as 'number', and 1 of its cells are not"
+    with pytest.raises(InputError, match=said):
+        case.count(engine, schema=schema)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sample", "cell"),
+    [("DOUBLE", [1.5], "seven"), ("DATE", [dt.date(2020, 1, 1)], "soon")],
+)
+def test_words_in_place_of_numbers_are_refused_by_sqlite_too(sqlite_connection, kind, sample, cell):
+    engine = Engine("sqlite", sqlite_connection)
+    columns = {"kind": ("VARCHAR", ["a", "a"]), "x": (kind, [sample[0], cell])}
+    for family in ("normal", "categorical"):
+        with pytest.raises(InputError, match=r"Column .x. was learned as .*, and 1 of"):
+            count_rows(engine, columns, [(family, ("x",), {})], {"x": sample})
 
 
 @pytest.mark.parametrize("late", ["a row", "a class"])

@@ -69,6 +69,12 @@ class Cells:
             raise InputError(f"No column {name!r}; the columns are {known}. Name one of them.")
         return found
 
+    def given(self, name: str) -> str:
+        """Return the name of the table's column that a column is made of."""
+        if name not in self._fields:
+            name = name.removesuffix(MISSING_SUFFIX)
+        return self._calendars.get(name, (name, ""))[0]
+
     def kind(self, name: str) -> Kind:
         """Return the kind of a column."""
         return self.field(name).kind
@@ -80,7 +86,43 @@ class Cells:
             given = self.key(name.removesuffix(MISSING_SUFFIX))
             one, zero = self.dialect.number(1.0), self.dialect.number(0.0)
             return f"CASE WHEN {given} IS NULL THEN {one} ELSE {zero} END"
-        return number_of(self._given(name), field.kind, self.dialect)
+        given = self.dialect.identifier(name)
+        if field.strings is not None:
+            return self._of_strings(field, given)
+        return number_of(given, field.kind, self.dialect)
+
+    def _of_strings(self, field: Field, given: str) -> str:
+        """Return the numbers, dates or times that strings are, NULL for those without a digit."""
+        format, dialect = field.strings, self.dialect
+        assert format is not None
+        if format.unit or format.decimal != "." or format.day_first is not None:
+            raise InputError(
+                f"The strings of column {field.name!r} were {format.description}, which a database "
+                "does not read alike. Give a query that makes numbers or dates of them."
+            )
+        text = dialect.as_text(given)
+        if format.kind == "number":
+            plain = dialect.number_text.format(text)
+            return f"CASE WHEN {plain} THEN {dialect.as_double(text)} END"
+        number = number_of(text, format.kind, dialect)
+        return f"CASE WHEN {dialect.digit.format(text)} THEN {number} END"
+
+    def unreadable(self, name: str) -> str | None:
+        """Return whether a cell of a given column is not of its kind, None if that cannot be.
+
+        SQLite takes a word for the number 0, and of other types each cell may be.
+        """
+        field, given = self.field(name), self.dialect.identifier(name)
+        if field.kind not in NUMERIC:
+            return None
+        if field.strings is not None:
+            text = self.dialect.as_text(given)
+            return f"{self.dialect.digit.format(text)} AND {self.number(name)} IS NULL"
+        if self.dialect.name != "sqlite":
+            return None
+        if field.kind in ("date", "time"):
+            return f"{given} IS NOT NULL AND {self.number(name)} IS NULL"
+        return f"TYPEOF({given}) IN ('text', 'blob')"
 
     def key(self, name: str) -> str:
         """Return what the rows of a column are grouped by: its numbers, its levels or their places.
@@ -90,17 +132,25 @@ class Cells:
         if name in self._calendars:
             date, part = self._calendars[name]
             if part == "month":
-                return self.dialect.month.format(self._given(date))
+                return self._month(date)
             day = self.dialect.floor.format(self.number(date))
             shifted = f"({day} + {FIRST_WEEKDAY})"
             week = self.dialect.floor.format(f"{shifted} / {self.dialect.number(7.0)}")
             return f"({shifted} - 7 * {week})"
         if self.kind(name) in NUMERIC:
             return self.number(name)
-        given = self._given(name)
+        given = self.dialect.identifier(name)
         levels = self.field(name).levels
         words = not levels or any(isinstance(level, str) for level in levels)
         return self.dialect.level.format(given) if words else given
+
+    def _month(self, date: str) -> str:
+        given, strings = self.dialect.identifier(date), self.field(date).strings
+        if strings is None:
+            return self.dialect.month.format(given)
+        text = self.dialect.as_text(given)
+        month = self.dialect.month.format(text)
+        return f"CASE WHEN {self.dialect.digit.format(text)} THEN {month} END"
 
     def column(self, name: str, keys: Sequence[Any]) -> Column:
         """Return the column that holds these keys, as they came back, None if missing."""
@@ -123,15 +173,6 @@ class Cells:
         field = self.field(name)
         values: Any = np.empty(0, np.int32 if field.kind == "category" else np.float64)
         return Column(name, field.kind, values, field.levels)
-
-    def _given(self, name: str) -> str:
-        field = self.field(name)
-        if field.strings is not None:
-            raise InputError(
-                f"The strings of column {name!r} were read as {field.kind!r}, which a database "
-                "does not do alike. Give a query that casts them, and learn from its column."
-            )
-        return self.dialect.identifier(name)
 
 
 def number_of(sql: str, kind: Kind, dialect: Dialect) -> str:

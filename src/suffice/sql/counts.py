@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from suffice.data.schema import Schema
 from suffice.errors import InputError
 from suffice.families.columns.binned import Binned
@@ -31,7 +33,7 @@ from suffice.sql.dialect import Dialect
 from suffice.sql.expressions import Expressions
 from suffice.sql.queries import GroupedTable, Run
 from suffice.tally import Blocks, Groups
-from suffice.tally.tally import as_readonly
+from suffice.tally.tally import Floats, as_readonly
 
 # The sums of each family; a family comes after those that are special cases of it.
 SUMS: tuple[tuple[type[Family[Any]], type[BlockSums]], ...] = (
@@ -132,23 +134,35 @@ def count_in_sql(
     for block in counted:
         block.check_kinds()
     source = GroupedTable(run, table, dialect, target, weight)
-    totals = source.class_sums([one for block in counted for one in block.sums])
-    ends, values = 0, []
-    for block in counted:
-        values.append(totals.sums[:, ends : ends + len(block.sums)])
-        ends += len(block.sums)
-        block.check(values[-1])
+    checks = write.unreadable(name for block in counted for name in block.family.columns)
+    sums = [one for block in counted for one in block.sums]
+    totals = source.class_sums([*checks.values(), *sums])
+    _refuse_unreadable(write.cells, checks, totals.sums[:, : len(checks)].sum(axis=0))
+    ends = np.cumsum([len(checks), *(len(block.sums) for block in counted)])
+    values = np.split(totals.sums, ends, axis=1)[1:-1]
+    for block, own in zip(counted, values, strict=True):
+        block.check(own)
     grouped = [block for block in counted if block.grouping is not None]
     groupings = [block.grouping for block in grouped if block.grouping is not None]
     found = dict(zip(grouped, source.key_sums(groupings, totals), strict=True))
     families, tallies = [], []
-    for block, sums in zip(counted, values, strict=True):
-        schema, family, tally = block.tally(schema, sums, found.get(block))
+    for block, own in zip(counted, values, strict=True):
+        schema, family, tally = block.tally(schema, own, found.get(block))
         families.append(family)
         tallies.append(tally)
     parts = Blocks(tuple(tallies))
     groups = Groups(totals.classes, as_readonly(totals.weights), parts)
     return TableCounts(schema, tuple(families), groups, totals.unlabelled)
+
+
+def _refuse_unreadable(cells: Cells, names: Iterable[str], numbers: Floats) -> None:
+    for name, number in zip(names, numbers, strict=True):
+        if number > 0:
+            raise InputError(
+                f"Column {name!r} was learned as {cells.kind(name)!r}, and {number:g} of its cells "
+                "are not, or not as a database reads them. Give a query that makes them NULL or "
+                "what they are."
+            )
 
 
 def _sums_of(block: Family[Any], write: Expressions) -> BlockSums:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from suffice.sql.cells import Cells
@@ -57,6 +57,17 @@ class Expressions:
             return away
         least = self.number(LEAST_DISTANCE)
         return f"CASE WHEN ABS({away}) < {least} THEN {self.number(0.0)} ELSE {away} END"
+
+    def unreadable(self, names: Iterable[str]) -> dict[str, Sum]:
+        """Return, of the columns where there may be any, how many cells are not of their kind."""
+        found: dict[str, Sum] = {}
+        for name in dict.fromkeys(map(self.cells.given, names)):
+            condition = self.cells.unreadable(name)
+            if condition is not None:
+                cell = Cell(f"u{len(found)}", f"CASE WHEN {condition} THEN 1 END")
+                part = self.part(cell.alias, cell)
+                found[name] = Sum(f"COUNT({part.alias})", (part,))
+        return found
 
     # Sums over rows.
 
