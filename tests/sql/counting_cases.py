@@ -237,8 +237,13 @@ def shop(rows=300, seed=0):
     rng = np.random.default_rng(seed)
     own = rng.integers(0, 3, rows)
 
-    def holes(values, share=0.1):
-        return [None if rng.random() < share else value for value in values]
+    def holes(values):
+        """Put NULL, and NaN where there are floats, in the place of a tenth of the cells."""
+        nothing = [None, float("nan")] if isinstance(values[0], float) else [None]
+        return [
+            nothing[at % len(nothing)] if rng.random() < 0.1 else value
+            for at, value in enumerate(values)
+        ]
 
     def floats(values):
         return [float(value) for value in values]
@@ -247,12 +252,10 @@ def shop(rows=300, seed=0):
     when = [day + dt.timedelta(int(days)) for days in rng.integers(0, 900, rows)]
     at = [moment + dt.timedelta(seconds=int(s)) for s in rng.integers(0, 10**9, rows)]
     times = [dt.time(int(h), 30, 15) for h in rng.integers(0, 24, rows)]
-    x = holes(floats(rng.normal(own, 1.0)))
-    x[-1] = float("nan")
     return {
         "kind": ("VARCHAR", [None if i % 29 == 28 else "cab"[c] for i, c in enumerate(own)]),
         "w": ("DOUBLE", floats(np.round(rng.random(rows) * (rng.random(rows) > 0.2), 3))),
-        "x": ("DOUBLE", x),
+        "x": ("DOUBLE", holes(floats(rng.normal(own, 1.0)))),
         "far": ("DOUBLE", holes(floats(1e8 + rng.normal(size=rows)))),
         "tiny": ("DOUBLE", floats(rng.normal(size=rows) * 1e-170)),
         "whole": ("BIGINT", holes((rng.integers(-5, 5, rows) + 2**60).tolist())),

@@ -29,7 +29,8 @@ from suffice.tally.tally import Floats, as_readonly
 class BlockSums(ABC):
     """The sums that a block's tally is made of.
 
-    The first of `sums` are, for each column in `checked`, a number that cannot be learned, or NULL.
+    The first of `sums` are, for each column in `checked`, a number that cannot be learned, or NULL
+    or NaN if there is none.
     """
 
     family: Any
@@ -176,7 +177,8 @@ class ScatterSums(BlockSums):
         """A refused number of each column, the weight, the sums, and the products."""
         write = self.write
         cells = [write.cell(name) for name in self.family.columns]
-        complete = " AND ".join(f"{cell.alias} IS NOT NULL" for cell in cells)
+        most = write.number(MAX_MAGNITUDE)
+        complete = " AND ".join(f"{cell.alias} <= {most}" for cell in cells)
         one = "w" if write.weighted else write.number(1.0)
         weight = write.part(f"CASE WHEN {complete} THEN {one} END", *cells)
         away = []
@@ -227,10 +229,10 @@ class BinnedSums(BlockSums):
         """A refused number, and the distances of both tails."""
         write, cell, bins = self.write, self.write.cell(self.family.column), self.family.bins
         x, (low, high) = cell.alias, (write.number(bins.edges[at]) for at in (0, -1))
-        below, above = map(write.number, bins.tails)
+        below, above, most = map(write.number, (*bins.tails, LARGEST))
         tails = (
             f"CASE WHEN {x} < {low} THEN ({low} - {x}) / {below} END",
-            f"CASE WHEN {x} >= {high} THEN ({x} - {high}) / {above} END",
+            f"CASE WHEN {x} >= {high} AND {x} <= {most} THEN ({x} - {high}) / {above} END",
         )
         return (
             write.lowest(write.beyond(cell, LARGEST), cell),
@@ -317,7 +319,7 @@ class LevelSums(BlockSums):
     @cached_property
     def grouping(self) -> Grouping | None:
         """Levels, incomplete combinations among them, which have levels too."""
-        cells = map(self.write.cell, self.family.columns)
+        cells = map(self.write.key, self.family.columns)
         return Grouping(tuple(self.write.part(cell.alias, cell) for cell in cells))
 
     def tally(

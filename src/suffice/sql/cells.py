@@ -79,6 +79,16 @@ class Cells:
         """Return the kind of a column."""
         return self.field(name).kind
 
+    def double(self, name: str) -> str:
+        """Return the cells of a column of numbers as doubles, NULL or NaN if missing.
+
+        No NaN is at or below a number: databases have it above all of them, or nowhere.
+        """
+        given = self._fields.get(name)
+        if given is not None and given.kind in ("number", "integer") and given.strings is None:
+            return self.dialect.as_double(self.dialect.identifier(name))
+        return self.number(name)
+
     def number(self, name: str) -> str:
         """Return the cells of a column of numbers as doubles, NULL if missing."""
         field = self.field(name)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from suffice.sql.cells import Cells
+from suffice.sql.cells import LARGEST, Cells
 from suffice.sql.queries import Cell, Part, Sum
 from suffice.tally.tally import Floats
 
@@ -31,7 +31,7 @@ class Expressions:
     cells: Cells
     origins: Mapping[str, float] = field(default_factory=dict)
     weighted: bool = False
-    _names: dict[str, Cell] = field(default_factory=dict, init=False)
+    _cells: dict[str, Cell] = field(default_factory=dict, init=False)
     _parts: int = field(default=0, init=False)
 
     def number(self, value: float) -> str:
@@ -39,11 +39,17 @@ class Expressions:
         return self.cells.dialect.number(value)
 
     def cell(self, name: str) -> Cell:
-        """Return a column: its numbers, or the keys of its levels."""
-        if name not in self._names:
-            alias = f"x{len(self._names)}"
-            self._names[name] = Cell(alias, self.cells.key(name))
-        return self._names[name]
+        """Return a column of numbers, NULL or NaN if missing: neither is at or below a number."""
+        return self._cell(self.cells.double(name))
+
+    def key(self, name: str) -> Cell:
+        """Return the keys of a column's levels, NULL if missing."""
+        return self._cell(self.cells.key(name))
+
+    def _cell(self, sql: str) -> Cell:
+        if sql not in self._cells:
+            self._cells[sql] = Cell(f"x{len(self._cells)}", sql)
+        return self._cells[sql]
 
     def part(self, sql: str, *cells: Cell) -> Part:
         """Return an expression of some cells."""
@@ -107,7 +113,8 @@ class Expressions:
             below, above = search(low, middle), search(middle + 1, high)
             return f"CASE WHEN {x} < {edge} THEN {below} ELSE {above} END"
 
-        return self.part(f"CASE WHEN {x} IS NOT NULL THEN {search(0, len(edges))} END", cell)
+        most = self.number(LARGEST)
+        return self.part(f"CASE WHEN {x} <= {most} THEN {search(0, len(edges))} END", cell)
 
     def log_factorial(self, cell: Cell) -> Part:
         """Return log x!, by a table and by Stirling's series."""
@@ -125,6 +132,7 @@ class Expressions:
             series = f"({number(term)} - {square} * {series})"
         return self.part(
             f"CASE WHEN {x} < {number(2.0)} THEN {number(0.0)} {table}"
-            f"WHEN {x} < {number(LAST_OF_SERIES)} THEN {main} + {series} / {x} ELSE {main} END",
+            f"WHEN {x} < {number(LAST_OF_SERIES)} THEN {main} + {series} / {x} "
+            f"WHEN {x} <= {number(LARGEST)} THEN {main} END",
             cell,
         )
