@@ -3,6 +3,7 @@
 import datetime as dt
 import math
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import ClassVar
 
 import numpy as np
@@ -19,9 +20,20 @@ ODD = 'x"; DROP TABLE t; --'
 # Types of columns by engine; those of SQLite are what a date or a truth value is kept as.
 TYPES = {
     "duckdb": {},
-    "sqlite": {"BOOLEAN": "INTEGER", "DATE": "TEXT", "TIMESTAMP": "TEXT", "TIME": "TEXT"},
+    "sqlite": {
+        "BOOLEAN": "INTEGER",
+        "DATE": "TEXT",
+        "TIMESTAMP": "TEXT",
+        "TIME": "TEXT",
+        "INTERVAL": "REAL",
+    },
     "postgresql": {"DOUBLE": "DOUBLE PRECISION"},
-    "spark": {"VARCHAR": "STRING", "TIMESTAMP": "TIMESTAMP_NTZ", "TIME": "STRING"},
+    "spark": {
+        "VARCHAR": "STRING",
+        "TIMESTAMP": "TIMESTAMP_NTZ",
+        "TIME": "STRING",
+        "INTERVAL": "INTERVAL DAY TO SECOND",
+    },
 }
 ARROW = {
     "DOUBLE": pa.float64(),
@@ -31,6 +43,16 @@ ARROW = {
     "DATE": pa.date32(),
     "TIMESTAMP": pa.timestamp("us"),
     "TIME": pa.time64("us"),
+    "INTERVAL": pa.duration("us"),
+    "DECIMAL(20, 4)": pa.decimal128(20, 4),
+}
+# What is given to SQLite in the place of cells of types that it lacks.
+KEPT_BY_SQLITE = {
+    "DATE": str,
+    "TIMESTAMP": str,
+    "TIME": str,
+    "INTERVAL": lambda span: span / dt.timedelta(days=1),
+    "DECIMAL(20, 4)": float,
 }
 
 
@@ -78,10 +100,9 @@ class Engine:
         sign = "?" if self.name == "sqlite" else "%s"
         marks = ", ".join([sign] * len(types))
         if self.name == "sqlite":
-            texts = {"DATE", "TIMESTAMP", "TIME"}
-            dates = [kind in texts for kind, _ in columns.values()]
+            kept = [KEPT_BY_SQLITE.get(kind, lambda cell: cell) for kind, _ in columns.values()]
             rows = [
-                [str(c) if d and c is not None else c for c, d in zip(row, dates, strict=True)]
+                [cell if cell is None else keep(cell) for cell, keep in zip(row, kept, strict=True)]
                 for row in rows
             ]
         with self.connection if self.name == "sqlite" else self.connection.transaction():
@@ -90,8 +111,6 @@ class Engine:
         return table
 
     def _fill_spark(self, columns, types, rows):
-        import pandas as pd  # noqa: F401  what Spark takes Arrow tables with
-
         listed = ", ".join(f"{self.dialect.identifier(name)} {types[name]}" for name in types)
         texts = [kind == "TIME" for kind, _ in columns.values()]
         rows = [
@@ -280,6 +299,14 @@ def shop(rows=300, seed=0):
         "when": ("DATE", holes(when)),
         "at": ("TIMESTAMP", holes(at)),
         "clock": ("TIME", holes(times)),
+        "stay": (
+            "INTERVAL",
+            holes([dt.timedelta(seconds=int(s)) for s in rng.integers(0, 10**6, rows)]),
+        ),
+        "cost": (
+            "DECIMAL(20, 4)",
+            holes([Decimal(int(c)) / 10000 for c in rng.integers(-(10**14), 10**14, rows)]),
+        ),
         "nothing": ("DOUBLE", [None] * rows),
         ODD: ("DOUBLE", holes(floats(rng.normal(size=rows)))),
     }
@@ -294,6 +321,8 @@ FAMILIES = [
     ("normal", ("when",), {}),
     ("normal", ("at",), {}),
     ("normal", ("clock",), {}),
+    ("normal", ("stay",), {}),
+    ("normal", ("cost",), {}),
     ("lognormal", ("price",), {}),
     ("lognormal:tied", ("length",), {}),
     ("student", ("wild",), {}),

@@ -215,10 +215,9 @@ def test_numbers_whose_squares_are_too_small_are_counted(engine):
 
 def test_log_factorials_are_exact(engine):
     numbers = [*range(0, 40), 10**3, 10**7, 10**8, 10**8 + 1, 2**53, 10**15]
-    for number in numbers:
-        columns = {"kind": ("VARCHAR", ["a"]), "n": ("BIGINT", [number])}
-        case = Case(columns, [("poisson", ("n",), {})])
-        case.check(case.count(engine))
+    columns = {"kind": ("BIGINT", numbers), "n": ("BIGINT", numbers)}
+    case = Case(columns, [("poisson", ("n",), {})])
+    case.check(case.count(engine))
 
 
 class Prose(Family):
