@@ -20,9 +20,9 @@ from suffice.families.columns.joint import Joint
 from suffice.families.columns.normal import MAX_MAGNITUDE
 from suffice.sql.cells import LARGEST, infinite_cell
 from suffice.sql.expressions import Expressions
-from suffice.sql.queries import Cell, Grouping, KeySums, Part, Sum, or_zero
+from suffice.sql.queries import Cell, Grouping, KeySums, Sum
 from suffice.tally import Blocks, Counts, Events, Moments, Tally
-from suffice.tally.tally import Floats, as_readonly
+from suffice.tally.tally import Floats, as_readonly, broadcast_along
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class NormalSums(BlockSums):
         self, schema: Schema, sums: Floats, groups: KeySums | None
     ) -> tuple[Schema, Family[Any], Tally]:
         """Return diagonal moments (C, 1)."""
-        weight, sum_x, sum_xx = or_zero(sums[:, 1:, None]).swapaxes(0, 1)
+        weight, sum_x, sum_xx = sums[:, 1:, None].swapaxes(0, 1)
         origin = np.full(weight.shape, self.origin)
         return schema, self.family, _moments(self.family, weight, origin, sum_x, sum_xx)
 
@@ -164,8 +164,9 @@ class EventSums(BlockSums):
         self, schema: Schema, sums: Floats, groups: KeySums | None
     ) -> tuple[Schema, Family[Any], Tally]:
         """Return rows, events and log factorials of each class, (C, 1)."""
-        weight, events, factorials = or_zero(sums[:, 1:, None]).swapaxes(0, 1)
-        return schema, self.family, Events(weight, events, factorials)
+        weight, *others = sums[:, 1:, None].swapaxes(0, 1)
+        events, factorials = (_of_rows(weight, one) for one in others)
+        return schema, self.family, Events(_of_rows(weight, weight), events, factorials)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +190,7 @@ class ScatterSums(BlockSums):
         products = [(), *((a,) for a in away), *((away[i], away[j]) for i, j in self._pairs)]
         return (
             *(write.lowest(write.beyond(cell, MAX_MAGNITUDE), cell) for cell in cells),
-            *(_product(weight, *factors) for factors in products),
+            *(write.product(weight, *factors) for factors in products),
         )
 
     @property
@@ -206,7 +207,7 @@ class ScatterSums(BlockSums):
     ) -> tuple[Schema, Family[Any], Tally]:
         """Return full moments (C, d, d)."""
         classes, d = len(sums), len(self.family.columns)
-        found = or_zero(sums[:, d:])
+        found = sums[:, d:]
         sum_xx = np.zeros((classes, d, d))
         for place, (i, j) in enumerate(self._pairs):
             sum_xx[:, i, j] = sum_xx[:, j, i] = found[:, 1 + d + place]
@@ -252,7 +253,7 @@ class BinnedSums(BlockSums):
         assert groups is not None
         shape = len(sums), self.family.bins.size
         counts = _by_bin(groups, groups.weights, shape)
-        distances = or_zero(sums[:, 1:])
+        distances = _of_rows(counts[:, [0, -1]], sums[:, 1:])
         tally = Blocks((Counts(as_readonly(counts)), Counts(as_readonly(distances))))
         return schema, self.family, tally
 
@@ -343,15 +344,16 @@ class LevelSums(BlockSums):
         return schema, family, family.count(*rows)
 
 
-def _product(*factors: Part) -> Sum:
-    names = " * ".join(one.alias for one in factors)
-    return Sum(f"SUM({names})", tuple(dict.fromkeys(factors)))
+def _of_rows(weight: Floats, sums: Floats) -> Floats:
+    """Return sums, 0 where there are no rows."""
+    return np.where(broadcast_along(weight, sums) > 0, sums, 0.0)
 
 
 def _moments(
     family: Family[Any], weight: Floats, origin: Floats, sum_x: Floats, sum_xx: Floats
 ) -> Moments:
-    """Return moments, or refuse squares that are beyond all floats."""
+    """Return moments, 0 where nothing was seen, or refuse squares that are beyond all floats."""
+    weight, sum_x, sum_xx = (_of_rows(weight, one) for one in (weight, sum_x, sum_xx))
     if not np.isfinite(sum_xx).all():
         raise InputError(
             f"The squares of {', '.join(family.columns)} are too large to be added up. Divide the "

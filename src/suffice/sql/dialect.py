@@ -78,6 +78,8 @@ class Dialect:
         How many parameter tables one SELECT may join.
     grouping_sets : bool
         Whether rows can be grouped in several ways at once.
+    sum : str
+        The sum of doubles, by Kahan's method where there is such a function.
     fence : str
         What a subquery ends with so that it is not merged into the query around it, which would
         compute its expressions wherever they are named.
@@ -102,6 +104,7 @@ class Dialect:
     month: str = "EXTRACT(MONTH FROM CAST({0} AS TIMESTAMP))"
     level: str = "CAST({0} AS VARCHAR)"
     grouping_sets: bool = True
+    sum: str = "SUM({0})"
     fence: str = ""
     raises_underflow: bool = False
     ln: str = "LN({0})"
@@ -326,6 +329,7 @@ _SQLITE_TIME = (
 DUCKDB = Dialect(
     "duckdb",
     literal="{0}e0",
+    sum="FSUM({0})",
     double="DOUBLE",
     whole_row="{0}",
     expanded_row="UNNEST({0})",

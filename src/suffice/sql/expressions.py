@@ -81,12 +81,20 @@ class Expressions:
         """Return the weight of the rows that have a part."""
         if not self.weighted:
             return Sum(f"COUNT({part.alias})", (part,))
-        return Sum(f"SUM(CASE WHEN {part.alias} IS NOT NULL THEN w END)", (part,))
+        return self._sum(f"CASE WHEN {part.alias} IS NOT NULL THEN w END", part)
 
     def total(self, *factors: Part) -> Sum:
         """Return the weighted sum of a product."""
-        names = [*(["w"] if self.weighted else []), *(one.alias for one in factors)]
-        return Sum(f"SUM({' * '.join(names)})", tuple(dict.fromkeys(factors)))
+        if not self.weighted:
+            return self.product(*factors)
+        return self._sum(" * ".join(["w", *(one.alias for one in factors)]), *factors)
+
+    def product(self, *factors: Part) -> Sum:
+        """Return the sum of a product, without weights."""
+        return self._sum(" * ".join(one.alias for one in factors), *factors)
+
+    def _sum(self, sql: str, *parts: Part) -> Sum:
+        return Sum(self.cells.dialect.sum.format(sql), tuple(dict.fromkeys(parts)))
 
     def lowest(self, condition: str, cell: Cell) -> Sum:
         """Return the lowest of the numbers under a condition."""

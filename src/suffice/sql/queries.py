@@ -157,7 +157,7 @@ class GroupedTable:
     def _totals(self) -> tuple[str, ...]:
         if self.weight is None:
             return ("COUNT(*)",)
-        return ("COUNT(*)", "COUNT(w)", "SUM(w)", "MIN(w)", "MAX(w)")
+        return ("COUNT(*)", "COUNT(w)", self.dialect.sum.format("w"), "MIN(w)", "MAX(w)")
 
     def _weights(self, totals: list[Sequence[Any]]) -> Floats:
         """Return the weight of each class, or refuse the weights."""
@@ -219,12 +219,14 @@ class GroupedTable:
             codes,
             [tuple(row[keys]) for row in rows],
             np.array([float(row[weight]) for row in rows]),
-            or_zero(_floats([row[sums] for row in rows], sums.stop - sums.start)),
+            _floats([row[sums] for row in rows], sums.stop - sums.start),
         )
 
     @property
     def _group_totals(self) -> tuple[str, ...]:
-        return ("COUNT(*)",) if self.weight is None else ("COUNT(*)", "SUM(w)")
+        if self.weight is None:
+            return ("COUNT(*)",)
+        return ("COUNT(*)", self.dialect.sum.format("w"))
 
     def _by_sets(self, groupings: Sequence[Grouping]) -> str:
         """Return a query that groups in several ways at once: class, marks, totals, keys, sums."""
@@ -329,8 +331,3 @@ def _floats(rows: Sequence[Sequence[Any]], columns: int) -> Floats:
     """Return numbers, (rows, columns), NaN for NULL."""
     found = [[np.nan if one is None else float(one) for one in row] for row in rows]
     return np.array(found, np.float64).reshape(len(rows), columns)
-
-
-def or_zero(sums: Floats) -> Floats:
-    """Return sums, 0 for those of nothing."""
-    return np.where(np.isnan(sums), 0.0, sums)
