@@ -43,6 +43,8 @@ def postgresql_connection(postgresql_port):
     connection = psycopg.connect(
         host="127.0.0.1", port=postgresql_port, user="tester", dbname="postgres", autocommit=True
     )
+    # Tests make tables of one name and other columns.
+    connection.prepare_threshold = None
     yield connection
     connection.close()
 
@@ -100,6 +102,9 @@ def spark():
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": folder,
         "spark.log.level": "ERROR",
+        # Compiling long expressions takes longer than the few rows of a test.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
     builder = sql.SparkSession.builder.master("local[2]").appName("suffice")
     for key, value in settings.items():

@@ -70,12 +70,14 @@ class Dialect:
         An array of doubles, given their digits with commas between them; None where there is none.
     item : str
         The entry of an array `{0}` at `{1}`, from 0 on, or at `{2}`, from 1 on.
+    part : str
+        So many, `{2}`, entries of an array `{0}` after the first `{1}`; empty where there is none.
     folds_case : bool
         Whether two names of columns that differ in their case alone are one.
     longest_name : int or None
         How many bytes a name has at most.
     max_joins : int or None
-        How many parameter tables one SELECT may join.
+        How many parameter tables one SELECT may join, or joins well.
     grouping_sets : bool
         Whether rows can be grouped in several ways at once.
     sum : str
@@ -119,6 +121,7 @@ class Dialect:
     materialized: str = ""
     array: str | None = None
     item: str = ""
+    part: str = ""
     folds_case: bool = True
     longest_name: int | None = None
     max_joins: int | None = None
@@ -333,8 +336,10 @@ DUCKDB = Dialect(
     double="DOUBLE",
     whole_row="{0}",
     expanded_row="UNNEST({0})",
+    max_joins=16,
     array="CAST('[{0}]' AS DOUBLE[])",
     item="{0}[{2}]",
+    part="{0}[{1} + 1 : {1} + {2}]",
     boolean="CAST({0} AS DOUBLE)",
     is_nan="ISNAN({0})",
     days="(CAST(EPOCH_US(CAST({0} AS TIMESTAMP)) AS DOUBLE) / 86400000000e0)",
@@ -370,6 +375,7 @@ POSTGRESQL = Dialect(
     materialized="MATERIALIZED ",
     array="'{{{0}}}'::float8[]",
     item="{0}[{2}]",
+    part="({0})[{1} + 1 : {1} + {2}]",
     folds_case=False,
     longest_name=63,
     boolean="CAST(CAST({0} AS INTEGER) AS DOUBLE PRECISION)",
@@ -398,6 +404,7 @@ SPARK = Dialect(
     expanded_row="{0}.*",
     array="CAST(SPLIT('{0}', ', ') AS ARRAY<DOUBLE>)",
     item="{0}[{1}]",
+    part="SLICE({0}, {1} + 1, {2})",
     boolean="CAST({0} AS DOUBLE)",
     is_nan="ISNAN({0})",
     days=_SPARK_CLOCK,

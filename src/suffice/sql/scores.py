@@ -69,7 +69,6 @@ def score_sql(
     ]
     stages.add_sums(scores, parts, also)
     _rank(stages, len(model.classes), second=reasons)
-    _exponentiate(stages, len(model.classes))
     if reasons:
         _rank_blocks(stages, blocks, len(model.classes))
     values = _probabilities(model, stages)
@@ -122,6 +121,7 @@ def _prepare(model: ScoredModel, stages: Stages) -> list[Block]:
     impossible = _any(writer.impossible)
     lost = f"CASE WHEN {impossible} THEN 1 ELSE 0 END" if impossible else "0"
     stages.add({**writer.codes, "q_lost": lost})
+    writer.add_arrays()
     writer.add_squares()
     return blocks
 
@@ -135,49 +135,43 @@ def _any(conditions: Sequence[str]) -> str:
 
 
 def _rank(stages: Stages, classes: int, *, second: bool) -> None:
-    """Add the highest score, the number of its class and, if asked for, that of the second."""
-    scores = [f"a{c}" for c in range(classes)]
-    stages.add({"q_top": stages.dialect.maximum([stages.ref(name) for name in scores])})
-    top = stages.ref("q_top")
+    """Add exponentials of scores and their sum; the best class and, if asked for, the second."""
+    dialect, scores = stages.dialect, [f"a{c}" for c in range(classes)]
+    stages.add({"q_top": dialect.maximum([stages.ref(name) for name in scores])})
+    top, lost = stages.ref("q_top"), f"{stages.ref('q_lost')} = 1"
     cases = " ".join(f"WHEN {stages.ref(name)} = {top} THEN {c}" for c, name in enumerate(scores))
-    lost = f"WHEN {top} IS NOT NULL AND {stages.ref('q_lost')} = 1 THEN 0"
-    stages.add({"q_best": f"CASE {lost} {cases} END"})
-    if not second or classes == 1:
-        return
-    best = stages.ref("q_best")
-    # Another class stands in for the best one.
-    others = [
-        f"CASE WHEN {best} = {c} THEN {stages.ref(scores[1 if c == 0 else 0])} "
-        f"ELSE {stages.ref(scores[c])} END"
-        for c in range(classes)
-    ]
-    stages.add({"q_next": stages.dialect.maximum(others)})
-    top, best = stages.ref("q_next"), stages.ref("q_best")
-    cases = " ".join(
-        f"WHEN {stages.ref(name)} = {top} AND {best} <> {c} THEN {c}"
-        for c, name in enumerate(scores)
-    )
-    stages.add({"q_other": f"CASE {cases} END"})
-
-
-def _exponentiate(stages: Stages, classes: int) -> None:
-    """Add exp(score - highest score) of each class, and their sum."""
-    dialect = stages.dialect
-    stages.add(
-        {f"d{c}": f"({stages.ref(f'a{c}')} - {stages.ref('q_top')})" for c in range(classes)}
-    )
-    shares = {}
+    found = {f"d{c}": f"({stages.ref(name)} - {top})" for c, name in enumerate(scores)}
+    # Where no class is possible all are as probable, as in Python.
+    found["q_best"] = f"CASE WHEN {top} IS NOT NULL AND {lost} THEN 0 {cases} END"
+    stages.add(found)
+    one, zero, least = (dialect.number(value) for value in (1.0, 0.0, MIN_EXPONENT))
+    found = {}
     for c in range(classes):
         away = stages.ref(f"d{c}")
-        # Where no class is possible all are as probable, as in Python.
-        lost = f"{away} IS NOT NULL AND {stages.ref('q_lost')} = 1"
-        shares[f"e{c}"] = (
-            f"CASE WHEN {lost} THEN {dialect.number(1.0)} "
-            f"WHEN {away} < {dialect.number(MIN_EXPONENT)} THEN {dialect.number(0.0)} "
+        found[f"e{c}"] = (
+            f"CASE WHEN {away} IS NOT NULL AND {lost} THEN {one} WHEN {away} < {least} THEN {zero} "
             f"ELSE EXP({away}) END"
         )
-    stages.add(shares)
-    stages.add({"q_total": add_up([stages.ref(f"e{c}") for c in range(classes)])})
+    second = second and classes > 1
+    best = stages.ref("q_best")
+    if second:
+        # Another class stands in for the best one.
+        others = [
+            f"CASE WHEN {best} = {c} THEN {stages.ref(scores[1 if c == 0 else 0])} "
+            f"ELSE {stages.ref(name)} END"
+            for c, name in enumerate(scores)
+        ]
+        found["q_next"] = dialect.maximum(others)
+    stages.add(found)
+    found = {"q_total": add_up([stages.ref(f"e{c}") for c in range(classes)])}
+    if second:
+        top = stages.ref("q_next")
+        cases = " ".join(
+            f"WHEN {stages.ref(name)} = {top} AND {best} <> {c} THEN {c}"
+            for c, name in enumerate(scores)
+        )
+        found["q_other"] = f"CASE {cases} END"
+    stages.add(found)
 
 
 def _probabilities(model: ScoredModel, stages: Stages) -> list[str]:
@@ -198,7 +192,8 @@ def _choose(stages: Stages, number: str, values: Sequence[str]) -> str:
 
 def _rank_blocks(stages: Stages, blocks: Sequence[Block], classes: int) -> None:
     """Add what each block adds to the log-odds of the label, and the strongest blocks' numbers."""
-    dialect, zero = stages.dialect, stages.dialect.number(0.0)
+    dialect = stages.dialect
+    zero, least = dialect.number(0.0), dialect.number(-1.0)
     if classes == 1 or not blocks:
         return
     parts = []
@@ -213,21 +208,20 @@ def _rank_blocks(stages: Stages, blocks: Sequence[Block], classes: int) -> None:
     names = [f"b{at}" for at in range(len(blocks))]
     stages.add_sums(names, parts, {})
     for rank in range(min(REASONS, len(blocks))):
-        sizes = []
+        sizes: list[str] = []
+        found: list[str] = []
         for at, name in enumerate(names):
             size = f"ABS({stages.ref(name)})"
-            taken = " OR ".join(f"{stages.ref(f'r{before}')} = {at}" for before in range(rank))
-            taken = f"CASE WHEN {taken} THEN {dialect.number(-1.0)} ELSE {size} END"
-            sizes.append(taken if rank else size)
-        stages.add({f"v{at}_{rank}": size for at, size in enumerate(sizes)})
-        sizes = [stages.ref(f"v{at}_{rank}") for at in range(len(names))]
+            before = [stages.ref(f"r{r}") for r in range(rank)]
+            taken = " OR ".join(f"{number} = {at}" for number in before)
+            sizes.append(f"CASE WHEN {taken} THEN {least} ELSE {size} END" if rank else size)
         stages.add({f"v{rank}": dialect.maximum(sizes)})
-        most = stages.ref(f"v{rank}")
-        cases = " ".join(
-            f"WHEN {stages.ref(f'v{at}_{rank}')} = {most} THEN {at}" for at in range(len(names))
-        )
+        for at, name in enumerate(names):
+            free = "".join(f" AND {stages.ref(f'r{r}')} <> {at}" for r in range(rank))
+            same = f"ABS({stages.ref(name)}) = {stages.ref(f'v{rank}')}"
+            found.append(f"WHEN {same}{free} THEN {at}")
         lost = f"WHEN {stages.ref('q_lost')} = 1 THEN NULL"
-        stages.add({f"r{rank}": f"CASE {lost} {cases} END"})
+        stages.add({f"r{rank}": f"CASE {lost} {' '.join(found)} END"})
 
 
 def _reasons(stages: Stages, blocks: Sequence[Block], classes: int) -> list[str]:

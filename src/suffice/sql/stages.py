@@ -1,15 +1,16 @@
 """A SELECT in stages: each adds expressions of the table's columns and of stages before it.
 
-A stage is a common table expression that carries the row, as a value or by its number, and all
-stages before it; or, in databases without such values, a lateral join with one row of expressions.
+A stage is a common table expression that carries the row, as a value or by its number, and what
+later stages need; or, in databases without such values, a lateral join with one row of expressions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import count
 from types import MappingProxyType
+from typing import NamedTuple
 
 from suffice.errors import InputError
 from suffice.sql.dialect import Dialect
@@ -45,6 +46,14 @@ class Part:
     summands: Mapping[str, str]
 
 
+class Stage(NamedTuple):
+    """Expressions by their names, and the parameter tables that they need."""
+
+    alias: str
+    expressions: dict[str, str]
+    joins: list[str]
+
+
 @dataclass
 class Stages:
     """Writes a SELECT of a table, stage by stage.
@@ -59,11 +68,9 @@ class Stages:
     dialect: Dialect
     table: str | Sequence[str]
     columns: Sequence[str]
-    _with: list[str] = field(default_factory=list, init=False)
-    _from: list[str] = field(default_factory=list, init=False)
+    _parameters: list[str] = field(default_factory=list, init=False)
+    _stages: list[Stage] = field(default_factory=list, init=False)
     _home: dict[str, str] = field(default_factory=dict, init=False)
-    _numbers: count[int] = field(default_factory=lambda: count(1), init=False)
-    _last: str = field(default="", init=False)
     _joined: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
@@ -99,19 +106,17 @@ class Stages:
     ) -> ParameterTable:
         """Return a parameter table of rows, each its keys (SQL) and numbers."""
         dialect, width = self.dialect, len(rows[0][1])
-        name = f"{self._prefix}p{next(self._numbers)}"
+        name = f"{self._prefix}p{len(self._parameters) + 1}"
         names = [*(f"k{at}" for at in range(len(keys))), *dialect.number_columns(width)]
         listed = ([*given, *dialect.numbers(numbers)] for given, numbers in rows)
-        self._with.append(dialect.with_values(name, names, listed))
+        self._parameters.append(dialect.with_values(name, names, listed))
         return ParameterTable(dialect.identifier(name), tuple(keys), width)
 
-    def add(self, expressions: Mapping[str, str]) -> None:
+    def add(self, expressions: Mapping[str, str], joins: Sequence[str] = ()) -> None:
         """Add a stage of expressions, by their names."""
-        if not expressions:
-            return
-        listed = ", ".join(f"{sql} AS {name}" for name, sql in expressions.items())
-        self._add(listed, [])
-        self._home |= dict.fromkeys(expressions, self._last)
+        alias = f"{self._prefix}s{len(self._stages) + 1}"
+        self._stages.append(Stage(alias, dict(expressions), list(joins)))
+        self._home |= dict.fromkeys(expressions, alias)
 
     def add_sums(
         self, names: Sequence[str], parts: Sequence[Part], also: Mapping[str, str] = NOTHING
@@ -136,44 +141,57 @@ class Stages:
             else:
                 sums = {f"{name}_{number}": terms for name, terms in found.items()}
             zero = self.dialect.number(0.0)
-            listed = ", ".join(
-                f"{add_up(terms) if terms else zero} AS {name}" for name, terms in sums.items()
-            )
-            joins = self._joins(group)
-            self._add(listed, joins)
-            self._home |= dict.fromkeys(sums, self._last)
+            totals = {name: add_up(terms) if terms else zero for name, terms in sums.items()}
+            self.add(totals, self._joins(group))
             for name in found if not last else ():
                 before.setdefault(name, []).append(self.ref(f"{name}_{number}"))
 
     def select(self, outputs: Mapping[str, str]) -> str:
         """Return the whole statement: all columns of the table, and these outputs beside them."""
         named = [f"{sql} AS {self.dialect.identifier(name)}" for name, sql in outputs.items()]
-        start = f"WITH {', '.join(self._with)} " if self._with else ""
         given, stage = f"{self._given} AS {self._table_alias}", self._stage_alias
-        row, rows = f"{self._table_alias}.*", " ".join([given, *self._from])
+        row, last = f"{self._table_alias}.*", self._stages[-1].alias
+        parts = list(self._parameters)
+        if self._lateral:
+            rows = " ".join([given, *self._lateral_joins()])
+        else:
+            parts += self._common_tables(named)
+            rows = f"{given} JOIN {last} AS {stage} ON {stage}.r = {self._row_number}"
         if self.dialect.whole_row is not None:
             row = self.dialect.expanded_row.format(f"{stage}.r")
-            rows = f"{self._last} AS {stage}"
-        elif not self._lateral:
-            rows = f"{given} JOIN {self._last} AS {stage} ON {stage}.r = {self._row_number}"
+            rows = f"{last} AS {stage}"
+        start = f"WITH {', '.join(parts)} " if parts else ""
         return f"{start}SELECT {', '.join([row, *named])} FROM {rows}"  # noqa: S608
 
-    def _add(self, listed: str, joins: Sequence[str]) -> None:
-        """Add a stage of expressions to those before it, or a first one to the table's rows."""
-        before, self._last = self._last, f"{self._prefix}s{next(self._numbers)}"
-        if self._lateral:
-            self._from += [*joins, self.dialect.lateral.format(listed, self._last)]
-            return
-        if before:
-            rows = " ".join([f"{before} AS {self._stage_alias}", *joins])
-            kept = f"{self._stage_alias}.*"
-        else:
-            whole = self.dialect.whole_row
-            row = self._row_number if whole is None else whole.format(self._table_alias)
-            rows, kept = f"{self._given} AS {self._table_alias}", f"{row} AS r"
+    def _lateral_joins(self) -> Iterator[str]:
+        for stage in self._stages:
+            yield from stage.joins
+            listed = ", ".join(f"{sql} AS {name}" for name, sql in stage.expressions.items())
+            yield self.dialect.lateral.format(listed, stage.alias)
+
+    def _common_tables(self, outputs: Sequence[str]) -> list[str]:
+        """Return the stages, each with what it carries of those before it."""
         # Each is computed once: merged into the next, it would be repeated there.
-        once = self.dialect.materialized
-        self._with.append(f"{self._last} AS {once}(SELECT {kept}, {listed} FROM {rows})")  # noqa: S608
+        once, alias = self.dialect.materialized, self._stage_alias
+        whole = self.dialect.whole_row
+        row = self._row_number if whole is None else whole.format(self._table_alias)
+        find = re.compile(rf"\b{alias}\.(\w+)")
+        needed = set(find.findall(" ".join(outputs)))
+        found = []
+        for at in reversed(range(len(self._stages))):
+            stage = self._stages[at]
+            own = {name: sql for name, sql in stage.expressions.items() if name in needed}
+            carried = [name for name in self._home if name in needed - own.keys()]
+            listed = [f"{sql} AS {name}" for name, sql in own.items()]
+            rows, first = f"{self._given} AS {self._table_alias}", f"{row} AS r"
+            if at:
+                before = f"{self._stages[at - 1].alias} AS {alias}"
+                rows, first = " ".join([before, *stage.joins]), f"{alias}.r"
+            listed = [first, *(f"{alias}.{name}" for name in carried), *listed]
+            needed = set(carried).union(*map(find.findall, [*own.values(), *stage.joins]))
+            select = f"SELECT {', '.join(listed)} FROM {rows}"  # noqa: S608
+            found.append(f"{stage.alias} AS {once}({select})")
+        return found[::-1]
 
     def _joins(self, parts: Sequence[Part]) -> list[str]:
         tables = dict.fromkeys(table for part in parts for table in part.tables)

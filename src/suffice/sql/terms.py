@@ -30,6 +30,8 @@ from suffice.tally.tally import Floats, Index
 
 # A lookup is a CASE up to so many levels, and so many numbers; more are a parameter table.
 MAX_CASES, MAX_CASE_NUMBERS = 50, 400
+# Levels up to which a table is an array, where arrays can be cut.
+MAX_PARTS = 200
 # Missing-value patterns of a block that are written out.
 MAX_PATTERNS = 256
 ALL_PATTERNS_UP_TO = 8
@@ -92,6 +94,7 @@ class TermWriter:
     codes: dict[str, str] = field(default_factory=dict)
     impossible: list[str] = field(default_factory=list)
     _squares: list[tuple[ParameterTable, list[str]]] = field(default_factory=list, init=False)
+    _arrays: list[tuple[str, Floats]] = field(default_factory=list, init=False)
 
     def block(
         self, posterior: Posterior[Any], weight: float, residuals: dict[str, Residual]
@@ -259,10 +262,11 @@ class TermWriter:
         x : SQL of the cell, in the first stage
         """
         levels, classes = len(keys), table.shape[1]
-        if levels <= MAX_CASES and levels * classes <= MAX_CASE_NUMBERS:
+        in_cases = levels <= MAX_CASES and levels * classes <= MAX_CASE_NUMBERS
+        if in_cases or (self.stages.dialect.part and levels <= MAX_PARTS):
             cases = "".join(f"WHEN {x} = {key} THEN {at} " for at, key in enumerate(keys))
             code = self._code(f"CASE WHEN {x} IS NULL THEN -1 {cases}ELSE {levels} END")
-            self._cases(block, code, table)
+            self._rows(block, code, table)
             return
         key = self._code(x)
         parameters = self.stages.parameters(
@@ -279,6 +283,45 @@ class TermWriter:
             return [((parameters,), found)]
 
         block.makers.append(make)
+
+    def _rows(self, block: Block, code: str, table: Floats) -> None:
+        """Add the row of a table (K, C) at a code; nothing if the code is -1."""
+        dialect, classes = self.stages.dialect, table.shape[1]
+        if table.size <= MAX_CASE_NUMBERS:
+            self._cases(block, code, table)
+            return
+        if dialect.part:
+            name = f"y{len(self._arrays)}"
+            self._arrays.append((code, table))
+
+            def make_items() -> Terms:
+                ref = self.stages.ref(name)
+                items = (dialect.item.format(ref, c, c + 1) for c in range(classes))
+                return [((), {c: self._or_zero(item) for c, item in enumerate(items)})]
+
+            block.makers.append(make_items)
+            return
+        rows = [([str(at)], row) for at, row in enumerate(table.tolist())]
+        parameters = self.stages.parameters([code], rows)
+
+        def make() -> Terms:
+            found = {
+                c: self._or_zero(dialect.number_at(parameters.alias, c)) for c in range(classes)
+            }
+            return [((parameters,), found)]
+
+        block.makers.append(make)
+
+    def add_arrays(self) -> None:
+        """Add a stage of the rows of tables that are arrays."""
+        dialect, found = self.stages.dialect, {}
+        for at, (code, table) in enumerate(self._arrays):
+            ref, classes = self.stages.ref(code), table.shape[1]
+            (numbers,) = dialect.numbers(table.ravel().tolist())
+            row = dialect.part.format(numbers, f"{ref} * {classes}", classes)
+            found[f"y{at}"] = f"CASE WHEN {ref} >= 0 THEN {row} END"
+        if found:
+            self.stages.add(found)
 
     def _cases(self, block: Block, code: str, table: Floats) -> None:
         """Add the row of a table (K, C) at a code; nothing if the code is none of a row."""
@@ -316,20 +359,7 @@ class TermWriter:
             f"WHEN {x} < {self._number(edge)} THEN {at} " for at, edge in enumerate(edges.tolist())
         )
         code = self._code(f"CASE WHEN {x} IS NULL THEN -1 {cases}ELSE {len(edges)} END")
-        if table.size <= MAX_CASE_NUMBERS:
-            self._cases(block, code, table)
-            return
-        rows = [([str(at)], row) for at, row in enumerate(table.tolist())]
-        parameters = self.stages.parameters([code], rows)
-
-        def make() -> Terms:
-            number_at = self.stages.dialect.number_at
-            found = {
-                c: self._or_zero(number_at(parameters.alias, c)) for c in range(table.shape[1])
-            }
-            return [((parameters,), found)]
-
-        block.makers.append(make)
+        self._rows(block, code, table)
 
     def _residual(self, block: Block, column: str, residual: Residual) -> None:
         x = self._cell(column)
