@@ -18,6 +18,7 @@ from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
 from suffice.persist.packing import unpack
+from suffice.sources.source import SqlTable
 from suffice.threads import with_one_blas_thread
 
 
@@ -43,6 +44,7 @@ class LearnsFromSources(ABC):
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         every: int | None = None,
+        in_database: bool | None = None,
     ) -> Self:
         """Learn from the rows of a source and nothing else, without holding them in memory.
 
@@ -63,6 +65,9 @@ class LearnsFromSources(ABC):
             The same call goes on from there after a crash, to exactly the tally of a call that
             was not interrupted; the file is removed at the end.
         every : after how many rows the checkpoint is written; a million if not given
+        in_database : whether sums are computed by SQL where the rows are
+            By default those of remote databases are, if SQL can count what the plan says, and
+            those of files and of DuckDB are not, since reading their rows is faster.
         """
         self._validate_params()  # type: ignore[attr-defined]
         with (
@@ -80,7 +85,9 @@ class LearnsFromSources(ABC):
                 counts = self._empty_counts(plan)
                 kept = Checkpoint.of(checkpoint, every, rows)
                 given = plan, rows, counts, note
-                tally = from_source.count_source(clone(self), *given, checkpoint=kept)
+                tally = from_source.count_source(
+                    clone(self), *given, checkpoint=kept, in_database=in_database
+                )
                 fitted = self._fitted_from(plan, tally.counts, sample)
                 if kept is not None:
                     kept.remove()
@@ -247,6 +254,7 @@ class LearnsFromSources(ABC):
         progress: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         every: int | None = None,
+        in_database: bool | None = None,
     ) -> PlanTally:
         """Return the tally of the rows of a source, counted by a plan. The model stays as it is.
 
@@ -254,7 +262,7 @@ class LearnsFromSources(ABC):
 
         Parameters
         ----------
-        source, table, query, progress, checkpoint, every : as in `fit_from`
+        source, table, query, progress, checkpoint, every, in_database : as in `fit_from`
         plan : CountingPlan
         """
         self._check_plan(plan)
@@ -265,7 +273,9 @@ class LearnsFromSources(ABC):
             counts = self._empty_counts(plan)
             kept = Checkpoint.of(checkpoint, every, rows)
             given = plan, rows, counts, note
-            tally = from_source.count_source(clone(self), *given, checkpoint=kept)
+            tally = from_source.count_source(
+                clone(self), *given, checkpoint=kept, in_database=in_database
+            )
         if kept is not None:
             kept.remove()
         return tally
@@ -393,3 +403,7 @@ class LearnsFromSources(ABC):
     @abstractmethod
     def _unit_answers(self, X: Any) -> dict[str, Any]:
         """Return predictions of rows, a pyarrow.Table, by the names of `_answer_names`."""
+
+    def _counts_in_sql(self, counts: Any, plan: CountingPlan, asked: SqlTable) -> PlanTally | None:
+        """Return the tally of a table in a database; None if SQL cannot count by this plan."""
+        return None

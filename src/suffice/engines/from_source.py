@@ -17,7 +17,7 @@ from suffice.engines.progress import Progress
 from suffice.engines.sample import Sample
 from suffice.errors import InputError, SourceError, SufficeError, SufficeWarning, warn_caller
 from suffice.sources import Source, Unit, open_source
-from suffice.sources.source import read_ahead
+from suffice.sources.source import SqlTable, read_ahead
 from suffice.sources.tables import SpooledSource
 
 if TYPE_CHECKING:
@@ -154,26 +154,52 @@ def count_source(
     *,
     forget: bool = False,
     checkpoint: Checkpoint | None = None,
+    in_database: bool | None = None,
 ) -> PlanTally:
-    """Return the tally of all rows of a source, unit by unit, in its order."""
+    """Return the tally of all rows of a source: unit by unit, in its order, or by SQL."""
     source.check_columns(plan.columns)
+    asked = _sql_table(source, in_database)
+    if asked is not None and checkpoint is None and not forget:
+        progress.begin(f"Counting {source.name} in the database")
+        found = learner._counts_in_sql(counts, plan, asked)
+        if found is not None:
+            return _checked(found, source)
+    if in_database:
+        raise InputError(
+            f"{source.name} cannot be counted in the database by this plan. Leave in_database out, "
+            "to have its rows read."
+        )
     progress.begin(f"Counting {source.name}", source.rows)
     tally, done = PlanTally(learner, plan, counts), 0
     if checkpoint is not None:
         tally, done = checkpoint.resume(learner, plan, tally)
         progress.add(tally.rows + tally.left_out)
     units = source.units(plan.columns, levels=plan.level_columns, skip=done)
-    for number, unit in enumerate(read_ahead(units), done + 1):
+    for number, unit in enumerate(read_ahead(source, units), done + 1):
         tally = count_unit(learner, tally, unit, forget=forget)
         progress.add(unit.table.num_rows)
         if checkpoint is not None:
             checkpoint = checkpoint.write(tally, number)
+    return _checked(tally, source)
+
+
+def _sql_table(source: Source, in_database: bool | None) -> SqlTable | None:
+    """Return how sums are asked for in SQL, if they are to be: not where rows are here anyway."""
+    if in_database is False:
+        return None
+    asked = source.sql_table()
+    return asked if in_database or (asked is not None and not asked.local) else None
+
+
+def _checked(tally: PlanTally, source: Source) -> PlanTally:
+    """Return a tally of some rows; warn of those that were left out."""
+    target = tally.plan.target
     if not tally.rows:
         raise SourceError(
-            f"{source.name} has no row with a target in column {plan.target!r} "
+            f"{source.name} has no row with a target in column {target!r} "
             f"({tally.left_out:,} without), so there is nothing to learn. Check the column."
         )
-    warn_left_out(plan.target, tally.rows, tally.left_out, source)
+    warn_left_out(target, tally.rows, tally.left_out, source)
     return tally
 
 

@@ -41,7 +41,7 @@ def predict_to(
     progress.begin(f"Predicting {source.name}", source.rows)
     rows = 0
     with open_writer(destination, into, escape_formulas=escape_formulas) as writer:
-        for unit in read_ahead(source.units(wanted)):
+        for unit in read_ahead(source, source.units(wanted)):
             writer.write(_answered(learner, unit, features, kept))
             rows += unit.table.num_rows
             progress.add(unit.table.num_rows)

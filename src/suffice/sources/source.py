@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -30,6 +30,19 @@ class Unit(NamedTuple):
     """the number of its first row in what `where` names"""
 
 
+class SqlTable(NamedTuple):
+    """How a database is asked for sums over rows."""
+
+    dialect: str
+    """the name of its SQL"""
+    table: str
+    """what stands after FROM"""
+    run: Callable[[str], Sequence[Sequence[Any]]]
+    """runs a query and returns its rows"""
+    local: bool
+    """whether its rows are here anyway, so that reading them costs little"""
+
+
 class Drawn(NamedTuple):
     """Rows that stand for all rows of a source."""
 
@@ -51,6 +64,8 @@ class Source(ABC):
 
     # Whether its rows can be read once only.
     one_shot: ClassVar[bool] = False
+    # Whether another thread may read its rows: connections of some databases are of one thread.
+    any_thread: ClassVar[bool] = True
 
     def __init__(self, name: str, *, strings: bool = False, declared: Collection[str] = ()) -> None:
         self.name = name
@@ -91,6 +106,10 @@ class Source(ABC):
         Every row is as likely to be drawn as any other, by a generator with a fixed seed.
         """
         return sample_units(self.units(columns), size)
+
+    def sql_table(self) -> SqlTable | None:
+        """Return how sums over the rows are asked for in SQL, if they can be."""
+        return None
 
     def fingerprint(self) -> list[list[Any]] | None:
         """Return what tells whether the rows are the same at another time, or None if nothing."""
@@ -164,8 +183,11 @@ def _without_dictionaries(table: Any) -> Any:
     return table
 
 
-def read_ahead(units: Iterator[Unit]) -> Iterator[Unit]:
-    """Yield units, while the next one is already read by another thread."""
+def read_ahead(source: Source, units: Iterator[Unit]) -> Iterator[Unit]:
+    """Yield units of a source, while the next one is already read by another thread if it may."""
+    if not source.any_thread:
+        yield from units
+        return
     with ThreadPoolExecutor(1, thread_name_prefix="suffice-read") as pool:
         coming = pool.submit(next, units, None)
         while (unit := coming.result()) is not None:
