@@ -18,6 +18,7 @@ from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
 from suffice.persist.packing import unpack
+from suffice.sources import Reservoir
 from suffice.sources.source import SqlTable
 from suffice.threads import with_one_blas_thread
 
@@ -70,25 +71,41 @@ class LearnsFromSources(ABC):
             those of files and of DuckDB are not, since reading their rows is faster.
         """
         self._validate_params()  # type: ignore[attr-defined]
+        # What decides what is counted is drawn before all rows are; what is fitted to rows beside
+        # the tally can be drawn while they pass by.
+        before = self._plans_from_sample() or (self._needs_sample() and checkpoint is not None)
         with (
             Progress(progress) as note,
-            from_source.rows_of(
-                source, table, query, again=self._needs_sample(), progress=note
-            ) as rows,
+            from_source.rows_of(source, table, query, again=before, progress=note) as rows,
         ):
             names = from_source.choose_features(self, rows, target, weight, features, ignore)
-            reading, sample = from_source.read_roles(self, rows, target, weight, names)
+            reading = from_source.read_roles(self, rows, target, weight, names)
+            sample = from_source.draw_sample(reading, rows) if before else None
             if sample is not None and sample.complete:
+                from_source.warn_left_out(target, sample, rows)
                 fitted = self._fit_sample(names, sample)
             else:
                 plan = from_source.make_plan(self, reading, sample)
-                counts = self._empty_counts(plan)
+                reservoir = None
+                if sample is None and self._needs_sample():
+                    reservoir = Reservoir(from_source.SAMPLE_ROWS)
                 kept = Checkpoint.of(checkpoint, every, rows)
-                given = plan, rows, counts, note
                 tally = from_source.count_source(
-                    clone(self), *given, checkpoint=kept, in_database=in_database
+                    clone(self),
+                    plan,
+                    rows,
+                    self._empty_counts(plan),
+                    note,
+                    checkpoint=kept,
+                    in_database=in_database,
+                    reservoir=reservoir,
                 )
-                fitted = self._fitted_from(plan, tally.counts, sample)
+                if reservoir is not None:
+                    sample = from_source.read_sample(plan, reservoir.drawn(), rows)
+                if sample is not None and sample.complete:
+                    fitted = self._fit_sample(names, sample)
+                else:
+                    fitted = self._fitted_from(plan, tally.counts, sample)
                 if kept is not None:
                     kept.remove()
         return keep_fitted(self, fitted)
@@ -241,7 +258,9 @@ class LearnsFromSources(ABC):
         quiet = Progress(False)
         with from_source.rows_of(source, table, query, again=False, progress=quiet) as rows:
             names = from_source.choose_features(self, rows, target, weight, features, ignore)
-            reading, sample = from_source.read_roles(self, rows, target, weight, names)
+            reading = from_source.read_roles(self, rows, target, weight, names)
+            before = self._plans_from_sample()
+            sample = from_source.draw_sample(reading, rows) if before else None
             return from_source.make_plan(self, reading, sample)
 
     def count(
@@ -333,9 +352,13 @@ class LearnsFromSources(ABC):
 
     # What an estimator says.
 
+    def _plans_from_sample(self) -> bool:
+        """Say whether rows decide what is counted."""
+        return False
+
     @abstractmethod
     def _needs_sample(self) -> bool:
-        """Say whether rows are to be looked at before, or beside, the counting of all rows."""
+        """Say whether anything is fitted to rows, beside the tally."""
 
     @abstractmethod
     def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:

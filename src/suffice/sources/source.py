@@ -128,37 +128,57 @@ class Source(ABC):
 
 
 def sample_units(units: Iterator[Unit], size: int) -> Drawn:
-    """Return `size` rows of all units, every row as likely as any other.
+    """Return `size` rows of all units, every row as likely as any other."""
+    reservoir = Reservoir(size)
+    for unit in units:
+        reservoir.add(unit.table)
+    return reservoir.drawn()
+
+
+class Reservoir:
+    """A random sample of rows that pass by: every row is as likely as any other.
 
     Each row draws a number, and those of the lowest numbers are kept, in their order.
+
+    Parameters
+    ----------
+    size : how many rows are kept at most
     """
-    import pyarrow as pa
 
-    rng = np.random.default_rng(0)
-    kept: list[Any] = []
-    keys, rows = np.empty(0), 0
-    for unit in units:
-        own = rng.random(len(unit.table))
-        rows += len(own)
-        limit = keys.max() if len(keys) >= size else np.inf
+    def __init__(self, size: int) -> None:
+        self.size, self.rows = size, 0
+        self._rng = np.random.default_rng(0)
+        self._kept: list[Any] = []
+        self._keys = np.empty(0)
+
+    def add(self, table: Any) -> None:
+        """Let the rows of a pyarrow.Table pass by."""
+        import pyarrow as pa
+
+        own = self._rng.random(len(table))
+        self.rows += len(own)
+        limit = self._keys.max() if len(self._keys) >= self.size else np.inf
         some = np.flatnonzero(own < limit)
-        kept.append(unit.table.take(pa.array(some)))
-        keys = np.concatenate([keys, own[some]])
-        if len(keys) >= 2 * size:
-            kept, keys = _lowest(kept, keys, size)
-    if not rows:
-        raise InputError("The source has no rows, so there is nothing to learn. Give some.")
-    kept, keys = _lowest(kept, keys, size)
-    return Drawn(kept[0], rows <= size)
+        if some.size:
+            self._kept.append(table.take(pa.array(some)))
+            self._keys = np.concatenate([self._keys, own[some]])
+        if len(self._keys) >= 2 * self.size:
+            self._reduce()
 
+    def drawn(self) -> Drawn:
+        """Return the sample."""
+        if not self.rows:
+            raise InputError("The source has no rows, so there is nothing to learn. Give some.")
+        self._reduce()
+        return Drawn(self._kept[0], self.rows <= self.size)
 
-def _lowest(tables: list[Any], keys: Any, size: int) -> tuple[list[Any], Any]:
-    """Return the rows of the lowest keys as one table, and their keys."""
-    whole = concat_tables(tables)
-    if len(keys) <= size:
-        return [whole], keys
-    at = np.sort(np.argpartition(keys, size)[:size])
-    return [whole.take(at)], keys[at]
+    def _reduce(self) -> None:
+        """Keep the rows of the lowest numbers, as one table."""
+        whole = concat_tables(self._kept)
+        if len(self._keys) > self.size:
+            at = np.sort(np.argpartition(self._keys, self.size)[: self.size])
+            whole, self._keys = whole.take(at), self._keys[at]
+        self._kept = [whole]
 
 
 def concat_tables(tables: Sequence[Any]) -> Any:

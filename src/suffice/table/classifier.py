@@ -524,6 +524,9 @@ class GenerativeClassifier(TallyClassifier):
 
     # Learning from sources.
 
+    def _plans_from_sample(self) -> bool:
+        return True
+
     def _needs_sample(self) -> bool:
         return True
 
