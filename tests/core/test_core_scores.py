@@ -142,6 +142,31 @@ def test_scores_of_independent_normals_and_ts_of_any_shape(shape, missing, range
             check(found, student.sum(axis=2), log_prior, kind, rtol=1e-8)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 9, 50])
+@pytest.mark.parametrize("classes", [1, 2, 4, 5])
+def test_normals_of_few_and_of_more_classes_score_odd_rows_beside_others(columns, classes):
+    rng = np.random.default_rng(5)
+    mean, precision = rng.normal(size=(classes, columns)), 0.5 + rng.random((classes, columns))
+    log_norm, log_prior = rng.normal(size=(classes, columns)), prior_of(classes)
+    for rows in (1, 7, 8, 9, 15, 16, 17, 64, 65, 130):
+        X = numbers((rows, columns), seed=rows)
+        far = X.copy()
+        far[rows // 2, columns // 2] = 1e200  # a square beyond all numbers
+        gaps = X.copy()
+        gaps[rows // 2, columns // 2] = np.nan
+        for cells in (X, far, gaps):
+            with np.errstate(over="ignore"):
+                terms = log_norm - (cells[:, None] - mean) ** 2 * precision / 2
+            joint = np.nansum(terms, axis=2) + log_prior
+            found = _core.normal_scores(cells, mean, precision, log_norm, log_prior, "joint")
+            assert found[:2] == (-1, 0)
+            np.testing.assert_allclose(found[2], joint, rtol=1e-12, atol=1e-12)
+        never = np.append(log_prior[1:], -np.inf)
+        found = _core.normal_scores(X, mean, precision, log_norm, never, "joint")[2]
+        wanted = (log_norm - (X[:, None] - mean) ** 2 * precision / 2).sum(axis=2) + never
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [*FIVE, np.int16, np.uint32])
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
 def test_scores_of_cells_of_any_type_and_order(dtype, order):
