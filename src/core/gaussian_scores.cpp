@@ -12,6 +12,7 @@
 #include "blas.h"
 #include "loops/checks.h"
 #include "loops/logistic.h"
+#include "loops/single_precision.h"
 #include "module.h"
 #include "scores.h"
 
@@ -265,7 +266,7 @@ CompleteAnswers answer_complete(const AnyRows& X, const In<double, 1>& centre, c
 
 // Columns of a lower triangular factor that are multiplied together: the first ones have no need
 // of the cells after them.
-constexpr std::size_t PANEL = 32;
+constexpr std::size_t PANEL = 12;
 
 // product (d, rows) = factor (d, d), lower triangular, times across (d, SCORE_ROWS).
 void multiply_lower(const Blas& blas, const double* factor, const double* across, std::size_t columns,
@@ -373,51 +374,10 @@ CompleteAnswers linear_scores(AnyRows X, In<double, 1> centre, In<double, 2> wei
 
 // ---- The best class in single precision ---------------------------------------------------------
 
-// Half a unit in the last place of single precision, and what double precision is off by.
-constexpr double UNIT = 1.0 / (1 << 24), DOUBLE = 1.0 / (std::int64_t(1) << 40);
-// What a number too small for single precision is off by, and a distance whose square is.
-const double TINY = std::ldexp(1.0, -148), TINY_DISTANCE = std::ldexp(1.0, -70);
-
-// The parameters of `whitened_scores` in single precision; sizes (C, 2) are the Euclidean norms of
-// each class's factor and offset, constant (C,) includes the log prior.
-struct SinglePrecision {
-    In<double, 1> centre;
-    In<float, 3> factors;
-    In<float, 2> offsets;
-    In<double, 1> scale, degrees, constant;
-    In<double, 2> sizes;
-
-    // Least and most of the scores of a class, given its squared distances in single precision. A
-    // product of d terms is off by at most (d + 4) u |z| |T| (u half a unit in the last place, |.|
-    // Euclidean norms), so each distance, and with it each score, lies in a known interval.
-    void bound(std::size_t c, const float* squares, const double* norms, std::size_t columns, double* lower,
-               double* upper) const {
-        const double unit = static_cast<double>(columns + 4) * UNIT, d = static_cast<double>(columns);
-        const double factor_size = sizes.data()[2 * c], offset_size = sizes.data()[2 * c + 1];
-        const double free = degrees.shape(0) > 0 ? degrees.data()[c] : 0.0;
-        const double top = constant.data()[c], spare = DOUBLE * std::abs(top);
-        for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
-            const double radius = std::sqrt(static_cast<double>(squares[i]));
-            double slack = unit * (norms[i] * factor_size + radius);
-            slack += 4.0 * UNIT * (radius + 2.0 * offset_size);
-            slack += TINY_DISTANCE + TINY * d * (norms[i] + factor_size + 1.0);
-            const double near = radius - slack > 0.0 ? radius - slack : 0.0, far = radius + slack;
-            lower[i] = far * far * scale.data()[c];
-            upper[i] = near * near * scale.data()[c];
-        }
-        for (std::size_t i = 0; i < SCORE_ROWS && free > 0.0; ++i) {
-            lower[i] = (free + d) * std::log1p(lower[i] / free);
-            upper[i] = (free + d) * std::log1p(upper[i] / free);
-        }
-        for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
-            lower[i] = lower[i] * (-0.5 * (1.0 + DOUBLE)) + (top - spare);
-            upper[i] = upper[i] * (-0.5 * (1.0 - DOUBLE)) + (top + spare);
-        }
-    }
-};
-
 // The best class of every row that single precision leaves no doubt about, -1 of the others. Where
-// it answers, double precision gives the same.
+// it answers, double precision gives the same. Parameters are those of `whitened_scores`; sizes
+// (C, 2) are the Euclidean norms of each class's factor and offset, constant (C,) includes the log
+// prior.
 auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> factors, In<float, 2> offsets,
                               In<double, 1> scale, In<double, 1> degrees, In<double, 1> constant, In<double, 2> sizes) {
     const std::size_t classes = offsets.shape(0), columns = X.shape(1), size = X.shape(0);
@@ -427,9 +387,9 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
     require(scale.shape(0) == classes && constant.shape(0) == classes, "classes and parameters do not fit");
     require(sizes.shape(0) == classes && sizes.shape(1) == 2, "classes and norms do not fit");
     require(degrees.shape(0) == 0 || degrees.shape(0) == classes, "classes and degrees do not fit");
-    const SinglePrecision model{centre, factors, offsets, scale, degrees, constant, sizes};
     auto best = make_array<std::int64_t>({size}, false);
     const Blas& library = blas();
+    const SinglePrecisionLoops& loops = single_precision_loops();
     nb::gil_scoped_release release;
     with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
@@ -438,19 +398,13 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
             std::vector<T> buffer(x.room(SCORE_ROWS));
             std::vector<double> wide(columns * SCORE_ROWS), norms(SCORE_ROWS);
             std::vector<float> across(columns * SCORE_ROWS), product(columns * SCORE_ROWS), squares(SCORE_ROWS);
-            std::vector<double> lower(classes * SCORE_ROWS), upper(classes * SCORE_ROWS);
+            const std::size_t bounds_size = std::max<std::size_t>(1, classes) * SCORE_ROWS;
+            std::vector<double> lower(bounds_size), upper(bounds_size);
+            std::vector<std::int64_t> found(SCORE_ROWS);
             for (std::size_t first = ranges.start(range); first < ranges.stop(range); first += SCORE_ROWS) {
                 const std::size_t last = std::min(first + SCORE_ROWS, ranges.stop(range));
                 lay_across(x.block(first, last, buffer.data()), last - first, columns, centre.data(), wide.data());
-                std::fill(norms.begin(), norms.end(), 0.0);
-                for (std::size_t j = 0; j < columns; ++j) {
-                    for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
-                        const double cell = wide[j * SCORE_ROWS + i];
-                        norms[i] += cell * cell;
-                        across[j * SCORE_ROWS + i] = static_cast<float>(cell);
-                    }
-                }
-                for (double& norm : norms) norm = std::sqrt(norm);
+                loops.narrow(wide.data(), columns, across.data(), norms.data());
                 for (std::size_t c = 0; c < classes; ++c) {
                     for (std::size_t low = 0; low < columns; low += PANEL) {
                         const std::size_t high = low + PANEL + PANEL / 2 > columns ? columns : low + PANEL;
@@ -461,19 +415,13 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
                     }
                     score_loops().add_single_squares(product.data(), columns, offsets.data() + c * columns,
                                                      squares.data());
-                    model.bound(c, squares.data(), norms.data(), columns, lower.data() + c * SCORE_ROWS,
+                    const ScoreBounds bounds{sizes.data()[2 * c], sizes.data()[2 * c + 1], scale.data()[c],
+                                             constant.data()[c], degrees.shape(0) > 0 ? degrees.data()[c] : 0.0};
+                    loops.bound(bounds, squares.data(), norms.data(), columns, lower.data() + c * SCORE_ROWS,
                                 upper.data() + c * SCORE_ROWS);
                 }
-                for (std::size_t i = 0; i < last - first; ++i) {
-                    std::size_t top = 0;
-                    for (std::size_t c = 1; c < classes; ++c)
-                        if (lower[c * SCORE_ROWS + i] > lower[top * SCORE_ROWS + i]) top = c;
-                    // Written so that a bound that is NaN (a missing value, an infinite cell) is doubt.
-                    bool sure = norms[i] < std::numeric_limits<double>::infinity();
-                    for (std::size_t c = 0; c < classes; ++c)
-                        sure = sure && (c == top || upper[c * SCORE_ROWS + i] < lower[top * SCORE_ROWS + i]);
-                    best.data()[first + i] = sure ? static_cast<std::int64_t>(top) : NONE;
-                }
+                loops.decide(lower.data(), upper.data(), norms.data(), classes, found.data());
+                std::copy_n(found.data(), last - first, best.data() + first);
             }
         });
     });

@@ -306,11 +306,11 @@ def test_linear_scores_keep_the_digits_of_data_at_1e8(classes):
     check(tuple(found), (X - centre) @ weights.T + bias, 0.0, "joint")
 
 
-@pytest.mark.parametrize("classes", [2, 7])
+@pytest.mark.parametrize("classes", [1, 2, 7])
 @pytest.mark.parametrize("student", [False, True])
-@pytest.mark.parametrize("columns", [2, 50])
+@pytest.mark.parametrize("columns", [2, 12, 18, 19, 50])
 def test_single_precision_answers_only_what_double_precision_answers_too(
-    classes, student, columns, ranges
+    classes, student, columns, ranges, instruction_sets
 ):
     ranges(5000)
     rng = np.random.default_rng(8)
@@ -320,7 +320,11 @@ def test_single_precision_answers_only_what_double_precision_answers_too(
     X[7, 0], X[8, 1] = np.nan, np.inf
     sizes = np.column_stack([np.linalg.norm(factors, axis=(1, 2)), np.linalg.norm(offsets, axis=1)])
     single = factors.astype(np.float32), offsets.astype(np.float32)
-    best = _core.best_in_single_precision(X, centre, *single, scale, degrees, constant, sizes)
+    terms = *single, scale, degrees, constant, sizes
+    best = _core.best_in_single_precision(X, centre, *terms)
+    for use in instruction_sets:
+        use()
+        np.testing.assert_array_equal(_core.best_in_single_precision(X, centre, *terms), best)
     assert best[7] == best[8] == -1
     with np.errstate(invalid="ignore"):
         exact = whitened_joint(X, centre, factors, offsets, scale, degrees, constant).argmax(axis=1)
