@@ -645,10 +645,7 @@ auto log_table(In<double, 2> counts, In<double, 1> everyone, In<double, 2> pseud
     auto table = make_array<double>({words, classes}, false);
     nb::gil_scoped_release release;
     const std::size_t class_step = pseudo.shape(0) == 1 ? 0 : pseudo.shape(1), word_step = pseudo.shape(1) == 1 ? 0 : 1;
-    // Most counts are small whole numbers: with one pseudocount for all, their logarithms are few.
-    std::vector<double> small_logs(pseudo.size() == 1 && counts.size() > MAX_SMALL ? MAX_SMALL : 0);
-    for (std::size_t k = 0; k < small_logs.size(); ++k)
-        small_logs[k] = std::log(static_cast<double>(k) + pseudo.data()[0]);
+    const bool of_others = everyone.shape(0) > 0;
     // Words whose logarithms are laid out together: what is read of a class is then some lines of
     // cache, and what is written stays in the second one.
     constexpr std::size_t TILE = 32;
@@ -657,18 +654,17 @@ auto log_table(In<double, 2> counts, In<double, 1> everyone, In<double, 2> pseud
         for (std::size_t first = ranges.start(range) * TILE; first < std::min(ranges.stop(range) * TILE, words);
              first += TILE) {
             const std::size_t last = std::min(first + TILE, words);
+            double* rows = table.data() + first * classes;
             for (std::size_t c = 0; c < classes; ++c) {
+                const double *mine = counts.data() + c * words, *added = pseudo.data() + c * class_step;
                 for (std::size_t v = first; v < last; ++v) {
-                    double count = counts.data()[c * words + v];
-                    if (everyone.shape(0) > 0) count = std::max(everyone.data()[v] - count, 0.0);
-                    const int small =
-                        count >= 0.0 && count < static_cast<double>(small_logs.size()) ? static_cast<int>(count) : -1;
-                    const double logarithm = small >= 0 && static_cast<double>(small) == count
-                                                 ? small_logs[static_cast<std::size_t>(small)]
-                                                 : std::log(count + pseudo.data()[c * class_step + v * word_step]);
-                    table.data()[v * classes + c] = logarithm - log_totals.data()[c];
+                    const double count = of_others ? std::max(everyone.data()[v] - mine[v], 0.0) : mine[v];
+                    rows[(v - first) * classes + c] = count + added[v * word_step];
                 }
             }
+            score_loops().logarithms(rows, (last - first) * classes);
+            for (std::size_t v = first; v < last; ++v, rows += classes)
+                for (std::size_t c = 0; c < classes; ++c) rows[c] -= log_totals.data()[c];
         }
     });
     return table;

@@ -485,6 +485,34 @@ def test_tables_of_logarithms(pseudo, of_others, ranges):
     )
 
 
+def logarithms(x):
+    """Return log x (n,), as tables of logarithms have it."""
+    return _core.log_table(x[None], NONE, np.zeros((1, 1)), np.zeros(1))[:, 0]
+
+
+def test_logarithms_are_right_to_an_ulp(instruction_sets):
+    rng = np.random.default_rng(17)
+    near_one, whole = 1 + 1e-3 * rng.normal(size=9_999), rng.integers(1, 10**6, 9_999) * 1.0
+    large, small = np.exp(rng.uniform(-700, 700, 9_999)), 10 ** rng.uniform(-323, -300, 999)
+    x = np.concatenate([rng.uniform(0, 2, 9_999), near_one, whole, large, small, [1.7e308]])
+    exact = np.log(x.astype(np.longdouble))
+    if np.finfo(np.longdouble).eps > 1e-18:
+        pytest.skip("this machine has no wider numbers to compare with")
+    for use in instruction_sets:
+        use()
+        ulps = np.abs(logarithms(x) - exact) / np.spacing(np.abs(exact.astype(np.float64)))
+        assert ulps.max() < 1.0
+
+
+def test_logarithms_of_zero_infinity_and_no_number(instruction_sets):
+    x = np.array([0.0, -0.0, np.inf, np.nan, -1.0, -np.inf, 1.0, 5e-324])
+    with np.errstate(all="ignore"):
+        expected = np.log(x)
+    for use in instruction_sets:
+        use()
+        np.testing.assert_allclose(logarithms(x), expected, rtol=1e-15)
+
+
 def test_sums_and_log_factorials_of_rows():
     X = counts((200, 5), missing=0.1)
     X[0, 0] = 300.5

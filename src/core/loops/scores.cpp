@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exponential.h"
+#include "logarithm.h"
 
 namespace suffice::SUFFICE_SET {
 namespace {
@@ -15,6 +16,7 @@ constexpr double INF = std::numeric_limits<double>::infinity();
 constexpr std::size_t TOGETHER = 1024;
 
 void exponentials(double* x, std::size_t size) { exp_of_nonpositive(x, size); }
+void logarithms(double* x, std::size_t size) { log_of_many(x, size); }
 
 // Turn a row with +inf into log shares: equal ones for the infinite classes.
 void share_infinity(double* row, std::size_t classes) {
@@ -147,7 +149,6 @@ void add_squares(const T* across, std::size_t columns, const T* offset, T* squar
 
 }  // namespace
 
-extern const ScoreLoops scores = {exponentials,        softmax,           log_softmax, add_normal,
-                                  add_squares<double>, add_squares<float>};
+extern const ScoreLoops scores = {exponentials, logarithms, softmax, log_softmax, add_normal, add_squares<double>, add_squares<float>};
 
 }  // namespace suffice::SUFFICE_SET

@@ -14,6 +14,8 @@ constexpr std::size_t SCORE_ROWS = 64;
 struct ScoreLoops {
     // Replace numbers of 0 or less by their exponentials.
     void (*exponentials)(double* x, std::size_t size);
+    // Replace numbers by their logarithms.
+    void (*logarithms)(double* x, std::size_t size);
     // Turn rows of log p(x, class), (rows, C), into p(class | x). A row that is impossible under
     // every class (all -inf) gets exp(log_prior), and is counted in the result. A row that some
     // classes claim with infinite odds is theirs, in equal parts.

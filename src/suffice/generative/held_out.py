@@ -96,8 +96,11 @@ def fit_folds(fitted: Fitted, folds: Folds) -> Iterator[tuple[Index, Index, Any]
         kept = np.flatnonzero((training.weights > 0) & folds.scored)
         if not members.size or not kept.size:
             continue
-        parts = with_weight_of(training.parts.take(kept), tally.parts.take(kept))
-        groups = Groups(tally.classes[kept], tally.weights[kept], parts)
+        whole = tally
+        if len(kept) < len(tally.classes):
+            training, whole = training.take(kept), tally.take(kept)
+        parts = with_weight_of(training.parts, whole.parts)
+        groups = Groups(whole.classes, whole.weights, parts)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SufficeWarning)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.combine.calibration import parameter_price
 from suffice.combine.combination import Calibration
+from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.generative.held_out import deal_rows, fit_folds, left_out_joint, sample_answers
 from suffice.scoring import scorer as scoring
@@ -56,6 +57,7 @@ def calibrate_documents(
     fitted: TextFitted,
     alpha: float | str,
     rows: Rows,
+    hashes: Hashes,
     *,
     complete: bool = True,
     measure: bool = True,
@@ -68,12 +70,13 @@ def calibrate_documents(
     alpha : float or "evidence"
         The parameter; for "evidence" a factor of the pseudocount is chosen here.
     rows : all learned documents, or a sample of them, coded by the classes
+    hashes : (n,)
+        Of the terms and counts of each row.
     complete : bool
         Whether these are all documents.
     measure : bool
         Whether it is measured what documents lose without some of their words.
     """
-    hashes = fitted.term_counter.hashes(rows)
     folds = deal_rows(rows, hashes, MAX_TRIED, complete=complete)
     by_evidence = alpha == EVIDENCE
     fitted = fitted.with_alpha_factor(1.0) if by_evidence else fitted

@@ -252,9 +252,8 @@ class TermCounter(Counter):
     def hashes(self, rows: Rows) -> Hashes:
         """Return a hash of the terms and counts of each row, whatever columns they have, (n,)."""
         terms = self.vocabulary.terms
-        names: Any = [repr(term) for term in terms]
-        if isinstance(terms, Names):
-            names = Documents(terms.letters, terms.begins)
+        named = isinstance(terms, Names)
+        names = Documents(terms.letters, terms.begins) if named else [repr(term) for term in terms]
         # The last column of unknown terms, if there is one, has no name.
         return array_hashes(rows.X, np.append(string_hashes(names), np.uint64(1)))
 
