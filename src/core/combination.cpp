@@ -154,8 +154,7 @@ auto weight_derivatives(In<double, 2> part, In<double, 2> base, In<std::int32_t,
             const double *L = part.data() + first * classes, *start = base.data() + first * classes;
             for (std::size_t line = 0; line < here * classes; ++line) proba[line] = start[line] + weight * L[line];
             const double* mass = row_weights.data() + first;
-            sums.loss +=
-                logistic_loops().softmax_loss(proba.data(), codes.data() + first, mass, here, classes).total;
+            sums.loss += logistic_loops().softmax_loss(proba.data(), codes.data() + first, mass, here, classes).total;
             const double* p = proba.data();
             for (std::size_t i = 0; i < here; ++i, p += classes, L += classes) {
                 double mean = 0.0, square = 0.0;

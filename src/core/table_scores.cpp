@@ -159,34 +159,39 @@ Answers sparse_table_scores(AnyVector data, AnyVector indices, AnyVector indptr,
     model.check(log_prior);
     const std::size_t classes = model.classes();
     const bool finite = model.is_finite();
-    return with_sparse(data, indices, indptr, model.words(), [&](auto x) {
+    return with_unchecked_sparse(data, indices, indptr, [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
         const TableLoops<Index>& loops = table_loops<Index>();
         return answer_rows(
             x.rows, cells_per_row(x), log_prior, answer_of(answer),
-            [&](std::size_t start, std::size_t stop, double* joint) {
-                const Index begin = x.indptr[start], end = x.indptr[stop];
-                const bool plain = finite && model.is_plain(x.data + begin, static_cast<std::size_t>(end - begin));
+            [&](std::size_t begin, std::size_t end, double* joint) {
+                std::int64_t refused = NONE;
                 std::vector<double> buffer;
-                for (std::size_t i = start; i < stop; ++i) {
-                    double* sums = joint + (i - start) * classes;
-                    for (std::size_t c = 0; c < classes; ++c) sums[c] += bias.data()[c];
-                    const Index first = x.indptr[i];
-                    const std::size_t cells = static_cast<std::size_t>(x.indptr[i + 1] - first);
-                    if (plain) {
-                        const StoredCells<Index> row{x.indices + first, x.indices + end, cells};
-                        loops.add_linear(as_doubles(x.data + first, cells, buffer), row, table.data(), classes, sums);
-                        continue;
+                x.each_block(begin, end, [&](std::size_t start, std::size_t stop) {
+                    require_within(x.is_within(start, stop, model.words()));
+                    const bool plain = finite && model.is_plain(x.data + x.indptr[start], x.cells(start, stop));
+                    for (std::size_t i = start; i < stop && refused == NONE; ++i) {
+                        double* sums = joint + (i - begin) * classes;
+                        for (std::size_t c = 0; c < classes; ++c) sums[c] += bias.data()[c];
+                        const Index first = x.indptr[i];
+                        const std::size_t cells = x.cells(i, i + 1);
+                        if (plain) {
+                            const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[stop], cells};
+                            loops.add_linear(as_doubles(x.data + first, cells, buffer), row, table.data(), classes,
+                                             sums);
+                            continue;
+                        }
+                        auto value = [&](std::size_t at) {
+                            return static_cast<double>(x.data[static_cast<std::size_t>(first) + at]);
+                        };
+                        auto column = [&](std::size_t at) {
+                            return static_cast<std::size_t>(x.indices[static_cast<std::size_t>(first) + at]);
+                        };
+                        if (!model.add_row(cells, value, column, sums)) refused = static_cast<std::int64_t>(i - begin);
                     }
-                    auto value = [&](std::size_t at) {
-                        return static_cast<double>(x.data[static_cast<std::size_t>(first) + at]);
-                    };
-                    auto column = [&](std::size_t at) {
-                        return static_cast<std::size_t>(x.indices[static_cast<std::size_t>(first) + at]);
-                    };
-                    if (!model.add_row(cells, value, column, sums)) return static_cast<std::int64_t>(i - start);
-                }
-                return NONE;
+                    return refused == NONE;
+                });
+                return refused;
             });
     });
 }
@@ -308,48 +313,49 @@ std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices
             if (std::isfinite(log_prior.data()[c])) largest = std::max(largest, std::abs(log_prior.data()[c]));
         const RoundedTable rounded(table);
         std::vector<float> prior(log_prior.data(), log_prior.data() + classes);
-        plain = with_sparse(data, indices, indptr, table.shape(0), [&](auto x) {
+        plain = with_unchecked_sparse(data, indices, indptr, [&](auto x) {
             using Index = std::decay_t<decltype(*x.indices)>;
             const Ranges ranges(x.rows, std::max(classes, cells_per_row(x)));
             std::vector<char> taken(ranges.count(), 1);
             in_parallel(ranges.count(), [&](std::size_t range) {
-                const std::size_t start = ranges.start(range), stop = ranges.stop(range);
-                const Index begin = x.indptr[start], end = x.indptr[stop];
-                if (!model.is_plain(x.data + begin, static_cast<std::size_t>(end - begin))) {
-                    taken[range] = 0;
-                    return;
-                }
                 std::vector<float> scores(rounded.columns), factors;
-                for (std::size_t i = start; i < stop; ++i) {
-                    const Index first = x.indptr[i];
-                    const StoredCells<Index> row{x.indices + first, x.indices + end,
-                                                 static_cast<std::size_t>(x.indptr[i + 1] - first)};
-                    const double size = rounded.score(x.data + first, row, factors, scores.data());
-                    const float largest_score =
-                        round_loops().add_prior(scores.data(), rounded.score_step(), prior.data(), classes);
-                    // Half a step a count, a little more because steps were divided by as products
-                    // with their inverse, and what so many roundings of at most `room` steps take away.
-                    const double slack = HALF_A_STEP * size +
-                                         static_cast<double>(row.cells + 8) * UNIT * (rounded.room() * size + largest);
-                    const float close = std::nextafterf(
-                        static_cast<float>(static_cast<double>(largest_score) - 2.0 * slack), -HUGE_VALF);
-                    const std::size_t rivals = round_loops().count_close(scores.data(), close, classes);
-                    std::size_t top = static_cast<std::size_t>(std::find(scores.begin(), scores.end(), largest_score) -
-                                                               scores.begin());
-                    double highest = -INF;
-                    for (std::size_t c = 0; c < classes && rivals != 1; ++c) {
-                        if (scores[c] < close) continue;
-                        double total = log_prior.data()[c];
-                        for (std::size_t at = 0; at < row.cells; ++at)
-                            total += static_cast<double>(x.data[static_cast<std::size_t>(first) + at]) *
-                                     table.data()[static_cast<std::size_t>(row.indices[at]) * classes + c];
-                        if (total > highest) {
-                            highest = total;
-                            top = c;
-                        }
+                x.each_block(ranges.start(range), ranges.stop(range), [&](std::size_t start, std::size_t stop) {
+                    require_within(x.is_within(start, stop, table.shape(0)));
+                    if (!model.is_plain(x.data + x.indptr[start], x.cells(start, stop))) {
+                        taken[range] = 0;
+                        return false;
                     }
-                    best.data()[i] = static_cast<std::int64_t>(top);
-                }
+                    for (std::size_t i = start; i < stop; ++i) {
+                        const Index first = x.indptr[i];
+                        const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[stop], x.cells(i, i + 1)};
+                        const double size = rounded.score(x.data + first, row, factors, scores.data());
+                        const float largest_score =
+                            round_loops().add_prior(scores.data(), rounded.score_step(), prior.data(), classes);
+                        // Half a step a count, a little more because steps were divided by as products
+                        // with their inverse, and what so many roundings of at most `room` steps take away.
+                        const double slack = HALF_A_STEP * size + static_cast<double>(row.cells + 8) * UNIT *
+                                                                      (rounded.room() * size + largest);
+                        const float close = std::nextafterf(
+                            static_cast<float>(static_cast<double>(largest_score) - 2.0 * slack), -HUGE_VALF);
+                        const std::size_t rivals = round_loops().count_close(scores.data(), close, classes);
+                        std::size_t top = static_cast<std::size_t>(
+                            std::find(scores.begin(), scores.end(), largest_score) - scores.begin());
+                        double highest = -INF;
+                        for (std::size_t c = 0; c < classes && rivals != 1; ++c) {
+                            if (scores[c] < close) continue;
+                            double total = log_prior.data()[c];
+                            for (std::size_t at = 0; at < row.cells; ++at)
+                                total += static_cast<double>(x.data[static_cast<std::size_t>(first) + at]) *
+                                         table.data()[static_cast<std::size_t>(row.indices[at]) * classes + c];
+                            if (total > highest) {
+                                highest = total;
+                                top = c;
+                            }
+                        }
+                        best.data()[i] = static_cast<std::int64_t>(top);
+                    }
+                    return true;
+                });
             });
             return std::all_of(taken.begin(), taken.end(), [](char one) { return one != 0; });
         });

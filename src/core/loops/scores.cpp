@@ -149,6 +149,7 @@ void add_squares(const T* across, std::size_t columns, const T* offset, T* squar
 
 }  // namespace
 
-extern const ScoreLoops scores = {exponentials, logarithms, softmax, log_softmax, add_normal, add_squares<double>, add_squares<float>};
+extern const ScoreLoops scores = {exponentials, logarithms,          softmax,           log_softmax,
+                                  add_normal,   add_squares<double>, add_squares<float>};
 
 }  // namespace suffice::SUFFICE_SET

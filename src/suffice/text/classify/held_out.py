@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -126,7 +126,8 @@ def hold_out_documents(
     without = [np.full((len(cells.words), classes), -np.inf) for _ in factors]
     lengths, shorter = np.zeros(rows.shape[0]), np.zeros(len(cells.words))
     numbers = folds.numbers[cells.documents]
-    for members, kept, features in fit_folds(fitted, folds):
+
+    def score_fold(members: Index, kept: Index, features: Any) -> None:
         X = features.prepare(rows.X[members])
         lengths[members] = features.lengths(X)
         mine = np.flatnonzero(numbers == folds.numbers[members[0]])
@@ -141,6 +142,8 @@ def hold_out_documents(
             if mine.size:
                 own = scores[np.ix_(inside.documents, kept)]
                 fewer[np.ix_(mine, kept)] = score(model, own)
+
+    fit_folds(fitted, folds, score_fold)
     at = np.flatnonzero(folds.scored[rows.codes])
     codes, weights, prior = rows.codes[at].astype(np.intp), rows.row_weights[at], fitted.log_prior
     cells, scored = cells.in_documents(at)
