@@ -454,6 +454,15 @@ Answers sparse_binary_scores(AnyVector data, AnyVector indices, AnyVector indptr
 // Whole numbers beyond it are not all doubles.
 constexpr double LARGEST_LEVEL = 9007199254740992.0;
 
+// Whether a cell is one of so many levels, its fraction cut off.
+template <class T>
+bool is_level(T cell, std::int64_t levels) {
+    if constexpr (std::is_integral_v<T>)  // a negative number is beyond all levels
+        return static_cast<std::uint64_t>(cell) < static_cast<std::uint64_t>(levels);
+    else
+        return cell > T(-1) && static_cast<double>(cell) < static_cast<double>(levels);
+}
+
 // Add the scores of all columns under two classes. Four sums for each class: one alone would wait
 // for itself at every column.
 template <class Scores>
@@ -501,11 +510,11 @@ Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1>
                         bool refused = false;
                         // The scores of a cell's level; none of a missing value.
                         auto scores_of = [&](std::size_t j) -> const double* {
-                            const double cell = static_cast<double>(row[j]);
-                            if (cell > -1.0 && cell < static_cast<double>(levels.data()[j]))
+                            if (is_level(row[j], levels.data()[j]))
                                 return table.data() +
                                        static_cast<std::size_t>(offsets.data()[j] + static_cast<std::int64_t>(row[j])) *
                                            classes;
+                            const double cell = static_cast<double>(row[j]);
                             if (cell != cell) return nothing.data();
                             refused = refused || cell <= -1.0 || cell > LARGEST_LEVEL;
                             return unseen.data() + j * classes;

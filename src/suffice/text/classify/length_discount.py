@@ -155,6 +155,8 @@ class LengthDiscount:
         # Up to a term of each document; a class that nothing is known of stays impossible.
         possible = np.isfinite(likelihoods)
         relative = likelihoods - likelihoods.max(axis=1, keepdims=True, initial=-np.inf)
+        if possible.all():
+            return (1.0 - full) * relative, prior + full * relative, offset_shares(lengths)
         relative[~possible] = 0.0
         part = np.where(possible, (1.0 - full) * relative, -np.inf)
         return part, prior + full * relative, offset_shares(lengths)

@@ -43,7 +43,12 @@ def row_sums(matrix: Any) -> Floats:
     >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0]]))
     array([4., 0.])
     """
-    return np.asarray(matrix @ np.ones(matrix.shape[1]), np.float64)
+    if not len(matrix.data):
+        return np.zeros(matrix.shape[0])
+    begins = matrix.indptr[:-1]
+    sums = np.add.reduceat(matrix.data, np.minimum(begins, len(matrix.data) - 1), dtype=np.float64)
+    sums[matrix.indptr[1:] == begins] = 0.0
+    return sums
 
 
 def with_column(matrix: Any, last: Any) -> Any:
