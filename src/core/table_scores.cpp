@@ -648,6 +648,10 @@ Answers sparse_integrated_count_scores(AnyVector data, AnyVector indices, AnyVec
 
 // ---- Tables -------------------------------------------------------------------------------------
 
+// Words that are laid out together, class by class: what is read of a class is then some lines of cache,
+// and what is written stays in the second one.
+constexpr std::size_t WORD_TILE = 32;
+
 // log(counts[c, v] + pseudo[c, v]) - log_totals[c] as a table (V, C): a word's classes lie together,
 // which is how rows are scored. With everyone (V,) given (not empty), everyone[v] - counts[c, v] is
 // taken for the count: that of the other classes. pseudo is (C, V), (1, V), (C, 1) or (1, 1).
@@ -661,14 +665,11 @@ auto log_table(In<double, 2> counts, In<double, 1> everyone, In<double, 2> pseud
     nb::gil_scoped_release release;
     const std::size_t class_step = pseudo.shape(0) == 1 ? 0 : pseudo.shape(1), word_step = pseudo.shape(1) == 1 ? 0 : 1;
     const bool of_others = everyone.shape(0) > 0;
-    // Words whose logarithms are laid out together: what is read of a class is then some lines of
-    // cache, and what is written stays in the second one.
-    constexpr std::size_t TILE = 32;
-    const Ranges ranges((words + TILE - 1) / TILE, 16 * TILE * classes);
+    const Ranges ranges((words + WORD_TILE - 1) / WORD_TILE, 16 * WORD_TILE * classes);
     in_parallel(ranges.count(), [&](std::size_t range) {
-        for (std::size_t first = ranges.start(range) * TILE; first < std::min(ranges.stop(range) * TILE, words);
-             first += TILE) {
-            const std::size_t last = std::min(first + TILE, words);
+        for (std::size_t first = ranges.start(range) * WORD_TILE;
+             first < std::min(ranges.stop(range) * WORD_TILE, words); first += WORD_TILE) {
+            const std::size_t last = std::min(first + WORD_TILE, words);
             double* rows = table.data() + first * classes;
             for (std::size_t c = 0; c < classes; ++c) {
                 const double *mine = counts.data() + c * words, *added = pseudo.data() + c * class_step;
@@ -760,21 +761,32 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
     for (double count : whole)
         require(count >= 0.0 && count < static_cast<double>(log_counts.shape(0)), "counts beyond their logarithms");
     std::vector<std::int32_t> learned(words * classes);
+    // The logarithms of a count from the beginning of a line of cache on, zeros after them: what is read
+    // together is then never in two lines.
+    constexpr std::size_t LINE = 64, LANES = LINE / sizeof(double);
+    const std::size_t width = (alphas + LANES - 1) / LANES * LANES;
+    std::vector<double> memory(log_counts.shape(0) * width + LANES);
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory.data());
+    double* logs = memory.data() + (LINE - begin % LINE) % LINE / sizeof(double);
+    for (std::size_t count = 0; count < log_counts.shape(0); ++count)
+        std::copy_n(log_counts.data() + count * alphas, alphas, logs + count * width);
     with_sparse(data, indices, indptr, words, [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
         for (std::size_t fold = 0; fold < all; ++fold) {
             const double* mine = counts.data() + fold * whole.size();
-            const Ranges strips(words, 16 * classes);
-            in_parallel(strips.count(), [&](std::size_t strip) {
-                for (std::size_t v = strips.start(strip); v < strips.stop(strip); ++v)
+            const Ranges tiles((words + WORD_TILE - 1) / WORD_TILE, 16 * WORD_TILE * classes);
+            in_parallel(tiles.count(), [&](std::size_t range) {
+                for (std::size_t tile = tiles.start(range); tile < tiles.stop(range); ++tile) {
+                    const std::size_t first = tile * WORD_TILE, last = std::min(first + WORD_TILE, words);
                     for (std::size_t c = 0; c < classes; ++c)
-                        learned[v * classes + c] =
-                            static_cast<std::int32_t>(std::max(whole[c * words + v] - mine[c * words + v], 0.0));
+                        for (std::size_t v = first; v < last; ++v)
+                            learned[v * classes + c] =
+                                static_cast<std::int32_t>(std::max(whole[c * words + v] - mine[c * words + v], 0.0));
+                }
             });
             constexpr std::size_t ROWS_AT_ONCE = 256;
             in_parallel((members[fold].size() + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, [&](std::size_t task) {
-                std::vector<double> joint(classes * alphas), top(alphas), total(alphas), powers(classes * alphas),
-                    buffer;
+                std::vector<double> joint(classes * width), top(alphas), total(alphas), buffer;
                 for (std::size_t at = task * ROWS_AT_ONCE;
                      at < std::min((task + 1) * ROWS_AT_ONCE, members[fold].size()); ++at) {
                     const std::size_t i = members[fold][at];
@@ -785,32 +797,19 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
                     for (std::size_t k = 0; k < cells; ++k) length += values[k];
                     std::fill(joint.begin(), joint.end(), 0.0);
                     const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[x.rows], cells};
-                    table_loops<Index>().add_alphas(values, row, learned.data(), log_counts.data(), classes, alphas,
-                                                    joint.data());
+                    table_loops<Index>().add_alphas(values, row, learned.data(), logs, classes, width, joint.data());
                     std::fill(top.begin(), top.end(), -INF);
-                    double* best = out.data() + (rows + i) * alphas;
-                    for (std::size_t c = 0; c < classes; ++c) {
-                        const double prior = log_priors.data()[fold * classes + c];
-                        const double* totals = log_totals.data() + (fold * classes + c) * alphas;
-                        for (std::size_t a = 0; a < alphas; ++a) {
-                            double& score = joint[c * alphas + a];
-                            score += prior - length * totals[a];
-                            if (score > top[a]) {
-                                top[a] = score;
-                                best[a] = static_cast<double>(c);
-                            }
-                        }
-                    }
-                    for (std::size_t c = 0; c < classes; ++c)
-                        for (std::size_t a = 0; a < alphas; ++a)
-                            powers[c * alphas + a] = joint[c * alphas + a] - top[a];
-                    score_loops().exponentials(powers.data(), powers.size());
                     std::fill(total.begin(), total.end(), 0.0);
                     for (std::size_t c = 0; c < classes; ++c)
-                        for (std::size_t a = 0; a < alphas; ++a) total[a] += powers[c * alphas + a];
+                        score_loops().finish_class(
+                            joint.data() + c * width, log_totals.data() + (fold * classes + c) * alphas,
+                            log_priors.data()[fold * classes + c], length, static_cast<double>(c), alphas, top.data(),
+                            out.data() + (rows + i) * alphas);
+                    for (std::size_t c = 0; c < classes; ++c)
+                        score_loops().add_powers(joint.data() + c * width, top.data(), alphas, total.data());
                     const std::size_t own = static_cast<std::size_t>(codes.data()[i]);
                     for (std::size_t a = 0; a < alphas; ++a) {
-                        out.data()[i * alphas + a] = top[a] + std::log(total[a]) - joint[own * alphas + a];
+                        out.data()[i * alphas + a] = top[a] + std::log(total[a]) - joint[own * width + a];
                         out.data()[(2 * rows + i) * alphas + a] = 1.0 / total[a];
                     }
                 }

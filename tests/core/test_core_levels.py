@@ -179,5 +179,7 @@ def test_information_of_tables_is_that_of_their_shares(shape):
         if total > 0:
             p = table / total
             independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0)
-            expected[at] = sum(p[i] * np.log(p[i] / independent[i]) for i in zip(*np.nonzero(p), strict=True))
+            expected[at] = sum(
+                p[i] * np.log(p[i] / independent[i]) for i in zip(*np.nonzero(p), strict=True)
+            )
     np.testing.assert_allclose(_core.table_information(counts), expected, rtol=1e-12, atol=1e-15)

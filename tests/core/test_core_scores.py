@@ -523,10 +523,11 @@ def test_sums_and_log_factorials_of_rows():
 
 
 @pytest.mark.parametrize("dtype", FIVE)
-def test_many_pseudocounts_are_scored_as_each_by_itself(dtype):
+@pytest.mark.parametrize("several", [1, 4, 8, 13, 1100])
+def test_many_pseudocounts_are_scored_as_each_by_itself(dtype, several):
     rng = np.random.default_rng(16)
     X, y, folds = counts((120, 15), dtype), rng.integers(0, 3, 120), rng.integers(0, 4, 120)
-    alphas = np.array([1e-3, 0.1, 1.0, 30.0])
+    alphas = np.logspace(-3, 1.5, several)
     counted = np.zeros((4, 3, 15))
     np.add.at(counted, (folds, y), X.astype(float))
     whole = counted.sum(axis=0)
@@ -547,6 +548,52 @@ def test_many_pseudocounts_are_scored_as_each_by_itself(dtype):
         )
         np.testing.assert_array_equal(best[:, a], joint.argmax(axis=1))
         np.testing.assert_allclose(confidence[:, a], np.exp(log_proba.max(axis=1)), rtol=1e-9)
+
+
+# ---- many sparse rows, which are checked some at a time
+
+
+def many_sparse_rows():
+    """Return rows of more cells than are checked together, the first longer than that by itself."""
+    X = counts((600, 90), seed=5)
+    X[:, 40:60] = 0
+    X[100:140] = 0
+    return np.hstack([X, np.zeros((600, 9000))])
+
+
+@pytest.mark.parametrize("classes", [2, 20])
+def test_rows_of_all_blocks_are_scored(classes):
+    X = many_sparse_rows()
+    X[0, 90:] = 1
+    table = np.random.default_rng(6).normal(size=(X.shape[1], classes))
+    joint = X @ table
+    rules = np.zeros(classes), NO_TABLE, 0.0, False, np.zeros(classes)
+    found = _core.sparse_table_scores(*csr(X), table, *rules, "joint")
+    assert found[0] == -1
+    np.testing.assert_allclose(found[2], joint, rtol=1e-11, atol=1e-11)
+    best = _core.best_screened(*csr(X), table, np.zeros(classes), 0.0)
+    np.testing.assert_array_equal(best, joint.argmax(axis=1))
+
+
+@pytest.mark.parametrize("row", [0, 550, 599])
+def test_cells_of_any_block_are_checked(row):
+    X, table = many_sparse_rows(), np.random.default_rng(7).normal(size=(9090, 9))
+    rules = np.zeros(9), NO_TABLE, 0.0, False, np.zeros(9)
+    X[row, 3] = -1.0
+    assert _core.sparse_table_scores(*csr(X), table, *rules, "joint")[0] == row
+    assert _core.best_screened(*csr(X), table, np.zeros(9), 0.0) is None
+    X[row, 3] = np.nan
+    found = _core.sparse_table_scores(*csr(X), table, *rules, "joint")[2]
+    np.testing.assert_allclose(found, np.nan_to_num(X) @ table, rtol=1e-11, atol=1e-11)
+    assert _core.best_screened(*csr(X), table, np.zeros(9), 0.0) is None
+    X[row, 3] = 1.0
+    X[row, 9089] = 1.0
+    for call in (
+        lambda: _core.sparse_table_scores(*csr(X), table[:-1], *rules, "joint"),
+        lambda: _core.best_screened(*csr(X), table[:-1], np.zeros(9), 0.0),
+    ):
+        with pytest.raises(ValueError, match="beyond its columns"):
+            call()
 
 
 # ---- threads, instruction sets, arrays that do not fit

@@ -109,7 +109,7 @@ class Combination:
         impossible = np.isneginf(blocks)
         some = impossible.any()
         if some:
-            impossible = impossible.any(axis=2)
+            impossible = np.asarray(impossible.any(axis=2))
             blocks = np.where(impossible[:, :, None], 0.0, blocks)
         # Of one block a plain multiplication is quicker than a product of matrices.
         one = len(self.weights) == 1

@@ -130,11 +130,11 @@ class LengthDiscount:
         """Return a rate with about its best inverse temperature, by Newton's method."""
         part, base, _ = cls(rate).parts(scores)
         possible = np.isfinite(part)
-        rows = np.where(possible, part, 0.0), np.where(possible, base, -np.inf)
-        rows = *rows, codes.astype(np.int32), weights / weights.sum()
+        scored = np.where(possible, part, 0.0), np.where(possible, base, -np.inf)
+        own = codes.astype(np.int32), weights / weights.sum()
         inverse_temperature, best = 1.0, cls(rate)
         for step in range(MAX_STEPS):
-            loss, gradient, curvature = _core.weight_derivatives(*rows, inverse_temperature)
+            loss, gradient, curvature = _core.weight_derivatives(*scored, *own, inverse_temperature)
             if step == 0 or loss < best.log_loss:
                 best = cls(rate, inverse_temperature, loss)
             if curvature <= 0:

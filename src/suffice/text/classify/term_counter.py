@@ -40,14 +40,15 @@ def with_cells(matrix: Any, cells: Any) -> Any:
 def row_sums(matrix: Any) -> Floats:
     """Return what the cells of each row (CSR) add up to, (n,).
 
-    >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0]]))
-    array([4., 0.])
+    >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0], [2, 0, 0], [0, 0, 0]]))
+    array([4., 0., 2., 0.])
     """
-    if not len(matrix.data):
-        return np.zeros(matrix.shape[0])
-    begins = matrix.indptr[:-1]
-    sums = np.add.reduceat(matrix.data, np.minimum(begins, len(matrix.data) - 1), dtype=np.float64)
-    sums[matrix.indptr[1:] == begins] = 0.0
+    begins, ends = matrix.indptr[:-1], matrix.indptr[1:]
+    sums, some = np.zeros(len(begins)), ends > begins
+    if some.any():
+        cells = matrix.data[: matrix.indptr[-1]]
+        # Each sum goes on to where the next begins: rows without cells have no part.
+        sums[some] = np.add.reduceat(cells, begins[some], dtype=np.float64)
     return sums
 
 
@@ -257,8 +258,11 @@ class TermCounter(Counter):
     def hashes(self, rows: Rows) -> Hashes:
         """Return a hash of the terms and counts of each row, whatever columns they have, (n,)."""
         terms = self.vocabulary.terms
-        named = isinstance(terms, Names)
-        names = Documents(terms.letters, terms.begins) if named else [repr(term) for term in terms]
+        names: Any = (
+            Documents(terms.letters, terms.begins)
+            if isinstance(terms, Names)
+            else [repr(term) for term in terms]
+        )
         # The last column of unknown terms, if there is one, has no name.
         return array_hashes(rows.X, np.append(string_hashes(names), np.uint64(1)))
 
