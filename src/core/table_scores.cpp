@@ -48,9 +48,7 @@ struct LinearTable {
 
     template <class T>
     bool is_plain(const T* cells, std::size_t size) const {
-        bool low = false;
-        for (std::size_t at = 0; at < size; ++at) low |= static_cast<double>(cells[at]) < lowest;
-        return !low && check_loops<T>().finite(cells, size);
+        return check_loops<T>().finite_from(cells, size, lowest);
     }
 
     // Add any row to sums (C,), its cells given by value(at) and column(at); say whether it can be
@@ -250,27 +248,12 @@ class RoundedTable {
     // Write the scores of a row in units of `score_step`, but for what all classes share, to scores
     // (columns,); return how large its steps are together.
     template <class T, class Index>
-    double score(const T* data, const StoredCells<Index>& row, std::vector<float>& factors, float* scores) const {
+    double score(const T* data, const StoredCells<Index>& row, std::vector<double>& buffer, std::vector<float>& factors,
+                 float* scores) const {
         if (factors.size() < row.cells) factors.resize(row.cells);
-        double lanes[4] = {};
-        auto weight = [&](std::size_t at) {
-            const double x = static_cast<double>(data[at]);
-            return fine ? x : x * steps[static_cast<std::size_t>(row.indices[at])];
-        };
-        std::size_t at = 0;
-        for (; at + 4 <= row.cells; at += 4) {
-            for (std::size_t l = 0; l < 4; ++l) {
-                const double one = weight(at + l);
-                lanes[l] += std::abs(one);
-                factors[at + l] = static_cast<float>(one);
-            }
-        }
-        for (; at < row.cells; ++at) {
-            lanes[0] += std::abs(weight(at));
-            factors[at] = static_cast<float>(weight(at));
-        }
-        const double size = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        const double* cells = as_doubles(data, row.cells, buffer);
         const TableLoops<Index>& loops = table_loops<Index>();
+        const double size = loops.to_factors(cells, row, fine ? nullptr : steps.data(), factors.data());
         if (!fine) {
             loops.add_coarse(factors.data(), row, codes_, columns, scores);
             return size;
@@ -319,6 +302,7 @@ std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices
             std::vector<char> taken(ranges.count(), 1);
             in_parallel(ranges.count(), [&](std::size_t range) {
                 std::vector<float> scores(rounded.columns), factors;
+                std::vector<double> buffer;
                 x.each_block(ranges.start(range), ranges.stop(range), [&](std::size_t start, std::size_t stop) {
                     require_within(x.is_within(start, stop, table.shape(0)));
                     if (!model.is_plain(x.data + x.indptr[start], x.cells(start, stop))) {
@@ -328,7 +312,7 @@ std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices
                     for (std::size_t i = start; i < stop; ++i) {
                         const Index first = x.indptr[i];
                         const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[stop], x.cells(i, i + 1)};
-                        const double size = rounded.score(x.data + first, row, factors, scores.data());
+                        const double size = rounded.score(x.data + first, row, buffer, factors, scores.data());
                         const float largest_score =
                             round_loops().add_prior(scores.data(), rounded.score_step(), prior.data(), classes);
                         // Half a step a count, a little more because steps were divided by as products
