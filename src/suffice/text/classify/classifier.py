@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Interval, StrOptions
+from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.schema import Field, Schema
 from suffice.engines.plan import CountingPlan
@@ -524,7 +525,10 @@ class TextClassifier(TallyClassifier):
                 continue
             if fitted is None:
                 first = learning.learn_first(batch, batch.classes[:0], closed=False)
-                fitted = self._with_sample(TextFitted.of(first), batch.rows)
+                fitted = TextFitted.of(first)
+                if self._needs_rows:
+                    hashes = fitted.term_counter.hashes(batch.rows)
+                    fitted = fitted.with_first_sample(batch.rows, hashes)
             else:
                 kept = self._keep(fitted, batch, forget=False)
                 fitted = learning.learn(fitted, batch, kept)
@@ -541,15 +545,11 @@ class TextClassifier(TallyClassifier):
             found = found.keep_terms(kept)
             rows = replace(rows, X=found.term_counter.take_rows(rows.X, kept))
         found.check_words()
-        found = self._with_sample(self._with_model(found, waits=False), rows)
-        return self._calibrate(found, rows) if self._needs_rows else found
-
-    def _with_sample(self, fitted: TextFitted, rows: Rows) -> TextFitted:
-        """Return the fitted value with the first documents, if some are to be kept."""
+        found = self._with_model(found, waits=False)
         if not self._needs_rows:
-            return fitted
-        hashes = fitted.term_counter.hashes(rows)
-        return fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
+            return found
+        hashes = found.term_counter.hashes(rows)
+        return self._calibrate(found.with_first_sample(rows, hashes), rows, hashes=hashes)
 
     def _keep(self, before: Any, batch: Any, *, forget: bool) -> learning.Kept:
         if before.sample is None:
@@ -563,13 +563,21 @@ class TextClassifier(TallyClassifier):
         return self._with_model(kept, waits=False).grow_stale()
 
     def _calibrate(
-        self, fitted: Any, rows: Rows, *, complete: bool = True, measure: bool = True
+        self,
+        fitted: Any,
+        rows: Rows,
+        *,
+        complete: bool = True,
+        measure: bool = True,
+        hashes: Hashes | None = None,
     ) -> TextFitted:
         found: TextFitted = fitted
         if len(found.classes) == 1:
             return found  # every answer is the one class
         if self.refine is None:
-            return calibrate_documents(found, self.alpha, rows, complete=complete, measure=measure)
+            hashes = found.term_counter.hashes(rows) if hashes is None else hashes
+            asked = {"complete": complete, "measure": measure}
+            return calibrate_documents(found, self.alpha, rows, hashes, **asked)
         return found.replace(refinement=fit_refinement(replace(rows, X=found.known_rows(rows.X))))
 
     def _check_mergeable(self, other: Any) -> tuple[TextFitted, TextFitted]:
