@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Interval, StrOptions
+from suffice.data.plain_rows import read_text
 from suffice.data.rows import Rows
 from suffice.data.schema import Field, Schema
 from suffice.engines.plan import CountingPlan
@@ -32,6 +33,7 @@ from suffice.generative.importance import (
     note_at_fit,
     note_on_rows,
 )
+from suffice.generative.row_buffer import Codes, RowReader
 from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation, find_classes
@@ -56,6 +58,7 @@ from suffice.text.classify.term_counter import (
     labelled_batches,
     term_counts,
 )
+from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
 from suffice.text.vectorize.vocabulary import Vocabulary
@@ -65,6 +68,8 @@ from suffice.validation.importance import Importance
 
 # What helps where no losses were measured.
 CURE = "fit with calibrate='folds' and without refine, or call importance(X, y)"
+# How many documents of a stream wait at most, to be counted together.
+MAX_DOCUMENTS_WAITING = 1_000
 # Parameters that decide what rows of counts are made of documents.
 ROW_SETTINGS = ("ngrams", "words", "unknown")
 
@@ -571,6 +576,29 @@ class TextClassifier(TallyClassifier):
         if self.refine is None:
             return calibrate_documents(found, self.alpha, rows, complete=complete, measure=measure)
         return found.replace(refinement=fit_refinement(replace(rows, X=found.known_rows(rows.X))))
+
+    # One document at a time.
+
+    def _one_row(self, x: Any) -> Any:
+        if isinstance(x, str):
+            return x
+        raise InputError(
+            f"x is a {type(x).__name__}. Give one document as a str; partial_fit and forget take "
+            "several."
+        )
+
+    def _read_one(self, fitted: Any, x: Any) -> Any:
+        return self._read(fitted, self._one_row(x))
+
+    def _row_reader(self, fitted: Any) -> RowReader | None:
+        # A function of the user's may refuse a document.
+        return read_text if type(fitted.term_counter.analyzer) is WordAnalyzer else None
+
+    def _room(self, fitted: Any) -> int:
+        return MAX_DOCUMENTS_WAITING
+
+    def _learn_waiting(self, fitted: Any, cells: list[Any], codes: Codes) -> Fitted:
+        return self._learn(fitted, cells, fitted.classes[codes], None, None)
 
     def _check_mergeable(self, other: Any) -> tuple[TextFitted, TextFitted]:
         mine = self._check_fitted()
