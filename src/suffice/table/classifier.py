@@ -705,8 +705,13 @@ class GenerativeClassifier(TallyClassifier):
         return room if fitted.stream is None else min(room, streams.rows_before_decision(fitted))
 
     def _learn_waiting(self, fitted: Any, cells: list[Any], codes: Codes) -> TableFitted:
-        names = fitted.counter.schema.given
-        columns = dict(zip(names, map(list, zip(*cells, strict=True)), strict=True))
+        columns: dict[str, Any] = {}
+        for field, column in zip(
+            fitted.counter.schema.fields, zip(*cells, strict=True), strict=True
+        ):
+            # What numbers are held as matters only while types of columns may change.
+            plain = fitted.stream is None and field.kind in ("number", "integer")
+            columns[field.name] = np.array(column, np.float64) if plain else list(column)
         return self._learn(fitted, columns, fitted.classes[codes], None, None)
 
     def _check_mergeable(self, other: Any) -> tuple[Fitted, Fitted]:
