@@ -14,9 +14,11 @@ from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
 from suffice.engines.sample import Sample
+from suffice.engines.spark import count_frame
 from suffice.errors import InputError, SourceError, SufficeError, SufficeWarning, warn_caller
 from suffice.sources import Source, Unit, open_source
 from suffice.sources.source import read_ahead
+from suffice.sources.spark import SparkSource
 from suffice.sources.tables import SpooledSource
 
 if TYPE_CHECKING:
@@ -148,9 +150,12 @@ def count_source(
     source.check_columns(plan.columns)
     progress.begin(f"Counting {source.name}", source.rows)
     tally = PlanTally(learner, plan, counts)
-    for unit in read_ahead(source.units(plan.columns, levels=plan.level_columns)):
-        tally = count_unit(learner, tally, unit, forget=forget)
-        progress.add(unit.table.num_rows)
+    if isinstance(source, SparkSource):
+        tally = count_frame(learner, tally, source, forget=forget)
+    else:
+        for unit in read_ahead(source.units(plan.columns, levels=plan.level_columns)):
+            tally = count_unit(learner, tally, unit, forget=forget)
+            progress.add(unit.table.num_rows)
     if not tally.rows:
         raise SourceError(
             f"{source.name} has no row with a target in column {plan.target!r} "

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Interval, StrOptions
+from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.schema import Field, Schema
 from suffice.engines.plan import CountingPlan
@@ -608,6 +609,10 @@ class TextClassifier(TallyClassifier):
     def _unit_batch(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Batch:
         counter, matrix = cast(TermCounter, counts.counter).learn(X.column(0))
         return self._label(counter, matrix, y, weights)
+
+    def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
+        batch = self._unit_batch(counts, X, y, weights)
+        return batch.counter.hashes(batch.rows)
 
     def _bare(self, counts: ClassCounts) -> TextFitted:
         groups = counts.counted
