@@ -212,7 +212,7 @@ def test_weights_are_fitted_to_the_sample_and_rows_are_kept(few):
     assert model.combination_.method == "blocks"
     assert not model.weights_stale_
     assert not model._fitted.sample.complete
-    assert 300 < len(model._fitted.sample) <= FEW + 1
+    assert 300 < len(model._fitted.sample) <= FEW
     refreshed = model.refresh_weights()
     assert np.isfinite(refreshed.combination_.held_out_log_loss)
 
@@ -607,7 +607,7 @@ def test_bad_sources_are_refused_and_the_model_stays(name, method, few, tmp_path
 def test_an_error_names_the_place_of_the_rows(few, tmp_path):
     path = write_parquet(TABLE, tmp_path)
     with open_source(path) as rows:
-        sampled = set(rows.sample(("price",), FEW + 1)["price"].to_pylist())
+        sampled = set(rows.sample(("price",), FEW).table["price"].to_pylist())
     prices = TABLE["price"].to_pylist()
     odd = next(row for row in range(1500, 1800) if prices[row] not in sampled)
     prices[odd] = np.inf

@@ -162,11 +162,15 @@ def test_a_source_is_read_again_in_the_same_order_and_units_can_be_skipped(kind,
         assert [unit.table.to_pylist() for unit in rows.units(NAMES)] == first
         assert [unit.table.to_pylist() for unit in rows.units(NAMES, skip=2)] == first[2:]
         assert len(first) > 2
-        once = rows.sample(NAMES, 100)
+        once, complete = rows.sample(NAMES, 100)
         assert once.num_rows == pytest.approx(100, abs=4)
-        assert rows.sample(NAMES, 100).to_pylist() == once.to_pylist()
-        everything = rows.sample(NAMES, 5000)
+        assert not complete
+        assert rows.sample(NAMES, 100).table.to_pylist() == once.to_pylist()
+        known = as_sorted(table)
+        assert all(row in known for row in as_sorted(once))
+        everything, complete = rows.sample(NAMES, ROWS)
         assert everything.num_rows == ROWS
+        assert complete
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "duckdb relation"])
@@ -190,7 +194,7 @@ def test_every_row_is_as_likely_to_be_in_the_sample_of_a_stream():
     for seed in range(200):
         order = np.random.default_rng(seed).permutation(300)
         units = [source.Unit(table.take(order[at : at + 50]), "", at) for at in range(0, 300, 50)]
-        drawn[sample_units(iter(units), 60)["row"].to_numpy()] += 1
+        drawn[sample_units(iter(units), 60).table["row"].to_numpy()] += 1
     assert drawn.mean() == 40
     assert np.abs(drawn - 40).max() < 6 * np.sqrt(200 * 0.2 * 0.8)
 
@@ -198,7 +202,7 @@ def test_every_row_is_as_likely_to_be_in_the_sample_of_a_stream():
 def test_a_sample_of_parquet_has_rows_of_every_row_group(tmp_path):
     pq.write_table(pa.table({"row": range(10_000)}), tmp_path / "a.parquet", row_group_size=1000)
     with open_source(tmp_path / "a.parquet") as rows:
-        found = rows.sample(("row",), 200)["row"].to_numpy()
+        found = rows.sample(("row",), 200).table["row"].to_numpy()
     assert set(found // 1000) == set(range(10))
     assert len(found) == pytest.approx(200, abs=10)
 

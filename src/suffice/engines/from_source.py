@@ -100,8 +100,7 @@ def make_plan(
 
 def _sample(reading: CountingPlan, source: Source) -> tuple[CountingPlan, Sample]:
     """Return a sample of a source, and how it was read."""
-    # One row more than is wanted tells whether there are more.
-    table = source.sample(reading.columns, SAMPLE_ROWS + 1)
+    table, complete = source.sample(reading.columns, SAMPLE_ROWS)
     if source.strings:
         reading = replace(reading, target_format=_target_format(reading.target, table))
     X, y, weights, left_out = reading.split(table)
@@ -110,7 +109,6 @@ def _sample(reading: CountingPlan, source: Source) -> tuple[CountingPlan, Sample
             f"Column {reading.target!r} of {source.name} is null in all {left_out:,} rows that "
             "were looked at, so there is nothing to learn. Name another target."
         )
-    complete = table.num_rows <= SAMPLE_ROWS
     if complete:
         warn_left_out(reading.target, X.num_rows, left_out, source)
     return reading, Sample(X, y, weights, source.declared, complete)
@@ -118,7 +116,7 @@ def _sample(reading: CountingPlan, source: Source) -> tuple[CountingPlan, Sample
 
 def take_sample(plan: CountingPlan, source: Source, rows: int) -> Sample:
     """Return up to `SAMPLE_ROWS` rows of a source, read by a plan; `rows` were counted in all."""
-    X, y, weights, _ = plan.split(source.sample(plan.columns, SAMPLE_ROWS))
+    X, y, weights, _ = plan.split(source.sample(plan.columns, SAMPLE_ROWS).table)
     return Sample(X, y, weights, source.declared, X.num_rows == rows)
 
 
@@ -126,7 +124,7 @@ def read_target(plan: CountingPlan, source: Source) -> CountingPlan:
     """Return the plan with the format of a target whose cells are strings, as those of CSV are."""
     if not source.strings or plan.target_format is not None:
         return plan
-    table = source.sample((plan.target,), SAMPLE_ROWS)
+    table, _ = source.sample((plan.target,), SAMPLE_ROWS)
     return replace(plan, target_format=_target_format(plan.target, table))
 
 

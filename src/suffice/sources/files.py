@@ -7,13 +7,21 @@ import glob
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from suffice.data.frames import check_unique_names
 from suffice.errors import InputError, SourceError
-from suffice.sources.source import UNIT_ROWS, Source, Unit, in_units, sample_units
+from suffice.sources.source import (
+    UNIT_ROWS,
+    Drawn,
+    Source,
+    Unit,
+    concat_tables,
+    in_units,
+    sample_units,
+)
 
 # The format of a file by how its name ends, compression aside.
 FORMATS = {
@@ -200,27 +208,84 @@ class ParquetSource(FileSource):
         except Exception as error:
             raise _damaged(fragment.path, error, f", row group {at}") from error
 
-    def sample(self, columns: Sequence[str], size: int) -> Any:
+    def sample(self, columns: Sequence[str], size: int) -> Drawn:
         """Return a random run of consecutive rows of each row group, as long as its share."""
-        if self.rows <= size:
+        rows = self.rows
+        if rows <= size:
             return sample_units(self.units(columns), size)
         rng = np.random.default_rng(0)
-        share = size / self.rows
-        runs = self._runs(columns, share, rng)
-        return sample_units(runs, size)
-
-    def _runs(
-        self, columns: Sequence[str], share: float, rng: np.random.Generator
-    ) -> Iterator[Unit]:
+        parts = []
         for fragment in self._fragments(self._dataset):
-            for at in range(fragment.num_row_groups):
-                rows = fragment.metadata.row_group(at).num_rows
-                # The fraction of a row that is left over is a row with that probability.
-                length = int(rows * share + rng.random())
-                first = int(rng.integers(0, rows - length + 1))
-                if length:
-                    table = self._read(self._dataset, fragment, at, columns)
-                    yield Unit(table.slice(first, length), fragment.path, first)
+            runs = _draw_runs(fragment, size / rows, rng)
+            if runs:
+                parts.append(self._read_runs(fragment, runs, columns))
+        return Drawn(concat_tables(parts), False)
+
+    def _read_runs(self, fragment: Any, runs: list[Run], columns: Sequence[str]) -> Any:
+        """Return runs of rows of a file: by DuckDB, which passes over the pages between them."""
+        import duckdb
+        import pyarrow as pa
+
+        schema = pa.schema([self._dataset.schema.field(name) for name in columns])
+        try:
+            return _runs_by_duckdb(fragment, runs, schema)
+        except (duckdb.Error, pa.ArrowException):
+            # Of a type, or in a place, that DuckDB does not know: whole row groups are read.
+            tables = [
+                self._read(self._dataset, fragment, run.group, columns).slice(run.first, run.rows)
+                for run in runs
+            ]
+            return concat_tables(tables)
+
+
+class Run(NamedTuple):
+    """Consecutive rows of a row group."""
+
+    group: int
+    first: int
+    """the first of them, counted from the first of the group"""
+    rows: int
+    begin: int
+    """the number of the group's first row in its file"""
+
+
+def _draw_runs(fragment: Any, share: float, rng: np.random.Generator) -> list[Run]:
+    """Return a run of each row group of a file, as long as this share of it."""
+    found, begin = [], 0
+    for group in range(fragment.num_row_groups):
+        rows = fragment.metadata.row_group(group).num_rows
+        # The fraction of a row that is left over is a row with that probability.
+        length = int(rows * share + rng.random())
+        first = int(rng.integers(0, rows - length + 1))
+        if length:
+            found.append(Run(group, first, length, begin))
+        begin += rows
+    return found
+
+
+def _runs_by_duckdb(fragment: Any, runs: list[Run], schema: Any) -> Any:
+    """Return runs of rows of a Parquet file, its partition's columns among them."""
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    own = [name for name in schema.names if name in fragment.physical_schema.names]
+    names = ", ".join(map(quote, own)) or "NULL"
+    begins = [(run.begin + run.first, run.rows) for run in runs]
+    places = " OR ".join(
+        f"file_row_number BETWEEN {begin} AND {begin + rows - 1}" for begin, rows in begins
+    )
+    file = f"read_parquet({_literal(fragment.path)}, file_row_number = true)"
+    with duckdb.connect() as connection:
+        found = connection.sql(f"SELECT {names} FROM {file} WHERE {places}").to_arrow_table()
+    keys = ds.get_partition_keys(fragment.partition_expression)
+    columns = [
+        found.column(field.name)
+        if field.name in own
+        else pa.array([keys.get(field.name)] * len(found))
+        for field in schema
+    ]
+    return pa.table(columns, names=schema.names).cast(schema)
 
 
 def _alike(one: Any, other: Any) -> bool:

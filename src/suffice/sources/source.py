@@ -30,6 +30,15 @@ class Unit(NamedTuple):
     """the number of its first row in what `where` names"""
 
 
+class Drawn(NamedTuple):
+    """Rows that stand for all rows of a source."""
+
+    table: Any
+    """a pyarrow.Table"""
+    complete: bool
+    """whether these are all rows"""
+
+
 class Source(ABC):
     """Rows with named columns, read in units, as often as asked, in the same order.
 
@@ -76,8 +85,8 @@ class Source(ABC):
         Columns of `levels` have few different strings: they may come as dictionaries.
         """
 
-    def sample(self, columns: Sequence[str], size: int) -> Any:
-        """Return about `size` rows that stand for all, as a pyarrow.Table; all if they are fewer.
+    def sample(self, columns: Sequence[str], size: int) -> Drawn:
+        """Return about `size` rows that stand for all; all if they are fewer.
 
         Every row is as likely to be drawn as any other, by a generator with a fixed seed.
         """
@@ -99,8 +108,8 @@ class Source(ABC):
                 )
 
 
-def sample_units(units: Iterator[Unit], size: int) -> Any:
-    """Return `size` rows of all units, every row as likely as any other, as a pyarrow.Table.
+def sample_units(units: Iterator[Unit], size: int) -> Drawn:
+    """Return `size` rows of all units, every row as likely as any other.
 
     Each row draws a number, and those of the lowest numbers are kept, in their order.
     """
@@ -108,19 +117,20 @@ def sample_units(units: Iterator[Unit], size: int) -> Any:
 
     rng = np.random.default_rng(0)
     kept: list[Any] = []
-    keys = np.empty(0)
+    keys, rows = np.empty(0), 0
     for unit in units:
         own = rng.random(len(unit.table))
+        rows += len(own)
         limit = keys.max() if len(keys) >= size else np.inf
         some = np.flatnonzero(own < limit)
         kept.append(unit.table.take(pa.array(some)))
         keys = np.concatenate([keys, own[some]])
         if len(keys) >= 2 * size:
             kept, keys = _lowest(kept, keys, size)
-    if not kept:
+    if not rows:
         raise InputError("The source has no rows, so there is nothing to learn. Give some.")
-    kept, _ = _lowest(kept, keys, size)
-    return kept[0]
+    kept, keys = _lowest(kept, keys, size)
+    return Drawn(kept[0], rows <= size)
 
 
 def _lowest(tables: list[Any], keys: Any, size: int) -> tuple[list[Any], Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.data.frames import library_of
 from suffice.errors import InputError
-from suffice.sources.source import UNIT_ROWS, Source, Unit, in_units
+from suffice.sources.source import UNIT_ROWS, Drawn, Source, Unit, in_units
 
 # What the types of columns that are declared categories are called (pandas, polars).
 DECLARED = ("categor", "enum")
@@ -44,13 +44,13 @@ class TableSource(Source):
         for first in range(skip * UNIT_ROWS, self.rows, UNIT_ROWS):
             yield Unit(some.slice(first, UNIT_ROWS), self.name, first)
 
-    def sample(self, columns: Sequence[str], size: int) -> Any:
+    def sample(self, columns: Sequence[str], size: int) -> Drawn:
         """Return random rows, in their order."""
         some = self.table.select(list(columns))
         if self.rows <= size:
-            return some
+            return Drawn(some, True)
         at = np.sort(np.random.default_rng(0).choice(self.rows, size, replace=False))
-        return some.take(at)
+        return Drawn(some.take(at), False)
 
 
 def _declared(table: Any) -> set[str]:
