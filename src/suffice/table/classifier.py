@@ -75,6 +75,7 @@ from suffice.table.rows import (
 from suffice.table.structure.families import IGNORE, string_formats
 from suffice.table.structure.search import choose_structure
 from suffice.table.structure.settings import SearchSettings
+from suffice.table.to_sql import table_sql
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
@@ -334,6 +335,26 @@ class GenerativeClassifier(TallyClassifier):
         """
         fitted = self._check_ready()
         return explain_row(fitted, self._read(fitted, row).table, target, against)
+
+    def to_sql(
+        self, table: str | tuple[str, ...], dialect: str = "duckdb", reasons: bool = False
+    ) -> str:
+        """Return one SELECT that scores the rows of a table where they are (docs: sql).
+
+        Its result has all columns of the table, `p_CLASS` for each class, and `label`.
+
+        Parameters
+        ----------
+        table : str, or tuple of str
+            The name of a table or view, or its schema and name. Names are quoted as they are.
+        dialect : {"duckdb", "sqlite", "postgresql", "spark", "mysql", "bigquery", "snowflake", \
+"sqlserver"}
+        reasons : bool
+            Whether to add the three blocks of columns that matter most, `reason_1` to `reason_3`,
+            and what each adds to the log-odds of the label against the second most probable
+            class, `reason_1_value` to `reason_3_value`.
+        """
+        return table_sql(self._check_ready(), table, dialect, reasons=reasons)
 
     def importance(self, X: Any = None, y: Any = None, sample_weight: Any = None) -> Importance:
         """Return how much each column matters: log-loss without it, dependence on the label.
