@@ -7,7 +7,6 @@ import socket
 import sqlite3
 import subprocess
 import tempfile
-import warnings
 
 import pytest
 
@@ -80,41 +79,4 @@ def postgresql_port():
     subprocess.run(start, check=True, **quiet)
     yield port
     subprocess.run([*control, "-m", "immediate", "stop"], check=True, **quiet)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@pytest.fixture(scope="session")
-def spark():
-    """Return a Spark of this process with two threads and little memory."""
-    sql = pytest.importorskip("pyspark.sql")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java: `make engines` installs it")
-    folder = tempfile.mkdtemp(prefix="suffice_spark_")
-    settings = {
-        "spark.api.mode": "classic",
-        "spark.driver.memory": "1g",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.default.parallelism": "1",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.warehouse.dir": folder,
-        "spark.log.level": "ERROR",
-        # Compiling long expressions takes longer than the few rows of a test.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
-    builder = sql.SparkSession.builder.master("local[2]").appName("suffice")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    with warnings.catch_warnings():
-        # pyspark's own imports warn of other packages' old names.
-        warnings.simplefilter("ignore")
-        session = builder.getOrCreate()
-    yield session
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session.stop()
     shutil.rmtree(folder, ignore_errors=True)

@@ -50,7 +50,9 @@ class KeptRows:
         at = np.flatnonzero(some)
         weights = np.ones(len(at)) if weights is None else np.asarray(weights, float)[at]
         table = X.take(at).append_column(LABEL, y.take(at))
-        return self.lowest([table.append_column(WEIGHT, [weights]).append_column(HASH, [hashes[at]])])
+        return self.lowest(
+            [table.append_column(WEIGHT, [weights]).append_column(HASH, [hashes[at]])]
+        )
 
     def lowest(self, tables: Sequence[Any]) -> Any:
         """Return the rows of several tables, equal ones as one; of more than are kept, the lowest.
@@ -80,4 +82,8 @@ class KeptRows:
 
 def split_kept(table: Any) -> tuple[Any, Any, Any]:
     """Return features, labels and weights of rows that `KeptRows` has taken."""
-    return table.drop_columns([LABEL, WEIGHT, HASH]), table.column(LABEL), table.column(WEIGHT).to_numpy()
+    return (
+        table.drop_columns([LABEL, WEIGHT, HASH]),
+        table.column(LABEL),
+        table.column(WEIGHT).to_numpy(),
+    )

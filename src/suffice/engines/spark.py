@@ -47,7 +47,7 @@ def count_frame(
     """
     plan, sample = known.plan, known.counts.kept_sample
     kept = None if sample is None else KeptRows.of(sample, forget=forget)
-    fresh = clone(learner)
+    fresh: LearnsFromSources = clone(learner)
     counted = source.select(plan.columns).mapInArrow(_counting(fresh, plan, kept), SCHEMA)
     add = _adding(fresh, kept)
     for _ in range(LEVELS):
@@ -66,9 +66,7 @@ def count_frame(
     counts = known.counts
     if rows[0].num_rows:
         counts = learner._count_rows(counts, plan, *rows, forget)
-    return PlanTally(
-        learner, plan, total.counts.with_kept_of(counts), total.rows, total.left_out
-    )
+    return PlanTally(learner, plan, total.counts.with_kept_of(counts), total.rows, total.left_out)
 
 
 def _counting(
@@ -162,6 +160,7 @@ def use_task() -> int:
     from pyspark import TaskContext
 
     context = TaskContext.get()
+    assert context is not None
     if VARIABLE not in os.environ:
         set_threads(context.cpus())
     return int(context.partitionId())

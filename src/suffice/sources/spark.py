@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from suffice.data.frames import check_unique_names
 from suffice.errors import InputError, SourceError, SufficeError
 from suffice.sources.databases import select_text, table_name
-from suffice.sources.source import Source, Unit, without_credentials
+from suffice.sources.source import Drawn, Source, Unit, without_credentials
 
 # How much of what Spark says of an error is repeated.
 MAX_SAID = 300
@@ -27,9 +24,18 @@ def open_spark(source: Any, table: Any = None, query: str | None = None) -> Spar
                 "give a session."
             )
         return SparkSource(source)
-    text = select_text(table, query, lambda name: f"`{name.replace('`', '``')}`")
+    text = select_text(table, query, quote_name)
     with spark_errors(table_name(table, query, "Spark")):
         return SparkSource(source.sql(text))
+
+
+def quote_name(name: str) -> str:
+    """Return the name of a column or table as Spark's SQL has it.
+
+    >>> quote_name("a.b")
+    '`a.b`'
+    """
+    return f"`{name.replace('`', '``')}`"
 
 
 class SparkSource(Source):
@@ -79,23 +85,18 @@ class SparkSource(Source):
             "them to files, and give the path."
         )
 
-    def sample(self, columns: Sequence[str], size: int) -> Any:
-        """Return random rows, which are collected here; all if they are no more than `size`."""
+    def sample(self, columns: Sequence[str], size: int) -> Drawn:
+        """Return about `size` random rows, which are collected here; all if they are fewer."""
         some = self.select(columns)
         with spark_errors(self.name):
             rows = some.count()
-            # So large a share gives fewer than `size` rows less than once in a thousand million.
-            share = (size + 6 * math.sqrt(size)) / max(rows, 1)
-            table = some.sample(fraction=min(share, 1.0), seed=0).toArrow()
-            while share < 1 and table.num_rows < size:
-                share *= 2
-                table = some.sample(fraction=min(share, 1.0), seed=0).toArrow()
+            complete = rows <= size
+            if not complete:
+                some = some.sample(fraction=size / rows, seed=0)
+            table = some.toArrow()
         if not table.num_rows:
             raise InputError("The source has no rows, so there is nothing to learn. Give some.")
-        if table.num_rows > size:
-            at = np.random.default_rng(0).choice(table.num_rows, size, replace=False)
-            table = table.take(np.sort(at))
-        return table.rename_columns(list(columns))
+        return Drawn(table.rename_columns(list(columns)), complete)
 
 
 @contextmanager

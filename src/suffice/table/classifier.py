@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -555,7 +555,7 @@ class GenerativeClassifier(TallyClassifier):
 
     def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
         batch = self._unit_batch(counts, X, y, weights)
-        return cell_hashes(batch.rows.X.table, counts.counter.columns)
+        return cell_hashes(batch.rows.X.table, cast(TableCounter, counts.counter).columns)
 
     def _fit_sample(self, features: tuple[str, ...], sample: Sample) -> TableFitted:
         batch = self._sample_batch(sample)

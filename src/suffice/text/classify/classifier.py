@@ -612,7 +612,7 @@ class TextClassifier(TallyClassifier):
 
     def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
         batch = self._unit_batch(counts, X, y, weights)
-        return batch.counter.hashes(batch.rows)
+        return cast(TermCounter, batch.counter).hashes(batch.rows)
 
     def _bare(self, counts: ClassCounts) -> TextFitted:
         groups = counts.counted
