@@ -17,7 +17,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import classifiers, linear_models, one_row, text, validation
+from benchmarks import classifiers, linear_models, one_row, sources, text, validation
 from benchmarks.measure import Result
 from suffice import __version__
 from suffice.threads import get_threads
@@ -30,6 +30,7 @@ MODULES = {
     "validation": validation,
     "text": text,
     "one_row": one_row,
+    "sources": sources,
 }
 # Times below this are given in microseconds.
 SHORT = 0.001

@@ -2,14 +2,12 @@
 
 import importlib.util
 import os
-import shutil
 import sys
-import tempfile
-import warnings
 from functools import partial
 from pathlib import Path
 
 import pytest
+from databases import spark  # noqa: F401
 from hypothesis import HealthCheck, settings
 
 import suffice
@@ -78,43 +76,3 @@ def instruction_sets():
     some = names[: names.index(widest) + 1]
     yield [partial(_core.use_instruction_set, name) for name in some]
     _core.use_instruction_set(widest)
-
-
-@pytest.fixture(scope="session")
-def spark():
-    """Return a Spark of this process with two threads and little memory."""
-    sql = pytest.importorskip("pyspark.sql")
-    if shutil.which("java") is None:
-        pytest.skip("Spark needs Java: `make engines` installs it")
-    folder = tempfile.mkdtemp(prefix="suffice_spark_")
-    settings = {
-        "spark.api.mode": "classic",
-        "spark.driver.memory": "1g",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        # What may come to the driver: a job that has more to say fails.
-        "spark.driver.maxResultSize": "4m",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "1",
-        "spark.default.parallelism": "1",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.warehouse.dir": folder,
-        "spark.log.level": "OFF",
-        # Compiling long expressions takes longer than the few rows of a test.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    }
-    # Two threads; a task may fail twice.
-    builder = sql.SparkSession.builder.master("local[2,3]").appName("suffice")
-    for key, value in settings.items():
-        builder = builder.config(key, value)
-    with warnings.catch_warnings():
-        # pyspark's own imports warn of other packages' old names.
-        warnings.simplefilter("ignore")
-        session = builder.getOrCreate()
-    yield session
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session.stop()
-    shutil.rmtree(folder, ignore_errors=True)

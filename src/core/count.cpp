@@ -150,7 +150,7 @@ auto moments(AnyRows X, In<std::int32_t, 1> codes, In<double, 1> weights, In<dou
         {classes, classes, cells, cells, cells},
         [&](const auto* block, std::size_t start, std::size_t size, const Sums<5>& sums) {
             const auto& loops = moment_loops<std::decay_t<decltype(*block)>>();
-            const MomentSums parts{sums[0], sums[1], sums[2], sums[3], sums[4]};
+            const MomentSums parts{classes, sums[0], sums[1], sums[2], sums[3], sums[4]};
             // A long block is read once: what is missing or infinite shows in its sums.
             if (size > BLOCK) {
                 loops.add_whole(block, codes.data() + start, rows.weights_from(start), size, columns, origin.data(),

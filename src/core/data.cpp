@@ -44,6 +44,7 @@ auto with_integers(const AnyVector& labels, Work&& work) {
 std::optional<std::tuple<Out<std::int64_t>, Out<std::int32_t>>> encode_integers(AnyVector labels,
                                                                                 std::size_t max_span) {
     const std::size_t rows = labels.shape(0);
+    require(max_span <= std::size_t(1) << 31, "a span beyond 32-bit codes");
     if (rows == 0) return std::nullopt;
     const Ranges ranges(rows, 1);
     bool found = false;
@@ -55,12 +56,12 @@ std::optional<std::tuple<Out<std::int64_t>, Out<std::int32_t>>> encode_integers(
         found = with_integers(labels, [&](const auto* y, std::ptrdiff_t step) {
             using T = std::decay_t<decltype(*y)>;
             std::vector<std::pair<T, T>> ends(ranges.count());
-            in_parallel(ranges.count(), [&](std::size_t range) {
-                T least = y[static_cast<std::ptrdiff_t>(ranges.start(range)) * step], most = least;
-                for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i) {
-                    const T label = y[static_cast<std::ptrdiff_t>(i) * step];
-                    least = std::min(least, label);
-                    most = std::max(most, label);
+            in_parallel(ranges.count(), [&, y, step](std::size_t range) {
+                const T* label = y + static_cast<std::ptrdiff_t>(ranges.start(range)) * step;
+                T least = *label, most = *label;
+                for (std::size_t left = ranges.stop(range) - ranges.start(range); left > 0; --left, label += step) {
+                    least = std::min(least, *label);
+                    most = std::max(most, *label);
                 }
                 ends[range] = {least, most};
             });
@@ -76,13 +77,14 @@ std::optional<std::tuple<Out<std::int64_t>, Out<std::int32_t>>> encode_integers(
             const std::size_t span =
                 static_cast<std::size_t>(static_cast<std::uint64_t>(most) - static_cast<std::uint64_t>(least)) + 1;
             std::unique_ptr<std::atomic<bool>[]> present(new std::atomic<bool>[span]());
-            auto place = [&](std::size_t i) {
-                return static_cast<std::size_t>(static_cast<std::int64_t>(y[static_cast<std::ptrdiff_t>(i) * step]) -
-                                                low);
-            };
-            in_parallel(ranges.count(), [&](std::size_t range) {
-                for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i) {
-                    std::atomic<bool>& mark = present[place(i)];
+            in_parallel(ranges.count(), [&, y, step](std::size_t range) {
+                const std::size_t start = ranges.start(range), stop = ranges.stop(range);
+                const T* label = y + static_cast<std::ptrdiff_t>(start) * step;
+                std::int32_t* code = codes.data();
+                std::atomic<bool>* marks = present.get();
+                for (std::size_t i = start; i < stop; ++i, label += step) {
+                    code[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(*label) - low);
+                    std::atomic<bool>& mark = marks[code[i]];
                     if (!mark.load(std::memory_order_relaxed)) mark.store(true, std::memory_order_relaxed);
                 }
             });
@@ -92,10 +94,13 @@ std::optional<std::tuple<Out<std::int64_t>, Out<std::int32_t>>> encode_integers(
                 code_of[at] = static_cast<std::int32_t>(classes.size());
                 classes.push_back(low + static_cast<std::int64_t>(at));
             }
-            in_parallel(ranges.count(), [&](std::size_t range) {
-                for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i)
-                    codes.data()[i] = code_of[place(i)];
-            });
+            // Labels without gaps are numbered by their places.
+            if (classes.size() < span) {
+                in_parallel(ranges.count(), [&](std::size_t range) {
+                    for (std::size_t i = ranges.start(range); i < ranges.stop(range); ++i)
+                        codes.data()[i] = code_of[static_cast<std::size_t>(codes.data()[i])];
+                });
+            }
             return true;
         });
     }

@@ -11,6 +11,8 @@
 
 #include "blas.h"
 #include "loops/checks.h"
+#include "loops/logistic.h"
+#include "loops/single_precision.h"
 #include "module.h"
 #include "scores.h"
 
@@ -19,23 +21,22 @@ namespace {
 
 constexpr std::int64_t NONE = -1;
 
-// Score dense rows block by block: score(block, rows, finite, joint) returns a refused row or -1.
+// Score dense rows block by block: score(block, rows, room, joint) returns a refused row or -1. The
+// room is for their cells, with those up to a multiple of lanes.
 template <class Score>
 Answers answer_blocks(const AnyRows& X, const In<double, 1>& log_prior, const std::string& answer, Score&& score) {
     const std::size_t columns = X.shape(1), classes = log_prior.shape(0);
     return with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
-        const auto& loops = check_loops<T>();
         return answer_rows(x.rows, columns, log_prior, answer_of(answer),
                            [&](std::size_t start, std::size_t stop, double* joint) -> std::int64_t {
                                std::vector<T> buffer(x.room(SCORE_ROWS));
-                               std::vector<double> across(SCORE_ROWS * columns);
+                               std::vector<double> room(SCORE_ROWS * (columns + SCORE_LANES));
                                for (std::size_t first = start; first < stop; first += SCORE_ROWS) {
                                    const std::size_t last = std::min(first + SCORE_ROWS, stop);
                                    const T* block = x.block(first, last, buffer.data());
-                                   const bool finite = loops.finite(block, (last - first) * columns);
-                                   const std::int64_t bad = score(block, last - first, finite, across.data(),
-                                                                  joint + (first - start) * classes);
+                                   const std::int64_t bad =
+                                       score(block, last - first, room.data(), joint + (first - start) * classes);
                                    if (bad != NONE) return static_cast<std::int64_t>(first - start) + bad;
                                }
                                return NONE;
@@ -43,9 +44,15 @@ Answers answer_blocks(const AnyRows& X, const In<double, 1>& log_prior, const st
     });
 }
 
+template <class T>
+bool is_finite(const T* block, std::size_t rows, std::size_t columns) {
+    return check_loops<T>().finite(block, rows * columns);
+}
+
 // The first row with an infinite cell, or -1.
 template <class T>
 std::int64_t first_infinite(const T* block, std::size_t rows, std::size_t columns) {
+    if (is_finite(block, rows, columns)) return NONE;
     if constexpr (!std::is_integral_v<T>)
         for (std::size_t at = 0; at < rows * columns; ++at)
             if (std::isinf(block[at])) return static_cast<std::int64_t>(at / columns);
@@ -57,6 +64,45 @@ void require_classes(const In<double, 2>& parameters, const AnyRows& X, const In
             "rows, classes and parameters do not fit");
 }
 
+// Parameters (C, d) of few independent normals, with zeros up to a multiple of lanes, and what
+// scores rows of them as they lie: with few classes that takes less time than to lay rows across.
+struct FewNormals {
+    static constexpr std::size_t MOST = 4;  // classes
+
+    std::size_t classes, columns, step;
+    std::vector<double> mean, precision, zeros, ones;
+
+    FewNormals(const In<double, 2>& means, const In<double, 2>& precisions)
+        : classes(means.shape(0)),
+          columns(means.shape(1)),
+          step((columns + SCORE_LANES - 1) / SCORE_LANES * SCORE_LANES),
+          mean(classes * step),
+          precision(classes * step),
+          zeros(columns),
+          ones(columns, 1.0) {
+        for (std::size_t c = 0; c < classes; ++c) {
+            std::copy_n(means.data() + c * columns, columns, mean.data() + c * step);
+            std::copy_n(precisions.data() + c * columns, columns, precision.data() + c * step);
+        }
+    }
+
+    // Add scores of a block to joint, and say whether all are finite. If so, all cells were; else
+    // joint is as it was.
+    template <class T>
+    bool add(const T* block, std::size_t rows, const double* constant, const double* log_prior, double* room,
+             double* joint) const {
+        for (std::size_t first = 0; first < rows; first += STRIP_ROWS) {
+            const std::size_t here = std::min(STRIP_ROWS, rows - first);
+            standardize_loop<T>()(block + first * columns, here, columns, zeros.data(), ones.data(), room, step);
+            score_loops().add_few_normal(room, here, step, mean.data(), precision.data(), constant, classes,
+                                         joint + first * classes);
+        }
+        if (check_loops<double>().finite(joint, rows * classes)) return true;
+        for (std::size_t i = 0; i < rows; ++i) std::copy_n(log_prior, classes, joint + i * classes);
+        return false;
+    }
+};
+
 // Independent normals: sum_j log_norm - (x - mean)^2 precision / 2; all parameters (C, d). Missing
 // values are passed over.
 Answers normal_scores(AnyRows X, In<double, 2> mean, In<double, 2> precision, In<double, 2> log_norm,
@@ -65,30 +111,32 @@ Answers normal_scores(AnyRows X, In<double, 2> mean, In<double, 2> precision, In
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
     std::vector<double> constant(classes), zeros(columns);
     for (std::size_t at = 0; at < classes * columns; ++at) constant[at / columns] += log_norm.data()[at];
-    return answer_blocks(X, log_prior, answer,
-                         [&](const auto* block, std::size_t rows, bool finite, double* across, double* joint) {
-                             if (finite) {
-                                 lay_across(block, rows, columns, zeros.data(), across);
-                                 score_loops().add_normal(across, rows, columns, mean.data(), precision.data(),
-                                                          constant.data(), classes, joint);
-                                 return NONE;
-                             }
-                             for (std::size_t i = 0; i < rows; ++i) {
-                                 for (std::size_t c = 0; c < classes; ++c) {
-                                     double total = 0.0;
-                                     for (std::size_t j = 0; j < columns; ++j) {
-                                         const double cell = static_cast<double>(block[i * columns + j]);
-                                         const std::size_t at = c * columns + j;
-                                         if (cell != cell) continue;
-                                         if (std::isinf(cell)) return static_cast<std::int64_t>(i);
-                                         const double d = cell - mean.data()[at];
-                                         total += log_norm.data()[at] - 0.5 * d * d * precision.data()[at];
-                                     }
-                                     joint[i * classes + c] += total;
-                                 }
-                             }
-                             return NONE;
-                         });
+    const FewNormals few(mean, precision);
+    return answer_blocks(X, log_prior, answer, [&](const auto* block, std::size_t rows, double* room, double* joint) {
+        if (classes <= FewNormals::MOST && few.add(block, rows, constant.data(), log_prior.data(), room, joint))
+            return NONE;
+        if (is_finite(block, rows, columns)) {
+            lay_across(block, rows, columns, zeros.data(), room);
+            score_loops().add_normal(room, rows, columns, mean.data(), precision.data(), constant.data(), classes,
+                                     joint);
+            return NONE;
+        }
+        for (std::size_t i = 0; i < rows; ++i) {
+            for (std::size_t c = 0; c < classes; ++c) {
+                double total = 0.0;
+                for (std::size_t j = 0; j < columns; ++j) {
+                    const double cell = static_cast<double>(block[i * columns + j]);
+                    const std::size_t at = c * columns + j;
+                    if (cell != cell) continue;
+                    if (std::isinf(cell)) return static_cast<std::int64_t>(i);
+                    const double d = cell - mean.data()[at];
+                    total += log_norm.data()[at] - 0.5 * d * d * precision.data()[at];
+                }
+                joint[i * classes + c] += total;
+            }
+        }
+        return NONE;
+    });
 }
 
 // Independent Student-t's: log_norm - (degrees + 1)/2 log(1 + (x - location)^2 precision / degrees);
@@ -97,36 +145,35 @@ Answers student_scores(AnyRows X, In<double, 2> location, In<double, 2> precisio
                        In<double, 2> log_norm, In<double, 1> log_prior, const std::string& answer) {
     for (const auto* one : {&location, &precision, &degrees, &log_norm}) require_classes(*one, X, log_prior);
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
-    return answer_blocks(X, log_prior, answer,
-                         [&](const auto* block, std::size_t rows, bool finite, double*, double* joint) {
-                             const std::int64_t bad = finite ? NONE : first_infinite(block, rows, columns);
-                             for (std::size_t i = 0; i < rows && bad == NONE && columns > 0; ++i) {
-                                 for (std::size_t c = 0; c < classes; ++c) {
-                                     double total = 0.0;
-                                     // Neighbours with the same degrees share one logarithm, of the product of 1 +
-                                     // term. What it has beyond 1 is kept: with many degrees 1 would hide the digits of
-                                     // terms.
-                                     double beyond = 0.0, shared = degrees.data()[c * columns];
-                                     for (std::size_t j = 0; j < columns; ++j) {
-                                         const double cell = static_cast<double>(block[i * columns + j]);
-                                         const std::size_t at = c * columns + j;
-                                         if (cell != cell) continue;
-                                         total += log_norm.data()[at];
-                                         const double d = cell - location.data()[at];
-                                         const double term = d * d * precision.data()[at] / degrees.data()[at];
-                                         if (degrees.data()[at] != shared || (1.0 + beyond) * (1.0 + term) > 1e290) {
-                                             total -= 0.5 * (shared + 1.0) * std::log1p(beyond);
-                                             shared = degrees.data()[at];
-                                             beyond = term;  // which may be infinite
-                                         } else {
-                                             beyond += term + beyond * term;
-                                         }
-                                     }
-                                     joint[i * classes + c] += total - 0.5 * (shared + 1.0) * std::log1p(beyond);
-                                 }
-                             }
-                             return bad;
-                         });
+    return answer_blocks(X, log_prior, answer, [&](const auto* block, std::size_t rows, double*, double* joint) {
+        const std::int64_t bad = first_infinite(block, rows, columns);
+        for (std::size_t i = 0; i < rows && bad == NONE && columns > 0; ++i) {
+            for (std::size_t c = 0; c < classes; ++c) {
+                double total = 0.0;
+                // Neighbours with the same degrees share one logarithm, of the product of 1 +
+                // term. What it has beyond 1 is kept: with many degrees 1 would hide the digits of
+                // terms.
+                double beyond = 0.0, shared = degrees.data()[c * columns];
+                for (std::size_t j = 0; j < columns; ++j) {
+                    const double cell = static_cast<double>(block[i * columns + j]);
+                    const std::size_t at = c * columns + j;
+                    if (cell != cell) continue;
+                    total += log_norm.data()[at];
+                    const double d = cell - location.data()[at];
+                    const double term = d * d * precision.data()[at] / degrees.data()[at];
+                    if (degrees.data()[at] != shared || (1.0 + beyond) * (1.0 + term) > 1e290) {
+                        total -= 0.5 * (shared + 1.0) * std::log1p(beyond);
+                        shared = degrees.data()[at];
+                        beyond = term;  // which may be infinite
+                    } else {
+                        beyond += term + beyond * term;
+                    }
+                }
+                joint[i * classes + c] += total - 0.5 * (shared + 1.0) * std::log1p(beyond);
+            }
+        }
+        return bad;
+    });
 }
 
 // A multivariate t with diagonal scale: location, precision and log_precision (C, d), degrees (C,);
@@ -138,28 +185,27 @@ Answers joint_student_scores(AnyRows X, In<double, 2> location, In<double, 2> pr
     const std::size_t classes = log_prior.shape(0), columns = X.shape(1);
     require(degrees.shape(0) == classes && norms.shape(0) == classes && norms.shape(1) == columns + 1,
             "classes and parameters do not fit");
-    return answer_blocks(
-        X, log_prior, answer, [&](const auto* block, std::size_t rows, bool finite, double*, double* joint) {
-            const std::int64_t bad = finite ? NONE : first_infinite(block, rows, columns);
-            for (std::size_t i = 0; i < rows && bad == NONE; ++i) {
-                for (std::size_t c = 0; c < classes; ++c) {
-                    double squares = 0.0, logs = 0.0;
-                    std::size_t seen = 0;
-                    for (std::size_t j = 0; j < columns; ++j) {
-                        const double cell = static_cast<double>(block[i * columns + j]);
-                        if (cell != cell) continue;
-                        const double d = cell - location.data()[c * columns + j];
-                        squares += d * d * precision.data()[c * columns + j];
-                        logs += log_precision.data()[c * columns + j];
-                        ++seen;
-                    }
-                    const double free = degrees.data()[c];
-                    const double tail = 0.5 * (free + static_cast<double>(seen)) * std::log(1.0 + squares / free);
-                    joint[i * classes + c] += norms.data()[c * (columns + 1) + seen] + 0.5 * logs - tail;
+    return answer_blocks(X, log_prior, answer, [&](const auto* block, std::size_t rows, double*, double* joint) {
+        const std::int64_t bad = first_infinite(block, rows, columns);
+        for (std::size_t i = 0; i < rows && bad == NONE; ++i) {
+            for (std::size_t c = 0; c < classes; ++c) {
+                double squares = 0.0, logs = 0.0;
+                std::size_t seen = 0;
+                for (std::size_t j = 0; j < columns; ++j) {
+                    const double cell = static_cast<double>(block[i * columns + j]);
+                    if (cell != cell) continue;
+                    const double d = cell - location.data()[c * columns + j];
+                    squares += d * d * precision.data()[c * columns + j];
+                    logs += log_precision.data()[c * columns + j];
+                    ++seen;
                 }
+                const double free = degrees.data()[c];
+                const double tail = 0.5 * (free + static_cast<double>(seen)) * std::log(1.0 + squares / free);
+                joint[i * classes + c] += norms.data()[c * (columns + 1) + seen] + 0.5 * logs - tail;
             }
-            return bad;
-        });
+        }
+        return bad;
+    });
 }
 
 // ---- Correlated features ------------------------------------------------------------------------
@@ -220,7 +266,7 @@ CompleteAnswers answer_complete(const AnyRows& X, const In<double, 1>& centre, c
 
 // Columns of a lower triangular factor that are multiplied together: the first ones have no need
 // of the cells after them.
-constexpr std::size_t PANEL = 32;
+constexpr std::size_t PANEL = 12;
 
 // product (d, rows) = factor (d, d), lower triangular, times across (d, SCORE_ROWS).
 void multiply_lower(const Blas& blas, const double* factor, const double* across, std::size_t columns,
@@ -328,51 +374,10 @@ CompleteAnswers linear_scores(AnyRows X, In<double, 1> centre, In<double, 2> wei
 
 // ---- The best class in single precision ---------------------------------------------------------
 
-// Half a unit in the last place of single precision, and what double precision is off by.
-constexpr double UNIT = 1.0 / (1 << 24), DOUBLE = 1.0 / (std::int64_t(1) << 40);
-// What a number too small for single precision is off by, and a distance whose square is.
-const double TINY = std::ldexp(1.0, -148), TINY_DISTANCE = std::ldexp(1.0, -70);
-
-// The parameters of `whitened_scores` in single precision; sizes (C, 2) are the Euclidean norms of
-// each class's factor and offset, constant (C,) includes the log prior.
-struct SinglePrecision {
-    In<double, 1> centre;
-    In<float, 3> factors;
-    In<float, 2> offsets;
-    In<double, 1> scale, degrees, constant;
-    In<double, 2> sizes;
-
-    // Least and most of the scores of a class, given its squared distances in single precision. A
-    // product of d terms is off by at most (d + 4) u |z| |T| (u half a unit in the last place, |.|
-    // Euclidean norms), so each distance, and with it each score, lies in a known interval.
-    void bound(std::size_t c, const float* squares, const double* norms, std::size_t columns, double* lower,
-               double* upper) const {
-        const double unit = static_cast<double>(columns + 4) * UNIT, d = static_cast<double>(columns);
-        const double factor_size = sizes.data()[2 * c], offset_size = sizes.data()[2 * c + 1];
-        const double free = degrees.shape(0) > 0 ? degrees.data()[c] : 0.0;
-        const double top = constant.data()[c], spare = DOUBLE * std::abs(top);
-        for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
-            const double radius = std::sqrt(static_cast<double>(squares[i]));
-            double slack = unit * (norms[i] * factor_size + radius);
-            slack += 4.0 * UNIT * (radius + 2.0 * offset_size);
-            slack += TINY_DISTANCE + TINY * d * (norms[i] + factor_size + 1.0);
-            const double near = radius - slack > 0.0 ? radius - slack : 0.0, far = radius + slack;
-            lower[i] = far * far * scale.data()[c];
-            upper[i] = near * near * scale.data()[c];
-        }
-        for (std::size_t i = 0; i < SCORE_ROWS && free > 0.0; ++i) {
-            lower[i] = (free + d) * std::log1p(lower[i] / free);
-            upper[i] = (free + d) * std::log1p(upper[i] / free);
-        }
-        for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
-            lower[i] = lower[i] * (-0.5 * (1.0 + DOUBLE)) + (top - spare);
-            upper[i] = upper[i] * (-0.5 * (1.0 - DOUBLE)) + (top + spare);
-        }
-    }
-};
-
 // The best class of every row that single precision leaves no doubt about, -1 of the others. Where
-// it answers, double precision gives the same.
+// it answers, double precision gives the same. Parameters are those of `whitened_scores`; sizes
+// (C, 2) are the Euclidean norms of each class's factor and offset, constant (C,) includes the log
+// prior.
 auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> factors, In<float, 2> offsets,
                               In<double, 1> scale, In<double, 1> degrees, In<double, 1> constant, In<double, 2> sizes) {
     const std::size_t classes = offsets.shape(0), columns = X.shape(1), size = X.shape(0);
@@ -382,9 +387,9 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
     require(scale.shape(0) == classes && constant.shape(0) == classes, "classes and parameters do not fit");
     require(sizes.shape(0) == classes && sizes.shape(1) == 2, "classes and norms do not fit");
     require(degrees.shape(0) == 0 || degrees.shape(0) == classes, "classes and degrees do not fit");
-    const SinglePrecision model{centre, factors, offsets, scale, degrees, constant, sizes};
     auto best = make_array<std::int64_t>({size}, false);
     const Blas& library = blas();
+    const SinglePrecisionLoops& loops = single_precision_loops();
     nb::gil_scoped_release release;
     with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
@@ -393,19 +398,13 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
             std::vector<T> buffer(x.room(SCORE_ROWS));
             std::vector<double> wide(columns * SCORE_ROWS), norms(SCORE_ROWS);
             std::vector<float> across(columns * SCORE_ROWS), product(columns * SCORE_ROWS), squares(SCORE_ROWS);
-            std::vector<double> lower(classes * SCORE_ROWS), upper(classes * SCORE_ROWS);
+            const std::size_t bounds_size = std::max<std::size_t>(1, classes) * SCORE_ROWS;
+            std::vector<double> lower(bounds_size), upper(bounds_size);
+            std::vector<std::int64_t> found(SCORE_ROWS);
             for (std::size_t first = ranges.start(range); first < ranges.stop(range); first += SCORE_ROWS) {
                 const std::size_t last = std::min(first + SCORE_ROWS, ranges.stop(range));
                 lay_across(x.block(first, last, buffer.data()), last - first, columns, centre.data(), wide.data());
-                std::fill(norms.begin(), norms.end(), 0.0);
-                for (std::size_t j = 0; j < columns; ++j) {
-                    for (std::size_t i = 0; i < SCORE_ROWS; ++i) {
-                        const double cell = wide[j * SCORE_ROWS + i];
-                        norms[i] += cell * cell;
-                        across[j * SCORE_ROWS + i] = static_cast<float>(cell);
-                    }
-                }
-                for (double& norm : norms) norm = std::sqrt(norm);
+                loops.narrow(wide.data(), columns, across.data(), norms.data());
                 for (std::size_t c = 0; c < classes; ++c) {
                     for (std::size_t low = 0; low < columns; low += PANEL) {
                         const std::size_t high = low + PANEL + PANEL / 2 > columns ? columns : low + PANEL;
@@ -416,19 +415,13 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
                     }
                     score_loops().add_single_squares(product.data(), columns, offsets.data() + c * columns,
                                                      squares.data());
-                    model.bound(c, squares.data(), norms.data(), columns, lower.data() + c * SCORE_ROWS,
+                    const ScoreBounds bounds{sizes.data()[2 * c], sizes.data()[2 * c + 1], scale.data()[c],
+                                             constant.data()[c], degrees.shape(0) > 0 ? degrees.data()[c] : 0.0};
+                    loops.bound(bounds, squares.data(), norms.data(), columns, lower.data() + c * SCORE_ROWS,
                                 upper.data() + c * SCORE_ROWS);
                 }
-                for (std::size_t i = 0; i < last - first; ++i) {
-                    std::size_t top = 0;
-                    for (std::size_t c = 1; c < classes; ++c)
-                        if (lower[c * SCORE_ROWS + i] > lower[top * SCORE_ROWS + i]) top = c;
-                    // Written so that a bound that is NaN (a missing value, an infinite cell) is doubt.
-                    bool sure = norms[i] < std::numeric_limits<double>::infinity();
-                    for (std::size_t c = 0; c < classes; ++c)
-                        sure = sure && (c == top || upper[c * SCORE_ROWS + i] < lower[top * SCORE_ROWS + i]);
-                    best.data()[first + i] = sure ? static_cast<std::int64_t>(top) : NONE;
-                }
+                loops.decide(lower.data(), upper.data(), norms.data(), classes, found.data());
+                std::copy_n(found.data(), last - first, best.data() + first);
             }
         });
     });

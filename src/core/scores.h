@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "loops/scores.h"
+#include "prefetch.h"
 #include "threads.h"
 
 namespace suffice {
@@ -71,6 +72,9 @@ Answers answer_rows(std::size_t rows, std::size_t cost, const In<double, 1>& log
 template <class T>
 void lay_across(const T* block, std::size_t rows, std::size_t columns, const double* centre, double* across) {
     constexpr std::size_t TILE = 8;  // a line of cache, read and written whole
+    // A loop across rows waits for each of them: rows are asked for in order, as they lie.
+    const char* bytes = reinterpret_cast<const char*>(block);
+    for (std::size_t at = 0; at < rows * columns * sizeof(T); at += 64) prefetch(bytes + at);
     for (std::size_t first = 0; first < columns; first += TILE) {
         const std::size_t last = std::min(first + TILE, columns);
         for (std::size_t i = 0; i < rows; ++i)

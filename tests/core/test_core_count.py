@@ -149,6 +149,23 @@ def test_sums_of_sparse_rows_are_those_of_dense_ones(dtype, index, classes):
     same((refused, *found, sum_xx + implicit * case.origin**2), moments_of(case))
 
 
+@pytest.mark.parametrize("columns", [0, 1, 2, 3, 4, 7, 8, 13, 50, 600])
+@pytest.mark.parametrize("classes", [1, 2, 16, 17])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_moments_of_short_cells_are_those_of_the_same_doubles_to_the_bit(
+    columns, classes, weighted, instruction_sets
+):
+    for dtype in (np.float32, np.int32, np.uint8):
+        case = Case((157, columns, classes), dtype, weighted=weighted)
+        doubles = case.X.astype(np.float64), *case.arguments[1:3], case.origin
+        wanted = [np.asarray(part).tobytes() for part in _core.moments(*doubles)]
+        for use in instruction_sets:
+            use()
+            found = _core.moments(*case.arguments[:3], case.origin)
+            same(found, moments_of(case))
+            assert [np.asarray(part).tobytes() for part in found] == wanted
+
+
 def test_moments_about_an_origin_keep_the_digits_of_data_at_1e8():
     rng = np.random.default_rng(3)
     noise = rng.integers(-1000, 1000, (5000, 3)) / 1024.0  # exact, also far from 0

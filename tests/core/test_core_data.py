@@ -193,6 +193,7 @@ def test_arrays_that_do_not_fit_are_refused():
         lambda: _core.encode_strings(letters, np.array([0, 1]), np.zeros(2, bool), 9),
         lambda: _core.encode_strings(letters, np.array([0.0, 1.0]), none, 9),
         lambda: _core.encode_integers(np.array([0.5]), 9),
+        lambda: _core.encode_integers(np.array([5]), 2**32),
         lambda: _core.group_equal_rows(hashes, np.zeros(2, np.int32), np.empty(0)),
     ]
     for call in refused:

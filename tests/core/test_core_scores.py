@@ -142,6 +142,31 @@ def test_scores_of_independent_normals_and_ts_of_any_shape(shape, missing, range
             check(found, student.sum(axis=2), log_prior, kind, rtol=1e-8)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 9, 50])
+@pytest.mark.parametrize("classes", [1, 2, 4, 5])
+def test_normals_of_few_and_of_more_classes_score_odd_rows_beside_others(columns, classes):
+    rng = np.random.default_rng(5)
+    mean, precision = rng.normal(size=(classes, columns)), 0.5 + rng.random((classes, columns))
+    log_norm, log_prior = rng.normal(size=(classes, columns)), prior_of(classes)
+    for rows in (1, 7, 8, 9, 15, 16, 17, 64, 65, 130):
+        X = numbers((rows, columns), seed=rows)
+        far = X.copy()
+        far[rows // 2, columns // 2] = 1e200  # a square beyond all numbers
+        gaps = X.copy()
+        gaps[rows // 2, columns // 2] = np.nan
+        for cells in (X, far, gaps):
+            with np.errstate(over="ignore"):
+                terms = log_norm - (cells[:, None] - mean) ** 2 * precision / 2
+            joint = np.nansum(terms, axis=2) + log_prior
+            found = _core.normal_scores(cells, mean, precision, log_norm, log_prior, "joint")
+            assert found[:2] == (-1, 0)
+            np.testing.assert_allclose(found[2], joint, rtol=1e-12, atol=1e-12)
+        never = np.append(log_prior[1:], -np.inf)
+        found = _core.normal_scores(X, mean, precision, log_norm, never, "joint")[2]
+        wanted = (log_norm - (X[:, None] - mean) ** 2 * precision / 2).sum(axis=2) + never
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+
+
 @pytest.mark.parametrize("dtype", [*FIVE, np.int16, np.uint32])
 @pytest.mark.parametrize("order", ["C", "F", "strided"])
 def test_scores_of_cells_of_any_type_and_order(dtype, order):
@@ -281,11 +306,11 @@ def test_linear_scores_keep_the_digits_of_data_at_1e8(classes):
     check(tuple(found), (X - centre) @ weights.T + bias, 0.0, "joint")
 
 
-@pytest.mark.parametrize("classes", [2, 7])
+@pytest.mark.parametrize("classes", [1, 2, 7])
 @pytest.mark.parametrize("student", [False, True])
-@pytest.mark.parametrize("columns", [2, 50])
+@pytest.mark.parametrize("columns", [2, 12, 18, 19, 50])
 def test_single_precision_answers_only_what_double_precision_answers_too(
-    classes, student, columns, ranges
+    classes, student, columns, ranges, instruction_sets
 ):
     ranges(5000)
     rng = np.random.default_rng(8)
@@ -295,7 +320,11 @@ def test_single_precision_answers_only_what_double_precision_answers_too(
     X[7, 0], X[8, 1] = np.nan, np.inf
     sizes = np.column_stack([np.linalg.norm(factors, axis=(1, 2)), np.linalg.norm(offsets, axis=1)])
     single = factors.astype(np.float32), offsets.astype(np.float32)
-    best = _core.best_in_single_precision(X, centre, *single, scale, degrees, constant, sizes)
+    terms = *single, scale, degrees, constant, sizes
+    best = _core.best_in_single_precision(X, centre, *terms)
+    for use in instruction_sets:
+        use()
+        np.testing.assert_array_equal(_core.best_in_single_precision(X, centre, *terms), best)
     assert best[7] == best[8] == -1
     with np.errstate(invalid="ignore"):
         exact = whitened_joint(X, centre, factors, offsets, scale, degrees, constant).argmax(axis=1)

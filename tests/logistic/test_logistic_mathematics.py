@@ -273,6 +273,31 @@ def test_the_start_is_the_linear_discriminant():
     )
 
 
+def test_of_many_rows_the_start_takes_the_covariance_of_a_sample():
+    X, y = drawn(24, 20_000, 4, 3)
+    rows = Rows(X, y.astype(np.int32), 3, np.linspace(0.5, 1.5, 20_000))
+    whole = standardize_columns(rows, 0.0, intercept=True, full=True)
+    thinned = standardize_columns(rows, 0.0, intercept=True, full=True, every=5)
+    for name in ("centre", "inverse"):
+        found, wanted = getattr(thinned.rows, name), getattr(whole.rows, name)
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(thinned.class_weights, whole.class_weights, rtol=1e-12)
+    np.testing.assert_allclose(thinned.products.weight.sum(), rows.weights[::5].sum())
+    Z = np.column_stack([(X - whole.rows.centre) * whole.rows.inverse, np.ones(20_000)])
+    found, wanted = (Z @ generative_start(one, 0.0).T for one in (thinned, whole))
+    assert 0 < np.abs(found - wanted).max() < 0.1 * np.abs(wanted).max()
+
+
+def test_a_sample_without_some_class_leads_to_the_same_optimum(monkeypatch):
+    rng = np.random.default_rng(25)
+    y = np.arange(9_000) % 2  # every second row is of one class
+    X = rng.normal(size=(9_000, 20)) + 0.3 * y[:, None]
+    thinned = LogisticRegression().fit(X, y)
+    monkeypatch.setattr("suffice.logistic.softmax_fit.ROWS_A_PARAMETER", 10**9)
+    whole = LogisticRegression().fit(X, y)
+    np.testing.assert_allclose(thinned.coef_, whole.coef_, rtol=0, atol=1e-9)
+
+
 def test_newton_needs_few_steps_from_there():
     rng = np.random.default_rng(22)
     y = rng.integers(0, 2, 20_000)

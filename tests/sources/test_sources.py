@@ -342,14 +342,15 @@ def test_units_are_the_same_whatever_sizes_batches_come_in(sizes):
 
 def test_reading_ahead_changes_nothing_and_passes_errors_on():
     units = [source.Unit(pa.table({"x": [at]}), "", at) for at in range(5)]
-    assert list(read_ahead(iter(units))) == units
+    rows = open_source(pa.table({"x": [1]}))
+    assert list(read_ahead(rows, iter(units))) == units
 
     def broken():
         yield units[0]
         raise SourceError("lost")
 
     with pytest.raises(SourceError, match="lost"):
-        list(read_ahead(broken()))
+        list(read_ahead(rows, broken()))
 
 
 # Files that are not as they should be.

@@ -19,5 +19,11 @@ def test_every_family_answers_as_in_python(database, case, estimate):
 
 def test_all_families_together_answer_as_in_python(database):
     model = fitted("everything", "auto", missing="informative")
+    compare(database, model, odd_rows(dict(model.families_)), reasons=False)
+
+
+@pytest.mark.slow
+def test_reasons_are_those_of_python(database):
+    model = fitted("everything", "auto", missing="informative")
     found = compare(database, model, odd_rows(dict(model.families_)))
     compare_reasons(model, odd_rows(dict(model.families_)), found, [1, 40, 100])

@@ -8,8 +8,9 @@
 
 namespace suffice {
 
-// Sums of one range of rows. All but the first two are (C, d).
+// Sums of one range of rows of C classes. All but the first two are (C, d).
 struct MomentSums {
+    std::size_t classes;
     double* row_weight;  // (C,): of all rows
     double* whole;       // (C,): of rows in blocks without missing values
     double* seen;        // of the cells of other blocks

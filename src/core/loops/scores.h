@@ -10,6 +10,9 @@ namespace suffice {
 // Rows that are scored together. They lie in columns, one class or cell after the other, so that
 // what is done to one row is done to its neighbours at the same time.
 constexpr std::size_t SCORE_ROWS = 64;
+// Rows of few classes are scored as they lie, fewer together: beside the rows that come after them
+// they stay in the first cache. Their cells are added up in so many lanes.
+constexpr std::size_t STRIP_ROWS = 16, SCORE_LANES = 8;
 
 struct ScoreLoops {
     // Replace numbers of 0 or less by their exponentials.
@@ -24,6 +27,10 @@ struct ScoreLoops {
     // missing values to joint (rows, C). `across` is (d, SCORE_ROWS).
     void (*add_normal)(const double* across, std::size_t rows, std::size_t columns, const double* mean,
                        const double* precision, const double* constant, std::size_t classes, double* joint);
+    // The same of rows as they lie, `cells` (STRIP_ROWS, step): cells and parameters end with zeros
+    // up to a step that is a multiple of SCORE_LANES.
+    void (*add_few_normal)(const double* cells, std::size_t rows, std::size_t step, const double* mean,
+                           const double* precision, const double* constant, std::size_t classes, double* joint);
     // Write sum_j (across[j] - offset[j])^2 of the rows of a block to squares (SCORE_ROWS,).
     void (*add_squares)(const double* across, std::size_t columns, const double* offset, double* squares);
     void (*add_single_squares)(const float* across, std::size_t columns, const float* offset, float* squares);

@@ -53,7 +53,7 @@ class PairedRows(Rows):
         """Return copies of the rows of these numbers, with their targets."""
         return self._join_targets(self.X[numbers], self.targets[numbers])
 
-    def take(self, numbers: Array) -> PairedRows:
+    def take(self, numbers: Array | slice) -> PairedRows:
         """Return the rows of these numbers."""
         chosen = super().take(numbers)
         return replace(chosen, targets=self.targets[numbers])

@@ -76,8 +76,8 @@ class Rows:
         """Return the weights of some rows, or the empty array if all weigh 1."""
         return self.weights[start:stop] if self.weights.size else self.weights
 
-    def take(self, numbers: Array) -> Self:
-        """Return the rows of these numbers."""
+    def take(self, numbers: Array | slice) -> Self:
+        """Return the rows of these numbers; those of a slice are not copied."""
         return replace(
             self,
             X=self.X[numbers],

@@ -9,7 +9,8 @@ from typing import Any, Self
 
 from sklearn.base import clone
 
-from suffice.engines import from_source
+from suffice.engines import from_source, predicting
+from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
@@ -17,6 +18,8 @@ from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
 from suffice.persist.packing import unpack
+from suffice.sources import Reservoir
+from suffice.sources.source import SqlTable
 from suffice.threads import with_one_blas_thread
 
 
@@ -25,8 +28,9 @@ class LearnsFromSources(ABC):
     """Learning where the rows are: `fit_from`, and the three steps that it consists of.
 
     A source is anything with `__arrow_c_stream__`, a data frame, a pyarrow table, reader or
-    dataset, a path, pattern or folder (Parquet, CSV, JSON Lines, Arrow), a DuckDB relation, or a
-    connection (DuckDB, SQLAlchemy, DB-API) with `table` or `query` (docs: sources).
+    dataset, a path, pattern or folder (Parquet, CSV, JSON Lines, Arrow), a DuckDB relation, a
+    connection (DuckDB, SQLAlchemy, DB-API, Spark) with `table` or `query`, or a Spark data frame
+    (docs: sources).
     """
 
     def fit_from(
@@ -40,6 +44,9 @@ class LearnsFromSources(ABC):
         ignore: Collection[str] = (),
         weight: str | None = None,
         progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int | None = None,
+        in_database: bool | None = None,
     ) -> Self:
         """Learn from the rows of a source and nothing else, without holding them in memory.
 
@@ -56,23 +63,52 @@ class LearnsFromSources(ABC):
         ignore : names of columns to leave out
         weight : name of a column with the weight of each row
         progress : whether to write to stderr how far it is
+        checkpoint : path of a file to keep what was counted of files so far
+            The same call goes on from there after a crash, to exactly the tally of a call that
+            was not interrupted; the file is removed at the end.
+        every : after how many rows the checkpoint is written; a million if not given
+        in_database : whether sums are computed by SQL where the rows are
+            By default those of remote databases are, if SQL can count what the plan says, and
+            those of files and of DuckDB are not, since reading their rows is faster.
         """
         self._validate_params()  # type: ignore[attr-defined]
+        # What decides what is counted is drawn before all rows are; what is fitted to rows beside
+        # the tally can be drawn while they pass by.
+        before = self._plans_from_sample() or (self._needs_sample() and checkpoint is not None)
         with (
             Progress(progress) as note,
-            from_source.rows_of(
-                source, table, query, again=self._needs_sample(), progress=note
-            ) as rows,
+            from_source.rows_of(source, table, query, again=before, progress=note) as rows,
         ):
             names = from_source.choose_features(self, rows, target, weight, features, ignore)
-            reading, sample = from_source.read_roles(self, rows, target, weight, names)
+            reading = from_source.read_roles(self, rows, target, weight, names)
+            sample = from_source.draw_sample(reading, rows) if before else None
             if sample is not None and sample.complete:
+                from_source.warn_left_out(target, sample, rows)
                 fitted = self._fit_sample(names, sample)
             else:
                 plan = from_source.make_plan(self, reading, sample)
-                counts = self._empty_counts(plan)
-                tally = from_source.count_source(self, plan, rows, counts, note)
-                fitted = self._fitted_from(plan, tally.counts, sample)
+                reservoir = None
+                if sample is None and self._needs_sample():
+                    reservoir = Reservoir(from_source.SAMPLE_ROWS)
+                kept = Checkpoint.of(checkpoint, every, rows)
+                tally = from_source.count_source(
+                    clone(self),
+                    plan,
+                    rows,
+                    self._empty_counts(plan),
+                    note,
+                    checkpoint=kept,
+                    in_database=in_database,
+                    reservoir=reservoir,
+                )
+                if reservoir is not None:
+                    sample = from_source.read_sample(plan, reservoir.drawn(), rows)
+                if sample is not None and sample.complete:
+                    fitted = self._fit_sample(names, sample)
+                else:
+                    fitted = self._fitted_from(plan, tally.counts, sample)
+                if kept is not None:
+                    kept.remove()
         return keep_fitted(self, fitted)
 
     def partial_fit_from(
@@ -154,6 +190,52 @@ class LearnsFromSources(ABC):
             tally = from_source.count_source(self, plan, rows, counts, note, forget=forget)
         return tally.counts
 
+    def predict_to(
+        self,
+        source: Any,
+        destination: Any,
+        *,
+        table: Any = None,
+        query: str | None = None,
+        into: str | None = None,
+        features: Sequence[str] | str | None = None,
+        columns: Sequence[str] | None = None,
+        escape_formulas: bool = False,
+        progress: bool = False,
+    ) -> int:
+        """Write predictions for the rows of a source beside their columns; return how many.
+
+        A classifier writes `label` and `p_CLASS` for each class, a regression `prediction`. There
+        is nothing under the final name before all is written.
+
+        Parameters
+        ----------
+        source, table, query, progress : as in `fit_from`
+        destination : path that ends in .parquet, .csv or .jsonl, or a connection
+        into : name of the table to make, with a connection
+        features : which column has the documents of a TextClassifier
+        columns : names of the source's columns to write beside; all if not given
+        escape_formulas : whether to put an apostrophe before strings of a CSV file that a
+            spreadsheet would run as formulas
+        """
+        names = self._learned_columns()
+        with (
+            Progress(progress) as note,
+            from_source.rows_of(source, table, query, again=False, progress=note) as rows,
+        ):
+            if names is None:
+                names = from_source.choose_documents(self, rows, features)
+            return predicting.predict_to(
+                self,
+                rows,
+                destination,
+                into=into,
+                features=names,
+                columns=columns,
+                escape_formulas=escape_formulas,
+                progress=note,
+            )
+
     # The three steps of `fit_from`.
 
     def plan(
@@ -177,7 +259,9 @@ class LearnsFromSources(ABC):
         quiet = Progress(False)
         with from_source.rows_of(source, table, query, again=False, progress=quiet) as rows:
             names = from_source.choose_features(self, rows, target, weight, features, ignore)
-            reading, sample = from_source.read_roles(self, rows, target, weight, names)
+            reading = from_source.read_roles(self, rows, target, weight, names)
+            before = self._plans_from_sample()
+            sample = from_source.draw_sample(reading, rows) if before else None
             return from_source.make_plan(self, reading, sample)
 
     def count(
@@ -188,6 +272,9 @@ class LearnsFromSources(ABC):
         table: Any = None,
         query: str | None = None,
         progress: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        every: int | None = None,
+        in_database: bool | None = None,
     ) -> PlanTally:
         """Return the tally of the rows of a source, counted by a plan. The model stays as it is.
 
@@ -195,7 +282,7 @@ class LearnsFromSources(ABC):
 
         Parameters
         ----------
-        source, table, query, progress : as in `fit_from`
+        source, table, query, progress, checkpoint, every, in_database : as in `fit_from`
         plan : CountingPlan
         """
         self._check_plan(plan)
@@ -204,7 +291,14 @@ class LearnsFromSources(ABC):
             from_source.rows_of(source, table, query, again=False, progress=note) as rows,
         ):
             counts = self._empty_counts(plan)
-            return from_source.count_source(clone(self), plan, rows, counts, note)
+            kept = Checkpoint.of(checkpoint, every, rows)
+            given = plan, rows, counts, note
+            tally = from_source.count_source(
+                clone(self), *given, checkpoint=kept, in_database=in_database
+            )
+        if kept is not None:
+            kept.remove()
+        return tally
 
     def load_tally(self, tally: str | os.PathLike[str] | bytes) -> PlanTally:
         """Return a tally that was saved (`PlanTally.save`), or turned to bytes.
@@ -259,9 +353,13 @@ class LearnsFromSources(ABC):
 
     # What an estimator says.
 
+    def _plans_from_sample(self) -> bool:
+        """Say whether rows decide what is counted."""
+        return False
+
     @abstractmethod
     def _needs_sample(self) -> bool:
-        """Say whether rows are to be looked at before, or beside, the counting of all rows."""
+        """Say whether anything is fitted to rows, beside the tally."""
 
     @abstractmethod
     def _feature_columns(self, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -321,3 +419,15 @@ class LearnsFromSources(ABC):
     @abstractmethod
     def _restored_counts(self, plan: CountingPlan, state: dict[str, Any]) -> Any:
         """Return the counts of what `_saved_counts` has returned, checked."""
+
+    @abstractmethod
+    def _answer_names(self) -> tuple[str, ...]:
+        """Return the names of the columns that predictions have."""
+
+    @abstractmethod
+    def _unit_answers(self, X: Any) -> dict[str, Any]:
+        """Return predictions of rows, a pyarrow.Table, by the names of `_answer_names`."""
+
+    def _counts_in_sql(self, counts: Any, plan: CountingPlan, asked: SqlTable) -> PlanTally | None:
+        """Return the tally of a table in a database; None if SQL cannot count by this plan."""
+        return None

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from suffice.data.columns import column_of
 from suffice.data.schema import Field, Schema
 from suffice.data.string_format import StringFormat
+from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
 from suffice.engines.sample import Sample
 from suffice.engines.spark import count_frame
 from suffice.errors import InputError, SourceError, SufficeError, SufficeWarning, warn_caller
-from suffice.sources import Source, Unit, open_source
-from suffice.sources.source import read_ahead
+from suffice.sources import Reservoir, Source, Unit, open_source
+from suffice.sources.source import Drawn, SqlTable, read_ahead
 from suffice.sources.spark import SparkSource
 from suffice.sources.tables import SpooledSource
 
@@ -75,19 +76,27 @@ def choose_features(
     return learner._feature_columns(tuple(n for n in source.column_names if n not in aside))
 
 
+def choose_documents(
+    learner: LearnsFromSources, source: Source, features: Sequence[str] | str | None
+) -> tuple[str, ...]:
+    """Return the name of the column of documents: the one named, or the only one."""
+    if features is None:
+        return learner._feature_columns(source.column_names)
+    named = (features,) if isinstance(features, str) else tuple(features)
+    source.check_columns(named)
+    return learner._feature_columns(named)
+
+
 def read_roles(
     learner: LearnsFromSources,
     source: Source,
     target: str,
     weight: str | None,
     features: tuple[str, ...],
-) -> tuple[CountingPlan, Sample | None]:
-    """Return how target and weight are read, and a sample of the rows if one is needed."""
+) -> CountingPlan:
+    """Return a plan that says of which columns rows consist, and how the target is read."""
     named = Schema(tuple(Field(name, "number") for name in features))
-    reading = CountingPlan(type(learner).__name__, {}, target, weight, named)
-    if learner._needs_sample() or source.strings:
-        return _sample(reading, source)
-    return reading, None
+    return read_target(CountingPlan(type(learner).__name__, {}, target, weight, named), source)
 
 
 def make_plan(
@@ -98,34 +107,40 @@ def make_plan(
     return replace(reading, **{one.name: getattr(parts, one.name) for one in fields(parts)})
 
 
-def _sample(reading: CountingPlan, source: Source) -> tuple[CountingPlan, Sample]:
-    """Return a sample of a source, and how it was read."""
-    table, complete = source.sample(reading.columns, SAMPLE_ROWS)
-    if source.strings:
-        reading = replace(reading, target_format=_target_format(reading.target, table))
-    X, y, weights, left_out = reading.split(table)
+def draw_sample(reading: CountingPlan, source: Source) -> Sample:
+    """Return a sample of a source."""
+    drawn = source.sample(reading.columns, SAMPLE_ROWS)
+    return read_sample(reading, drawn, source)
+
+
+def read_sample(reading: CountingPlan, drawn: Drawn, source: Source) -> Sample:
+    """Return rows that were drawn, their target and weights read by a plan."""
+    X, y, weights, left_out = reading.split(drawn.table)
     if not X.num_rows:
         raise SourceError(
             f"Column {reading.target!r} of {source.name} is null in all {left_out:,} rows that "
             "were looked at, so there is nothing to learn. Name another target."
         )
-    if complete:
-        warn_left_out(reading.target, X.num_rows, left_out, source)
-    return reading, Sample(X, y, weights, source.declared, complete)
+    return Sample(X, y, weights, source.declared, drawn.complete, left_out)
 
 
 def take_sample(plan: CountingPlan, source: Source, rows: int) -> Sample:
     """Return up to `SAMPLE_ROWS` rows of a source, read by a plan; `rows` were counted in all."""
-    X, y, weights, _ = plan.split(source.sample(plan.columns, SAMPLE_ROWS).table)
-    return Sample(X, y, weights, source.declared, X.num_rows == rows)
+    X, y, weights, left_out = plan.split(source.sample(plan.columns, SAMPLE_ROWS).table)
+    return Sample(X, y, weights, source.declared, X.num_rows == rows, left_out)
 
 
 def read_target(plan: CountingPlan, source: Source) -> CountingPlan:
-    """Return the plan with the format of a target whose cells are strings, as those of CSV are."""
+    """Return the plan with the format of a target whose cells are strings, as those of CSV are.
+
+    It is that of the first unit.
+    """
     if not source.strings or plan.target_format is not None:
         return plan
-    table, _ = source.sample((plan.target,), SAMPLE_ROWS)
-    return replace(plan, target_format=_target_format(plan.target, table))
+    unit = next(source.units((plan.target,)), None)
+    if unit is None:
+        return plan
+    return replace(plan, target_format=_target_format(plan.target, unit.table))
 
 
 def _target_format(target: str, table: Any) -> StringFormat | None:
@@ -143,23 +158,61 @@ def count_source(
     progress: Progress,
     *,
     forget: bool = False,
+    checkpoint: Checkpoint | None = None,
+    in_database: bool | None = None,
+    reservoir: Reservoir | None = None,
 ) -> PlanTally:
-    """Return the tally of all rows of a source, unit by unit, in its order."""
+    """Return the tally of all rows of a source: unit by unit, in its order, or by SQL.
+
+    Rows that are read pass by a reservoir, if there is one.
+    """
     source.check_columns(plan.columns)
+    asked = _sql_table(source, in_database)
+    if asked is not None and checkpoint is None and not forget:
+        progress.begin(f"Counting {source.name} in the database")
+        found = learner._counts_in_sql(counts, plan, asked)
+        if found is not None:
+            return _checked(found, source)
+    if in_database:
+        raise InputError(
+            f"{source.name} cannot be counted in the database by this plan. Leave in_database out, "
+            "to have its rows read."
+        )
     progress.begin(f"Counting {source.name}", source.rows)
-    tally = PlanTally(learner, plan, counts)
+    tally, done = PlanTally(learner, plan, counts), 0
     if isinstance(source, SparkSource):
-        tally = count_frame(learner, tally, source, forget=forget)
-    else:
-        for unit in read_ahead(source.units(plan.columns, levels=plan.level_columns)):
-            tally = count_unit(learner, tally, unit, forget=forget)
-            progress.add(unit.table.num_rows)
+        return _checked(count_frame(learner, tally, source, reservoir, forget=forget), source)
+    if checkpoint is not None:
+        tally, done = checkpoint.resume(learner, plan, tally)
+        progress.add(tally.rows + tally.left_out)
+    units = source.units(plan.columns, levels=plan.level_columns, skip=done)
+    for number, unit in enumerate(read_ahead(source, units), done + 1):
+        tally = count_unit(learner, tally, unit, forget=forget)
+        if reservoir is not None:
+            reservoir.add(unit.table)
+        progress.add(unit.table.num_rows)
+        if checkpoint is not None:
+            checkpoint = checkpoint.write(tally, number)
+    return _checked(tally, source)
+
+
+def _sql_table(source: Source, in_database: bool | None) -> SqlTable | None:
+    """Return how sums are asked for in SQL, if they are to be: not where rows are here anyway."""
+    if in_database is False:
+        return None
+    asked = source.sql_table()
+    return asked if in_database or (asked is not None and not asked.local) else None
+
+
+def _checked(tally: PlanTally, source: Source) -> PlanTally:
+    """Return a tally of some rows; warn of those that were left out."""
+    target = tally.plan.target
     if not tally.rows:
         raise SourceError(
-            f"{source.name} has no row with a target in column {plan.target!r} "
+            f"{source.name} has no row with a target in column {target!r} "
             f"({tally.left_out:,} without), so there is nothing to learn. Check the column."
         )
-    warn_left_out(plan.target, tally.rows, tally.left_out, source)
+    warn_left_out(target, tally, source)
     return tally
 
 
@@ -175,19 +228,23 @@ def count_unit(
     except SourceError:
         raise
     except SufficeError as error:
-        raise SourceError(
-            f"In {unit.where}, rows {unit.first_row:,} to "
-            f"{unit.first_row + unit.table.num_rows - 1:,}: {error}"
-        ) from error
+        raise name_place(unit, error) from error
     rows = tally.rows + X.num_rows
     return replace(tally, counts=counts, rows=rows, left_out=tally.left_out + left_out)
 
 
-def warn_left_out(target: str, rows: int, left_out: int, source: Source) -> None:
+def name_place(unit: Unit, error: SufficeError) -> SourceError:
+    """Return an error with the place of the rows that it is about."""
+    last = unit.first_row + unit.table.num_rows - 1
+    return SourceError(f"In {unit.where}, rows {unit.first_row:,} to {last:,}: {error}")
+
+
+def warn_left_out(target: str, found: PlanTally | Sample, source: Source) -> None:
     """Warn once of rows that have no target."""
-    if left_out:
+    if found.left_out:
+        rows = found.rows if isinstance(found, PlanTally) else found.features.num_rows
         warn_caller(
-            f"{left_out:,} of {rows + left_out:,} rows of {source.name} have no target in column "
-            f"{target!r}, and were left out.",
+            f"{found.left_out:,} of {rows + found.left_out:,} rows of {source.name} have no target "
+            f"in column {target!r}, and were left out.",
             SufficeWarning,
         )

@@ -21,6 +21,8 @@ class Sample(NamedTuple):
     """columns that are categories whatever their strings look like"""
     complete: bool
     """whether these are all rows"""
+    left_out: int = 0
+    """how many rows had no target"""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from suffice.engines.kept_rows import KeptRows, split_kept
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.errors import SourceError, SufficeError
+from suffice.sources import Reservoir
 from suffice.sources.source import in_units
 from suffice.sources.spark import SparkSource, spark_errors
 from suffice.threads import VARIABLE, set_threads
@@ -33,7 +34,12 @@ SCHEMA = "bucket long, part long, tally binary, kept binary, error string"
 
 
 def count_frame(
-    learner: LearnsFromSources, known: PlanTally, source: SparkSource, *, forget: bool
+    learner: LearnsFromSources,
+    known: PlanTally,
+    source: SparkSource,
+    reservoir: Reservoir | None = None,
+    *,
+    forget: bool,
 ) -> PlanTally:
     """Return a tally with all rows of a frame. None of them comes here but those that are kept.
 
@@ -43,7 +49,8 @@ def count_frame(
         A fresh one of its settings travels, with the plan: nothing that was learned.
     known : PlanTally
         Its counts say which rows are kept, and by which levels.
-    source, forget : as in `from_source.count_source`
+    source, reservoir, forget : as in `from_source.count_source`
+        A reservoir gets a sample of the rows, which comes here.
     """
     plan, sample = known.plan, known.counts.kept_sample
     kept = None if sample is None else KeptRows.of(sample, forget=forget)
@@ -60,6 +67,9 @@ def count_frame(
     if last["error"] is not None:
         raise SourceError(last["error"])
     total = known + fresh.load_tally(last["tally"])
+    if reservoir is not None:
+        reservoir.add(source.sample(plan.columns, reservoir.size).table)
+        reservoir.rows = total.rows + total.left_out
     if kept is None:
         return total
     rows = split_kept(_read(last["kept"]))

@@ -750,6 +750,28 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         fitted, groups = self._base_for_source(), counts.counted
         return self._refit(learning.subtract(fitted, counts.counter, groups, counts.kept))
 
+    def _answer_names(self) -> tuple[str, ...]:
+        return ("label", *(f"p_{one}" for one in self._check_ready().classes.tolist()))
+
+    def _unit_answers(self, X: Any) -> dict[str, Any]:
+        import pyarrow as pa
+
+        fitted = self._check_ready()
+        rows = self._read_unit(fitted, X)
+        if fitted.is_calibrated:
+            proba = np.exp(self._log_proba(fitted, rows))
+        else:
+            proba = self._scores(scoring.proba, fitted, rows)
+        best = pa.array(proba.argmax(axis=1), pa.int32())
+        labels = pa.array(fitted.classes.tolist()).take(best)
+        names = self._answer_names()[1:]
+        columns = np.asfortranarray(proba)
+        return {"label": labels, **{name: columns[:, at] for at, name in enumerate(names)}}
+
+    def _read_unit(self, fitted: Fitted, X: Any) -> Any:
+        """Return rows of an Arrow table to score."""
+        return numbers_of(X, fitted.columns.terms())
+
     def _saved_counts(self, plan: CountingPlan, counts: ClassCounts) -> dict[str, Any]:
         return self._state(self._start_of(plan, counts))
 

@@ -249,6 +249,21 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, LearnsFromSources, BaseEs
         with one_blas_thread:
             return self._solve(known.subtract_counted(counts.moments, counts.skipped))
 
+    def _answer_names(self) -> tuple[str, ...]:
+        targets = check_fitted(self).learned.targets
+        if targets.count == 1:
+            return ("prediction",)
+        names = targets.names or tuple(map(str, range(targets.count)))
+        return tuple(f"prediction_{name}" for name in names)
+
+    def _unit_answers(self, X: Any) -> dict[str, Any]:
+        learned, solution = self._check_solved()
+        array = numbers_of(X, learned.columns.terms())
+        rows = self._read_rows(array, Columns(learned.columns.count))
+        with one_blas_thread:
+            found = predict_targets(solution, rows)
+        return {name: found[:, at] for at, name in enumerate(self._answer_names())}
+
     def _saved_counts(self, plan: CountingPlan, counts: PairCounts) -> dict[str, Any]:
         assert counts.moments is not None
         return {"moments": counts.moments, "skipped": counts.skipped}

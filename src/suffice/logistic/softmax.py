@@ -244,11 +244,14 @@ class StandardizedRows(NamedTuple):
 
     rows: SoftmaxLogLikelihood
     moments: Moments
+    """By class."""
     class_weights: Floats
+    products: Moments | None
+    """The same with products of columns, of all rows or of a sample; None if they were not read."""
 
 
 def standardize_columns(
-    rows: Rows, penalty: float, *, intercept: bool, full: bool
+    rows: Rows, penalty: float, *, intercept: bool, full: bool, every: int = 1
 ) -> StandardizedRows:
     """Return the rows measured by their own columns, and the moments that this takes.
 
@@ -265,13 +268,18 @@ def standardize_columns(
     intercept : bool
     full : bool
         Whether dense rows are to be read for products of columns too, and CSR rows centred.
+    every : int
+        Products are those of every so many rows.
     """
-    if full and not rows.sparse:
-        weights, moments, _ = count_complete_rows(rows)
-        pooled = moments.pooled().diagonal()
+    products = None
+    if full and not rows.sparse and every == 1:
+        weights, products, _ = count_complete_rows(rows)
+        moments = products.diagonal()
     else:
         weights, moments = count_moments(rows)
-        pooled = moments.pooled()
+        if full and not rows.sparse:
+            _, products, _ = count_complete_rows(rows.take(slice(None, None, every)))
+    pooled = moments.pooled()
     mean, variance = pooled.mean(), pooled.variance()
     if intercept:
         varies = variance > np.square(ROUNDING * mean)
@@ -283,7 +291,7 @@ def standardize_columns(
     square = np.where(varies, variance, 1.0) + penalty / _mean_variance(weights, shares)
     inverse = np.where(varies, 1 / np.sqrt(square), 0.0)
     return StandardizedRows(
-        SoftmaxLogLikelihood(rows, centre, inverse, intercept), moments, weights
+        SoftmaxLogLikelihood(rows, centre, inverse, intercept), moments, weights, products
     )
 
 
@@ -291,12 +299,14 @@ def generative_start(start: StandardizedRows, penalty: float) -> Floats:
     """Return the weights V of Gaussian classes that share a covariance, from full moments.
 
     W_c = S^-1 mu_c and b_c = ln pi_c - mu_c . W_c / 2 (docs: mathematics, section 4). The penalty
-    is added to S as it would be to the curvature of these classes.
+    is added to S as it would be to the curvature of these classes. Of many rows S is that of a
+    sample: it only has to lead near the optimum.
     """
-    rows, moments, weights = start
-    mean, covariance = mle(moments, tied=True)
+    rows, moments, weights, products = start
+    assert products is not None
+    _, covariance = mle(products, tied=True)
     unit = rows.inverse
-    mean = (mean - rows.centre) * unit
+    mean = (moments.mean() - rows.centre) * unit
     within = covariance[0] * unit[:, None] * unit
     shares = class_proportions(weights, len(rows))
     ridge = penalty * np.square(unit) / _mean_variance(weights, shares)

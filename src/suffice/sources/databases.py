@@ -3,22 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 from suffice.data.frames import library_of
 from suffice.errors import InputError, SourceError
 from suffice.sources.files import quote
-from suffice.sources.source import UNIT_ROWS, Source, Unit, in_units, without_credentials
+from suffice.sources.source import (
+    UNIT_ROWS,
+    Drawn,
+    Source,
+    SqlTable,
+    Unit,
+    concat_tables,
+    in_units,
+    without_credentials,
+)
+
+# Drivers of PostgreSQL, and what SQL of databases is called by their drivers and by SQLAlchemy.
+POSTGRESQL = ("psycopg", "psycopg2", "pg8000")
+DIALECTS = {
+    "sqlite3": "sqlite",
+    **dict.fromkeys(POSTGRESQL, "postgresql"),
+    **dict.fromkeys(("pymysql", "MySQLdb", "mysql"), "mysql"),
+    "snowflake": "snowflake",
+    "pyodbc": "sqlserver",
+    "mssql": "sqlserver",
+    "mariadb": "mysql",
+}
+# What a query is called where it stands for a table.
+ALIAS = "suffice_rows"
 
 
-def select_text(table: Any, query: str | None, quoting: Any) -> str:
-    """Return the SELECT of a table or query; exactly one of the two is given."""
+def quote_back(name: str) -> str:
+    """Return the name of a column as MySQL takes it.
+
+    >>> quote_back("a`b")
+    '`a``b`'
+    """
+    return "`" + name.replace("`", "``") + "`"
+
+
+def from_text(table: Any, query: str | None, quoting: Any) -> str:
+    """Return what stands after FROM for a table or query; exactly one of the two is given."""
     if (table is None) == (query is None):
         raise InputError("A connection needs a table or a query. Give table=, or query=, not both.")
     if query is not None:
-        return query.strip().rstrip(";")
+        return f"({query.strip().rstrip(';')}) AS {ALIAS}"
     parts = table if isinstance(table, tuple) else (table,)
-    return f"SELECT * FROM {'.'.join(quoting(part) for part in parts)}"
+    return ".".join(quoting(part) for part in parts)
 
 
 def table_name(table: Any, query: str | None, library: str) -> str:
@@ -38,7 +71,7 @@ class DuckSource(Source):
         if is_relation:
             self.relation = source
         else:
-            self.relation = self._sql(source, select_text(table, query, quote))
+            self.relation = self._sql(source, f"SELECT * FROM {from_text(table, query, quote)}")
 
     def _sql(self, connection: Any, query: str) -> Any:
         import duckdb
@@ -73,61 +106,61 @@ class DuckSource(Source):
         except (duckdb.Error, pa.ArrowException) as error:
             raise SourceError(f"{self.name} cannot be read: {error}") from error
 
+    def sql_table(self) -> SqlTable:
+        """Return how the rows are asked for sums."""
 
-class CursorSource(Source):
-    """Rows that a database gives through a cursor, once: DB-API and SQLAlchemy."""
+        def run(query: str) -> list[Any]:
+            return list(self.relation.query(ALIAS, query).fetchall())
 
-    one_shot = True
+        return SqlTable("duckdb", ALIAS, run, local=True)
+
+
+class ConnectionSource(Source):
+    """A table or query of a database, through a DB-API connection or SQLAlchemy.
+
+    Each pass asks the database again. Rows come through a cursor of the server's where drivers
+    would otherwise hold all of them.
+    """
+
+    any_thread = False
 
     def __init__(self, source: Any, table: Any, query: str | None) -> None:
         library = library_of(source)
         super().__init__(table_name(table, query, library))
-        self._close: list[Any] = []
+        self._opened = ExitStack()
+        self._is_table = table is not None
         try:
             if library == "sqlalchemy":
-                self._cursor = self._of_sqlalchemy(source, table, query)
+                self._open_sqlalchemy(source)
             else:
-                self._cursor = self._of_connection(source, table, query)
-            self._columns = self._names()
-        except InputError:
+                self._connection, self._library = source, driver_of(source)
+                self.dialect = DIALECTS.get(self._library)
+            self._quote = quote_back if self.dialect == "mysql" else quote
+            self._from = from_text(table, query, self._quote)
+            nothing = f"SELECT * FROM {self._from} WHERE 1 = 0"
+            self._columns = self._names(nothing)
+        except BaseException as error:
             self.close()
-            raise
-        except Exception as error:
-            self.close()
+            if isinstance(error, InputError) or not isinstance(error, Exception):
+                raise
             raise self._lost(error) from error
 
-    def _of_sqlalchemy(self, source: Any, table: Any, query: str | None) -> Any:
-        import sqlalchemy
-
-        connection = source
+    def _open_sqlalchemy(self, source: Any) -> None:
+        """Take the driver's own connection of an engine or connection of SQLAlchemy."""
+        backend = source.dialect.name
+        self.dialect = DIALECTS.get(backend, backend)
         if hasattr(source, "connect") and not hasattr(source, "execute"):
-            connection = source.connect()
-            self._close.append(connection)
-        quoting = connection.dialect.identifier_preparer.quote_identifier
-        text = sqlalchemy.text(select_text(table, query, quoting).replace(":", r"\:"))
-        streaming = connection.execution_options(stream_results=True, max_row_buffer=UNIT_ROWS)
-        result = streaming.execute(text)
-        self._close.append(result)
-        self._keys = tuple(result.keys())
-        return result
+            source = self._opened.enter_context(source.connect())
+        self._connection = source.connection.driver_connection
+        self._library = driver_of(self._connection)
 
-    def _of_connection(self, source: Any, table: Any, query: str | None) -> Any:
-        # PostgreSQL's drivers keep all rows in memory, unless the cursor has a name.
-        named = library_of(source) in ("psycopg", "psycopg2")
-        cursor = source.cursor("suffice") if named else source.cursor()
-        self._close.append(cursor)
-        mysql = library_of(source) in ("pymysql", "MySQLdb", "mysql")
-        quoting = (lambda name: f"`{name.replace('`', '``')}`") if mysql else quote
-        cursor.execute(select_text(table, query, quoting))
-        self._keys = ()
-        return cursor
-
-    def _names(self) -> tuple[str, ...]:
-        if self._keys:
-            return self._keys
-        if self._cursor.description is None:
-            raise InputError(f"{self.name} gives no rows. Give a query that selects some.")
-        return tuple(str(column[0]) for column in self._cursor.description)
+    def _names(self, query: str) -> tuple[str, ...]:
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(query)
+            return tuple(str(column[0]) for column in cursor.description)
+        finally:
+            cursor.close()
 
     def _lost(self, error: Exception) -> SourceError:
         said = without_credentials(error).splitlines()[0] if str(error) else type(error).__name__
@@ -135,49 +168,124 @@ class CursorSource(Source):
 
     def close(self) -> None:
         """Close what was opened here; the caller's connection stays open."""
-        for one in reversed(self._close):
-            one.close()
-        self._close = []
+        self._opened.close()
 
     @property
     def column_names(self) -> tuple[str, ...]:
         """The names of the columns."""
         return self._columns
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self._run(f"SELECT COUNT(*) FROM {self._from}")[0][0])
+
+    def _run(self, query: str) -> list[Any]:
+        """Return all rows of a query: sums, or a sample."""
+        cursor = self._connection.cursor()
+        try:
+            cursor.execute(query)
+            return list(cursor.fetchall())
+        except Exception as error:
+            raise self._lost(error) from error
+        finally:
+            cursor.close()
+
     def units(
         self, columns: Sequence[str], *, levels: Collection[str] = (), skip: int = 0
     ) -> Iterator[Unit]:
-        """Yield the rows, once."""
-        import pyarrow as pa
+        """Yield the rows in the order in which the database gives them."""
+        yield from list_units(self, columns, self._fetch(columns))
 
-        places = [self._columns.index(name) for name in columns]
-        first = 0
-        while True:
+    def _fetch(self, columns: Sequence[str]) -> Iterator[list[Any]]:
+        """Yield rows of cells, many at a time."""
+        query = f"SELECT {', '.join(map(self._quote, columns))} FROM {self._from}"
+        with ExitStack() as stack:
             try:
-                rows = self._cursor.fetchmany(UNIT_ROWS)
+                if self._library == "psycopg":
+                    # Its cursors hold all rows in memory, unless they have a name.
+                    stack.enter_context(self._connection.transaction())
+                    cursor = self._connection.cursor("suffice")
+                else:
+                    cursor = self._connection.cursor()
+                stack.callback(cursor.close)
+                cursor.execute(query)
+                while rows := cursor.fetchmany(UNIT_ROWS):
+                    yield list(rows)
+            except SourceError:
+                raise
             except Exception as error:
                 raise self._lost(error) from error
-            if not rows:
-                return
-            arrays = [
-                self._array(name, [row[at] for row in rows], first)
-                for name, at in zip(columns, places, strict=True)
-            ]
-            yield Unit(pa.table(arrays, names=list(columns)), self.name, first)
-            first += len(rows)
 
-    def _array(self, name: str, cells: list[Any], first: int) -> Any:
-        import pyarrow as pa
+    def sample(self, columns: Sequence[str], size: int) -> Drawn:
+        """Return random rows, drawn by the database."""
+        total = self.rows
+        if total <= size:
+            return super().sample(columns, size)
+        names = ", ".join(map(self._quote, columns))
+        if self.dialect == "postgresql" and self._is_table:
+            share = 100.0 * size / total
+            query = (
+                f"SELECT {names} FROM {self._from} TABLESAMPLE BERNOULLI ({share}) REPEATABLE (0)"
+            )
+        elif self.dialect in ("sqlite", "postgresql"):
+            query = f"SELECT {names} FROM {self._from} ORDER BY RANDOM() LIMIT {size}"
+        elif self.dialect == "mysql":
+            query = f"SELECT {names} FROM {self._from} ORDER BY RAND(0) LIMIT {size}"
+        else:
+            return super().sample(columns, size)
+        units = list(list_units(self, columns, iter([self._run(query)])))
+        return Drawn(concat_tables([unit.table for unit in units]), False)
 
-        try:
-            return pa.array(cells)
-        except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-            # Integers beside floats, or beyond 64 bits: numbers all the same.
-            if all(cell is None or isinstance(cell, int | float) for cell in cells):
-                return pa.array([None if cell is None else float(cell) for cell in cells])
-        kinds = sorted({type(cell).__name__ for cell in cells if cell is not None})
-        at = next(row for row, cell in enumerate(cells) if type(cell).__name__ == kinds[-1])
-        raise SourceError(
-            f"Column {name!r} of {self.name} holds values of several types ({', '.join(kinds)}; "
-            f"{cells[at]!r:.80} in row {first + at}). Cast it to one type in a query."
-        )
+    def sql_table(self) -> SqlTable | None:
+        """Return how the rows are asked for sums; None if the database's SQL is not known."""
+        if self.dialect is None:
+            return None
+        return SqlTable(self.dialect, self._from, self._run, local=False)
+
+
+def driver_of(connection: Any) -> str:
+    """Return the library of a connection, or of the class that its own is made from.
+
+    >>> import sqlite3
+    >>> class Own(sqlite3.Connection): ...
+    >>> driver_of(Own(":memory:"))
+    'sqlite3'
+    """
+    homes = (one.__module__.partition(".")[0] for one in type(connection).__mro__)
+    return next((home for home in homes if home in DIALECTS), library_of(connection))
+
+
+def list_units(
+    source: Source, columns: Sequence[str], lists: Iterator[list[Any]]
+) -> Iterator[Unit]:
+    """Yield rows that a driver gives as tuples as Arrow tables."""
+    import pyarrow as pa
+
+    first = 0
+    for rows in lists:
+        cells = zip(*rows, strict=True) if rows else [()] * len(columns)
+        arrays = [
+            _array(name, list(column), first, source.name)
+            for name, column in zip(columns, cells, strict=True)
+        ]
+        yield Unit(pa.table(arrays, names=list(columns)), source.name, first)
+        first += len(rows)
+
+
+def _array(name: str, cells: list[Any], first: int, source: str) -> Any:
+    """Return the cells of a column; integers beside floats are numbers, other mixtures an error."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(cells)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        # Integers beside floats, or beyond 64 bits: numbers all the same.
+        if all(cell is None or isinstance(cell, int | float) for cell in cells):
+            return pa.array([None if cell is None else float(cell) for cell in cells])
+    kinds = sorted({type(cell).__name__ for cell in cells if cell is not None})
+    at = next(row for row, cell in enumerate(cells) if type(cell).__name__ == kinds[-1])
+    raise SourceError(
+        f"Column {name!r} of {source} holds values of several types ({', '.join(kinds)}; "
+        f"{cells[at]!r:.80} in row {first + at}). Cast it to one type in a query."
+    )

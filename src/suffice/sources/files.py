@@ -17,6 +17,7 @@ from suffice.sources.source import (
     UNIT_ROWS,
     Drawn,
     Source,
+    SqlTable,
     Unit,
     concat_tables,
     in_units,
@@ -236,6 +237,19 @@ class ParquetSource(FileSource):
                 for run in runs
             ]
             return concat_tables(tables)
+
+    def sql_table(self) -> SqlTable:
+        """Return how DuckDB is asked for sums over the files."""
+        import duckdb
+
+        files = ", ".join(map(_literal, self.files))
+
+        def run(query: str) -> list[Any]:
+            with duckdb.connect() as connection:
+                return list(connection.sql(query).fetchall())
+
+        table = f"read_parquet([{files}], hive_partitioning = true, union_by_name = true)"
+        return SqlTable("duckdb", table, run, local=True)
 
 
 class Run(NamedTuple):

@@ -7,7 +7,7 @@ from typing import Any
 
 from suffice.data.frames import is_frame, library_of
 from suffice.errors import InputError
-from suffice.sources.databases import CursorSource, DuckSource
+from suffice.sources.databases import ConnectionSource, DuckSource
 from suffice.sources.files import ParquetSource, open_files
 from suffice.sources.source import Source
 from suffice.sources.spark import open_spark
@@ -41,7 +41,7 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
         # Before others: a frame of Spark Connect has every attribute that it is asked for.
         return open_spark(source, table, query)
     if library == "sqlalchemy" or (hasattr(source, "cursor") and hasattr(source, "commit")):
-        return CursorSource(source, table, query)
+        return ConnectionSource(source, table, query)
     if table is not None or query is not None:
         raise InputError(
             f"A {kind} has no tables to choose from. Leave table= and query= out, or give a "

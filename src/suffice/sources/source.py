@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -30,6 +30,19 @@ class Unit(NamedTuple):
     """the number of its first row in what `where` names"""
 
 
+class SqlTable(NamedTuple):
+    """How a database is asked for sums over rows."""
+
+    dialect: str
+    """the name of its SQL"""
+    table: str
+    """what stands after FROM"""
+    run: Callable[[str], Sequence[Sequence[Any]]]
+    """runs a query and returns its rows"""
+    local: bool
+    """whether its rows are here anyway, so that reading them costs little"""
+
+
 class Drawn(NamedTuple):
     """Rows that stand for all rows of a source."""
 
@@ -51,6 +64,8 @@ class Source(ABC):
 
     # Whether its rows can be read once only.
     one_shot: ClassVar[bool] = False
+    # Whether another thread may read its rows: connections of some databases are of one thread.
+    any_thread: ClassVar[bool] = True
 
     def __init__(self, name: str, *, strings: bool = False, declared: Collection[str] = ()) -> None:
         self.name = name
@@ -92,6 +107,10 @@ class Source(ABC):
         """
         return sample_units(self.units(columns), size)
 
+    def sql_table(self) -> SqlTable | None:
+        """Return how sums over the rows are asked for in SQL, if they can be."""
+        return None
+
     def fingerprint(self) -> list[list[Any]] | None:
         """Return what tells whether the rows are the same at another time, or None if nothing."""
         return None
@@ -109,37 +128,57 @@ class Source(ABC):
 
 
 def sample_units(units: Iterator[Unit], size: int) -> Drawn:
-    """Return `size` rows of all units, every row as likely as any other.
+    """Return `size` rows of all units, every row as likely as any other."""
+    reservoir = Reservoir(size)
+    for unit in units:
+        reservoir.add(unit.table)
+    return reservoir.drawn()
+
+
+class Reservoir:
+    """A random sample of rows that pass by: every row is as likely as any other.
 
     Each row draws a number, and those of the lowest numbers are kept, in their order.
+
+    Parameters
+    ----------
+    size : how many rows are kept at most
     """
-    import pyarrow as pa
 
-    rng = np.random.default_rng(0)
-    kept: list[Any] = []
-    keys, rows = np.empty(0), 0
-    for unit in units:
-        own = rng.random(len(unit.table))
-        rows += len(own)
-        limit = keys.max() if len(keys) >= size else np.inf
+    def __init__(self, size: int) -> None:
+        self.size, self.rows = size, 0
+        self._rng = np.random.default_rng(0)
+        self._kept: list[Any] = []
+        self._keys = np.empty(0)
+
+    def add(self, table: Any) -> None:
+        """Let the rows of a pyarrow.Table pass by."""
+        import pyarrow as pa
+
+        own = self._rng.random(len(table))
+        self.rows += len(own)
+        limit = self._keys.max() if len(self._keys) >= self.size else np.inf
         some = np.flatnonzero(own < limit)
-        kept.append(unit.table.take(pa.array(some)))
-        keys = np.concatenate([keys, own[some]])
-        if len(keys) >= 2 * size:
-            kept, keys = _lowest(kept, keys, size)
-    if not rows:
-        raise InputError("The source has no rows, so there is nothing to learn. Give some.")
-    kept, keys = _lowest(kept, keys, size)
-    return Drawn(kept[0], rows <= size)
+        if some.size:
+            self._kept.append(table.take(pa.array(some)))
+            self._keys = np.concatenate([self._keys, own[some]])
+        if len(self._keys) >= 2 * self.size:
+            self._reduce()
 
+    def drawn(self) -> Drawn:
+        """Return the sample."""
+        if not self.rows:
+            raise InputError("The source has no rows, so there is nothing to learn. Give some.")
+        self._reduce()
+        return Drawn(self._kept[0], self.rows <= self.size)
 
-def _lowest(tables: list[Any], keys: Any, size: int) -> tuple[list[Any], Any]:
-    """Return the rows of the lowest keys as one table, and their keys."""
-    whole = concat_tables(tables)
-    if len(keys) <= size:
-        return [whole], keys
-    at = np.sort(np.argpartition(keys, size)[:size])
-    return [whole.take(at)], keys[at]
+    def _reduce(self) -> None:
+        """Keep the rows of the lowest numbers, as one table."""
+        whole = concat_tables(self._kept)
+        if len(self._keys) > self.size:
+            at = np.sort(np.argpartition(self._keys, self.size)[: self.size])
+            whole, self._keys = whole.take(at), self._keys[at]
+        self._kept = [whole]
 
 
 def concat_tables(tables: Sequence[Any]) -> Any:
@@ -164,8 +203,11 @@ def _without_dictionaries(table: Any) -> Any:
     return table
 
 
-def read_ahead(units: Iterator[Unit]) -> Iterator[Unit]:
-    """Yield units, while the next one is already read by another thread."""
+def read_ahead(source: Source, units: Iterator[Unit]) -> Iterator[Unit]:
+    """Yield units of a source, while the next one is already read by another thread if it may."""
+    if not source.any_thread:
+        yield from units
+        return
     with ThreadPoolExecutor(1, thread_name_prefix="suffice-read") as pool:
         coming = pool.submit(next, units, None)
         while (unit := coming.result()) is not None:

@@ -21,6 +21,7 @@ from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.data.table import Table
 from suffice.engines.plan import CountingPlan
+from suffice.engines.plan_tally import PlanTally
 from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, check_same_columns, generator
@@ -46,6 +47,7 @@ from suffice.generative.importance import (
     note_on_rows,
 )
 from suffice.scoring.explanation import Explanation
+from suffice.sources.source import SqlTable
 from suffice.table import combining, planning, saving, streams
 from suffice.table.answers import explain_row, impute_cells, sample_cells
 from suffice.table.choices import Choices
@@ -523,6 +525,9 @@ class GenerativeClassifier(TallyClassifier):
 
     # Learning from sources.
 
+    def _plans_from_sample(self) -> bool:
+        return True
+
     def _needs_sample(self) -> bool:
         return True
 
@@ -569,6 +574,21 @@ class GenerativeClassifier(TallyClassifier):
             return start
         rows = self._sample_rows(start, replace(counts, counter=start.counter), sample)
         return planning.fit_to_sample(start, rows, self.combine, complete=sample.complete)
+
+    def _counts_in_sql(
+        self, counts: ClassCounts, plan: CountingPlan, asked: SqlTable
+    ) -> PlanTally | None:
+        found = planning.count_in_database(counts.counter, plan, asked)
+        if found is None:
+            return None
+        counter, groups, left_out = found
+        rows = int(asked.run(planning.rows_with_target(plan, asked))[0][0])
+        return PlanTally(
+            self, plan, replace(counts, counter=counter, groups=groups), rows, left_out
+        )
+
+    def _read_unit(self, fitted: Any, X: Any) -> TableRows:
+        return self._read(fitted, X)
 
     def _start_of(self, plan: CountingPlan, counts: ClassCounts) -> TableFitted:
         return planning.start_of(plan, self._bare(counts), SearchSettings.of(self.search))

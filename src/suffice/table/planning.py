@@ -10,20 +10,25 @@ import numpy as np
 
 from suffice.combine.combination import Combination
 from suffice.data.rows import Rows
+from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.engines.plan import CountingPlan, without_levels
 from suffice.engines.sample import PlanParts
 from suffice.errors import InputError
 from suffice.families import Family
 from suffice.generative.fitted import Fitted
+from suffice.sources.source import SqlTable
+from suffice.sql.counts import count_in_sql
+from suffice.sql.dialect import DIALECTS, dialect_of
 from suffice.table import combining
 from suffice.table.choices import Choice, Choices, Trial
 from suffice.table.counter import TableCounter
 from suffice.table.fitted import TableBatch, TableFitted
 from suffice.table.held_out import cell_hashes
 from suffice.table.rows import select_columns
-from suffice.table.structure.families import family_of
+from suffice.table.structure.families import TEXTS, family_of
 from suffice.table.structure.settings import SearchSettings
+from suffice.tally import Groups
 from suffice.validation.row_sample import RowSample
 
 # Families of which a database adds up moments about an origin.
@@ -114,6 +119,39 @@ def _settings_of(saved: Mapping[str, Any]) -> dict[str, Any]:
         if name in found:
             found[name] = np.asarray(found[name], np.float64)
     return found
+
+
+def count_in_database(
+    counter: Any, plan: CountingPlan, asked: SqlTable
+) -> tuple[TableCounter, Groups[Any], int] | None:
+    """Return what a database counts by a plan: the counter that knows its levels, and the tally.
+
+    Last, how many rows have no target. None if SQL cannot count what the plan says: words of
+    texts, strings of an odd format.
+    """
+    if asked.dialect not in DIALECTS or plan.target_format is not None:
+        return None
+    odd = any(one.strings not in (None, StringFormat("number")) for one in counter.schema.fields)
+    if odd or any(one["family"] in TEXTS for one in plan.blocks):
+        return None
+    found = count_in_sql(
+        asked.run,
+        asked.table,
+        dialect_of(asked.dialect),
+        schema=counter.schema,
+        blocks=counter.blocks,
+        target=plan.target,
+        origins=plan.origins,
+        weight=plan.weight,
+    )
+    wider = replace(counter, schema=found.schema, blocks=found.blocks)
+    return wider, found.groups, found.unlabelled
+
+
+def rows_with_target(plan: CountingPlan, asked: SqlTable) -> str:
+    """Return the query for how many rows have a target."""
+    target = dialect_of(asked.dialect).identifier(plan.target)
+    return f"SELECT COUNT({target}) FROM {asked.table}"  # noqa: S608  # names are quoted
 
 
 def start_of(plan: CountingPlan, bare: Fitted, search: SearchSettings) -> TableFitted:

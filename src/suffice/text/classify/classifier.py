@@ -639,6 +639,9 @@ class TextClassifier(TallyClassifier):
         found = found.replace(sample=found.sample.as_part(complete=sample.complete))
         return self._calibrate(found, rows, complete=sample.complete)
 
+    def _read_unit(self, fitted: Any, X: Any) -> Any:
+        return fitted.term_counter.read(X.column(0))
+
     def _start_of(self, plan: CountingPlan, counts: ClassCounts) -> TextFitted:
         found = self._bare(counts)
         return found.keep_terms(found.used_terms())

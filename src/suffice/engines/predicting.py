@@ -1,0 +1,66 @@
+"""Predictions for the rows of a source, written beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from suffice.engines import from_source
+from suffice.engines.progress import Progress
+from suffice.engines.writing import open_writer
+from suffice.errors import InputError, SourceError, SufficeError
+from suffice.sources import Source, Unit
+from suffice.sources.source import read_ahead
+
+if TYPE_CHECKING:
+    from suffice.engines.estimator import LearnsFromSources
+
+
+def predict_to(
+    learner: LearnsFromSources,
+    source: Source,
+    destination: Any,
+    *,
+    into: str | None,
+    features: tuple[str, ...],
+    columns: Sequence[str] | None,
+    escape_formulas: bool,
+    progress: Progress,
+) -> int:
+    """Write predictions beside columns of the source; return how many rows there are."""
+    kept = source.column_names if columns is None else tuple(columns)
+    source.check_columns([*features, *kept])
+    answers = learner._answer_names()
+    clash = [name for name in kept if name in answers]
+    if clash:
+        raise InputError(
+            f"{source.name} has a column {clash[0]!r}, and so have the predictions. Name the "
+            "columns to write beside them (columns=), or rename it."
+        )
+    wanted = tuple(dict.fromkeys((*kept, *features)))
+    progress.begin(f"Predicting {source.name}", source.rows)
+    rows = 0
+    with open_writer(destination, into, escape_formulas=escape_formulas) as writer:
+        for unit in read_ahead(source, source.units(wanted)):
+            writer.write(_answered(learner, unit, features, kept))
+            rows += unit.table.num_rows
+            progress.add(unit.table.num_rows)
+        if not rows:
+            raise SourceError(f"{source.name} has no rows, so there is nothing to predict.")
+    return rows
+
+
+def _answered(
+    learner: LearnsFromSources, unit: Unit, features: tuple[str, ...], kept: Sequence[str]
+) -> Any:
+    """Return the rows of a unit with the answers of a model beside them."""
+    try:
+        answers = learner._unit_answers(unit.table.select(list(features)))
+    except SufficeError as error:
+        raise from_source.name_place(unit, error) from error
+    import pyarrow as pa
+
+    table = unit.table.select(list(kept))
+    for name, cells in answers.items():
+        table = table.append_column(name, cells if isinstance(cells, pa.Array) else pa.array(cells))
+    return table

@@ -1,0 +1,201 @@
+"""Tables of databases are counted and sampled where they are; only sums leave them."""
+
+import sqlite3
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import sqlalchemy
+
+from suffice import GaussianNB, GenerativeClassifier, InputError, SourceError
+from suffice.engines import from_source
+from suffice.errors import SufficeWarning
+
+FAMILIES = {
+    "size": "normal",
+    "price": "lognormal",
+    "age": "binned",
+    "visits": "poisson",
+    "city": "categorical",
+    ("height", "width"): "mvn:tied",
+    ("floor", "door"): "joint",
+}
+ROWS = 1500
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    own = rng.integers(0, 3, ROWS)
+    base = rng.normal(size=(ROWS, 4)) + own[:, None] * 0.7
+    return pa.table(
+        {
+            "size": pa.array(base[:, 0] + 1e6, mask=rng.random(ROWS) < 0.1),
+            "price": np.exp(base[:, 1]),
+            "age": base[:, 2] ** 2,
+            "visits": rng.poisson(2 + own),
+            "city": pa.array(
+                np.array(["Rome", "Oslo", "Lima", "Bonn's"])[
+                    (rng.random(ROWS) * 2 + own * 0.7).astype(int)
+                ],
+                mask=rng.random(ROWS) < 0.05,
+            ),
+            "height": base[:, 3],
+            "width": base[:, 3] + base[:, 0],
+            "floor": np.array(["low", "high"])[rng.integers(0, 2, ROWS)],
+            "door": np.array(["left", "right"])[rng.integers(0, 2, ROWS)],
+            "label": np.array(["a", "b", "c"])[own],
+        }
+    )
+
+
+@pytest.fixture
+def few(monkeypatch):
+    monkeypatch.setattr(from_source, "SAMPLE_ROWS", 300)
+
+
+def create(connection, table, mark):
+    kinds = {"double": "DOUBLE PRECISION", "int64": "BIGINT", "string": "TEXT"}
+    columns = ", ".join(f'"{one.name}" {kinds[str(one.type)]}' for one in table.schema)
+    cursor = connection.cursor()
+    cursor.execute("DROP TABLE IF EXISTS houses")
+    cursor.execute(f"CREATE TABLE houses ({columns})")
+    marks = ", ".join([mark] * table.num_columns)
+    rows = list(
+        zip(*(table.column(at).to_pylist() for at in range(table.num_columns)), strict=True)
+    )
+    cursor.executemany(f"INSERT INTO houses VALUES ({marks})", rows)
+    connection.commit()
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "sqlalchemy"])
+def connection(request, table, tmp_path):
+    """Return a connection that notes how many rows leave the database."""
+    if request.param == "sqlite":
+        found = sqlite3.connect(tmp_path / "houses.db")
+        create(found, table, "?")
+        yield found
+        found.close()
+        return
+    import psycopg
+
+    port = request.getfixturevalue("postgresql_port")
+    with psycopg.connect(host="127.0.0.1", port=port, user="tester", dbname="postgres") as found:
+        create(found, table, "%s")
+        if request.param == "postgresql":
+            yield found
+            return
+    engine = sqlalchemy.create_engine(f"postgresql+psycopg://tester@127.0.0.1:{port}/postgres")
+    yield engine
+    engine.dispose()
+
+
+def same(one, other):
+    mine, theirs = one._fitted, other._fitted
+    _, groups = mine.counter.merge(theirs.counter, theirs.tally)
+    return mine.tally.allclose(groups, relative=1e-12)
+
+
+def test_a_database_gives_the_tally_of_its_rows(few, connection, table):
+    model = GenerativeClassifier(FAMILIES).fit_from(connection, target="label", table="houses")
+    rows = table.drop_columns(["label"])
+    expected = GenerativeClassifier(model.families_).fit(rows, table["label"])
+    assert same(model, expected)
+    assert model.classes_.tolist() == ["a", "b", "c"]
+    assert np.isfinite(model.combination_.held_out_log_loss)
+    read = GenerativeClassifier(model.families_).fit_from(
+        connection, target="label", query="SELECT * FROM houses", in_database=False
+    )
+    assert same(read, expected)
+
+
+def test_only_sums_and_a_sample_leave_the_database(few, table, tmp_path):
+    class Cursor(sqlite3.Cursor):
+        left = 0
+
+        def fetchall(self):
+            rows = super().fetchall()
+            Cursor.left += len(rows)
+            return rows
+
+        def fetchmany(self, size):
+            rows = super().fetchmany(size)
+            Cursor.left += len(rows)
+            return rows
+
+    class Watched(sqlite3.Connection):
+        def cursor(self, factory=Cursor):
+            return super().cursor(factory)
+
+    watched = sqlite3.connect(tmp_path / "houses.db", factory=Watched)
+    create(watched, table, "?")
+    model = GenerativeClassifier(FAMILIES)
+    plan = model.plan(watched, target="label", table="houses")
+    assert Cursor.left < 300 + 10
+    Cursor.left = 0
+    tally = model.count(watched, plan, table="houses")
+    assert tally.rows == ROWS
+    assert Cursor.left < 150
+    watched.close()
+
+
+def test_rows_without_a_target_stay_in_the_database(few, table, tmp_path):
+    connection = sqlite3.connect(":memory:")
+    create(connection, table, "?")
+    connection.execute("UPDATE houses SET label = NULL WHERE rowid % 10 = 0")
+    model = GenerativeClassifier(FAMILIES)
+    plan = model.plan(table, target="label")
+    with pytest.warns(SufficeWarning, match="150 of 1,500 rows"):
+        tally = model.count(connection, plan, table="houses")
+    assert (tally.rows, tally.left_out) == (1350, 150)
+
+
+def test_files_and_duckdb_may_be_counted_in_sql_on_request(few, table, tmp_path):
+    pq.write_table(table, tmp_path / "rows.parquet")
+    model = GenerativeClassifier(FAMILIES)
+    plan = model.plan(table, target="label")
+    here = model.count(table, plan)
+    for source in (tmp_path / "rows.parquet", duckdb.from_arrow(table)):
+        there = model.count(source, plan, in_database=True)
+        _, groups = there.counts.counter.merge(here.counts.counter, here.counts.groups)
+        assert there.counts.groups.allclose(groups, relative=1e-12)
+        assert there.rows == ROWS
+    with pytest.raises(InputError, match="cannot be counted in the database by this plan"):
+        model.count(table, plan, in_database=True)
+
+
+def test_tallies_of_a_database_and_of_a_file_add_up(few, table):
+    connection = sqlite3.connect(":memory:")
+    create(connection, table.slice(0, 700), "?")
+    model = GenerativeClassifier(FAMILIES)
+    plan = model.plan(table, target="label")
+    both = model.count(connection, plan, table="houses") + model.count(table.slice(700), plan)
+    whole = model.count(table, plan)
+    _, groups = both.counts.counter.merge(whole.counts.counter, whole.counts.groups)
+    assert both.counts.groups.allclose(groups, relative=1e-12)
+
+
+def test_what_sql_cannot_count_is_read(few, table):
+    connection = sqlite3.connect(":memory:")
+    noted = table.append_column("note", pa.array(["kind and quick staff", "late, rude"] * 750))
+    create(connection, noted, "?")
+    model = GenerativeClassifier({**FAMILIES, "note": "text"}).fit_from(
+        connection, target="label", table="houses"
+    )
+    assert model.tally_.weights.sum() == ROWS
+    numbers = GaussianNB().fit_from(
+        connection, target="label", table="houses", features=["price", "height"]
+    )
+    assert numbers.tally_.weights.sum() == ROWS
+
+
+def test_a_cell_that_is_refused_in_the_database_is_named(few, table):
+    connection = sqlite3.connect(":memory:")
+    create(connection, table, "?")
+    model = GenerativeClassifier(FAMILIES)
+    plan = model.plan(table, target="label")
+    connection.execute("UPDATE houses SET visits = -1 WHERE rowid = 7")
+    with pytest.raises((InputError, SourceError), match="'visits' holds -1"):
+        model.count(connection, plan, table="houses")
