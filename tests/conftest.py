@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import suffice
+from databases import spark  # noqa: F401
 
 if folder := os.environ.get("SUFFICE_CORE"):
     # `make sanitize` names the folder of another compilation of the core.
@@ -21,6 +22,8 @@ if folder := os.environ.get("SUFFICE_CORE"):
 # Each worker of pytest has a core. More BLAS threads wait for each other: a third of the whole run.
 # Set before numpy is imported; workers and processes that tests start inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# The Python of Spark's workers.
+os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
 
 settings.register_profile(
     "laws",

@@ -95,18 +95,21 @@ def spark():
         "spark.driver.memory": "1g",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        # What may come to the driver: a job that has more to say fails.
+        "spark.driver.maxResultSize": "4m",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.default.parallelism": "1",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.warehouse.dir": folder,
-        "spark.log.level": "ERROR",
+        "spark.log.level": "OFF",
         # Compiling long expressions takes longer than the few rows of a test.
         "spark.sql.codegen.wholeStage": "false",
         "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     }
-    builder = sql.SparkSession.builder.master("local[2]").appName("suffice")
+    # Two threads; a task may fail twice.
+    builder = sql.SparkSession.builder.master("local[2,3]").appName("suffice")
     for key, value in settings.items():
         builder = builder.config(key, value)
     with warnings.catch_warnings():

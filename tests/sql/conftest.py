@@ -4,6 +4,5 @@ from databases import (  # noqa: F401
     duckdb_connection,
     postgresql_connection,
     postgresql_port,
-    spark,
     sqlite_connection,
 )

@@ -15,9 +15,11 @@ from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
 from suffice.engines.sample import Sample
+from suffice.engines.spark import count_frame
 from suffice.errors import InputError, SourceError, SufficeError, SufficeWarning, warn_caller
 from suffice.sources import Reservoir, Source, Unit, open_source
 from suffice.sources.source import Drawn, SqlTable, read_ahead
+from suffice.sources.spark import SparkSource
 from suffice.sources.tables import SpooledSource
 
 if TYPE_CHECKING:
@@ -178,6 +180,8 @@ def count_source(
         )
     progress.begin(f"Counting {source.name}", source.rows)
     tally, done = PlanTally(learner, plan, counts), 0
+    if isinstance(source, SparkSource):
+        return _checked(count_frame(learner, tally, source, reservoir, forget=forget), source)
     if checkpoint is not None:
         tally, done = checkpoint.resume(learner, plan, tally)
         progress.add(tally.rows + tally.left_out)

@@ -810,6 +810,10 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         )
         return replace(found, kept=self._keep(learned, batch, forget=forget))
 
+    def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
+        """Return the hashes of rows of an Arrow table, as rows that are kept have them, (n,)."""
+        return self._hashes(self._unit_batch(counts, X, y, weights).rows)
+
     def _bare(self, counts: ClassCounts) -> Fitted:
         """Return what was learned, without a model yet: levels that no row has left out."""
         counter, groups = counts.counter, counts.counted

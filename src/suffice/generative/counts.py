@@ -10,6 +10,7 @@ from suffice.estimators.features import Columns
 from suffice.generative.fitted import Batch
 from suffice.generative.learning import Kept, rename_like
 from suffice.tally import Groups
+from suffice.validation.row_sample import RowSample
 
 NOTHING_KEPT = Kept(None, None)
 
@@ -39,6 +40,15 @@ class ClassCounts:
         assert self.groups is not None
         return self.groups
 
+    @property
+    def kept_sample(self) -> RowSample | None:
+        """The rows that a model keeps, if it keeps any."""
+        return self.kept.sample
+
+    def with_kept_of(self, other: Self) -> Self:
+        """Return the tally with the kept rows of another."""
+        return replace(self, kept=other.kept)
+
     def add(self, batch: Batch, extra_statistics: Any = None) -> Self:
         """Return the tally with the rows of a batch, read by our counter."""
         groups = Groups(batch.classes, *batch.counter.count(batch.rows))
@@ -52,8 +62,9 @@ class ClassCounts:
         """Return the tally of the rows of both; levels, words and classes align by name."""
         if other.groups is None:
             return self
-        if self.groups is None:
-            return other
         counter, groups = self.counter.merge(other.counter, other.groups)
+        if self.groups is None:
+            extra = other.extra_statistics
+            return replace(self, counter=counter, groups=groups, extra_statistics=extra)
         total = self.groups + rename_like(groups, self.groups.classes)
         return replace(self, counter=counter, groups=total)

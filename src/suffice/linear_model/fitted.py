@@ -196,6 +196,11 @@ class PairCounts:
     moments: Moments | None = None
     skipped: int = 0
 
+    @property
+    def kept_sample(self) -> None:
+        """The rows that a model keeps: a regression keeps none."""
+        return None
+
     def add(self, rows: PairedRows) -> Self:
         """Return the moments with those of further rows."""
         counted = count_pairs(rows)

@@ -10,6 +10,7 @@ from suffice.errors import InputError
 from suffice.sources.databases import ConnectionSource, DuckSource
 from suffice.sources.files import ParquetSource, open_files
 from suffice.sources.source import Source
+from suffice.sources.spark import open_spark
 from suffice.sources.tables import DatasetSource, LazyFrameSource, StreamSource, TableSource
 
 
@@ -19,7 +20,8 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
     Parameters
     ----------
     source : path, pattern or folder; data frame; pyarrow table, reader or dataset; anything with
-        `__arrow_c_stream__`; DuckDB relation; connection of DuckDB, DB-API or SQLAlchemy
+        `__arrow_c_stream__`; DuckDB relation; connection of DuckDB, DB-API or SQLAlchemy;
+        Spark data frame or session
     table : name of a table of a connection; a tuple of names is one with its schema
     query : a SELECT, in place of a table
 
@@ -35,6 +37,9 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
     library, kind = library_of(source), type(source).__name__
     if library in ("duckdb", "_duckdb"):
         return DuckSource(source, table, query)
+    if library == "pyspark":
+        # Before others: a frame of Spark Connect has every attribute that it is asked for.
+        return open_spark(source, table, query)
     if library == "sqlalchemy" or (hasattr(source, "cursor") and hasattr(source, "commit")):
         return ConnectionSource(source, table, query)
     if table is not None or query is not None:

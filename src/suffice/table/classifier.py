@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from suffice.combine.combination import Combination
 from suffice.combine.select import COMBINE_METHODS
 from suffice.data.columns import ReadAs
 from suffice.data.frames import first_row_as_table
+from suffice.data.hashes import Hashes
 from suffice.data.plain_rows import row_reader
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
@@ -558,6 +559,10 @@ class GenerativeClassifier(TallyClassifier):
 
     def _unit_batch(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> TableBatch:
         return self._further_batch(counts.columns, counts.counter, X, y, weights, "pyarrow")
+
+    def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
+        batch = self._unit_batch(counts, X, y, weights)
+        return cell_hashes(batch.rows.X.table, cast(TableCounter, counts.counter).columns)
 
     def _fit_sample(self, features: tuple[str, ...], sample: Sample) -> TableFitted:
         batch = self._sample_batch(sample)

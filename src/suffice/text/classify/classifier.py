@@ -645,6 +645,10 @@ class TextClassifier(TallyClassifier):
         counter, matrix = cast(TermCounter, counts.counter).learn(X.column(0))
         return self._label(counter, matrix, y, weights)
 
+    def _unit_hashes(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Hashes:
+        batch = self._unit_batch(counts, X, y, weights)
+        return cast(TermCounter, batch.counter).hashes(batch.rows)
+
     def _bare(self, counts: ClassCounts) -> TextFitted:
         groups = counts.counted
         return TextFitted(Columns(0), counts.counter, groups, new_classes=groups.classes)
