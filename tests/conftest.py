@@ -10,7 +10,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import suffice
-from databases import spark  # noqa: F401
+from databases import (  # noqa: F401
+    duckdb_connection,
+    postgresql_connection,
+    postgresql_port,
+    spark,
+    sqlite_connection,
+)
 
 if folder := os.environ.get("SUFFICE_CORE"):
     # `make sanitize` names the folder of another compilation of the core.
