@@ -306,6 +306,51 @@ def test_answers_to_one_row_are_those_of_predict(pair):
         assert type(best) is str
 
 
+BAD_CELLS = {
+    "GaussianNB": ["x", float("inf")],
+    "MultinomialNB": ["x", float("inf"), -1.0],
+    "ComplementNB": ["x", float("inf"), -1.0],
+    "BernoulliNB": ["x", float("inf")],
+    "PoissonNB": ["x", float("inf"), -1.0],
+    "CategoricalNB": ["x", float("inf"), -1.0, 1e9],
+    "GenerativeClassifier": ["x", float("inf"), 1e200],
+    "TextClassifier": [],
+}
+
+
+@pytest.mark.parametrize("column", "abc")
+def test_a_bad_cell_is_refused_at_once_while_rows_wait(pair, column):
+    mine, theirs, rows = pair
+    for cell in BAD_CELLS.get(type(mine).__name__, ["x", float("inf")]):
+        with pytest.raises(InputError):
+            mine.learn_one({**rows[0], column: cell}, Y[0])
+    for label in (1, None, 2.5):
+        with pytest.raises(ValueError, match=r"."):
+            mine.learn_one(rows[0], label)
+    assert_same_model(mine, theirs, rows[:3])
+
+
+def test_cells_that_a_family_does_not_take_are_refused_at_once():
+    families = {"a": "poisson", "b": "lognormal", "c": "bernoulli"}
+    rows = [{"a": k % 4, "b": 1.0 + k % 3, "c": "xy"[k % 2]} for k in range(40)]
+    model = GenerativeClassifier(families, search={"decide_at": (5,)}).fit(rows, Y[:40])
+    for at, cell in (("a", -1), ("a", 1.5), ("b", 0.0), ("b", -1), ("c", "z"), ("c", 3)):
+        model.learn_one(rows[0], Y[0])
+        with pytest.raises(InputError, match=repr(at)):
+            model.learn_one({**rows[0], at: cell}, Y[0])
+    assert model.tally_.weights.sum() == 46
+
+
+def test_families_of_a_stream_are_decided_after_the_same_rows():
+    mine, theirs = (GenerativeClassifier(search={"decide_at": (4, 9, 15)}) for _ in range(2))
+    for x, y in zip(ROWS[:20], Y[:20], strict=True):
+        mine.learn_one(x, y)
+        theirs.partial_fit([x], y)
+    assert mine.choices_.rows == theirs.choices_.rows == 15
+    assert mine.families_.keys() == theirs.families_.keys()
+    assert_same_model(mine, theirs, ROWS[:3])
+
+
 def test_new_settings_hold_for_rows_given_after_them():
     mine, theirs = GaussianNB(), GaussianNB()
     for model, learn in (

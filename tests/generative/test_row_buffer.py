@@ -156,6 +156,20 @@ def test_readers_see_whole_states_while_a_thread_learns():
     assert model.theta_[0, 0] == pytest.approx(1500.0)
 
 
+def test_a_row_that_arrives_while_others_are_counted_waits_for_the_next_reader(model):
+    buffer, counted = vars(model)["_fitted"], []
+
+    def learn(fitted, cells, codes):
+        counted.append(len(cells))
+        if len(counted) == 1:
+            model.learn_one(ROWS[20], Y[20])
+        return model._learn_waiting(fitted, cells, codes)
+
+    assert buffer.count(learn).tally.weights.sum() == 20
+    assert buffer.count(learn).tally.weights.sum() == 21
+    assert counted == [10, 1]
+
+
 def test_documents_wait():
     model = TextClassifier(calibrate=None).partial_fit(TEXTS[:10], Y[:10])
     for x, y in zip(TEXTS[10:], Y[10:], strict=True):
