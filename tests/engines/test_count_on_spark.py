@@ -196,8 +196,7 @@ def test_more_partitions_than_rows_nulls_and_odd_names(spark):
     frame = frame.repartition(40).toDF(*names)
     kinds = {"a.b": "normal", "a`c": "categorical", "A": "poisson", "a": "normal"}
     model = GenerativeClassifier(kinds)
-    with pytest.warns(SufficeWarning, match="1 of 4 rows of The pyarrow table"):
-        plan = model.plan(table, target="label me")
+    plan = model.plan(table, target="label me")
     with pytest.warns(SufficeWarning, match="1 of 4 rows of The pyarrow table"):
         expected = model.count(table, plan)
     with pytest.warns(SufficeWarning, match="1 of 4 rows of The Spark data frame"):
