@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from databases import spark  # noqa: F401
 from hypothesis import HealthCheck, settings
 
 import suffice
+from databases import spark  # noqa: F401
 
 if folder := os.environ.get("SUFFICE_CORE"):
     # `make sanitize` names the folder of another compilation of the core.

@@ -8,7 +8,7 @@ from typing import Any
 
 from suffice.data.frames import check_unique_names
 from suffice.errors import InputError, SourceError, SufficeError
-from suffice.sources.databases import select_text, table_name
+from suffice.sources.databases import from_text, quote_back, table_name
 from suffice.sources.source import Drawn, Source, Unit, without_credentials
 
 # How much of what Spark says of an error is repeated.
@@ -24,18 +24,9 @@ def open_spark(source: Any, table: Any = None, query: str | None = None) -> Spar
                 "give a session."
             )
         return SparkSource(source)
-    text = select_text(table, query, quote_name)
+    given = from_text(table, query, quote_back)
     with spark_errors(table_name(table, query, "Spark")):
-        return SparkSource(source.sql(text))
-
-
-def quote_name(name: str) -> str:
-    """Return the name of a column or table as Spark's SQL has it.
-
-    >>> quote_name("a.b")
-    '`a.b`'
-    """
-    return f"`{name.replace('`', '``')}`"
+        return SparkSource(source.sql(f"SELECT * FROM {given}"))
 
 
 class SparkSource(Source):
@@ -81,8 +72,8 @@ class SparkSource(Source):
     ) -> Iterator[Unit]:
         """Refuse to bring all rows here."""
         raise InputError(
-            "The rows of a Spark data frame stay on its cluster, and this needs them here. Write "
-            "them to files, and give the path."
+            "The rows of a Spark data frame stay on its cluster, and this needs them here. Use "
+            "suffice.spark.predict to predict them; for anything else, write them to files first."
         )
 
     def sample(self, columns: Sequence[str], size: int) -> Drawn:

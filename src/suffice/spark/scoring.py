@@ -12,7 +12,8 @@ import numpy as np
 from suffice.engines.spark import use_task
 from suffice.errors import InputError
 from suffice.persist import load
-from suffice.sources.spark import SparkSource, quote_name
+from suffice.sources.databases import quote_back
+from suffice.sources.spark import SparkSource
 
 # Names within a statement, which no result has.
 ROWS, ROW = "suffice rows", "suffice row"
@@ -96,12 +97,12 @@ def _score_in_sql(
     # Rows travel as one struct, so that no column of theirs meets one of the statement's.
     places = range(len(source.column_names))
     numbered = source.frame.toDF(*(f"c{at}" for at in places))
-    row = f"struct({', '.join(f'c{at}' for at in places)}) AS {quote_name(ROW)}"
-    own = (f"c{source.column_names.index(name)} AS {quote_name(name)}" for name in columns)
+    row = f"struct({', '.join(f'c{at}' for at in places)}) AS {quote_back(ROW)}"
+    own = (f"c{source.column_names.index(name)} AS {quote_back(name)}" for name in columns)
     given = numbered.selectExpr(row, *own)
     # The frame is named in braces, so other braces are doubled.
     text = statement.replace("{", "{{").replace("}", "}}")
-    text = text.replace(quote_name(ROWS), "{given}")
+    text = text.replace(quote_back(ROWS), "{given}")
     scored = source.frame.sparkSession.sql(text, given=given)
     classes = range(len(model.classes_))
     ours = [f"f{at}" for at in range(len(columns))]
