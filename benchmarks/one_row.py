@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
+import river.naive_bayes
 import sklearn.feature_extraction.text
 import sklearn.naive_bayes
 from sklearn.pipeline import make_pipeline
@@ -21,22 +23,31 @@ CALLS = 300
 ROUNDS = 7
 
 
-def cpu_seconds(work: Work) -> float:
+def cpu_seconds(work: Work, calls: int = CALLS) -> float:
     """Return the CPU time of one call, of all threads, on average over some."""
     start = time.process_time()
-    for _ in range(CALLS):
+    for _ in range(calls):
         work()
-    return (time.process_time() - start) / CALLS
+    return (time.process_time() - start) / calls
 
 
-def cpu_line(work: str, ours: Any, theirs: Any, at_least: float) -> Result:
-    """Compare the CPU time of one call with scikit-learn's; they take turns."""
+def cpu_line(
+    work: str,
+    ours: Any,
+    theirs: Any,
+    at_least: float,
+    peer: str = "scikit-learn",
+    rows: int = 1,
+) -> Result:
+    """Compare the CPU time of a row, so many in a call, with another library's; they take turns."""
     ours(), theirs()
     best, peer_best = float("inf"), float("inf")
     for _ in range(ROUNDS):
-        best, peer_best = min(best, cpu_seconds(ours)), min(peer_best, cpu_seconds(theirs))
+        calls = max(1, CALLS // rows)
+        best = min(best, cpu_seconds(ours, calls))
+        peer_best = min(peer_best, cpu_seconds(theirs, calls))
     ratio = peer_best / best
-    return Result(f"{work}, CPU", best, peer_best, "scikit-learn", ratio, at_least, None)
+    return Result(f"{work}, CPU", best / rows, peer_best / rows, peer, ratio, at_least, None)
 
 
 def naive_bayes() -> Iterator[Result]:
@@ -99,6 +110,50 @@ def tables() -> Iterator[Result]:
     yield Result(work, best, ALLOWED, allowed, ALLOWED / best, 1.0, None)
 
 
+# Rows that a stream has in one call: as many as wait at most, and some.
+STREAM_ROWS = 7_000
+
+
+def streams() -> Iterator[Result]:
+    """Learn and score rows of 10 numbers, given one at a time as dicts, beside river's GaussianNB.
+
+    Learning ends with a question to the model, so that all rows are counted. One that is asked
+    after every row cannot count rows together.
+    """
+    rng = np.random.default_rng(11)
+    labels = rng.integers(0, 2, STREAM_ROWS).tolist()
+    cells = rng.normal(size=(STREAM_ROWS, 10)) + np.array(labels)[:, None]
+    names = [f"number {k}" for k in range(10)]
+    rows = [dict(zip(names, row, strict=True)) for row in cells.tolist()]
+    row, label = rows[0], labels[0]
+
+    def learn(model: Any) -> None:
+        for x, y in zip(rows, labels, strict=True):
+            model.learn_one(x, y)
+        model.predict_one(row)
+
+    def alternate(model: Any) -> None:
+        model.predict_proba_one(row)
+        model.learn_one(row, label)
+
+    for name in ("GaussianNB", "GenerativeClassifier"):
+        mine = getattr(suffice, name)().fit(rows, labels)
+        theirs = river.naive_bayes.GaussianNB()  # type: ignore[no-untyped-call]
+        marks = (1, 5) if name == "GaussianNB" else (0, 0)
+        lines = (
+            ("learn_one, a dict of 10 numbers", learn, marks[0], STREAM_ROWS),
+            ("predict_proba_one, a dict of 10 numbers", _score(row), marks[1], 1),
+            ("predict_proba_one and learn_one by turns", alternate, 0, 1),
+        )
+        for work, act, at_least, size in lines:
+            calls = partial(act, mine), partial(act, theirs)
+            yield cpu_line(f"{name} {work}", *calls, at_least, "river", size)
+
+
+def _score(row: dict[str, float]) -> Callable[[Any], Any]:
+    return lambda model: model.predict_proba_one(row)
+
+
 # What a fresh process may take beyond scikit-learn's own.
 EXTRA_SECONDS = 0.1
 EXTRA_MEGABYTES = 20.0
@@ -147,4 +202,4 @@ def _smallest(runs: list[tuple[float, float]]) -> tuple[float, float]:
     return min(seconds for seconds, _ in runs), min(megabytes for _, megabytes in runs)
 
 
-CASES = (naive_bayes, documents, tables, fresh_process)
+CASES = (naive_bayes, documents, tables, streams, fresh_process)

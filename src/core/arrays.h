@@ -209,26 +209,37 @@ struct SparseCells {
     const Index* indices;
     const Index* indptr;
     std::size_t rows;
+
+    // How many cells rows start..stop have.
+    std::size_t cells(std::size_t start, std::size_t stop) const {
+        return static_cast<std::size_t>(indptr[stop] - indptr[start]);
+    }
+
+    // Whether no cell of rows start..stop is beyond the columns.
+    bool is_within(std::size_t start, std::size_t stop, std::size_t columns) const {
+        return cells(start, stop) == 0 || largest_index(indices + indptr[start], cells(start, stop)) < columns;
+    }
+
+    // Do work(start, stop) of blocks of rows first..last as long as it is true. The cells of a block, or
+    // its one row, stay in cache, so that they can be checked before they are used.
+    template <class Work>
+    void each_block(std::size_t first, std::size_t last, Work&& work) const {
+        constexpr std::size_t BLOCK_CELLS = 8192;
+        for (std::size_t start = first, stop = first; start < last; start = stop) {
+            do ++stop;
+            while (stop < last && cells(start, stop + 1) <= BLOCK_CELLS);
+            if (!work(start, stop)) return;
+        }
+    }
 };
 
-// Call `work` with sparse rows by the types of their cells and of their indices, which are all
-// int32 or all int64.
-template <class Index>
-void require_sparse(const Index* indices, const Index* indptr, std::size_t rows, std::size_t cells,
-                    std::size_t columns) {
-    bool ordered = indptr[0] == 0 && static_cast<std::size_t>(indptr[rows]) <= cells;
-    for (std::size_t i = 0; i < rows; ++i) ordered = ordered && indptr[i] <= indptr[i + 1];
-    require(ordered, "rows of a sparse matrix do not follow each other");
-    const bool within =
-        holds_everywhere(static_cast<std::size_t>(indptr[rows]), [&](std::size_t start, std::size_t stop) {
-            return start == stop || largest_index(indices + start, stop - start) < columns;
-        });
-    require(within, "cells of a sparse matrix beyond its columns");
-}
+// Refuse sparse rows with cells that are not within their columns.
+inline void require_within(bool within) { require(within, "cells of a sparse matrix beyond its columns"); }
 
+// Call `work` with sparse rows by the types of their cells and of their indices, which are all
+// int32 or all int64. The columns of cells are not checked.
 template <class Work>
-auto with_sparse(const AnyVector& data, const AnyVector& indices, const AnyVector& indptr, std::size_t columns,
-                 Work&& work) {
+auto with_unchecked_sparse(const AnyVector& data, const AnyVector& indices, const AnyVector& indptr, Work&& work) {
     require(indptr.shape(0) > 0 && indices.shape(0) == data.shape(0), "parts of a sparse matrix do not fit");
     for (const AnyVector* part : {&data, &indices, &indptr})
         require(part->shape(0) <= 1 || part->stride(0) == 1, "parts of a sparse matrix are not contiguous");
@@ -236,10 +247,12 @@ auto with_sparse(const AnyVector& data, const AnyVector& indices, const AnyVecto
     auto call = [&](auto cell, auto index) {
         using T = decltype(cell);
         using Index = decltype(index);
-        require_sparse(static_cast<const Index*>(indices.data()), static_cast<const Index*>(indptr.data()),
-                       indptr.shape(0) - 1, data.shape(0), columns);
-        return work(SparseCells<T, Index>{static_cast<const T*>(data.data()), static_cast<const Index*>(indices.data()),
-                                          static_cast<const Index*>(indptr.data()), indptr.shape(0) - 1});
+        const SparseCells<T, Index> x{static_cast<const T*>(data.data()), static_cast<const Index*>(indices.data()),
+                                      static_cast<const Index*>(indptr.data()), indptr.shape(0) - 1};
+        bool ordered = x.indptr[0] == 0 && static_cast<std::size_t>(x.indptr[x.rows]) <= data.shape(0);
+        for (std::size_t i = 0; i < x.rows; ++i) ordered = ordered && x.indptr[i] <= x.indptr[i + 1];
+        require(ordered, "rows of a sparse matrix do not follow each other");
+        return work(x);
     };
     auto by_index = [&](auto cell) {
         if (indices.dtype() == nb::dtype<std::int32_t>()) return call(cell, std::int32_t());
@@ -253,6 +266,19 @@ auto with_sparse(const AnyVector& data, const AnyVector& indices, const AnyVecto
     if (type == nb::dtype<std::int32_t>()) return by_index(std::int32_t());
     if (type == nb::dtype<std::uint8_t>()) return by_index(std::uint8_t());
     throw std::invalid_argument("stored cells of a type that cannot be read");
+}
+
+// The same, with no cell beyond the columns.
+template <class Work>
+auto with_sparse(const AnyVector& data, const AnyVector& indices, const AnyVector& indptr, std::size_t columns,
+                 Work&& work) {
+    return with_unchecked_sparse(data, indices, indptr, [&](auto x) {
+        const std::size_t cells = static_cast<std::size_t>(x.indptr[x.rows]);
+        require_within(holds_everywhere(cells, [&](std::size_t start, std::size_t stop) {
+            return start == stop || largest_index(x.indices + start, stop - start) < columns;
+        }));
+        return work(x);
+    });
 }
 
 }  // namespace suffice

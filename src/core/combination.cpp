@@ -131,6 +131,51 @@ auto combination_derivatives(In<double, 3> parts, In<double, 2> base, In<std::in
     return std::make_tuple(loss, gradient, hessian);
 }
 
+// Loss, derivative of - loss by one weight, and curvature of the loss: scores are base + weight part,
+// (n, C) both. A class whose base is -inf is impossible.
+auto weight_derivatives(In<double, 2> part, In<double, 2> base, In<std::int32_t, 1> codes, In<double, 1> row_weights,
+                        double weight) {
+    const std::size_t rows = part.shape(0), classes = part.shape(1);
+    require(classes > 0 && codes.shape(0) == rows && row_weights.shape(0) == rows, "rows and scores do not fit");
+    require(base.shape(0) == rows && base.shape(1) == classes, "rows and their scores do not fit");
+    require_codes(codes, classes);
+    nb::gil_scoped_release release;
+    struct Sums {
+        double loss = 0.0, gradient = 0.0, curvature = 0.0;
+    } total;
+    const std::size_t together = std::max<std::size_t>(1, LINES / classes);
+    const Ranges ranges(rows, 8 * classes);
+    std::vector<Sums> parts(ranges.count());
+    in_parallel(ranges.count(), [&](std::size_t range) {
+        std::vector<double> proba(together * classes);
+        Sums sums;
+        for (std::size_t first = ranges.start(range); first < ranges.stop(range); first += together) {
+            const std::size_t here = std::min(together, ranges.stop(range) - first);
+            const double *L = part.data() + first * classes, *start = base.data() + first * classes;
+            for (std::size_t line = 0; line < here * classes; ++line) proba[line] = start[line] + weight * L[line];
+            const double* mass = row_weights.data() + first;
+            sums.loss += logistic_loops().softmax_loss(proba.data(), codes.data() + first, mass, here, classes).total;
+            const double* p = proba.data();
+            for (std::size_t i = 0; i < here; ++i, p += classes, L += classes) {
+                double mean = 0.0, square = 0.0;
+                for (std::size_t c = 0; c < classes; ++c) {
+                    mean += p[c] * L[c];
+                    square += p[c] * L[c] * L[c];
+                }
+                sums.gradient += mass[i] * (L[codes.data()[first + i]] - mean);
+                sums.curvature += mass[i] * (square - mean * mean);
+            }
+        }
+        parts[range] = sums;
+    });
+    for (const Sums& one : parts) {
+        total.loss += one.loss;
+        total.gradient += one.gradient;
+        total.curvature += one.curvature;
+    }
+    return std::make_tuple(total.loss, total.gradient, total.curvature);
+}
+
 // Solve matrix (size, size) x = answer by elimination with row exchanges; both are written over.
 void solve_in_place(double* matrix, double* answer, std::size_t size) {
     for (std::size_t a = 0; a < size; ++a) {
@@ -358,6 +403,8 @@ void bind_combination(nb::module_& m) {
     using namespace nb::literals;
     m.def("combination_derivatives", &combination_derivatives, "parts"_a, "base"_a, "codes"_a, "row_weights"_a,
           "offsets"_a, "weights"_a, "Return loss, gradient of - loss and Hessian by offsets and weights of blocks.");
+    m.def("weight_derivatives", &weight_derivatives, "part"_a, "base"_a, "codes"_a, "row_weights"_a, "weight"_a,
+          "Return loss, derivative of - loss and curvature by the weight of one block (n, C).");
     m.def("left_out_scores", &left_out_scores, "parts"_a, "inverse"_a, "codes"_a, "row_weights"_a, "scores"_a,
           "Return the scores (n, C) of rows under parameters that were fitted without them.");
     m.def("feature_margins", &feature_margins, "at"_a, "values"_a, "base"_a, "weights"_a,

@@ -4,6 +4,7 @@
 // cell), or -1; its sums are then of no use.
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -618,32 +619,43 @@ class Tables {
 // Numbers of a table of counts that stays near the processor.
 constexpr std::size_t MAX_TABLE = std::size_t(1) << 23;
 
-// Add rows of small counts, each of weight 1, to sum_x (C, V) and log_orderings (C,). Whole numbers
-// add up to the same in any order, so rows are taken as they lie, and threads share tables.
+// Add rows of small counts, each of weight 1, to sum_x (C, V) and log_orderings (C,), and say whether
+// all were such rows; if not, nothing was added. Whole numbers add up to the same in any order, so
+// rows are taken as they lie, and threads share tables.
 template <class Number, class Rows>
-void add_small_counts(const Rows& x, const In<std::int32_t, 1>& codes, std::size_t classes, std::size_t columns,
+bool add_small_counts(const Rows& x, const In<std::int32_t, 1>& codes, std::size_t classes, std::size_t columns,
                       double* sum_x, double* log_orderings) {
     const std::size_t share = std::max<std::size_t>(1, (x.rows + RUNS - 1) / RUNS),
                       tasks = (x.rows + share - 1) / share;
+    const auto small_counts = check_loops<typename Rows::Cell>().small_counts;
     Tables<Number> tables(classes * columns);
     std::vector<double> logs(tasks * classes);
+    std::atomic<bool> small{true};
     in_parallel(tasks, [&](std::size_t task) {
         tables.borrow([&](Number* table) {
-            for (std::size_t row = task * share; row < std::min((task + 1) * share, x.rows); ++row) {
-                const std::size_t c = static_cast<std::size_t>(codes.data()[row]);
-                const auto first = x.indptr[row];
-                const std::size_t cells = static_cast<std::size_t>(x.indptr[row + 1] - first);
-                Number* mine = table + c * columns;
-                Orderings orderings;
-                orderings.add_small(x.data + first, cells, [&](std::size_t at, int count) {
-                    mine[x.indices[first + at]] += static_cast<Number>(count);
-                });
-                logs[task * classes + c] += orderings.log_number();
-            }
+            x.each_block(task * share, std::min((task + 1) * share, x.rows), [&](std::size_t start, std::size_t stop) {
+                require_within(x.is_within(start, stop, columns));
+                if (!small) return false;
+                if (!small_counts(x.data + x.indptr[start], x.cells(start, stop))) return small = false;
+                for (std::size_t row = start; row < stop; ++row) {
+                    const std::size_t c = static_cast<std::size_t>(codes.data()[row]);
+                    const auto first = x.indptr[row];
+                    const std::size_t cells = static_cast<std::size_t>(x.indptr[row + 1] - first);
+                    Number* mine = table + c * columns;
+                    Orderings orderings;
+                    orderings.add_small(x.data + first, cells, [&](std::size_t at, int count) {
+                        mine[x.indices[first + at]] += static_cast<Number>(count);
+                    });
+                    logs[task * classes + c] += orderings.log_number();
+                }
+                return true;
+            });
         });
     });
+    if (!small) return false;
     tables.add_to(sum_x);
     for (std::size_t at = 0; at < logs.size(); ++at) log_orderings[at % classes] += logs[at];
+    return true;
 }
 
 // As `words`.
@@ -654,18 +666,12 @@ auto sparse_words(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
     if (weights.shape(0) == 0 && classes * columns <= MAX_TABLE) {
         auto row_weight = rows.row_weights();
         nb::gil_scoped_release release;
-        const bool small = with_sparse(data, indices, indptr, columns, [&](auto x) {
-            const std::size_t cells = static_cast<std::size_t>(x.indptr[x.rows]);
-            const auto small_counts = check_loops<typename decltype(x)::Cell>().small_counts;
-            if (!holds_everywhere(cells, [&](std::size_t first, std::size_t last) {
-                    return small_counts(x.data + first, last - first);
-                }))
-                return false;
-            if (cells < std::numeric_limits<std::uint32_t>::max() / MAX_SMALL)
-                add_small_counts<std::uint32_t>(x, codes, classes, columns, sum_x.data(), log_orderings.data());
-            else
-                add_small_counts<std::uint64_t>(x, codes, classes, columns, sum_x.data(), log_orderings.data());
-            return true;
+        const bool small = with_unchecked_sparse(data, indices, indptr, [&](auto x) {
+            const bool few =
+                static_cast<std::size_t>(x.indptr[x.rows]) < std::numeric_limits<std::uint32_t>::max() / MAX_SMALL;
+            return few ? add_small_counts<std::uint32_t>(x, codes, classes, columns, sum_x.data(), log_orderings.data())
+                       : add_small_counts<std::uint64_t>(x, codes, classes, columns, sum_x.data(),
+                                                         log_orderings.data());
         });
         if (small) return std::make_tuple(NONE, row_weight, sum_x, log_orderings);
     }

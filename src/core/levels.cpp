@@ -11,6 +11,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "arrays.h"
+#include "loops/scores.h"
 #include "module.h"
 #include "threads.h"
 
@@ -197,6 +198,45 @@ auto combination_keys(In<std::int32_t, 2> codes, In<std::int64_t, 1> sizes, In<s
     return keys;
 }
 
+// The mutual information (n,) of rows and columns of tables of counts (n, C, K), in nats: that of the
+// shares p in the table, sum p log(p / (p of the row, p of the column)); 0 of a table of nothing.
+auto table_information(In<double, 3> counts) {
+    const std::size_t tables = counts.shape(0), classes = counts.shape(1), levels = counts.shape(2),
+                      cells = classes * levels;
+    auto information = make_array<double>({tables});
+    nb::gil_scoped_release release;
+    // Tables whose logarithms are taken together, while they are in the first cache.
+    const std::size_t together = std::max<std::size_t>(1, 1024 / std::max<std::size_t>(1, cells));
+    const Ranges ranges(tables, 8 * cells);
+    in_parallel(ranges.count(), [&](std::size_t range) {
+        std::vector<double> shares(together * cells), ratios(together * cells), across(levels);
+        for (std::size_t first = ranges.start(range); first < ranges.stop(range); first += together) {
+            const std::size_t here = std::min(together, ranges.stop(range) - first);
+            for (std::size_t t = 0; t < here; ++t) {
+                const double* table = counts.data() + (first + t) * cells;
+                double *share = shares.data() + t * cells, *ratio = ratios.data() + t * cells, total = 0.0;
+                for (std::size_t at = 0; at < cells; ++at) total += table[at];
+                if (!(total > 0.0)) total = 1.0;
+                std::fill(across.begin(), across.end(), 0.0);
+                for (std::size_t c = 0; c < classes; ++c)
+                    for (std::size_t k = 0; k < levels; ++k)
+                        across[k] += share[c * levels + k] = table[c * levels + k] / total;
+                for (std::size_t c = 0; c < classes; ++c, share += levels, ratio += levels) {
+                    double down = 0.0;
+                    for (std::size_t k = 0; k < levels; ++k) down += share[k];
+                    for (std::size_t k = 0; k < levels; ++k)
+                        ratio[k] = share[k] > 0.0 ? share[k] / (down * across[k]) : 1.0;
+                }
+            }
+            score_loops().logarithms(ratios.data(), here * cells);
+            for (std::size_t t = 0; t < here; ++t)
+                for (std::size_t at = t * cells; at < (t + 1) * cells; ++at)
+                    information.data()[first + t] += shares[at] * ratios[at];
+        }
+    });
+    return information;
+}
+
 // By how many nats the classes are told better by two columns of levels together than by each.
 //
 // By each: q = p(c) p(a | c) p(b | c), with one supposed row a level, made to add up to 1.
@@ -306,6 +346,8 @@ void bind_levels(nb::module_& m) {
           "Add coefficients (C,) times (x - centre) / scale, clipped, to scores (n, C).");
     m.def("combination_keys", &combination_keys, "codes"_a, "sizes"_a, "steps"_a,
           "Return one number for each row of codes (n, d), -1 with a gap.");
+    m.def("table_information", &table_information, "counts"_a,
+          "Return the mutual information (n,) of rows and columns of tables (n, C, K), in nats.");
     m.def("pair_gains", &pair_gains, "codes"_a, "levels"_a, "own"_a, "weights"_a, "classes"_a, "strengths"_a,
           "max_cells"_a, "Return what pairs of columns (d, n) tell of the class beyond each, in nats (d, d).");
 }

@@ -48,9 +48,7 @@ struct LinearTable {
 
     template <class T>
     bool is_plain(const T* cells, std::size_t size) const {
-        bool low = false;
-        for (std::size_t at = 0; at < size; ++at) low |= static_cast<double>(cells[at]) < lowest;
-        return !low && check_loops<T>().finite(cells, size);
+        return check_loops<T>().finite_from(cells, size, lowest);
     }
 
     // Add any row to sums (C,), its cells given by value(at) and column(at); say whether it can be
@@ -159,34 +157,39 @@ Answers sparse_table_scores(AnyVector data, AnyVector indices, AnyVector indptr,
     model.check(log_prior);
     const std::size_t classes = model.classes();
     const bool finite = model.is_finite();
-    return with_sparse(data, indices, indptr, model.words(), [&](auto x) {
+    return with_unchecked_sparse(data, indices, indptr, [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
         const TableLoops<Index>& loops = table_loops<Index>();
         return answer_rows(
             x.rows, cells_per_row(x), log_prior, answer_of(answer),
-            [&](std::size_t start, std::size_t stop, double* joint) {
-                const Index begin = x.indptr[start], end = x.indptr[stop];
-                const bool plain = finite && model.is_plain(x.data + begin, static_cast<std::size_t>(end - begin));
+            [&](std::size_t begin, std::size_t end, double* joint) {
+                std::int64_t refused = NONE;
                 std::vector<double> buffer;
-                for (std::size_t i = start; i < stop; ++i) {
-                    double* sums = joint + (i - start) * classes;
-                    for (std::size_t c = 0; c < classes; ++c) sums[c] += bias.data()[c];
-                    const Index first = x.indptr[i];
-                    const std::size_t cells = static_cast<std::size_t>(x.indptr[i + 1] - first);
-                    if (plain) {
-                        const StoredCells<Index> row{x.indices + first, x.indices + end, cells};
-                        loops.add_linear(as_doubles(x.data + first, cells, buffer), row, table.data(), classes, sums);
-                        continue;
+                x.each_block(begin, end, [&](std::size_t start, std::size_t stop) {
+                    require_within(x.is_within(start, stop, model.words()));
+                    const bool plain = finite && model.is_plain(x.data + x.indptr[start], x.cells(start, stop));
+                    for (std::size_t i = start; i < stop && refused == NONE; ++i) {
+                        double* sums = joint + (i - begin) * classes;
+                        for (std::size_t c = 0; c < classes; ++c) sums[c] += bias.data()[c];
+                        const Index first = x.indptr[i];
+                        const std::size_t cells = x.cells(i, i + 1);
+                        if (plain) {
+                            const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[stop], cells};
+                            loops.add_linear(as_doubles(x.data + first, cells, buffer), row, table.data(), classes,
+                                             sums);
+                            continue;
+                        }
+                        auto value = [&](std::size_t at) {
+                            return static_cast<double>(x.data[static_cast<std::size_t>(first) + at]);
+                        };
+                        auto column = [&](std::size_t at) {
+                            return static_cast<std::size_t>(x.indices[static_cast<std::size_t>(first) + at]);
+                        };
+                        if (!model.add_row(cells, value, column, sums)) refused = static_cast<std::int64_t>(i - begin);
                     }
-                    auto value = [&](std::size_t at) {
-                        return static_cast<double>(x.data[static_cast<std::size_t>(first) + at]);
-                    };
-                    auto column = [&](std::size_t at) {
-                        return static_cast<std::size_t>(x.indices[static_cast<std::size_t>(first) + at]);
-                    };
-                    if (!model.add_row(cells, value, column, sums)) return static_cast<std::int64_t>(i - start);
-                }
-                return NONE;
+                    return refused == NONE;
+                });
+                return refused;
             });
     });
 }
@@ -245,27 +248,12 @@ class RoundedTable {
     // Write the scores of a row in units of `score_step`, but for what all classes share, to scores
     // (columns,); return how large its steps are together.
     template <class T, class Index>
-    double score(const T* data, const StoredCells<Index>& row, std::vector<float>& factors, float* scores) const {
+    double score(const T* data, const StoredCells<Index>& row, std::vector<double>& buffer, std::vector<float>& factors,
+                 float* scores) const {
         if (factors.size() < row.cells) factors.resize(row.cells);
-        double lanes[4] = {};
-        auto weight = [&](std::size_t at) {
-            const double x = static_cast<double>(data[at]);
-            return fine ? x : x * steps[static_cast<std::size_t>(row.indices[at])];
-        };
-        std::size_t at = 0;
-        for (; at + 4 <= row.cells; at += 4) {
-            for (std::size_t l = 0; l < 4; ++l) {
-                const double one = weight(at + l);
-                lanes[l] += std::abs(one);
-                factors[at + l] = static_cast<float>(one);
-            }
-        }
-        for (; at < row.cells; ++at) {
-            lanes[0] += std::abs(weight(at));
-            factors[at] = static_cast<float>(weight(at));
-        }
-        const double size = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+        const double* cells = as_doubles(data, row.cells, buffer);
         const TableLoops<Index>& loops = table_loops<Index>();
+        const double size = loops.to_factors(cells, row, fine ? nullptr : steps.data(), factors.data());
         if (!fine) {
             loops.add_coarse(factors.data(), row, codes_, columns, scores);
             return size;
@@ -308,48 +296,50 @@ std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices
             if (std::isfinite(log_prior.data()[c])) largest = std::max(largest, std::abs(log_prior.data()[c]));
         const RoundedTable rounded(table);
         std::vector<float> prior(log_prior.data(), log_prior.data() + classes);
-        plain = with_sparse(data, indices, indptr, table.shape(0), [&](auto x) {
+        plain = with_unchecked_sparse(data, indices, indptr, [&](auto x) {
             using Index = std::decay_t<decltype(*x.indices)>;
             const Ranges ranges(x.rows, std::max(classes, cells_per_row(x)));
             std::vector<char> taken(ranges.count(), 1);
             in_parallel(ranges.count(), [&](std::size_t range) {
-                const std::size_t start = ranges.start(range), stop = ranges.stop(range);
-                const Index begin = x.indptr[start], end = x.indptr[stop];
-                if (!model.is_plain(x.data + begin, static_cast<std::size_t>(end - begin))) {
-                    taken[range] = 0;
-                    return;
-                }
                 std::vector<float> scores(rounded.columns), factors;
-                for (std::size_t i = start; i < stop; ++i) {
-                    const Index first = x.indptr[i];
-                    const StoredCells<Index> row{x.indices + first, x.indices + end,
-                                                 static_cast<std::size_t>(x.indptr[i + 1] - first)};
-                    const double size = rounded.score(x.data + first, row, factors, scores.data());
-                    const float largest_score =
-                        round_loops().add_prior(scores.data(), rounded.score_step(), prior.data(), classes);
-                    // Half a step a count, a little more because steps were divided by as products
-                    // with their inverse, and what so many roundings of at most `room` steps take away.
-                    const double slack = HALF_A_STEP * size +
-                                         static_cast<double>(row.cells + 8) * UNIT * (rounded.room() * size + largest);
-                    const float close = std::nextafterf(
-                        static_cast<float>(static_cast<double>(largest_score) - 2.0 * slack), -HUGE_VALF);
-                    const std::size_t rivals = round_loops().count_close(scores.data(), close, classes);
-                    std::size_t top = static_cast<std::size_t>(std::find(scores.begin(), scores.end(), largest_score) -
-                                                               scores.begin());
-                    double highest = -INF;
-                    for (std::size_t c = 0; c < classes && rivals != 1; ++c) {
-                        if (scores[c] < close) continue;
-                        double total = log_prior.data()[c];
-                        for (std::size_t at = 0; at < row.cells; ++at)
-                            total += static_cast<double>(x.data[static_cast<std::size_t>(first) + at]) *
-                                     table.data()[static_cast<std::size_t>(row.indices[at]) * classes + c];
-                        if (total > highest) {
-                            highest = total;
-                            top = c;
-                        }
+                std::vector<double> buffer;
+                x.each_block(ranges.start(range), ranges.stop(range), [&](std::size_t start, std::size_t stop) {
+                    require_within(x.is_within(start, stop, table.shape(0)));
+                    if (!model.is_plain(x.data + x.indptr[start], x.cells(start, stop))) {
+                        taken[range] = 0;
+                        return false;
                     }
-                    best.data()[i] = static_cast<std::int64_t>(top);
-                }
+                    for (std::size_t i = start; i < stop; ++i) {
+                        const Index first = x.indptr[i];
+                        const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[stop], x.cells(i, i + 1)};
+                        const double size = rounded.score(x.data + first, row, buffer, factors, scores.data());
+                        const float largest_score =
+                            round_loops().add_prior(scores.data(), rounded.score_step(), prior.data(), classes);
+                        // Half a step a count, a little more because steps were divided by as products
+                        // with their inverse, and what so many roundings of at most `room` steps take away.
+                        const double slack = HALF_A_STEP * size + static_cast<double>(row.cells + 8) * UNIT *
+                                                                      (rounded.room() * size + largest);
+                        const float close = std::nextafterf(
+                            static_cast<float>(static_cast<double>(largest_score) - 2.0 * slack), -HUGE_VALF);
+                        const std::size_t rivals = round_loops().count_close(scores.data(), close, classes);
+                        std::size_t top = static_cast<std::size_t>(
+                            std::find(scores.begin(), scores.end(), largest_score) - scores.begin());
+                        double highest = -INF;
+                        for (std::size_t c = 0; c < classes && rivals != 1; ++c) {
+                            if (scores[c] < close) continue;
+                            double total = log_prior.data()[c];
+                            for (std::size_t at = 0; at < row.cells; ++at)
+                                total += static_cast<double>(x.data[static_cast<std::size_t>(first) + at]) *
+                                         table.data()[static_cast<std::size_t>(row.indices[at]) * classes + c];
+                            if (total > highest) {
+                                highest = total;
+                                top = c;
+                            }
+                        }
+                        best.data()[i] = static_cast<std::int64_t>(top);
+                    }
+                    return true;
+                });
             });
             return std::all_of(taken.begin(), taken.end(), [](char one) { return one != 0; });
         });
@@ -448,6 +438,15 @@ Answers sparse_binary_scores(AnyVector data, AnyVector indices, AnyVector indptr
 // Whole numbers beyond it are not all doubles.
 constexpr double LARGEST_LEVEL = 9007199254740992.0;
 
+// Whether a cell is one of so many levels, its fraction cut off.
+template <class T>
+bool is_level(T cell, std::int64_t levels) {
+    if constexpr (std::is_integral_v<T>)  // a negative number is beyond all levels
+        return static_cast<std::uint64_t>(cell) < static_cast<std::uint64_t>(levels);
+    else
+        return cell > T(-1) && static_cast<double>(cell) < static_cast<double>(levels);
+}
+
 // Add the scores of all columns under two classes. Four sums for each class: one alone would wait
 // for itself at every column.
 template <class Scores>
@@ -495,11 +494,11 @@ Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1>
                         bool refused = false;
                         // The scores of a cell's level; none of a missing value.
                         auto scores_of = [&](std::size_t j) -> const double* {
-                            const double cell = static_cast<double>(row[j]);
-                            if (cell > -1.0 && cell < static_cast<double>(levels.data()[j]))
+                            if (is_level(row[j], levels.data()[j]))
                                 return table.data() +
                                        static_cast<std::size_t>(offsets.data()[j] + static_cast<std::int64_t>(row[j])) *
                                            classes;
+                            const double cell = static_cast<double>(row[j]);
                             if (cell != cell) return nothing.data();
                             refused = refused || cell <= -1.0 || cell > LARGEST_LEVEL;
                             return unseen.data() + j * classes;
@@ -633,6 +632,10 @@ Answers sparse_integrated_count_scores(AnyVector data, AnyVector indices, AnyVec
 
 // ---- Tables -------------------------------------------------------------------------------------
 
+// Words that are laid out together, class by class: what is read of a class is then some lines of cache,
+// and what is written stays in the second one.
+constexpr std::size_t WORD_TILE = 32;
+
 // log(counts[c, v] + pseudo[c, v]) - log_totals[c] as a table (V, C): a word's classes lie together,
 // which is how rows are scored. With everyone (V,) given (not empty), everyone[v] - counts[c, v] is
 // taken for the count: that of the other classes. pseudo is (C, V), (1, V), (C, 1) or (1, 1).
@@ -645,30 +648,23 @@ auto log_table(In<double, 2> counts, In<double, 1> everyone, In<double, 2> pseud
     auto table = make_array<double>({words, classes}, false);
     nb::gil_scoped_release release;
     const std::size_t class_step = pseudo.shape(0) == 1 ? 0 : pseudo.shape(1), word_step = pseudo.shape(1) == 1 ? 0 : 1;
-    // Most counts are small whole numbers: with one pseudocount for all, their logarithms are few.
-    std::vector<double> small_logs(pseudo.size() == 1 && counts.size() > MAX_SMALL ? MAX_SMALL : 0);
-    for (std::size_t k = 0; k < small_logs.size(); ++k)
-        small_logs[k] = std::log(static_cast<double>(k) + pseudo.data()[0]);
-    // Words whose logarithms are laid out together: what is read of a class is then some lines of
-    // cache, and what is written stays in the second one.
-    constexpr std::size_t TILE = 32;
-    const Ranges ranges((words + TILE - 1) / TILE, 16 * TILE * classes);
+    const bool of_others = everyone.shape(0) > 0;
+    const Ranges ranges((words + WORD_TILE - 1) / WORD_TILE, 16 * WORD_TILE * classes);
     in_parallel(ranges.count(), [&](std::size_t range) {
-        for (std::size_t first = ranges.start(range) * TILE; first < std::min(ranges.stop(range) * TILE, words);
-             first += TILE) {
-            const std::size_t last = std::min(first + TILE, words);
+        for (std::size_t first = ranges.start(range) * WORD_TILE;
+             first < std::min(ranges.stop(range) * WORD_TILE, words); first += WORD_TILE) {
+            const std::size_t last = std::min(first + WORD_TILE, words);
+            double* rows = table.data() + first * classes;
             for (std::size_t c = 0; c < classes; ++c) {
+                const double *mine = counts.data() + c * words, *added = pseudo.data() + c * class_step;
                 for (std::size_t v = first; v < last; ++v) {
-                    double count = counts.data()[c * words + v];
-                    if (everyone.shape(0) > 0) count = std::max(everyone.data()[v] - count, 0.0);
-                    const int small =
-                        count >= 0.0 && count < static_cast<double>(small_logs.size()) ? static_cast<int>(count) : -1;
-                    const double logarithm = small >= 0 && static_cast<double>(small) == count
-                                                 ? small_logs[static_cast<std::size_t>(small)]
-                                                 : std::log(count + pseudo.data()[c * class_step + v * word_step]);
-                    table.data()[v * classes + c] = logarithm - log_totals.data()[c];
+                    const double count = of_others ? std::max(everyone.data()[v] - mine[v], 0.0) : mine[v];
+                    rows[(v - first) * classes + c] = count + added[v * word_step];
                 }
             }
+            score_loops().logarithms(rows, (last - first) * classes);
+            for (std::size_t v = first; v < last; ++v, rows += classes)
+                for (std::size_t c = 0; c < classes; ++c) rows[c] -= log_totals.data()[c];
         }
     });
     return table;
@@ -749,21 +745,32 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
     for (double count : whole)
         require(count >= 0.0 && count < static_cast<double>(log_counts.shape(0)), "counts beyond their logarithms");
     std::vector<std::int32_t> learned(words * classes);
+    // The logarithms of a count from the beginning of a line of cache on, zeros after them: what is read
+    // together is then never in two lines.
+    constexpr std::size_t LINE = 64, LANES = LINE / sizeof(double);
+    const std::size_t width = (alphas + LANES - 1) / LANES * LANES;
+    std::vector<double> memory(log_counts.shape(0) * width + LANES);
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory.data());
+    double* logs = memory.data() + (LINE - begin % LINE) % LINE / sizeof(double);
+    for (std::size_t count = 0; count < log_counts.shape(0); ++count)
+        std::copy_n(log_counts.data() + count * alphas, alphas, logs + count * width);
     with_sparse(data, indices, indptr, words, [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
         for (std::size_t fold = 0; fold < all; ++fold) {
             const double* mine = counts.data() + fold * whole.size();
-            const Ranges strips(words, 16 * classes);
-            in_parallel(strips.count(), [&](std::size_t strip) {
-                for (std::size_t v = strips.start(strip); v < strips.stop(strip); ++v)
+            const Ranges tiles((words + WORD_TILE - 1) / WORD_TILE, 16 * WORD_TILE * classes);
+            in_parallel(tiles.count(), [&](std::size_t range) {
+                for (std::size_t tile = tiles.start(range); tile < tiles.stop(range); ++tile) {
+                    const std::size_t first = tile * WORD_TILE, last = std::min(first + WORD_TILE, words);
                     for (std::size_t c = 0; c < classes; ++c)
-                        learned[v * classes + c] =
-                            static_cast<std::int32_t>(std::max(whole[c * words + v] - mine[c * words + v], 0.0));
+                        for (std::size_t v = first; v < last; ++v)
+                            learned[v * classes + c] =
+                                static_cast<std::int32_t>(std::max(whole[c * words + v] - mine[c * words + v], 0.0));
+                }
             });
             constexpr std::size_t ROWS_AT_ONCE = 256;
             in_parallel((members[fold].size() + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, [&](std::size_t task) {
-                std::vector<double> joint(classes * alphas), top(alphas), total(alphas), powers(classes * alphas),
-                    buffer;
+                std::vector<double> joint(classes * width), top(alphas), total(alphas), buffer;
                 for (std::size_t at = task * ROWS_AT_ONCE;
                      at < std::min((task + 1) * ROWS_AT_ONCE, members[fold].size()); ++at) {
                     const std::size_t i = members[fold][at];
@@ -774,32 +781,19 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
                     for (std::size_t k = 0; k < cells; ++k) length += values[k];
                     std::fill(joint.begin(), joint.end(), 0.0);
                     const StoredCells<Index> row{x.indices + first, x.indices + x.indptr[x.rows], cells};
-                    table_loops<Index>().add_alphas(values, row, learned.data(), log_counts.data(), classes, alphas,
-                                                    joint.data());
+                    table_loops<Index>().add_alphas(values, row, learned.data(), logs, classes, width, joint.data());
                     std::fill(top.begin(), top.end(), -INF);
-                    double* best = out.data() + (rows + i) * alphas;
-                    for (std::size_t c = 0; c < classes; ++c) {
-                        const double prior = log_priors.data()[fold * classes + c];
-                        const double* totals = log_totals.data() + (fold * classes + c) * alphas;
-                        for (std::size_t a = 0; a < alphas; ++a) {
-                            double& score = joint[c * alphas + a];
-                            score += prior - length * totals[a];
-                            if (score > top[a]) {
-                                top[a] = score;
-                                best[a] = static_cast<double>(c);
-                            }
-                        }
-                    }
-                    for (std::size_t c = 0; c < classes; ++c)
-                        for (std::size_t a = 0; a < alphas; ++a)
-                            powers[c * alphas + a] = joint[c * alphas + a] - top[a];
-                    score_loops().exponentials(powers.data(), powers.size());
                     std::fill(total.begin(), total.end(), 0.0);
                     for (std::size_t c = 0; c < classes; ++c)
-                        for (std::size_t a = 0; a < alphas; ++a) total[a] += powers[c * alphas + a];
+                        score_loops().finish_class(
+                            joint.data() + c * width, log_totals.data() + (fold * classes + c) * alphas,
+                            log_priors.data()[fold * classes + c], length, static_cast<double>(c), alphas, top.data(),
+                            out.data() + (rows + i) * alphas);
+                    for (std::size_t c = 0; c < classes; ++c)
+                        score_loops().add_powers(joint.data() + c * width, top.data(), alphas, total.data());
                     const std::size_t own = static_cast<std::size_t>(codes.data()[i]);
                     for (std::size_t a = 0; a < alphas; ++a) {
-                        out.data()[i * alphas + a] = top[a] + std::log(total[a]) - joint[own * alphas + a];
+                        out.data()[i * alphas + a] = top[a] + std::log(total[a]) - joint[own * width + a];
                         out.data()[(2 * rows + i) * alphas + a] = 1.0 / total[a];
                     }
                 }

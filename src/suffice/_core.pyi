@@ -419,6 +419,9 @@ def combination_keys(
 ) -> NDArray[np.int64]:
     """Return one number for each row of codes (n, d), -1 with a gap."""
 
+def table_information(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mutual information (n,) of rows and columns of tables (n, C, K), in nats."""
+
 def pair_gains(
     codes: NDArray[np.int32],
     levels: NDArray[np.int64],
@@ -584,6 +587,15 @@ def combination_derivatives(
     weights: NDArray[np.float64],
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
     """Return loss, gradient of - loss and Hessian by offsets and weights of blocks."""
+
+def weight_derivatives(
+    part: NDArray[np.float64],
+    base: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    row_weights: NDArray[np.float64],
+    weight: float,
+) -> tuple[float, float, float]:
+    """Return loss, derivative of - loss and curvature by the weight of one block (n, C)."""
 
 def left_out_scores(
     parts: NDArray[np.float64],

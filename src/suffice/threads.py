@@ -272,15 +272,21 @@ def on_all_cores(work: Callable[..., R], tasks: list[tuple[int, int]]) -> list[R
         return _core.call_in_parallel(lambda task: work(*tasks[task]), len(tasks))
 
 
+def enters_by_itself(function: Callable[P, R]) -> Callable[P, R]:
+    """Mark a method that enters `one_blas_thread` itself, where it has more to do than that."""
+    function.enters_by_itself = True  # type: ignore[attr-defined]
+    return function
+
+
 def with_one_blas_thread(cls: C) -> C:
     """Let every public method and property of a class run inside `one_blas_thread`.
 
     Methods that it inherits from other classes of ours are covered, those of other libraries not.
     """
     for name in dir(cls):
-        if name.startswith("_"):
-            continue
         member = inspect.getattr_static(cls, name)
+        if name.startswith("_") or hasattr(member, "enters_by_itself"):
+            continue
         if isinstance(member, property) and member.fget is not None and _is_ours(member.fget):
             setattr(cls, name, member.getter(one_blas_thread(member.fget)))
         elif isinstance(member, classmethod) and _is_ours(member.__func__):

@@ -49,6 +49,23 @@ def same(found, wanted):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (65, 2), (300, 20), (40, 700)])
+@pytest.mark.parametrize("impossible", [False, True])
+@pytest.mark.parametrize("weight", [0.0, 0.7, 8.0])
+def test_one_weight_has_the_derivatives_of_its_formula(shape, impossible, weight, ranges, threads):
+    case = Blocks(*shape, 1, impossible=impossible)
+    case.offsets, case.weights = np.zeros(shape[1]), np.array([weight])
+    loss, gradient, hessian = derivatives_of(case)
+    given = case.parts[:, :, 0], case.base, case.codes, case.row_weights, weight
+    found = _core.weight_derivatives(*given)
+    same(found, (loss, gradient[-1], hessian[-1, -1]))
+    ranges(99)
+    short = _core.weight_derivatives(*given)
+    same(short, found)
+    threads(1)
+    assert _core.weight_derivatives(*given) == short
+
+
 SHAPES = [(0, 3, 2), (1, 1, 1), (5, 2, 0), (64, 3, 1), (65, 2, 7), (300, 12, 3), (40, 700, 2)]
 
 

@@ -166,6 +166,30 @@ def test_moments_of_short_cells_are_those_of_the_same_doubles_to_the_bit(
             assert [np.asarray(part).tobytes() for part in found] == wanted
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.int32, np.uint8])
+@pytest.mark.parametrize("row", [0, 700, 1999])
+def test_cells_of_any_block_of_sparse_rows_are_checked(dtype, row):
+    case = Case((2000, 30, 3), dtype)  # more cells than are checked together
+    data, indices, indptr, *rest = case.sparse
+    same(_core.sparse_words(*case.sparse), words_of(case))
+    place = indptr[row]
+    while indptr[row + 1] == place:
+        row -= 1
+        place = indptr[row]
+    beyond = indices.copy()
+    beyond[place] = 30
+    with pytest.raises(ValueError, match="beyond its columns"):
+        _core.sparse_words(data, beyond, indptr, *rest)
+    if dtype is np.float64:
+        for cell, refused in ((-1.0, row), (0.5, -1), (300.0, -1), (np.nan, -1)):
+            data[place] = cell
+            case.X[row, indices[place]] = cell
+            found = _core.sparse_words(data, indices, indptr, *rest)
+            assert found[0] == refused
+            if refused < 0:
+                same(found, words_of(case))
+
+
 def test_moments_about_an_origin_keep_the_digits_of_data_at_1e8():
     rng = np.random.default_rng(3)
     noise = rng.integers(-1000, 1000, (5000, 3)) / 1024.0  # exact, also far from 0

@@ -162,3 +162,24 @@ def test_pairs_gain_what_their_table_tells_beyond_each(rows, weighted):
 def test_what_does_not_fit_together_is_refused(name, arguments):
     with pytest.raises(ValueError, match=r"fit|there are not|unknown"):
         getattr(_core, name)(*arguments)
+
+
+@pytest.mark.usefixtures("any_ranges")
+@pytest.mark.parametrize(
+    "shape", [(0, 2, 2), (1, 1, 1), (7, 20, 2), (64, 3, 5), (3, 0, 2), (2, 40, 60)]
+)
+def test_information_of_tables_is_that_of_their_shares(shape):
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(1.0, shape).astype(np.float64) * rng.choice(
+        [0.0, 1.0, 0.3], (shape[0], 1, 1)
+    )
+    expected = np.zeros(shape[0])
+    for at, table in enumerate(counts):
+        total = table.sum()
+        if total > 0:
+            p = table / total
+            independent = p.sum(axis=1, keepdims=True) * p.sum(axis=0)
+            expected[at] = sum(
+                p[i] * np.log(p[i] / independent[i]) for i in zip(*np.nonzero(p), strict=True)
+            )
+    np.testing.assert_allclose(_core.table_information(counts), expected, rtol=1e-12, atol=1e-15)

@@ -514,6 +514,34 @@ def test_tables_of_logarithms(pseudo, of_others, ranges):
     )
 
 
+def logarithms(x):
+    """Return log x (n,), as tables of logarithms have it."""
+    return _core.log_table(x[None], NONE, np.zeros((1, 1)), np.zeros(1))[:, 0]
+
+
+def test_logarithms_are_right_to_an_ulp(instruction_sets):
+    rng = np.random.default_rng(17)
+    near_one, whole = 1 + 1e-3 * rng.normal(size=9_999), rng.integers(1, 10**6, 9_999) * 1.0
+    large, small = np.exp(rng.uniform(-700, 700, 9_999)), 10 ** rng.uniform(-323, -300, 999)
+    x = np.concatenate([rng.uniform(0, 2, 9_999), near_one, whole, large, small, [1.7e308]])
+    exact = np.log(x.astype(np.longdouble))
+    if np.finfo(np.longdouble).eps > 1e-18:
+        pytest.skip("this machine has no wider numbers to compare with")
+    for use in instruction_sets:
+        use()
+        ulps = np.abs(logarithms(x) - exact) / np.spacing(np.abs(exact.astype(np.float64)))
+        assert ulps.max() < 1.0
+
+
+def test_logarithms_of_zero_infinity_and_no_number(instruction_sets):
+    x = np.array([0.0, -0.0, np.inf, np.nan, -1.0, -np.inf, 1.0, 5e-324])
+    with np.errstate(all="ignore"):
+        expected = np.log(x)
+    for use in instruction_sets:
+        use()
+        np.testing.assert_allclose(logarithms(x), expected, rtol=1e-15)
+
+
 def test_sums_and_log_factorials_of_rows():
     X = counts((200, 5), missing=0.1)
     X[0, 0] = 300.5
@@ -524,10 +552,11 @@ def test_sums_and_log_factorials_of_rows():
 
 
 @pytest.mark.parametrize("dtype", FIVE)
-def test_many_pseudocounts_are_scored_as_each_by_itself(dtype):
+@pytest.mark.parametrize("several", [1, 4, 8, 13, 1100])
+def test_many_pseudocounts_are_scored_as_each_by_itself(dtype, several):
     rng = np.random.default_rng(16)
     X, y, folds = counts((120, 15), dtype), rng.integers(0, 3, 120), rng.integers(0, 4, 120)
-    alphas = np.array([1e-3, 0.1, 1.0, 30.0])
+    alphas = np.logspace(-3, 1.5, several)
     counted = np.zeros((4, 3, 15))
     np.add.at(counted, (folds, y), X.astype(float))
     whole = counted.sum(axis=0)
@@ -548,6 +577,52 @@ def test_many_pseudocounts_are_scored_as_each_by_itself(dtype):
         )
         np.testing.assert_array_equal(best[:, a], joint.argmax(axis=1))
         np.testing.assert_allclose(confidence[:, a], np.exp(log_proba.max(axis=1)), rtol=1e-9)
+
+
+# ---- many sparse rows, which are checked some at a time
+
+
+def many_sparse_rows():
+    """Return rows of more cells than are checked together, the first longer than that by itself."""
+    X = counts((600, 90), seed=5)
+    X[:, 40:60] = 0
+    X[100:140] = 0
+    return np.hstack([X, np.zeros((600, 9000))])
+
+
+@pytest.mark.parametrize("classes", [2, 20])
+def test_rows_of_all_blocks_are_scored(classes):
+    X = many_sparse_rows()
+    X[0, 90:] = 1
+    table = np.random.default_rng(6).normal(size=(X.shape[1], classes))
+    joint = X @ table
+    rules = np.zeros(classes), NO_TABLE, 0.0, False, np.zeros(classes)
+    found = _core.sparse_table_scores(*csr(X), table, *rules, "joint")
+    assert found[0] == -1
+    np.testing.assert_allclose(found[2], joint, rtol=1e-11, atol=1e-11)
+    best = _core.best_screened(*csr(X), table, np.zeros(classes), 0.0)
+    np.testing.assert_array_equal(best, joint.argmax(axis=1))
+
+
+@pytest.mark.parametrize("row", [0, 550, 599])
+def test_cells_of_any_block_are_checked(row):
+    X, table = many_sparse_rows(), np.random.default_rng(7).normal(size=(9090, 9))
+    rules = np.zeros(9), NO_TABLE, 0.0, False, np.zeros(9)
+    X[row, 3] = -1.0
+    assert _core.sparse_table_scores(*csr(X), table, *rules, "joint")[0] == row
+    assert _core.best_screened(*csr(X), table, np.zeros(9), 0.0) is None
+    X[row, 3] = np.nan
+    found = _core.sparse_table_scores(*csr(X), table, *rules, "joint")[2]
+    np.testing.assert_allclose(found, np.nan_to_num(X) @ table, rtol=1e-11, atol=1e-11)
+    assert _core.best_screened(*csr(X), table, np.zeros(9), 0.0) is None
+    X[row, 3] = 1.0
+    X[row, 9089] = 1.0
+    for call in (
+        lambda: _core.sparse_table_scores(*csr(X), table[:-1], *rules, "joint"),
+        lambda: _core.best_screened(*csr(X), table[:-1], np.zeros(9), 0.0),
+    ):
+        with pytest.raises(ValueError, match="beyond its columns"):
+            call()
 
 
 # ---- threads, instruction sets, arrays that do not fit

@@ -9,6 +9,7 @@ import reference
 from suffice.errors import DebtError, InputError, PrecisionWarning, ShapeError
 from suffice.tally import Blocks, Counts, Events, Groups, Moments, Patterns, Quartics
 from suffice.tally.held_out import with_weight_of
+from suffice.tally.tally import ROUNDING, difference
 
 
 def test_tallies_of_two_kinds_do_not_add():
@@ -185,3 +186,17 @@ def test_orderings_of_a_class_stay_where_features_have_factors_of_their_own():
     scaled = with_weight_of(part, whole)
     np.testing.assert_array_equal(scaled.counts, [[[2.0, 6.0], [4.0, 4.0]]])
     np.testing.assert_array_equal(scaled.log_orderings, [0.7])
+
+
+@pytest.mark.parametrize("share", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("shape", [(), (0,), (7,), (3, 5), (2, 3, 4)])
+@pytest.mark.parametrize("with_gross", [False, True])
+def test_what_is_left_is_the_difference_but_for_rounding(share, shape, with_gross):
+    rng = np.random.default_rng(0)
+    have = rng.exponential(size=shape)
+    owed = np.where(rng.random(shape) < share, have * (1 - rng.choice([0, 1e-14, 0.5], shape)), 0.0)
+    gross = rng.choice([0.0, 2.0**40], shape) if with_gross else 0.0
+    left = have - owed
+    size = np.maximum(np.maximum(np.abs(have), np.abs(owed)), gross)
+    left = np.where((np.abs(left) <= ROUNDING * size) & (owed != 0), 0.0, left)
+    np.testing.assert_array_equal(difference(np.asarray(have), np.asarray(owed), gross), left)

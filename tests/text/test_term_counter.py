@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from suffice import CountVectorizer, TextClassifier
-from suffice.text.classify.term_counter import TermCounter
+from suffice.text.classify.term_counter import TermCounter, row_sums
 from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vocabulary import Vocabulary
@@ -101,3 +102,10 @@ def test_documents_are_cut_and_scored_without_scikit_learn():
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "1"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_of_rows_are_those_of_their_cells(seed):
+    rng = np.random.default_rng(seed)
+    cells = rng.poisson(0.2, (rng.integers(0, 9), 5)) * rng.choice([1, 0.3])
+    np.testing.assert_allclose(row_sums(csr_array(cells)), cells.sum(axis=1), rtol=1e-15)

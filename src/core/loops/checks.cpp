@@ -29,6 +29,17 @@ bool finite(const T* x, std::size_t size) {
 }
 
 template <class T>
+bool finite_from(const T* x, std::size_t size, double lowest) {
+    if constexpr (std::is_integral_v<T>) {
+        return none_wrong<std::int64_t>(
+            size, [=](std::size_t i) { return std::int64_t(static_cast<double>(x[i]) < lowest); });
+    } else {
+        return none_wrong<T>(
+            size, [=](std::size_t i) { return x[i] * T(0) + (static_cast<double>(x[i]) < lowest ? T(1) : T(0)); });
+    }
+}
+
+template <class T>
 bool small_counts(const T* x, std::size_t size) {
     if constexpr (std::is_integral_v<T>) {
         return none_wrong<std::int64_t>(size, [x](std::size_t i) {
@@ -57,11 +68,11 @@ std::uint64_t largest(const Index* indices, std::size_t size) {
 
 }  // namespace
 
-extern const CheckLoops<double> checks_of_double = {finite, small_counts};
-extern const CheckLoops<float> checks_of_float = {finite, small_counts};
-extern const CheckLoops<std::int64_t> checks_of_int64 = {finite, small_counts};
-extern const CheckLoops<std::int32_t> checks_of_int32 = {finite, small_counts};
-extern const CheckLoops<std::uint8_t> checks_of_uint8 = {finite, small_counts};
+extern const CheckLoops<double> checks_of_double = {finite, finite_from, small_counts};
+extern const CheckLoops<float> checks_of_float = {finite, finite_from, small_counts};
+extern const CheckLoops<std::int64_t> checks_of_int64 = {finite, finite_from, small_counts};
+extern const CheckLoops<std::int32_t> checks_of_int32 = {finite, finite_from, small_counts};
+extern const CheckLoops<std::uint8_t> checks_of_uint8 = {finite, finite_from, small_counts};
 extern const IndexLoops index_loops_table = {largest, largest};
 
 }  // namespace suffice::SUFFICE_SET

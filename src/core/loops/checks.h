@@ -15,6 +15,8 @@ template <class T>
 struct CheckLoops {
     // Whether all cells are finite numbers.
     bool (*finite)(const T* x, std::size_t size);
+    // Whether all cells are finite numbers and none is below `lowest`.
+    bool (*finite_from)(const T* x, std::size_t size, double lowest);
     // Whether all cells are whole numbers from 1 to MAX_SMALL - 1.
     bool (*small_counts)(const T* x, std::size_t size);
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exponential.h"
+#include "logarithm.h"
 
 namespace suffice::SUFFICE_SET {
 namespace {
@@ -14,7 +15,28 @@ constexpr double INF = std::numeric_limits<double>::infinity();
 // Numbers whose exponentials are taken together, while they are in the first cache.
 constexpr std::size_t TOGETHER = 1024;
 
-void exponentials(double* x, std::size_t size) { exp_of_nonpositive(x, size); }
+void logarithms(double* x, std::size_t size) { log_of_many(x, size); }
+
+void finish_class(double* __restrict scores, const double* __restrict log_totals, double prior, double length,
+                  double number, std::size_t size, double* __restrict top, double* __restrict best) {
+    for (std::size_t a = 0; a < size; ++a) {
+        const double score = scores[a] + (prior - length * log_totals[a]);
+        const bool higher = score > top[a];
+        scores[a] = score;
+        best[a] = higher ? number : best[a];
+        top[a] = higher ? score : top[a];
+    }
+}
+
+void add_powers(const double* scores, const double* top, std::size_t size, double* totals) {
+    double powers[TOGETHER];
+    for (std::size_t first = 0; first < size; first += TOGETHER) {
+        const std::size_t here = std::min(TOGETHER, size - first);
+        for (std::size_t a = 0; a < here; ++a) powers[a] = scores[first + a] - top[first + a];
+        exp_of_nonpositive(powers, here);
+        for (std::size_t a = 0; a < here; ++a) totals[first + a] += powers[a];
+    }
+}
 
 // Turn a row with +inf into log shares: equal ones for the infinite classes.
 void share_infinity(double* row, std::size_t classes) {
@@ -175,7 +197,7 @@ void add_squares(const T* across, std::size_t columns, const T* offset, T* squar
 
 }  // namespace
 
-extern const ScoreLoops scores = {exponentials,        softmax,           log_softmax, add_normal, add_few_normal,
-                                  add_squares<double>, add_squares<float>};
+extern const ScoreLoops scores = {logarithms, finish_class,   add_powers,          softmax,           log_softmax,
+                                  add_normal, add_few_normal, add_squares<double>, add_squares<float>};
 
 }  // namespace suffice::SUFFICE_SET

@@ -15,8 +15,14 @@ constexpr std::size_t SCORE_ROWS = 64;
 constexpr std::size_t STRIP_ROWS = 16, SCORE_LANES = 8;
 
 struct ScoreLoops {
-    // Replace numbers of 0 or less by their exponentials.
-    void (*exponentials)(double* x, std::size_t size);
+    // Replace numbers by their logarithms.
+    void (*logarithms)(double* x, std::size_t size);
+    // Add prior - length log_totals to the scores (size,) of one class in as many models, and where they are
+    // above `top` replace it by them, and `best` by the class.
+    void (*finish_class)(double* scores, const double* log_totals, double prior, double length, double number,
+                         std::size_t size, double* top, double* best);
+    // Add exp(scores - top), which is 1 or less, to totals (size,).
+    void (*add_powers)(const double* scores, const double* top, std::size_t size, double* totals);
     // Turn rows of log p(x, class), (rows, C), into p(class | x). A row that is impossible under
     // every class (all -inf) gets exp(log_prior), and is counted in the result. A row that some
     // classes claim with infinite odds is theirs, in equal parts.

@@ -54,6 +54,34 @@ void add_linear(const double* x, const StoredCells<Index>& row, const double* ta
 }
 
 template <class Index>
+double to_factors(const double* __restrict x, const StoredCells<Index>& row, const double* __restrict steps,
+                  float* __restrict factors) {
+    constexpr std::size_t LANES = 8;
+    double sums[LANES] = {};
+    auto add = [&](auto&& factor) {
+        std::size_t at = 0;
+        for (; at + LANES <= row.cells; at += LANES) {
+            for (std::size_t l = 0; l < LANES; ++l) {
+                const double one = factor(at + l);
+                sums[l] += one < 0.0 ? -one : one;
+                factors[at + l] = static_cast<float>(one);
+            }
+        }
+        for (; at < row.cells; ++at) {
+            const double one = factor(at);
+            sums[0] += one < 0.0 ? -one : one;
+            factors[at] = static_cast<float>(one);
+        }
+    };
+    const Index* indices = row.indices;
+    if (steps == nullptr)
+        add([=](std::size_t at) { return x[at]; });
+    else
+        add([=](std::size_t at) { return x[at] * steps[indices[at]]; });
+    return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
+}
+
+template <class Index>
 void add_fine(const float* x, const StoredCells<Index>& row, const std::int16_t* codes, float* scores) {
     float total[FINE_COLUMNS] = {};
     for (std::size_t at = 0; at < row.cells; ++at) {
@@ -185,7 +213,7 @@ std::size_t count_close(const float* scores, float close, std::size_t size) {
 }  // namespace
 
 extern const RoundLoops rounding = {find_ends, round_row<std::int16_t>, round_row<std::int8_t>, add_prior, count_close};
-extern const TableLoops<std::int32_t> tables_by_int32 = {add_linear, add_fine, add_coarse, add_alphas};
-extern const TableLoops<std::int64_t> tables_by_int64 = {add_linear, add_fine, add_coarse, add_alphas};
+extern const TableLoops<std::int32_t> tables_by_int32 = {add_linear, to_factors, add_fine, add_coarse, add_alphas};
+extern const TableLoops<std::int64_t> tables_by_int64 = {add_linear, to_factors, add_fine, add_coarse, add_alphas};
 
 }  // namespace suffice::SUFFICE_SET

@@ -26,6 +26,9 @@ struct TableLoops {
     // Add sum x table[index, c] to sums (C,); table is (V, C).
     void (*add_linear)(const double* x, const StoredCells<Index>& row, const double* table, std::size_t classes,
                        double* sums);
+    // Write x, times steps[index] if there are steps, as factors of the sums below; return the sum of
+    // their absolute values.
+    double (*to_factors)(const double* x, const StoredCells<Index>& row, const double* steps, float* factors);
     // Write sum x codes[index, c] to scores (FINE_COLUMNS,).
     void (*add_fine)(const float* x, const StoredCells<Index>& row, const std::int16_t* codes, float* scores);
     // Write sum x codes[index, c] to scores (columns,).

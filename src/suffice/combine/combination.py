@@ -106,13 +106,16 @@ class Combination:
             How much of the offsets is added to each row.
         """
         blocks = log_likelihoods if log_likelihoods.ndim > 2 else log_likelihoods[:, :, None]
-        impossible = np.any(np.isneginf(blocks), axis=2, keepdims=True)
-        blocks = np.where(impossible, 0.0, blocks)
+        impossible = np.isneginf(blocks)
+        some = impossible.any()
+        if some:
+            impossible = np.asarray(impossible.any(axis=2))
+            blocks = np.where(impossible[:, :, None], 0.0, blocks)
         # Of one block a plain multiplication is quicker than a product of matrices.
         one = len(self.weights) == 1
         scores = self.weights[0] * blocks[:, :, 0] if one else blocks @ self.weights
         scores = scores + np.atleast_1d(offset_share)[:, None] * self.offsets + log_prior
-        return self.normalize(np.where(impossible[:, :, 0], -np.inf, scores))
+        return self.normalize(np.where(impossible, -np.inf, scores) if some else scores)
 
     def normalize(self, scores: Floats) -> Floats:
         """Return log p(class | x), (n, C), given weighted scores with their offsets."""

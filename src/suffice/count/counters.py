@@ -11,6 +11,7 @@ import numpy as np
 
 from suffice.count.discrete import count_events, count_levels, count_ones, count_words
 from suffice.count.moments import count_moments, count_patterns, count_quartics
+from suffice.data.plain_rows import PlainCells
 from suffice.data.rows import Rows
 from suffice.tally import Blocks, Counts, Groups
 from suffice.tally.tally import Floats
@@ -41,6 +42,13 @@ class Counter(ABC):
         """Return the counter that knows the levels of both, and the other's tally by it."""
         return self, groups
 
+    def plain_cells(self, parts: Any) -> tuple[PlainCells, ...] | None:
+        """Return cells of each column that can surely be counted beside a tally.
+
+        None if that depends on the rest of the row.
+        """
+        return None
+
     def describe_sum(self, path: tuple[int, ...], at: tuple[int, ...], column: Describe) -> str:
         """Return what a sum of the tally is of, for errors: a column, a level."""
         return column(at[1])
@@ -49,6 +57,10 @@ class Counter(ABC):
 @dataclass(frozen=True)
 class CountMoments(Counter):
     """Sums and sums of squares of every column: Moments (C, d)."""
+
+    def plain_cells(self, parts: Any) -> tuple[PlainCells, ...]:
+        """Return all numbers."""
+        return (PlainCells(),) * int(parts.weight.shape[1])
 
     def count(self, rows: Rows) -> tuple[Floats, Any]:
         """Return the weight of each class's rows, (C,), and their moments."""
@@ -77,6 +89,10 @@ class CountFourthMoments(Counter):
 class CountWords(Counter):
     """Sums of counts: Counts (C, d)."""
 
+    def plain_cells(self, parts: Any) -> tuple[PlainCells, ...]:
+        """Return the numbers from 0 on."""
+        return (PlainCells(low=0.0),) * int(parts.counts.shape[1])
+
     def count(self, rows: Rows) -> tuple[Floats, Any]:
         """Return the weight of each class's rows, (C,), and their counts."""
         return count_words(rows)
@@ -87,6 +103,12 @@ class CountOnes(Counter):
     """Cells above a threshold, and the others: Counts (C, d, 2); None: cells are 0 and 1."""
 
     binarize: float | None = 0.0
+
+    def plain_cells(self, parts: Any) -> tuple[PlainCells, ...]:
+        """Return all numbers; without a threshold, 0 and 1."""
+        both = frozenset({0, 1, None})
+        cells = PlainCells(levels=both) if self.binarize is None else PlainCells()
+        return (cells,) * int(parts.counts.shape[1])
 
     def count(self, rows: Rows) -> tuple[Floats, Any]:
         """Return the weight of each class's rows, (C,), and their counts."""
@@ -101,6 +123,10 @@ class CountOnes(Counter):
 class CountEvents(Counter):
     """Numbers of events, and of rows that have one: Events (C, d)."""
 
+    def plain_cells(self, parts: Any) -> tuple[PlainCells, ...]:
+        """Return the numbers from 0 on."""
+        return (PlainCells(low=0.0),) * int(parts.weight.shape[1])
+
     def count(self, rows: Rows) -> tuple[Floats, Any]:
         """Return the weight of each class's rows, (C,), and their events."""
         return count_events(rows)
@@ -111,6 +137,11 @@ class CountLevels(Counter):
     """Levels 0, 1, 2, ... of every column: a block of Counts (C, levels) a column."""
 
     takes_sparse: ClassVar[bool] = False
+
+    def plain_cells(self, parts: Any) -> tuple[PlainCells, ...]:
+        """Return the levels that were learned."""
+        highest = (int(part.counts.shape[-1]) - 1 for part in parts.parts)
+        return tuple(PlainCells(low=0.0, high=high, whole=True) for high in highest)
 
     def count(self, rows: Rows) -> tuple[Floats, Any]:
         """Return the weight of each class's rows, (C,), and their counts."""

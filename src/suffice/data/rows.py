@@ -15,7 +15,7 @@ NO_WEIGHTS = np.empty(0)
 NO_GROUPS = np.empty(0, np.uint64)
 NO_CELLS = np.empty((0, 0))
 # Types of cells that the core reads as they are: bytes are truth values and pictures.
-CELL_TYPES = ("float64", "float32", "int64", "int32", "uint8")
+CELL_TYPES = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "uint8")))
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def sparse_ready(X: Any) -> Any:
     kind = X.data.dtype
     if kind.kind == "b":
         X = X.astype(np.uint8)
-    elif kind.name not in CELL_TYPES:
+    elif kind not in CELL_TYPES:
         X = X.astype(_common_type(kind))
     if X.indices.dtype != X.indptr.dtype:
         X = X.copy()
@@ -137,7 +137,7 @@ def row_major(block: Array) -> Array:
     """Return a block as a row-major, read-only array of a type that the core reads as it is."""
     if block.dtype.kind == "b":
         block = block.view(np.uint8)
-    elif block.dtype.name not in CELL_TYPES or not block.dtype.isnative:
+    elif block.dtype not in CELL_TYPES:
         block = block.astype(_common_type(block.dtype))
     found = np.ascontiguousarray(block).view()
     found.flags.writeable = False

@@ -155,7 +155,7 @@ class GaussianClassifier(TallyClassifier):
         return super()._candidate(columns)
 
     def _refuse_estimator(self, act: str, model: Any) -> None:
-        fitted = vars(model).get("_fitted")
+        fitted = model._before()
         asked = getattr(model, "covariance_estimator", None) is not None
         if fitted is not None and (asked or fitted.extra_statistics.estimated is not None):
             raise InputError(

@@ -35,8 +35,6 @@ from suffice.errors import InputError, MergeError, warn_caller
 from suffice.tally.tally import Floats
 
 MAX_FLOAT = float(np.finfo(np.float64).max)
-# Types of cells that the core reads as they are.
-PLAIN_TYPES = frozenset(map(np.dtype, CELL_TYPES))
 # As many names are listed in an error as scikit-learn lists.
 MAX_NAMES_LISTED = 5
 
@@ -190,9 +188,9 @@ def _is_plain(X: Any, columns: Columns | None, accept_sparse: Any) -> bool:
     It looks for data frames of many libraries, which takes longer than a prediction of one row.
     """
     if type(X) is np.ndarray:
-        plain = X.ndim == 2 and X.dtype in PLAIN_TYPES
+        plain = X.ndim == 2 and X.dtype in CELL_TYPES
     elif accept_sparse == "csr" and getattr(X, "format", None) == "csr":
-        plain = X.ndim == 2 and X.data.dtype in PLAIN_TYPES
+        plain = X.ndim == 2 and X.data.dtype in CELL_TYPES
     else:
         return False
     if not plain or 0 in X.shape:

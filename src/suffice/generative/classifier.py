@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, ClassVar, Self
@@ -18,6 +18,7 @@ from suffice._sklearn import BaseEstimator, ClassifierMixin, cached_param_names
 from suffice.count.counters import Counter
 from suffice.data.frames import first_row_as_table
 from suffice.data.hashes import Hashes, array_hashes
+from suffice.data.plain_rows import numbers_of_rows, read_numbers, row_reader
 from suffice.data.rows import Rows
 from suffice.engines.estimator import LearnsFromSources
 from suffice.engines.numbers import numbers_of, numeric_schema
@@ -34,12 +35,14 @@ from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
 from suffice.generative.held_out import Candidate, calibrate, leave_one_out, score_candidates
 from suffice.generative.log_odds import explain_row, to_logistic
+from suffice.generative.row_buffer import MAX_WAITING, Codes, RowBuffer, RowReader
 from suffice.persist.saving import write_model
 from suffice.scoring import scorer as scoring
 from suffice.scoring.decision import decide
 from suffice.scoring.explanation import Explanation
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
+from suffice.threads import enters_by_itself, one_blas_thread
 from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
 
 
@@ -61,8 +64,11 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
     _waits: ClassVar[bool] = False
     _saved: ClassVar[tuple[str, ...]] = persistence.FIELDS
 
+    # What river asks of a classifier.
+    _supervised: ClassVar[bool] = True
+    _multiclass: ClassVar[bool] = True
+
     calibrate: str | None = None
-    _fitted: Fitted
 
     # What a subclass says.
 
@@ -178,25 +184,115 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         """
         return keep_fitted(self, self._refresh(self._check_ready(), X, y, sample_weight, groups))
 
+    # One row at a time.
+
+    @enters_by_itself
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Learn one row: what `partial_fit` learns of it, and faster in a stream of rows.
+
+        A row that cannot be learned is refused at once, and changes nothing. Others may wait, and
+        are counted together when the model is next read.
+
+        Parameters
+        ----------
+        x : dict
+            The cell of each column, by name.
+        y : label
+        """
+        buffer = self.__dict__.get("_fitted")
+        if type(buffer) is not RowBuffer or not buffer.add(x, y):
+            with one_blas_thread:
+                self._learn_row(x, y)
+        return self
+
+    def forget_one(self, x: Any, y: Any) -> Self:
+        """Unlearn one row, as `forget` does.
+
+        Parameters
+        ----------
+        x, y : as in `learn_one`
+        """
+        return self.forget(self._one_row(x), y)
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return p(class | x) of one row, by class; nothing before anything was learned.
+
+        Parameters
+        ----------
+        x : as in `learn_one`
+        """
+        if "_fitted" not in vars(self):
+            return {}
+        fitted = self._check_ready()
+        proba = self._proba(fitted, self._read_one(fitted, x))
+        return dict(zip(fitted.classes.tolist(), proba[0].tolist(), strict=True))
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the most probable class of one row; None before anything was learned.
+
+        Parameters
+        ----------
+        x : as in `learn_one`
+        """
+        if "_fitted" not in vars(self):
+            return None
+        fitted = self._check_ready()
+        return self._best(fitted, self._read_one(fitted, x)).tolist()[0]
+
+    def _learn_row(self, x: Any, y: Any) -> Self:
+        """Learn a row that cannot wait beside those that do: they are counted first."""
+        self._validate_params()
+        before, rows = self._before(), self._one_row(x)
+        if before is not None:
+            read = self._row_reader(before)
+            buffer = RowBuffer(before, read, self._room(before)) if read is not None else None
+            if buffer is not None and buffer.add(x, y):
+                return keep_fitted(self, buffer)
+        return keep_fitted(self, self._learn(before, rows, y, None, None))
+
+    def _one_row(self, x: Any) -> Any:
+        """Return a row as one that `partial_fit` takes."""
+        if isinstance(x, Mapping):
+            return [x]
+        raise InputError(
+            f"x is a {type(x).__name__}. Give one row as a dict, the cell of each column by name; "
+            "partial_fit and forget take several rows."
+        )
+
+    def _read_one(self, fitted: Fitted, x: Any) -> Any:
+        """Return one row as `_read` does."""
+        found = read_numbers(x, fitted.columns.names)
+        return self._read(fitted, self._one_row(x)) if found is None else found
+
+    def _row_reader(self, fitted: Fitted) -> RowReader | None:
+        """Return what reads a row that may wait; None if none may."""
+        names, cells = fitted.columns.names, fitted.counter.plain_cells(fitted.tally.parts)
+        if names is None or cells is None:
+            return None
+        return row_reader(dict(zip(names, cells, strict=True)), others=False)
+
+    def _room(self, fitted: Fitted) -> int:
+        """Return how many rows may wait."""
+        return max(1, MAX_WAITING // max(1, fitted.columns.count))
+
+    def _learn_waiting(self, fitted: Fitted, cells: list[Any], codes: Codes) -> Fitted:
+        """Return what was learned, with rows that have waited."""
+        classes, columns = fitted.classes, fitted.columns
+        array, name = numbers_of_rows(cells), type(self).__name__
+        rows = Rows(array, codes, len(classes), names=columns.names, estimator_name=name)
+        return self._learn_batch(fitted, Batch(rows, classes, columns, fitted.counter))
+
     # Answering.
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the most probable class of each row, (n_samples,)."""
         fitted = self._check_ready()
-        if fitted.is_calibrated:
-            best = np.argmax(self._log_proba(fitted, self._read(fitted, X)), axis=1)
-        else:
-            best = self._answer(scoring.best_class, fitted, X)
-        labels: NDArray[Any] = fitted.classes[best]
-        return labels
+        return self._best(fitted, self._read(fitted, X))
 
     def predict_proba(self, X: Any) -> Floats:
         """Return p(class | x), (n_samples, n_classes), in the order of `classes_`."""
         fitted = self._check_ready()
-        if fitted.is_calibrated:
-            return np.asarray(np.exp(self._log_proba(fitted, self._read(fitted, X))))
-        proba: Floats = self._answer(scoring.proba, fitted, X)
-        return proba
+        return self._proba(fitted, self._read(fitted, X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return log p(class | x), (n_samples, n_classes)."""
@@ -484,9 +580,29 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
 
     # The fitted value, as methods need it.
 
+    @property
+    def _fitted(self) -> Fitted:
+        """All that was learned, rows that have waited counted; there if anything was."""
+        fitted: Fitted | RowBuffer = self.__dict__["_fitted"]
+        return fitted.count(self._learn_waiting) if type(fitted) is RowBuffer else fitted  # type: ignore[return-value]
+
+    @_fitted.setter
+    def _fitted(self, fitted: Fitted) -> None:
+        keep_fitted(self, fitted)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        # Rows that wait were given under the settings of before.
+        if name != "_fitted" and type(self.__dict__.get("_fitted")) is RowBuffer:
+            keep_fitted(self, self._fitted)
+        super().__setattr__(name, value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "_fitted": self._fitted} if "_fitted" in state else state
+
     def _before(self) -> Fitted | None:
         """Return what was learned before, if anything was."""
-        return vars(self).get("_fitted")
+        return self._fitted if "_fitted" in vars(self) else None
 
     def _known(self, name: str) -> Fitted:
         """Return what was learned; AttributeError before anything was."""
@@ -572,7 +688,10 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         if before is None:
             batch = self._batch(first_row_as_table(X, y), y, sample_weight)
             return self._start(batch, known, closed=classes is not None, waits=self._waits)
-        batch = self._batch(X, y, sample_weight, before=before)
+        return self._learn_batch(before, self._batch(X, y, sample_weight, before=before))
+
+    def _learn_batch(self, before: Fitted, batch: Batch) -> Fitted:
+        """Return what was learned before, with further rows that are checked."""
         kept = self._keep(before, batch, forget=False)
         fitted = learning.learn(before, batch, kept)
         return self._refit(fitted.replace(extra_statistics=self._extra_statistics(before, batch)))
@@ -790,6 +909,22 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         return persistence.fitted_of(state, self._counter())[0]
 
     # Scoring.
+
+    def _best(self, fitted: Fitted, array: Any) -> NDArray[Any]:
+        """Return the most probable class of rows that were read, (n,)."""
+        if fitted.is_calibrated:
+            best = np.argmax(self._log_proba(fitted, array), axis=1)
+        else:
+            best = self._scores(scoring.best_class, fitted, array)
+        labels: NDArray[Any] = fitted.classes[best]
+        return labels
+
+    def _proba(self, fitted: Fitted, array: Any) -> Floats:
+        """Return p(class | x) of rows that were read, (n, C)."""
+        if fitted.is_calibrated:
+            return np.asarray(np.exp(self._log_proba(fitted, array)))
+        proba: Floats = self._scores(scoring.proba, fitted, array)
+        return proba
 
     def _answer(self, answer: Any, fitted: Fitted, X: Any) -> Any:
         """Return an answer of `scoring.scorer` for rows as users give them."""

@@ -7,7 +7,7 @@ Cross-validation compares settings.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -79,49 +79,69 @@ def _held_out_log_likelihood(fitted: Fitted, folds: Folds) -> Floats:
     mathematics, section 10). A class whose rows are all in one fold gets -inf.
     """
     out = np.full((folds.rows.shape[0], len(fitted.classes)), -np.inf)
-    for members, kept, features in fit_folds(fitted, folds):
+
+    def score(members: Index, kept: Index, features: Any) -> None:
         X = features.prepare(folds.rows.X[members])
         out[np.ix_(members, kept)] = joint_log_proba(features.scorer(), X, np.zeros(len(kept)))
+
+    fit_folds(fitted, folds, score)
     return out
 
 
-def fit_folds(fitted: Fitted, folds: Folds) -> Iterator[tuple[Index, Index, Any]]:
-    """Return the rows of each fold, the classes that its training rows have, and p(x | class).
+def fit_folds(
+    fitted: Fitted, folds: Folds, use: Callable[[Index, Index, ClassConditional], None]
+) -> None:
+    """Fit p(x | class) to all rows but those of each fold, on all threads, and use it.
 
     The prior is held, and every class keeps the weight that it has in the whole tally.
+
+    Parameters
+    ----------
+    fitted : Fitted, with a model
+    folds : Folds
+    use : called with the rows of a fold, the classes that its training rows have, and their model
     """
-    tally = fitted.tally
-    pairs = zip(folds.members, _training_tallies(fitted, folds), strict=True)
-    for number, (members, training) in enumerate(pairs):
+    tally, training_of = fitted.tally, _training_tallies(fitted, folds)
+
+    def work(number: int, _: int) -> None:
+        members, training = folds.members[number], training_of(number)
         kept = np.flatnonzero((training.weights > 0) & folds.scored)
         if not members.size or not kept.size:
-            continue
-        parts = with_weight_of(training.parts.take(kept), tally.parts.take(kept))
-        groups = Groups(tally.classes[kept], tally.weights[kept], parts)
+            return
+        whole = tally
+        if len(kept) < len(tally.classes):
+            training, whole = training.take(kept), tally.take(kept)
+        parts = with_weight_of(training.parts, whole.parts)
+        groups = Groups(whole.classes, whole.weights, parts)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", SufficeWarning)
-                features = fitted.ready_model.features.with_tally(groups, kept)
+            features = fitted.ready_model.features.with_tally(groups, kept)
         except (ValueError, np.linalg.LinAlgError) as reason:
             raise InputError(
                 f"Without the {members.size} rows of fold {number} there is no model to calibrate "
                 f"on: {reason} Learn more rows, or use calibrate=None."
             ) from reason
-        yield members, kept, features
+        use(members, kept, features)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SufficeWarning)
+        on_all_cores(work, [(number, number + 1) for number in range(folds.size)])
 
 
-def _training_tallies(fitted: Fitted, folds: Folds) -> list[Groups[Any]]:
-    """Return the tally of all rows but those of each fold."""
+def _training_tallies(fitted: Fitted, folds: Folds) -> Callable[[int], Groups[Any]]:
+    """Return a function from a fold's number to the tally of all rows but its own."""
     tally, count = fitted.tally, fitted.counter.count
     if folds.complete:
         numbers = folds.numbers.astype(np.intp)
-        return Experiment(tally.classes, folds.rows, numbers, folds.size).training_tallies(count)
+        experiment = Experiment(tally.classes, folds.rows, numbers, folds.size)
+        return experiment.training_tallies(count).__getitem__
     # Held-out rows were learned: their sums have been no larger than those of all rows.
-    out, gross = [], fitted.gross_with()
-    for members in folds.members:
-        held = Groups(tally.classes, *count(folds.rows.take(members)))
-        out.append(tally.subtract(held, gross))
-    return out
+    gross = fitted.gross_with()
+
+    def without(number: int) -> Groups[Any]:
+        held = Groups(tally.classes, *count(folds.rows.take(folds.members[number])))
+        return tally.subtract(held, gross)
+
+    return without
 
 
 def sample_answers(

@@ -86,7 +86,10 @@ def log_ratio_table(counts: Floats, pseudo: Floats, *, of_others: bool = False) 
     if of_others:
         all_counts = counts.sum(axis=0)
         totals = all_counts.sum() - totals
-    totals = totals + np.broadcast_to(wide, counts.shape).sum(axis=1)
+    one = wide.ndim == 0
+    totals = totals + (
+        wide * counts.shape[1] if one else np.broadcast_to(wide, counts.shape).sum(axis=1)
+    )
     with np.errstate(divide="ignore"):
         log_totals = np.where(totals > 0, np.log(totals), 0.0)
     wide = np.ascontiguousarray(wide.reshape((1,) * (2 - wide.ndim) + wide.shape))

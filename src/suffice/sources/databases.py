@@ -36,7 +36,7 @@ ALIAS = "suffice_rows"
 
 
 def quote_back(name: str) -> str:
-    """Return the name of a column as MySQL takes it.
+    """Return a name as MySQL and Spark take it.
 
     >>> quote_back("a`b")
     '`a``b`'

@@ -24,9 +24,9 @@ def open_spark(source: Any, table: Any = None, query: str | None = None) -> Spar
                 "give a session."
             )
         return SparkSource(source)
-    given = from_text(table, query, quote_back)
+    text = f"SELECT * FROM {from_text(table, query, quote_back)}"
     with spark_errors(table_name(table, query, "Spark")):
-        return SparkSource(source.sql(f"SELECT * FROM {given}"))
+        return SparkSource(source.sql(text))
 
 
 class SparkSource(Source):

@@ -17,6 +17,7 @@ from suffice.combine.select import COMBINE_METHODS
 from suffice.data.columns import ReadAs
 from suffice.data.frames import first_row_as_table
 from suffice.data.hashes import Hashes
+from suffice.data.plain_rows import row_reader
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.data.table import Table
@@ -46,6 +47,7 @@ from suffice.generative.importance import (
     note_at_fit,
     note_on_rows,
 )
+from suffice.generative.row_buffer import Codes, RowReader
 from suffice.scoring.explanation import Explanation
 from suffice.sources.source import SqlTable
 from suffice.table import combining, planning, saving, streams
@@ -734,6 +736,33 @@ class GenerativeClassifier(TallyClassifier):
 
     def _calibrate(self, fitted: Any, rows: Rows, *, complete: bool = True) -> TableFitted:
         return combining.fit_combination(fitted, rows, self.combine, complete=complete)
+
+    # One row at a time.
+
+    def _read_one(self, fitted: Any, x: Any) -> TableRows:
+        return self._read(fitted, self._one_row(x))
+
+    def _row_reader(self, fitted: Any) -> RowReader | None:
+        cells = fitted.counter.plain_columns()
+        return None if cells is None else row_reader(cells, others=True)
+
+    def _room(self, fitted: Any) -> int:
+        # A row that leaves the window is forgotten, and a row by which families are decided is
+        # learned, at once.
+        if fitted.window is not None:
+            return 0
+        room = super()._room(fitted)
+        return room if fitted.stream is None else min(room, streams.rows_before_decision(fitted))
+
+    def _learn_waiting(self, fitted: Any, cells: list[Any], codes: Codes) -> TableFitted:
+        columns: dict[str, Any] = {}
+        for field, column in zip(
+            fitted.counter.schema.fields, zip(*cells, strict=True), strict=True
+        ):
+            # What numbers are held as matters only while types of columns may change.
+            plain = fitted.stream is None and field.kind in ("number", "integer")
+            columns[field.name] = np.array(column, np.float64) if plain else list(column)
+        return self._learn(fitted, columns, fitted.classes[codes], None, None)
 
     def _check_mergeable(self, other: Any) -> tuple[Fitted, Fitted]:
         mine = self._check_fitted()

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from suffice.count.counters import Counter, Describe
+from suffice.data.plain_rows import STRINGS, TRUTH_VALUES, PlainCells
 from suffice.data.rows import Rows
 from suffice.data.schema import Schema
 from suffice.data.table import CALENDAR
@@ -127,6 +128,31 @@ class TableCounter(Counter):
         if table is None:
             return None
         return TableRows(table).with_missing_columns(self.missing_columns)
+
+    def plain_columns(self) -> dict[str, PlainCells] | None:
+        """Return cells of each given column that can surely be learned; None if that is unknown.
+
+        It is of dates, of numbers that are read from strings, and of columns without names.
+        """
+        schema = self.schema
+        if schema.by_place or schema.given != schema.names:
+            return None
+        blocks = {name: block for block in self.blocks for name in block.columns}
+        found: dict[str, PlainCells] = {}
+        for field in schema.fields:
+            block = blocks.get(field.name)
+            cells = PlainCells() if block is None else block.plain_cells(field.name)
+            if field.strings is not None:
+                return None
+            if field.kind in ("category", "text"):
+                if not all(isinstance(level, str) for level in field.levels):
+                    return None
+                few = block is not None and block.name == "bernoulli"
+                cells = PlainCells(STRINGS, levels=frozenset(field.levels) if few else None)
+            elif field.kind == "boolean":
+                cells = PlainCells(TRUTH_VALUES, levels=cells.levels)
+            found[field.name] = cells
+        return found
 
     def grow(self, given: Any) -> tuple[Self, TableRows]:
         """Return the counter that knows the levels of these rows too, and the rows."""

@@ -73,6 +73,12 @@ def next_decision(stream: StreamState, search: SearchSettings) -> int:
     return next((at for at in search.decide_at if at > stream.seen), 0)
 
 
+def rows_before_decision(fitted: TableFitted) -> int:
+    """Return how many rows of a stream can be learned before the one by which it is decided."""
+    assert fitted.stream is not None
+    return max(0, next_decision(fitted.stream, fitted.search) - fitted.stream.seen - 1)
+
+
 def will_decide(families: Any, choices: Choices, search: SearchSettings) -> bool:
     """Say whether families that were chosen from the first rows of a stream are to be reviewed.
 

@@ -213,8 +213,8 @@ def subtract_checked(
 ) -> Floats:
     """Subtract where every sum is one of non-negative terms, and refuse debt."""
     left = difference(have, owed, gross)
-    short = (left < 0) & (owed != 0)
-    if np.any(short):
+    short = left < 0
+    if short.any() and np.any(short := short & (owed != 0)):
         at = tuple(int(i) for i in np.argwhere(short)[0])
         raise DebtError(
             f"Cannot subtract {owed[at]:g} from the {have[at]:g} that {kind}.{name}{list(at)} "
@@ -226,11 +226,18 @@ def subtract_checked(
 
 def difference(have: Floats, owed: Floats, gross: Floats | float = 0.0) -> Floats:
     """Subtract, with 0 for what is within the rounding of what was subtracted from."""
-    left: Floats = np.asarray(have - owed)
-    size = np.maximum(np.maximum(np.abs(have), np.abs(owed)), gross)
-    # What is left of two equal sums taken in different orders is rounding, not data; what nothing
-    # is taken from is data, however small.
-    left[(np.abs(left) <= ROUNDING * size) & (owed != 0)] = 0.0
+    left: Floats = np.array(have, order="C")
+    # What nothing is taken from is data, however small: of many sums few may be taken from, and
+    # those alone are looked at.
+    taken = np.flatnonzero(owed != 0)
+    at = taken if taken.size < left.size else slice(None)
+    before, less = have.reshape(-1)[at], owed.reshape(-1)[at]
+    scale = gross if np.ndim(gross) == 0 else np.reshape(gross, -1)[at]
+    size = np.maximum(np.maximum(np.abs(before), np.abs(less)), scale)
+    rest = before - less
+    # What is left of two equal sums taken in different orders is rounding, not data.
+    rest[np.abs(rest) <= ROUNDING * size] = 0.0
+    left.reshape(-1)[at] = rest
     return left
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import entr, logsumexp, xlogy
+from scipy.special import entr, logsumexp
 from scipy.stats import poisson
 
+from suffice import _core
 from suffice.errors import PriorError
 from suffice.prior import Beta
 from suffice.tally import Counts
@@ -35,11 +37,9 @@ def table_information(counts: Floats) -> Floats:
     >>> float(table_information(np.array([[5, 0], [0, 5]])).round(6))  # ln 2
     0.693147
     """
-    total = counts.sum(axis=(-2, -1), keepdims=True)
-    share = counts / np.where(total > 0, total, 1.0)
-    expected = share.sum(axis=-1, keepdims=True) * share.sum(axis=-2, keepdims=True)
-    gain = xlogy(share, np.where(share > 0, share / np.where(share > 0, expected, 1.0), 1.0))
-    return _nonnegative(gain.sum(axis=(-2, -1)))
+    first, last = counts.shape[:-2], counts.shape[-2:]
+    tables = np.ascontiguousarray(counts, np.float64).reshape(math.prod(first), *last)
+    return _nonnegative(_core.table_information(tables).reshape(first))
 
 
 def normal_information(weights: Floats, mean: Floats, variance: Floats) -> Floats:

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from suffice.data.labels import Codes
+from suffice.data.plain_rows import PlainCells
 from suffice.data.table import Table
 from suffice.empirical_bayes.centred import pooled_shares
 from suffice.errors import InputError
@@ -163,6 +164,10 @@ class Categorical(Family[Counts]):
             f"Column {self.column!r} holds texts, which are no levels. Use the family 'text', or "
             "make the column a category."
         )
+
+    def plain_cells(self, column: str) -> PlainCells:
+        """Return the numbers that are levels; a category has any strings."""
+        return PlainCells(levels=None if self.levels is None else frozenset(self.levels))
 
     def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with the levels of its numbers."""

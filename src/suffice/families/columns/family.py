@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from suffice.data.columns import Column
 from suffice.data.hashes import Hashes
 from suffice.data.labels import Codes
+from suffice.data.plain_rows import PlainCells
 from suffice.data.table import Table
 from suffice.errors import InputError, MergeError
 from suffice.tally import Events, Moments, Tally
@@ -69,6 +70,10 @@ class Family(ABC, Generic[T]):
     @abstractmethod
     def objection(self, table: Table) -> str | None:
         """Say why this family cannot be of these columns (the fact, then the cure), or None."""
+
+    def plain_cells(self, column: str) -> PlainCells:
+        """Return numbers in a column of the block that can surely be learned."""
+        return PlainCells()
 
     def check(self, table: Table) -> None:
         """Refuse columns that this family cannot be of."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from suffice import _core
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
+from suffice.data.plain_rows import PlainCells
 from suffice.data.table import Table
 from suffice.empirical_bayes.centred import pooled_shares
 from suffice.errors import InputError
@@ -298,6 +299,11 @@ class Joint(Family[Counts]):
                     "make the column a category."
                 )
         return None
+
+    def plain_cells(self, column: str) -> PlainCells:
+        """Return the numbers that are levels; a category has any strings."""
+        levels = self.levels[self.columns.index(column)]
+        return PlainCells(levels=None if levels is None else frozenset(levels))
 
     def fit_settings(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Self:
         """Return the family with the levels and combinations of these rows."""

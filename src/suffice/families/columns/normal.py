@@ -12,6 +12,7 @@ import numpy as np
 from suffice.count import count_moments
 from suffice.data.columns import Column
 from suffice.data.labels import Codes
+from suffice.data.plain_rows import PlainCells
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.normal import normal_prior
@@ -154,6 +155,7 @@ class NormalPosterior(ParametricPosterior[Moments]):
 
 # Larger numbers have squares that cannot be added up.
 MAX_MAGNITUDE = 1e150
+MIN_POSITIVE = float(np.finfo(np.float64).smallest_subnormal)
 
 
 def too_large(column: Column) -> str | None:
@@ -257,6 +259,10 @@ class LogNormal(Normal):
             f"Column {self.column!r} holds {table[self.column].ends[0]:g}, and a 'lognormal' is of "
             "numbers above 0. Use 'normal' or 'binned'."
         )
+
+    def plain_cells(self, column: str) -> PlainCells:
+        """Return the numbers above 0."""
+        return PlainCells(low=MIN_POSITIVE)
 
     def cells(self, table: Table) -> Floats:
         """Return the logarithms, (n, 1), NaN if missing and for what has none."""

@@ -14,6 +14,7 @@ from suffice import _core
 from suffice.count import count_events
 from suffice.data.columns import MISSING_CODE
 from suffice.data.labels import Codes
+from suffice.data.plain_rows import PlainCells
 from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.centred import gamma_prior
@@ -75,6 +76,10 @@ class Poisson(Family[Events]):
             f"Column {self.column!r} holds {wrong:g}, which is no number of events. Use 'normal' "
             "or 'binned'."
         )
+
+    def plain_cells(self, column: str) -> PlainCells:
+        """Return the whole numbers from 0 on."""
+        return PlainCells(low=0.0, whole=True)
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Events:
         """Return rows and events of each class, (C, 1)."""

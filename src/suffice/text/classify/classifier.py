@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from suffice._sklearn import Interval, StrOptions
 from suffice.data.hashes import Hashes
+from suffice.data.plain_rows import read_text
 from suffice.data.rows import Rows
 from suffice.data.schema import Field, Schema
 from suffice.engines.plan import CountingPlan
@@ -33,6 +34,7 @@ from suffice.generative.importance import (
     note_at_fit,
     note_on_rows,
 )
+from suffice.generative.row_buffer import Codes, RowReader
 from suffice.prior import Dirichlet
 from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation, find_classes
@@ -57,6 +59,7 @@ from suffice.text.classify.term_counter import (
     labelled_batches,
     term_counts,
 )
+from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
 from suffice.text.vectorize.vocabulary import Vocabulary
@@ -66,6 +69,8 @@ from suffice.validation.importance import Importance
 
 # What helps where no losses were measured.
 CURE = "fit with calibrate='folds' and without refine, or call importance(X, y)"
+# How many documents of a stream wait at most, to be counted together.
+MAX_DOCUMENTS_WAITING = 1_000
 # Parameters that decide what rows of counts are made of documents.
 ROW_SETTINGS = ("ngrams", "words", "unknown")
 
@@ -525,7 +530,10 @@ class TextClassifier(TallyClassifier):
                 continue
             if fitted is None:
                 first = learning.learn_first(batch, batch.classes[:0], closed=False)
-                fitted = self._with_sample(TextFitted.of(first), batch.rows)
+                fitted = TextFitted.of(first)
+                if self._needs_rows:
+                    hashes = fitted.term_counter.hashes(batch.rows)
+                    fitted = fitted.with_first_sample(batch.rows, hashes)
             else:
                 kept = self._keep(fitted, batch, forget=False)
                 fitted = learning.learn(fitted, batch, kept)
@@ -542,15 +550,11 @@ class TextClassifier(TallyClassifier):
             found = found.keep_terms(kept)
             rows = replace(rows, X=found.term_counter.take_rows(rows.X, kept))
         found.check_words()
-        found = self._with_sample(self._with_model(found, waits=False), rows)
-        return self._calibrate(found, rows) if self._needs_rows else found
-
-    def _with_sample(self, fitted: TextFitted, rows: Rows) -> TextFitted:
-        """Return the fitted value with the first documents, if some are to be kept."""
+        found = self._with_model(found, waits=False)
         if not self._needs_rows:
-            return fitted
-        hashes = fitted.term_counter.hashes(rows)
-        return fitted.replace(sample=learning.first_sample(fitted, rows, hashes))
+            return found
+        hashes = found.term_counter.hashes(rows)
+        return self._calibrate(found.with_first_sample(rows, hashes), rows, hashes=hashes)
 
     def _keep(self, before: Any, batch: Any, *, forget: bool) -> learning.Kept:
         if before.sample is None:
@@ -564,14 +568,45 @@ class TextClassifier(TallyClassifier):
         return self._with_model(kept, waits=False).grow_stale()
 
     def _calibrate(
-        self, fitted: Any, rows: Rows, *, complete: bool = True, measure: bool = True
+        self,
+        fitted: Any,
+        rows: Rows,
+        *,
+        complete: bool = True,
+        measure: bool = True,
+        hashes: Hashes | None = None,
     ) -> TextFitted:
         found: TextFitted = fitted
         if len(found.classes) == 1:
             return found  # every answer is the one class
         if self.refine is None:
-            return calibrate_documents(found, self.alpha, rows, complete=complete, measure=measure)
+            hashes = found.term_counter.hashes(rows) if hashes is None else hashes
+            asked = {"complete": complete, "measure": measure}
+            return calibrate_documents(found, self.alpha, rows, hashes, **asked)
         return found.replace(refinement=fit_refinement(replace(rows, X=found.known_rows(rows.X))))
+
+    # One document at a time.
+
+    def _one_row(self, x: Any) -> Any:
+        if isinstance(x, str):
+            return x
+        raise InputError(
+            f"x is a {type(x).__name__}. Give one document as a str; partial_fit and forget take "
+            "several."
+        )
+
+    def _read_one(self, fitted: Any, x: Any) -> Any:
+        return self._read(fitted, self._one_row(x))
+
+    def _row_reader(self, fitted: Any) -> RowReader | None:
+        # A function of the user's may refuse a document.
+        return read_text if type(fitted.term_counter.analyzer) is WordAnalyzer else None
+
+    def _room(self, fitted: Any) -> int:
+        return MAX_DOCUMENTS_WAITING
+
+    def _learn_waiting(self, fitted: Any, cells: list[Any], codes: Codes) -> Fitted:
+        return self._learn(fitted, cells, fitted.classes[codes], None, None)
 
     def _check_mergeable(self, other: Any) -> tuple[TextFitted, TextFitted]:
         mine = self._check_fitted()
@@ -634,10 +669,11 @@ class TextClassifier(TallyClassifier):
         batch = self._label(found.term_counter, matrix, sample.target, sample.weights)
         classes = batch.classes.astype(found.classes.dtype)
         rows = learning.recode_rows(batch.rows, classes, found.classes)
-        found = self._with_sample(found, rows)
+        hashes = found.term_counter.hashes(rows)
+        found = found.with_first_sample(rows, hashes)
         assert found.sample is not None
         found = found.replace(sample=found.sample.as_part(complete=sample.complete))
-        return self._calibrate(found, rows, complete=sample.complete)
+        return self._calibrate(found, rows, complete=sample.complete, hashes=hashes)
 
     def _read_unit(self, fitted: Any, X: Any) -> Any:
         return fitted.term_counter.read(X.column(0))

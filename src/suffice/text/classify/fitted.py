@@ -8,6 +8,8 @@ from typing import Any, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice.data.hashes import Hashes
+from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.estimators.merging import Difference, compare_settings, refuse_different_counts
 from suffice.generative import learning
@@ -178,6 +180,10 @@ class TextFitted(Fitted):
             )
 
     # Learning.
+
+    def with_first_sample(self, rows: Rows, hashes: Hashes) -> Self:
+        """Return the value with a sample of the first documents, whose hashes are (n,)."""
+        return self.replace(sample=learning.first_sample(self, rows, hashes))
 
     def merge(self, other: Self) -> Self:
         """Return what both have learned; terms and classes are aligned by name."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.calibration import parameter_price
 from suffice.combine.combination import Calibration
+from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.generative.held_out import deal_rows, fit_folds, left_out_joint, sample_answers
 from suffice.scoring import scorer as scoring
@@ -56,6 +57,7 @@ def calibrate_documents(
     fitted: TextFitted,
     alpha: float | str,
     rows: Rows,
+    hashes: Hashes,
     *,
     complete: bool = True,
     measure: bool = True,
@@ -68,12 +70,13 @@ def calibrate_documents(
     alpha : float or "evidence"
         The parameter; for "evidence" a factor of the pseudocount is chosen here.
     rows : all learned documents, or a sample of them, coded by the classes
+    hashes : (n,)
+        Of the terms and counts of each row.
     complete : bool
         Whether these are all documents.
     measure : bool
         Whether it is measured what documents lose without some of their words.
     """
-    hashes = fitted.term_counter.hashes(rows)
     folds = deal_rows(rows, hashes, MAX_TRIED, complete=complete)
     by_evidence = alpha == EVIDENCE
     fitted = fitted.with_alpha_factor(1.0) if by_evidence else fitted
@@ -123,7 +126,8 @@ def hold_out_documents(
     without = [np.full((len(cells.words), classes), -np.inf) for _ in factors]
     lengths, shorter = np.zeros(rows.shape[0]), np.zeros(len(cells.words))
     numbers = folds.numbers[cells.documents]
-    for members, kept, features in fit_folds(fitted, folds):
+
+    def score_fold(members: Index, kept: Index, features: Any) -> None:
         X = features.prepare(rows.X[members])
         lengths[members] = features.lengths(X)
         mine = np.flatnonzero(numbers == folds.numbers[members[0]])
@@ -138,6 +142,8 @@ def hold_out_documents(
             if mine.size:
                 own = scores[np.ix_(inside.documents, kept)]
                 fewer[np.ix_(mine, kept)] = score(model, own)
+
+    fit_folds(fitted, folds, score_fold)
     at = np.flatnonzero(folds.scored[rows.codes])
     codes, weights, prior = rows.codes[at].astype(np.intp), rows.row_weights[at], fitted.log_prior
     cells, scored = cells.in_documents(at)

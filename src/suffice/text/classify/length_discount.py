@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from suffice import _core
 from suffice.combine.calibration import fit_calibration
 from suffice.combine.combination import Calibration
 from suffice.scoring.scorer import log_softmax
@@ -128,19 +129,14 @@ class LengthDiscount:
     ) -> Self:
         """Return a rate with about its best inverse temperature, by Newton's method."""
         part, base, _ = cls(rate).parts(scores)
-        at = np.arange(len(codes)), codes
-        share = weights / weights.sum()
-        known = np.where(np.isfinite(part), part, 0.0)
+        possible = np.isfinite(part)
+        scored = np.where(possible, part, 0.0), np.where(possible, base, -np.inf)
+        own = codes.astype(np.int32), weights / weights.sum()
         inverse_temperature, best = 1.0, cls(rate)
         for step in range(MAX_STEPS):
-            log_proba = log_softmax(base + inverse_temperature * part)
-            loss = -float(share @ log_proba[at])
+            loss, gradient, curvature = _core.weight_derivatives(*scored, *own, inverse_temperature)
             if step == 0 or loss < best.log_loss:
                 best = cls(rate, inverse_temperature, loss)
-            proba = np.exp(log_proba)
-            expected = np.einsum("nc,nc->n", proba, known)
-            gradient = float(share @ (known[at] - expected))
-            curvature = float(share @ (np.einsum("nc,nc,nc->n", proba, known, known) - expected**2))
             if curvature <= 0:
                 break
             inverse_temperature = min(
@@ -159,6 +155,8 @@ class LengthDiscount:
         # Up to a term of each document; a class that nothing is known of stays impossible.
         possible = np.isfinite(likelihoods)
         relative = likelihoods - likelihoods.max(axis=1, keepdims=True, initial=-np.inf)
+        if possible.all():
+            return (1.0 - full) * relative, prior + full * relative, offset_shares(lengths)
         relative[~possible] = 0.0
         part = np.where(possible, (1.0 - full) * relative, -np.inf)
         return part, prior + full * relative, offset_shares(lengths)

@@ -40,10 +40,16 @@ def with_cells(matrix: Any, cells: Any) -> Any:
 def row_sums(matrix: Any) -> Floats:
     """Return what the cells of each row (CSR) add up to, (n,).
 
-    >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0]]))
-    array([4., 0.])
+    >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0], [2, 0, 0], [0, 0, 0]]))
+    array([4., 0., 2., 0.])
     """
-    return np.asarray(matrix @ np.ones(matrix.shape[1]), np.float64)
+    begins, ends = matrix.indptr[:-1], matrix.indptr[1:]
+    sums, some = np.zeros(len(begins)), ends > begins
+    if some.any():
+        cells = matrix.data[: matrix.indptr[-1]]
+        # Each sum goes on to where the next begins: rows without cells have no part.
+        sums[some] = np.add.reduceat(cells, begins[some], dtype=np.float64)
+    return sums
 
 
 def with_column(matrix: Any, last: Any) -> Any:
@@ -252,9 +258,11 @@ class TermCounter(Counter):
     def hashes(self, rows: Rows) -> Hashes:
         """Return a hash of the terms and counts of each row, whatever columns they have, (n,)."""
         terms = self.vocabulary.terms
-        names: Any = [repr(term) for term in terms]
-        if isinstance(terms, Names):
-            names = Documents(terms.letters, terms.begins)
+        names: Any = (
+            Documents(terms.letters, terms.begins)
+            if isinstance(terms, Names)
+            else [repr(term) for term in terms]
+        )
         # The last column of unknown terms, if there is one, has no name.
         return array_hashes(rows.X, np.append(string_hashes(names), np.uint64(1)))
 

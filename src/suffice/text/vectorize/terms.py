@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
@@ -85,6 +87,16 @@ class Names:
 Terms = Names | list[Any]
 
 
+@lru_cache(maxsize=8)
+def _no_counts(documents: int, width: int) -> Any:
+    """Return a CSR array without cells, to be copied and filled.
+
+    To check the cells of a short document, which come from the core, would take scipy longer than
+    to count them.
+    """
+    return csr_array((documents, width), dtype=np.int64)
+
+
 class TermCounts(NamedTuple):
     """Counts of documents, by column.
 
@@ -116,8 +128,8 @@ class TermCounts(NamedTuple):
         narrow = np.int32 if len(columns) <= np.iinfo(np.int32).max else np.int64
         # The core's 64-bit integers are C's long long, which numpy prints as no default integer.
         cells = counts.view(dtype) if exact else counts.astype(dtype)
-        shape = len(self.unknown), width
-        found = csr_array((cells, columns, begins.astype(narrow)), shape=shape)
+        found = copy(_no_counts(len(self.unknown), width))
+        found.data, found.indices, found.indptr = cells, columns, begins.astype(narrow)
         found.has_sorted_indices = found.has_canonical_format = True
         return found
 

@@ -1,0 +1,91 @@
+"""Rows of a stream that are learned, and will be counted together when the model is next read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.generative.fitted import Fitted
+from suffice.threads import one_blas_thread
+
+# How many cells wait at most: counting so many costs each of them next to nothing.
+MAX_WAITING = 50_000
+# What a label may be held as, by the type of the classes.
+LABEL_TYPES: dict[str, tuple[type, ...]] = {
+    "int64": (int, np.int64),
+    "bool": (bool, np.bool_),
+    "float64": (float, np.float64),
+    "object": (str, np.str_),
+}
+
+# Cells of a row in which nothing is wrong, or None.
+RowReader = Callable[[Any], Any]
+Codes = NDArray[np.int32]
+
+
+class Counted(NamedTuple):
+    """What was learned of the first rows that waited."""
+
+    rows: int
+    fitted: Fitted
+
+
+class RowBuffer:
+    """What was learned, and further rows that wait to be counted.
+
+    It takes the place of the fitted value. The thread that learns appends rows. Whoever reads
+    counts those that it finds and keeps the result beside them, as one pair. No row is taken out:
+    so none is lost or counted twice if counting is interrupted, or if a row arrives meanwhile.
+
+    Parameters
+    ----------
+    fitted : what was learned
+    read : RowReader
+    room : int
+        How many rows may wait.
+    """
+
+    __slots__ = ("_codes", "_counted", "_label_types", "_read", "_room", "_rows")
+
+    def __init__(self, fitted: Fitted, read: RowReader, room: int) -> None:
+        classes = fitted.classes
+        kind = "object" if classes.dtype.kind == "U" else classes.dtype.name
+        self._label_types = LABEL_TYPES.get(kind, ())
+        self._codes = {label: code for code, label in enumerate(classes.tolist())}
+        self._read, self._room = read, room
+        self._rows: list[tuple[Any, int]] = []
+        self._counted = Counted(0, fitted)
+
+    def add(self, x: Any, y: Any) -> bool:
+        """Let a row wait, if there is room, its class is known and nothing is wrong with it."""
+        if type(y) not in self._label_types or len(self._rows) >= self._room:
+            return False
+        code = self._codes.get(y)
+        cells = None if code is None else self._read(x)
+        if code is None or cells is None:
+            return False
+        self._rows.append((cells, code))  # the last act: an interruption comes before or after
+        return True
+
+    def count(self, learn: Callable[[Fitted, list[Any], Codes], Fitted]) -> Fitted:
+        """Return what was learned of all rows so far.
+
+        Parameters
+        ----------
+        learn : from what was learned, cells and codes of further rows, what is learned then
+        """
+        counted, rows = self._counted, len(self._rows)
+        if rows == counted.rows:
+            return counted.fitted
+        waiting = self._rows[counted.rows : rows]
+        cells, codes = (
+            [row for row, _ in waiting],
+            np.array([code for _, code in waiting], np.int32),
+        )
+        with one_blas_thread:
+            fitted = learn(counted.fitted, cells, codes)
+        self._counted = Counted(rows, fitted)
+        return fitted
