@@ -110,6 +110,17 @@ def test_many_rows_give_a_model_whose_weights_are_fitted_to_a_sample(frame, few,
     assert tally.num_rows == 1
 
 
+def test_a_calibrated_model_gets_a_sample_of_the_rows(frame, few, collected):
+    rows = frame.select(*NUMBERS, "label")
+    model = GaussianNB(calibrate="folds").fit_from(rows, target="label")
+    assert model.class_count_.sum() == ROWS
+    assert model.calibration_ is not None
+    assert not model._fitted.sample.complete
+    tally, sample = collected
+    assert tally.num_rows == 1
+    assert sample.num_rows < 300
+
+
 @pytest.mark.slow
 def test_more_than_may_come_to_the_driver_is_counted(spark):
     # Spark itself lets no more than 4 MB come to the driver in these tests; these are 16 MB.
@@ -315,6 +326,9 @@ def test_a_session_has_tables_and_queries(spark, frame):
 
 
 def test_other_things_of_spark_are_refused_or_explained(spark, frame):
+    model = GaussianNB().fit(TABLE.select(["size"]), TABLE["label"])
+    with pytest.raises(InputError, match=r"Use suffice\.spark\.predict to predict them"):
+        model.predict_to(frame.select("size"), "rows.parquet")
     with pytest.raises(InputError, match="is a stream"):
         GaussianNB().fit_from(spark.readStream.format("rate").load(), target="value")
     with pytest.raises(InputError, match="has no tables to choose from"):

@@ -5,7 +5,6 @@ Classic sessions and those of Spark Connect do not meet in one process.
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import SparkSession
 
 from suffice import GaussianNB, GenerativeClassifier, TextClassifier
 from suffice.spark import predict
@@ -28,6 +27,8 @@ def make_table():
 
 
 def main():
+    from pyspark.sql import SparkSession
+
     builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
     spark = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
     assert "connect" in type(spark).__module__

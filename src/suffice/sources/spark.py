@@ -72,8 +72,8 @@ class SparkSource(Source):
     ) -> Iterator[Unit]:
         """Refuse to bring all rows here."""
         raise InputError(
-            "The rows of a Spark data frame stay on its cluster, and this needs them here. Write "
-            "them to files, and give the path."
+            "The rows of a Spark data frame stay on its cluster, and this needs them here. Use "
+            "suffice.spark.predict to predict them; for anything else, write them to files first."
         )
 
     def sample(self, columns: Sequence[str], size: int) -> Drawn:
