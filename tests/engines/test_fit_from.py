@@ -713,3 +713,51 @@ def test_a_damaged_tally_is_refused(tmp_path):
     for bad in (b"", b"nonsense" * 20):
         with pytest.raises(ModelFileError):
             GenerativeClassifier().load_tally(bad)
+
+
+# Cells of odd types.
+
+
+def test_decimals_large_integers_zones_and_bytes_are_read_as_documented(tmp_path):
+    from datetime import datetime
+    from decimal import Decimal
+    from zoneinfo import ZoneInfo
+
+    rows = 60
+    zone = ZoneInfo("Asia/Tokyo")
+    table = pa.table(
+        {
+            "price": pa.array([Decimal(at) / 4 for at in range(rows)], pa.decimal128(10, 2)),
+            "number": pa.array([2**53 + 2 * (at % 7) for at in range(rows)], pa.int64()),
+            "when": pa.array(
+                [datetime(2024, 1, 1 + at % 28, 23, tzinfo=zone) for at in range(rows)],
+                pa.timestamp("us", tz="Asia/Tokyo"),
+            ),
+            "code": pa.array([b"ab", "é".encode(), b"ab"] * 20, pa.binary()),
+            "label": ["a", "b"] * (rows // 2),
+        }
+    )
+    path = write_parquet(table, tmp_path)
+    for source in (table, path):
+        model = GenerativeClassifier({"price": "normal", "number": "normal", "when": "normal"})
+        model.fit_from(source, target="label")
+        means = {
+            block.column: part.mean()[:, 0]
+            for block, part in zip(model.blocks_, model.tally_.parts.parts, strict=True)
+            if block.name == "normal"
+        }
+        prices = np.array([at / 4 for at in range(rows)])
+        assert np.allclose(means["price"], [prices[::2].mean(), prices[1::2].mean()])
+        assert np.all(means["number"] >= 2.0**53)
+        # Days since 1970 on the clock of the zone: 23 hours, not 14 as in UTC.
+        days = 19723 + np.arange(rows) % 28 + 23 / 24
+        assert np.allclose(means["when"], [days[::2].mean(), days[1::2].mean()], atol=1e-6)
+        assert model.schema_["code"].levels == ("ab", "é")
+        assert model.schema_["when:weekday"].kind == "category"
+    broken = table.set_column(3, "code", pa.array([b"\xff"] * rows, pa.binary()))
+    with pytest.raises(InputError, match="which is no text in UTF-8"):
+        GenerativeClassifier().fit_from(broken, target="label")
+    nested = table.set_column(3, "code", pa.array([[1, 2]] * rows))
+    with pytest.raises(InputError, match="is of Arrow's type list"):
+        GenerativeClassifier().fit_from(nested, target="label")
+    GenerativeClassifier().fit_from(nested, target="label", ignore=["code"])

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from suffice.data.columns import ReadAs, column_of
+from suffice.data.columns import column_of
 from suffice.data.schema import Field, Schema
 from suffice.data.string_format import StringFormat
 from suffice.data.table import CALENDAR
@@ -39,8 +39,6 @@ class CountingPlan:
     blocks : of tables: family, columns and settings of each block, without levels and terms
     missing_columns : columns of which it is a feature whether a cell is missing
     origins : by column, the number that moments are taken about in a database
-    kept_levels : by column, the levels that are counted by name where a list is capped; all
-        others are "other"
     notes : what was chosen and why; no part of what is compared
 
     Examples
@@ -65,7 +63,6 @@ class CountingPlan:
     blocks: tuple[Mapping[str, Any], ...] = ()
     missing_columns: tuple[str, ...] = ()
     origins: Mapping[str, float] = field(default_factory=dict)
-    kept_levels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
@@ -128,7 +125,6 @@ class CountingPlan:
                 for name, kind, levels, strings in found["schema"]
             ]
             target_format = _format_of(found["target_format"])
-            kept = {name: tuple(levels) for name, levels in found["kept_levels"].items()}
             return cls(
                 **{
                     **found,
@@ -136,7 +132,6 @@ class CountingPlan:
                     "target_format": target_format,
                     "blocks": tuple(found["blocks"]),
                     "missing_columns": tuple(found["missing_columns"]),
-                    "kept_levels": kept,
                 }
             )
         except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -234,11 +229,6 @@ class CountingPlan:
             )
         whole = bool(np.all(column.values == np.floor(column.values)))
         return column.values.astype(np.int64) if whole else column.values
-
-
-def read_formats(schema: Schema) -> dict[str, ReadAs]:
-    """Return how columns of strings are read, by name."""
-    return {one.name: one.strings for one in schema.fields if one.strings is not None}
 
 
 def without_levels(schema: Schema) -> Schema:

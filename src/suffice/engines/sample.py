@@ -34,5 +34,4 @@ class PlanParts:
     blocks: tuple[dict[str, Any], ...] = ()
     missing_columns: tuple[str, ...] = ()
     origins: dict[str, float] = field(default_factory=dict)
-    kept_levels: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
