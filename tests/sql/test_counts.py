@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from counting_cases import FAMILIES, Case, Engine, count_rows, shop
+from sql_counting_cases import FAMILIES, Case, Engine, count_rows, shop
 from suffice.data import Schema, Table
 from suffice.errors import InputError
 from suffice.families import Family, family_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from counting_cases import FAMILIES, Case, Engine, count_rows, shop
+from sql_counting_cases import FAMILIES, Case, Engine, count_rows, shop
 from suffice.errors import InputError
 
 
