@@ -5,22 +5,21 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import clone
 
-from suffice.engines import from_source, predicting
-from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.plan import CountingPlan
-from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
-from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
-from suffice.persist.packing import unpack
-from suffice.sources import Reservoir
-from suffice.sources.source import SqlTable
 from suffice.threads import with_one_blas_thread
+
+# What reads sources is loaded when a source is first given: most estimators meet none.
+if TYPE_CHECKING:
+    from suffice.engines.plan_tally import PlanTally
+    from suffice.engines.sample import PlanParts, Sample
+    from suffice.sources.source import SqlTable
 
 
 @with_one_blas_thread
@@ -71,6 +70,10 @@ class LearnsFromSources(ABC):
             By default those of remote databases are, if SQL can count what the plan says, and
             those of files and of DuckDB are not, since reading their rows is faster.
         """
+        from suffice.engines import from_source
+        from suffice.engines.checkpoint import Checkpoint
+        from suffice.sources import Reservoir
+
         self._validate_params()  # type: ignore[attr-defined]
         # What decides what is counted is drawn before all rows are; what is fitted to rows beside
         # the tally can be drawn while they pass by.
@@ -178,6 +181,8 @@ class LearnsFromSources(ABC):
         forget: bool,
     ) -> Any:
         """Return the counts of rows that are to be added to, or taken from, what was learned."""
+        from suffice.engines import from_source
+
         names = self._learned_columns()
         with (
             Progress(progress) as note,
@@ -218,6 +223,8 @@ class LearnsFromSources(ABC):
         escape_formulas : whether to put an apostrophe before strings of a CSV file that a
             spreadsheet would run as formulas
         """
+        from suffice.engines import from_source, predicting
+
         names = self._learned_columns()
         with (
             Progress(progress) as note,
@@ -255,6 +262,8 @@ class LearnsFromSources(ABC):
         ----------
         source, target, table, query, features, ignore, weight : as in `fit_from`
         """
+        from suffice.engines import from_source
+
         self._validate_params()  # type: ignore[attr-defined]
         quiet = Progress(False)
         with from_source.rows_of(source, table, query, again=False, progress=quiet) as rows:
@@ -285,6 +294,9 @@ class LearnsFromSources(ABC):
         source, table, query, progress, checkpoint, every, in_database : as in `fit_from`
         plan : CountingPlan
         """
+        from suffice.engines import from_source
+        from suffice.engines.checkpoint import Checkpoint
+
         self._check_plan(plan)
         with (
             Progress(progress) as note,
@@ -309,6 +321,9 @@ class LearnsFromSources(ABC):
         ----------
         tally : path, or bytes
         """
+        from suffice.engines.plan_tally import PlanTally
+        from suffice.persist.packing import unpack
+
         if isinstance(tally, bytes):
             found = unpack(tally)
         else:
@@ -333,6 +348,8 @@ class LearnsFromSources(ABC):
             What is fitted to rows (weights, calibration) is fitted to up to 20,000 of them. Without
             a sample blocks have naive weights, and nothing is calibrated.
         """
+        from suffice.engines import from_source
+
         self._validate_params()  # type: ignore[attr-defined]
         self._check_plan(plan)
         plan.check_same(tally.plan)
