@@ -161,13 +161,13 @@ class GroupedTable:
 
     def _weights(self, totals: list[Sequence[Any]]) -> Floats:
         """Return the weight of each class, or refuse the weights."""
-        for rows, weighed, _, lowest, highest in totals:
+        for rows, with_weight, _, lowest, highest in totals:
             wrong = None
             if lowest is not None and lowest < 0:
                 wrong = f"{float(lowest):g}"
             elif highest is not None and highest > LARGEST:
                 wrong = f"{float(highest):g}"
-            elif weighed < rows:
+            elif with_weight < rows:
                 wrong = "NULL or NaN"
             if wrong is not None:
                 raise InputError(
