@@ -117,9 +117,10 @@ endef
 	@touch $@
 
 # What compiles is installed first and kept, so that a change compiles only what depends on it.
+# pyspark is built here from its source, which needs setuptools and wheel.
 .venv/installed-dev: pyproject.toml
 	$(environment)
-	@$(PIP) 'cmake>=3.20.2' 'nanobind>=2.4' 'ninja>=1.11.1' 'scikit-build-core>=0.10'
+	@$(PIP) 'cmake>=3.20.2' 'nanobind>=2.4' 'ninja>=1.11.1' 'scikit-build-core>=0.10' setuptools wheel
 	@$(PIP) --no-build-isolation --editable '.[dev]'
 	@touch .venv/installed $@ .venv/built
 
