@@ -11,7 +11,6 @@
 
 #include "blas.h"
 #include "loops/checks.h"
-#include "loops/logistic.h"
 #include "loops/single_precision.h"
 #include "module.h"
 #include "scores.h"
@@ -64,25 +63,30 @@ void require_classes(const In<double, 2>& parameters, const AnyRows& X, const In
             "rows, classes and parameters do not fit");
 }
 
-// Parameters (C, d) of few independent normals, with zeros up to a multiple of lanes, and what
-// scores rows of them as they lie: with few classes that takes less time than to lay rows across.
+// Parameters of few independent normals (C, d), laid out for rows that are scored as they lie: with few
+// classes that takes less time than to lay rows across.
 struct FewNormals {
     static constexpr std::size_t MOST = 4;  // classes
 
-    std::size_t classes, columns, step;
-    std::vector<double> mean, precision, zeros, ones;
+    std::size_t classes, columns, width, step;
+    std::vector<double> mean, precision;
 
     FewNormals(const In<double, 2>& means, const In<double, 2>& precisions)
         : classes(means.shape(0)),
           columns(means.shape(1)),
-          step((columns + SCORE_LANES - 1) / SCORE_LANES * SCORE_LANES),
+          width(std::max(columns, SCORE_LANES)),
+          step((width + SCORE_LANES - 1) / SCORE_LANES * SCORE_LANES),
           mean(classes * step),
-          precision(classes * step),
-          zeros(columns),
-          ones(columns, 1.0) {
+          precision(classes * step) {
+        const std::size_t whole = width / SCORE_LANES * SCORE_LANES, twice = step - width;
         for (std::size_t c = 0; c < classes; ++c) {
-            std::copy_n(means.data() + c * columns, columns, mean.data() + c * step);
-            std::copy_n(precisions.data() + c * columns, columns, precision.data() + c * step);
+            const double *m = means.data() + c * columns, *p = precisions.data() + c * columns;
+            std::copy_n(m, std::min(columns, whole), mean.data() + c * step);
+            std::copy_n(p, std::min(columns, whole), precision.data() + c * step);
+            for (std::size_t j = whole; j < columns; ++j) {
+                mean[c * step + twice + j] = m[j];
+                precision[c * step + twice + j] = p[j];
+            }
         }
     }
 
@@ -93,13 +97,26 @@ struct FewNormals {
              double* joint) const {
         for (std::size_t first = 0; first < rows; first += STRIP_ROWS) {
             const std::size_t here = std::min(STRIP_ROWS, rows - first);
-            standardize_loop<T>()(block + first * columns, here, columns, zeros.data(), ones.data(), room, step);
-            score_loops().add_few_normal(room, here, step, mean.data(), precision.data(), constant, classes,
-                                         joint + first * classes);
+            score_loops().add_few_normal(strip(block + first * columns, here, room), here, width, mean.data(),
+                                         precision.data(), step, constant, classes, joint + first * classes);
         }
         if (check_loops<double>().finite(joint, rows * classes)) return true;
         for (std::size_t i = 0; i < rows; ++i) std::copy_n(log_prior, classes, joint + i * classes);
         return false;
+    }
+
+  private:
+    // Rows as doubles (rows, width): where they are or, with zeros after few columns, in `room`.
+    template <class T>
+    const double* strip(const T* block, std::size_t rows, double* room) const {
+        if (columns == width) {
+            if constexpr (std::is_same_v<T, double>) return block;
+            std::copy_n(block, rows * columns, room);
+            return room;
+        }
+        std::fill_n(room, rows * width, 0.0);
+        for (std::size_t i = 0; i < rows; ++i) std::copy_n(block + i * columns, columns, room + i * width);
+        return room;
     }
 };
 

@@ -18,8 +18,9 @@ std::size_t find_best(const double* joint, std::size_t rows, std::size_t classes
                       std::int64_t* best) {
     std::size_t impossible = 0;
     for (std::size_t i = 0; i < rows; ++i, joint += classes) {
-        std::size_t top = 0;
-        for (std::size_t c = 1; c < classes; ++c)
+        // Without a branch between two classes: where they are equally frequent it is often mistaken.
+        std::size_t top = classes > 1 && joint[1] > joint[0];
+        for (std::size_t c = 2; c < classes; ++c)
             if (joint[c] > joint[top]) top = c;
         if (joint[top] == -INF) {
             ++impossible;

@@ -438,32 +438,20 @@ Answers sparse_binary_scores(AnyVector data, AnyVector indices, AnyVector indptr
 // Whole numbers beyond it are not all doubles.
 constexpr double LARGEST_LEVEL = 9007199254740992.0;
 
-// Whether a cell is one of so many levels, its fraction cut off.
+// Add the scores of a row of levels, table (levels of all columns, 2), under two classes. Four sums for
+// each class: one alone would wait for itself at every column.
 template <class T>
-bool is_level(T cell, std::int64_t levels) {
-    if constexpr (std::is_integral_v<T>)  // a negative number is beyond all levels
-        return static_cast<std::uint64_t>(cell) < static_cast<std::uint64_t>(levels);
-    else
-        return cell > T(-1) && static_cast<double>(cell) < static_cast<double>(levels);
-}
-
-// Add the scores of all columns under two classes. Four sums for each class: one alone would wait
-// for itself at every column.
-template <class Scores>
-void add_pairs(std::size_t columns, Scores&& scores_of, double* joint) {
+void add_pairs(const T* row, const std::int64_t* offsets, std::size_t columns, const double* table, double* joint) {
     double sums[4][2] = {};
+    auto add = [&](std::size_t j, double* sum) {
+        const double* scores = table + 2 * static_cast<std::size_t>(offsets[j] + static_cast<std::int64_t>(row[j]));
+        sum[0] += scores[0];
+        sum[1] += scores[1];
+    };
     std::size_t j = 0;
     for (; j + 4 <= columns; j += 4)
-        for (std::size_t part = 0; part < 4; ++part) {
-            const double* scores = scores_of(j + part);
-            sums[part][0] += scores[0];
-            sums[part][1] += scores[1];
-        }
-    for (; j < columns; ++j) {
-        const double* scores = scores_of(j);
-        sums[0][0] += scores[0];
-        sums[0][1] += scores[1];
-    }
+        for (std::size_t part = 0; part < 4; ++part) add(j + part, sums[part]);
+    for (; j < columns; ++j) add(j, sums[0]);
     for (std::size_t c = 0; c < 2; ++c) joint[c] += (sums[0][c] + sums[1][c]) + (sums[2][c] + sums[3][c]);
 }
 
@@ -481,6 +469,9 @@ Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1>
         const std::int64_t offset = offsets.data()[j], many = levels.data()[j];
         require(offset >= 0 && offset <= rows && many >= 0 && many <= rows - offset, "levels beyond their table");
     }
+    // Of the cells of a block, so that they can be checked as they lie.
+    std::vector<std::int64_t> limits(classes == 2 ? BLOCK * columns : 0);
+    for (std::size_t at = 0; at < limits.size(); ++at) limits[at] = levels.data()[at % columns];
     return with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
         return answer_rows(
@@ -490,6 +481,8 @@ Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1>
                 for (std::size_t first = start; first < stop; first += BLOCK) {
                     const std::size_t last = std::min(first + BLOCK, stop);
                     const T* row = x.block(first, last, buffer.data());
+                    const bool plain =
+                        classes == 2 && check_loops<T>().levels(row, limits.data(), (last - first) * columns);
                     for (std::size_t i = first; i < last; ++i, row += columns, joint += classes) {
                         bool refused = false;
                         // The scores of a cell's level; none of a missing value.
@@ -503,8 +496,8 @@ Answers level_scores(AnyRows X, In<std::int64_t, 1> offsets, In<std::int64_t, 1>
                             refused = refused || cell <= -1.0 || cell > LARGEST_LEVEL;
                             return unseen.data() + j * classes;
                         };
-                        if (classes == 2)
-                            add_pairs(columns, scores_of, joint);
+                        if (plain)
+                            add_pairs(row, offsets.data(), columns, table.data(), joint);
                         else
                             for (std::size_t j = 0; j < columns; ++j) {
                                 const double* scores = scores_of(j);

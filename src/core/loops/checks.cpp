@@ -1,7 +1,5 @@
 #include "checks.h"
 
-#include <type_traits>
-
 namespace suffice::SUFFICE_SET {
 namespace {
 
@@ -55,6 +53,11 @@ bool small_counts(const T* x, std::size_t size) {
     }
 }
 
+template <class T>
+bool levels(const T* x, const std::int64_t* many, std::size_t size) {
+    return none_wrong<std::int64_t>(size, [=](std::size_t i) { return std::int64_t(is_level(x[i], many[i]) ? 0 : 1); });
+}
+
 template <class Index>
 std::uint64_t largest(const Index* indices, std::size_t size) {
     using Unsigned = std::make_unsigned_t<Index>;
@@ -68,11 +71,11 @@ std::uint64_t largest(const Index* indices, std::size_t size) {
 
 }  // namespace
 
-extern const CheckLoops<double> checks_of_double = {finite, finite_from, small_counts};
-extern const CheckLoops<float> checks_of_float = {finite, finite_from, small_counts};
-extern const CheckLoops<std::int64_t> checks_of_int64 = {finite, finite_from, small_counts};
-extern const CheckLoops<std::int32_t> checks_of_int32 = {finite, finite_from, small_counts};
-extern const CheckLoops<std::uint8_t> checks_of_uint8 = {finite, finite_from, small_counts};
+extern const CheckLoops<double> checks_of_double = {finite, finite_from, small_counts, levels};
+extern const CheckLoops<float> checks_of_float = {finite, finite_from, small_counts, levels};
+extern const CheckLoops<std::int64_t> checks_of_int64 = {finite, finite_from, small_counts, levels};
+extern const CheckLoops<std::int32_t> checks_of_int32 = {finite, finite_from, small_counts, levels};
+extern const CheckLoops<std::uint8_t> checks_of_uint8 = {finite, finite_from, small_counts, levels};
 extern const IndexLoops index_loops_table = {largest, largest};
 
 }  // namespace suffice::SUFFICE_SET

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "../instruction_sets.h"
 
@@ -10,6 +11,15 @@ namespace suffice {
 
 // Whole numbers below it are small counts.
 constexpr int MAX_SMALL = 256;
+
+// Whether a cell is one of so many levels, its fraction cut off.
+template <class T>
+bool is_level(T cell, std::int64_t levels) {
+    if constexpr (std::is_integral_v<T>)  // a negative number is beyond all levels
+        return static_cast<std::uint64_t>(cell) < static_cast<std::uint64_t>(levels);
+    else
+        return cell > T(-1) && static_cast<double>(cell) < static_cast<double>(levels);
+}
 
 template <class T>
 struct CheckLoops {
@@ -19,6 +29,8 @@ struct CheckLoops {
     bool (*finite_from)(const T* x, std::size_t size, double lowest);
     // Whether all cells are whole numbers from 1 to MAX_SMALL - 1.
     bool (*small_counts)(const T* x, std::size_t size);
+    // Whether each cell is one of as many levels as its place has.
+    bool (*levels)(const T* x, const std::int64_t* levels, std::size_t size);
 };
 
 SUFFICE_TABLES(CheckLoops<double>, checks_of_double)

@@ -161,25 +161,51 @@ double sum_lanes(const double* lanes) {
     return two[0] + two[1];
 }
 
-void add_few_normal(const double* cells, std::size_t rows, std::size_t step, const double* mean,
-                    const double* precision, const double* constant, std::size_t classes, double* joint) {
-    constexpr std::size_t TOGETHER = 8;  // rows, so that parameters are loaded once for all of them
-    for (std::size_t i = 0; i < rows; i += TOGETHER, cells += TOGETHER * step, joint += TOGETHER * classes) {
-        const std::size_t here = std::min(TOGETHER, rows - i);
-        for (std::size_t c = 0; c < classes; ++c) {
-            const double *m = mean + c * step, *p = precision + c * step;
-            double squares[TOGETHER][SCORE_LANES] = {};
-            for (std::size_t j = 0; j < step; j += SCORE_LANES) {
-                for (std::size_t r = 0; r < TOGETHER; ++r) {
-                    for (std::size_t l = 0; l < SCORE_LANES; ++l) {
-                        const double d = cells[r * step + j + l] - m[j + l];
-                        squares[r][l] += d * d * p[j + l];
-                    }
-                }
-            }
-            for (std::size_t r = 0; r < here; ++r) joint[r * classes + c] += constant[c] - 0.5 * sum_lanes(squares[r]);
-        }
+// Add (x - mean)^2 precision of lanes of columns of a row under one class.
+inline void add_lanes(const double* cells, const double* mean, const double* precision, double* squares) {
+    for (std::size_t l = 0; l < SCORE_LANES; ++l) {
+        const double d = cells[l] - mean[l];
+        squares[l] += d * d * precision[l];
     }
+}
+
+// Add scores of Rows rows under Classes classes, whose sums are kept in registers.
+template <std::size_t Rows, std::size_t Classes>
+void add_few_rows(const double* cells, std::size_t columns, const double* mean, const double* precision,
+                  std::size_t step, const double* constant, double* joint, std::size_t classes) {
+    double squares[Rows * Classes][SCORE_LANES] = {};
+    std::size_t j = 0;
+    for (; j + SCORE_LANES <= columns; j += SCORE_LANES)
+        for (std::size_t r = 0; r < Rows; ++r)
+            for (std::size_t c = 0; c < Classes; ++c)
+                add_lanes(cells + r * columns + j, mean + c * step + j, precision + c * step + j,
+                          squares[r * Classes + c]);
+    if (j < columns)
+        for (std::size_t r = 0; r < Rows; ++r)
+            for (std::size_t c = 0; c < Classes; ++c)
+                add_lanes(cells + (r + 1) * columns - SCORE_LANES, mean + c * step + j, precision + c * step + j,
+                          squares[r * Classes + c]);
+    for (std::size_t r = 0; r < Rows; ++r)
+        for (std::size_t c = 0; c < Classes; ++c)
+            joint[r * classes + c] += constant[c] - 0.5 * sum_lanes(squares[r * Classes + c]);
+}
+
+void add_few_normal(const double* cells, std::size_t rows, std::size_t columns, const double* mean,
+                    const double* precision, std::size_t step, const double* constant, std::size_t classes,
+                    double* joint) {
+    std::size_t i = 0;
+    for (; i + 2 <= rows; i += 2, cells += 2 * columns, joint += 2 * classes) {
+        std::size_t c = 0;
+        for (; c + 2 <= classes; c += 2)
+            add_few_rows<2, 2>(cells, columns, mean + c * step, precision + c * step, step, constant + c, joint + c,
+                               classes);
+        if (c < classes)
+            add_few_rows<2, 1>(cells, columns, mean + c * step, precision + c * step, step, constant + c, joint + c,
+                               classes);
+    }
+    for (std::size_t c = 0; c < classes && i < rows; ++c)
+        add_few_rows<1, 1>(cells, columns, mean + c * step, precision + c * step, step, constant + c, joint + c,
+                           classes);
 }
 
 template <class T>

@@ -33,10 +33,12 @@ struct ScoreLoops {
     // missing values to joint (rows, C). `across` is (d, SCORE_ROWS).
     void (*add_normal)(const double* across, std::size_t rows, std::size_t columns, const double* mean,
                        const double* precision, const double* constant, std::size_t classes, double* joint);
-    // The same of rows as they lie, `cells` (STRIP_ROWS, step): cells and parameters end with zeros
-    // up to a step that is a multiple of SCORE_LANES.
-    void (*add_few_normal)(const double* cells, std::size_t rows, std::size_t step, const double* mean,
-                           const double* precision, const double* constant, std::size_t classes, double* joint);
+    // The same of rows as they lie, `cells` (rows, d), d being SCORE_LANES or more. If it is no multiple,
+    // the last lanes are those of the last columns, and the parameters (C, step) have them once more, with
+    // a precision of 0 where a column is already counted.
+    void (*add_few_normal)(const double* cells, std::size_t rows, std::size_t columns, const double* mean,
+                           const double* precision, std::size_t step, const double* constant, std::size_t classes,
+                           double* joint);
     // Write sum_j (across[j] - offset[j])^2 of the rows of a block to squares (SCORE_ROWS,).
     void (*add_squares)(const double* across, std::size_t columns, const double* offset, double* squares);
     void (*add_single_squares)(const float* across, std::size_t columns, const float* offset, float* squares);

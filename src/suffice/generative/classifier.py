@@ -916,7 +916,7 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
             best = np.argmax(self._log_proba(fitted, array), axis=1)
         else:
             best = self._scores(scoring.best_class, fitted, array)
-        labels: NDArray[Any] = fitted.classes[best]
+        labels: NDArray[Any] = fitted.classes.take(best)
         return labels
 
     def _proba(self, fitted: Fitted, array: Any) -> Floats:
