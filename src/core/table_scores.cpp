@@ -205,10 +205,12 @@ Answers sparse_table_scores(AnyVector data, AnyVector indices, AnyVector indptr,
 // that nothing else is read; rows of many classes have one byte each and a step of their own.
 class RoundedTable {
   public:
-    explicit RoundedTable(const In<double, 2>& table)
-        : fine(table.shape(1) <= FINE_COLUMNS),
-          columns(fine ? FINE_COLUMNS : (table.shape(1) + REGISTER - 1) / REGISTER * REGISTER) {
-        const std::size_t words = table.shape(0), classes = table.shape(1);
+    explicit RoundedTable(In<double, 2> table)
+        : words(table.shape(0)),
+          classes(table.shape(1)),
+          fine(classes <= FINE_COLUMNS),
+          columns(fine ? FINE_COLUMNS : (classes + REGISTER - 1) / REGISTER * REGISTER) {
+        nb::gil_scoped_release release;
         memory_.resize(words * columns * (fine ? 2 : 1) + LINE);
         // From a multiple of a line of cache on, so that a row begins a line.
         const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory_.data());
@@ -262,6 +264,7 @@ class RoundedTable {
         return steps[0] * size;
     }
 
+    const std::size_t words, classes;
     const bool fine;
     const std::size_t columns;
     std::vector<double> steps;  // (1,) or (V,)
@@ -280,12 +283,13 @@ constexpr double HALF_A_STEP = 0.5 + 1e-9;
 // Half a unit in the last place of a float32: what one addition may round away, relative.
 constexpr double UNIT = 1.0 / (1 << 24);
 
-// The best class of sparse rows under a finite table, (n,); none if a row has a cell that is
-// missing, infinite or below `lowest`.
+// The best class of sparse rows under a finite table and its rounding, (n,); none if a row has a cell
+// that is missing, infinite or below `lowest`.
 std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices, AnyVector indptr, In<double, 2> table,
-                                               In<double, 1> log_prior, double lowest) {
+                                               const RoundedTable& rounded, In<double, 1> log_prior, double lowest) {
     const std::size_t classes = table.shape(1);
     require(log_prior.shape(0) == classes && classes > 0, "classes and table do not fit");
+    require(rounded.words == table.shape(0) && rounded.classes == classes, "a table and the rounding of another");
     const LinearTable model{table, log_prior, In<double, 2>(make_array<double>({0, 0})), lowest, false};
     auto best = make_array<std::int64_t>({indptr.shape(0) > 0 ? indptr.shape(0) - 1 : 0}, false);
     bool plain = true;
@@ -294,7 +298,6 @@ std::optional<Out<std::int64_t>> best_screened(AnyVector data, AnyVector indices
         double largest = 0.0;
         for (std::size_t c = 0; c < classes; ++c)
             if (std::isfinite(log_prior.data()[c])) largest = std::max(largest, std::abs(log_prior.data()[c]));
-        const RoundedTable rounded(table);
         std::vector<float> prior(log_prior.data(), log_prior.data() + classes);
         plain = with_unchecked_sparse(data, indices, indptr, [&](auto x) {
             using Index = std::decay_t<decltype(*x.indices)>;
@@ -712,17 +715,17 @@ auto sparse_row_log_factorials(AnyVector data, AnyVector indices, AnyVector indp
 // pseudocount: -log p of the row's own class, the best class and its probability, (3, n, A).
 //
 // Counts are whole numbers, so log(count + alpha) is looked up in log_counts (M, A), a table that
-// all words, classes and folds share. counts (F, C, V) are of each fold, log_totals (F, C, A) the
-// logs of the classes' totals, pseudocounts included, and log_priors (F, C) given all other folds.
+// all words, classes and folds share. counts (C, V) are of all rows, and a fold's own are taken off
+// them while it is scored; log_totals (F, C, A) are the logs of the classes' totals, pseudocounts
+// included, and log_priors (F, C) those of the classes, both given all other folds.
 auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::int32_t, 1> codes,
-                  In<std::int64_t, 1> folds, In<double, 3> counts, In<double, 2> log_counts, In<double, 3> log_totals,
+                  In<std::int64_t, 1> folds, In<double, 2> counts, In<double, 2> log_counts, In<double, 3> log_totals,
                   In<double, 2> log_priors) {
-    const std::size_t all = counts.shape(0), classes = counts.shape(1), words = counts.shape(2),
+    const std::size_t all = log_totals.shape(0), classes = counts.shape(0), words = counts.shape(1),
                       alphas = log_counts.shape(1);
     const std::size_t rows = codes.shape(0);
     require(folds.shape(0) == rows && indptr.shape(0) == rows + 1, "rows and folds do not fit");
-    require(log_totals.shape(0) == all && log_totals.shape(1) == classes && log_totals.shape(2) == alphas,
-            "totals do not fit");
+    require(log_totals.shape(1) == classes && log_totals.shape(2) == alphas, "totals do not fit");
     require(log_priors.shape(0) == all && log_priors.shape(1) == classes, "priors do not fit");
     require_codes(codes, classes);
     auto out = make_array<double>({3, rows, alphas}, false);
@@ -732,12 +735,19 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
         require(folds.data()[i] >= 0 && static_cast<std::size_t>(folds.data()[i]) < all, "a fold that there is not");
         members[static_cast<std::size_t>(folds.data()[i])].push_back(i);
     }
-    std::vector<double> whole(classes * words);
-    for (std::size_t fold = 0; fold < all; ++fold)
-        for (std::size_t at = 0; at < whole.size(); ++at) whole[at] += counts.data()[fold * whole.size() + at];
-    for (double count : whole)
-        require(count >= 0.0 && count < static_cast<double>(log_counts.shape(0)), "counts beyond their logarithms");
+    for (std::size_t at = 0; at < counts.size(); ++at)
+        require(counts.data()[at] >= 0.0 && counts.data()[at] < static_cast<double>(log_counts.shape(0)),
+                "counts beyond their logarithms");
     std::vector<std::int32_t> learned(words * classes);
+    const Ranges tiles((words + WORD_TILE - 1) / WORD_TILE, 16 * WORD_TILE * classes);
+    in_parallel(tiles.count(), [&](std::size_t range) {
+        for (std::size_t tile = tiles.start(range); tile < tiles.stop(range); ++tile) {
+            const std::size_t first = tile * WORD_TILE, last = std::min(first + WORD_TILE, words);
+            for (std::size_t c = 0; c < classes; ++c)
+                for (std::size_t v = first; v < last; ++v)
+                    learned[v * classes + c] = static_cast<std::int32_t>(counts.data()[c * words + v]);
+        }
+    });
     // The logarithms of a count from the beginning of a line of cache on, zeros after them: what is read
     // together is then never in two lines.
     constexpr std::size_t LINE = 64, LANES = LINE / sizeof(double);
@@ -749,18 +759,20 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
         std::copy_n(log_counts.data() + count * alphas, alphas, logs + count * width);
     with_sparse(data, indices, indptr, words, [&](auto x) {
         using Index = std::decay_t<decltype(*x.indices)>;
-        for (std::size_t fold = 0; fold < all; ++fold) {
-            const double* mine = counts.data() + fold * whole.size();
-            const Ranges tiles((words + WORD_TILE - 1) / WORD_TILE, 16 * WORD_TILE * classes);
-            in_parallel(tiles.count(), [&](std::size_t range) {
-                for (std::size_t tile = tiles.start(range); tile < tiles.stop(range); ++tile) {
-                    const std::size_t first = tile * WORD_TILE, last = std::min(first + WORD_TILE, words);
-                    for (std::size_t c = 0; c < classes; ++c)
-                        for (std::size_t v = first; v < last; ++v)
-                            learned[v * classes + c] =
-                                static_cast<std::int32_t>(std::max(whole[c * words + v] - mine[c * words + v], 0.0));
+        // Take a fold's counts off the whole, or put them back.
+        auto move_counts = [&](std::size_t fold, std::int32_t sign) {
+            bool within = true;
+            for (std::size_t i : members[fold])
+                for (Index at = x.indptr[i]; at < x.indptr[i + 1]; ++at) {
+                    std::int32_t& count = learned[static_cast<std::size_t>(x.indices[at]) * classes +
+                                                  static_cast<std::size_t>(codes.data()[i])];
+                    count += sign * static_cast<std::int32_t>(x.data[at]);
+                    within = within && count >= 0;
                 }
-            });
+            return within;
+        };
+        for (std::size_t fold = 0; fold < all; ++fold) {
+            require(move_counts(fold, -1), "rows that were not counted");
             constexpr std::size_t ROWS_AT_ONCE = 256;
             in_parallel((members[fold].size() + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE, [&](std::size_t task) {
                 std::vector<double> joint(classes * width), top(alphas), total(alphas), buffer;
@@ -791,6 +803,7 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
                     }
                 }
             });
+            move_counts(fold, 1);
         }
     });
     return out;
@@ -805,8 +818,10 @@ void bind_table_scores(nb::module_& m) {
     m.def("sparse_table_scores", &sparse_table_scores, "data"_a, "indices"_a, "indptr"_a, "table"_a, "bias"_a,
           "missing_bias"_a, "lowest"_a, "one_total"_a, "log_prior"_a, "answer"_a,
           "Answer sparse rows by x table + bias, table (V, C).");
-    m.def("best_screened", &best_screened, "data"_a, "indices"_a, "indptr"_a, "table"_a, "log_prior"_a, "lowest"_a,
-          "Return the best class of sparse rows (n,), or None if a row is not plain.");
+    nb::class_<RoundedTable>(m, "RoundedTable", "A finite table (V, C) in whole steps, which best_screened reads.")
+        .def(nb::init<In<double, 2>>(), "table"_a);
+    m.def("best_screened", &best_screened, "data"_a, "indices"_a, "indptr"_a, "table"_a, "rounded"_a, "log_prior"_a,
+          "lowest"_a, "Return the best class of sparse rows (n,), or None if a row is not plain.");
     m.def("binary_scores", &binary_scores, "X"_a, "threshold"_a, "log_one"_a, "log_zero"_a, "log_prior"_a, "answer"_a,
           "Answer dense rows of zeros and ones, tables (V, C).");
     m.def("sparse_binary_scores", &sparse_binary_scores, "data"_a, "indices"_a, "indptr"_a, "threshold"_a, "log_odds"_a,

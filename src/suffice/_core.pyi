@@ -277,11 +277,17 @@ def sparse_table_scores(
 ) -> tuple[int, int, Any]:
     """Answer sparse rows by x table + bias, table (V, C)."""
 
+class RoundedTable:
+    """A finite table (V, C) in whole steps, which best_screened reads."""
+
+    def __init__(self, table: NDArray[np.float64]) -> None: ...
+
 def best_screened(
     data: NDArray[Any],
     indices: NDArray[Any],
     indptr: NDArray[Any],
     table: NDArray[np.float64],
+    rounded: RoundedTable,
     log_prior: NDArray[np.float64],
     lowest: float,
 ) -> NDArray[np.int64] | None:

@@ -33,6 +33,11 @@ def prior_of(classes, seed=0):
     return np.log(np.random.default_rng(seed).dirichlet(np.ones(classes)))
 
 
+def screened(data, indices, indptr, table, log_prior, lowest):
+    rounded = _core.RoundedTable(table)
+    return _core.best_screened(data, indices, indptr, table, rounded, log_prior, lowest)
+
+
 def check(found, joint, log_prior, kind, rtol=1e-10):
     assert found[:2] == (-1, 0)
     wanted = answer(joint + log_prior, log_prior, kind)
@@ -384,7 +389,7 @@ def test_tables_of_cells_of_any_type(dtype, index, classes):
     check(_core.table_scores(X, *terms), joint, 0.0, "joint")
     check(_core.sparse_table_scores(*csr(X, index), *terms), joint, 0.0, "joint")
     if classes >= 5:
-        best = _core.best_screened(*csr(X, index), table, np.zeros(classes), 0.0)
+        best = screened(*csr(X, index), table, np.zeros(classes), 0.0)
         np.testing.assert_array_equal(best, joint.argmax(axis=1))
 
 
@@ -407,7 +412,7 @@ def test_cells_that_cannot_be_scored_are_named(bad, ranges):
     )
     assert _core.integrated_count_scores(X, *terms)[0] == 90
     assert _core.sparse_integrated_count_scores(*csr(X), *terms)[0] == 90
-    assert _core.best_screened(*csr(X), np.ones((4, 9)), np.zeros(9), 0.0) is None
+    assert screened(*csr(X), np.ones((4, 9)), np.zeros(9), 0.0) is None
 
 
 @pytest.mark.parametrize("classes", [8, 31, 32, 33, 65, 300])
@@ -421,7 +426,7 @@ def test_the_screened_class_is_the_first_of_the_highest_exact_scores(classes, sp
     exact = np.zeros((300, classes)) + log_prior
     for v in range(40):  # in the order in which a row's cells are added up
         exact += X[:, [v]] * table[v]
-    best = _core.best_screened(*csr(X), table, log_prior, 0.0)
+    best = screened(*csr(X), table, log_prior, 0.0)
     np.testing.assert_array_equal(best, exact.argmax(axis=1))
 
 
@@ -565,7 +570,7 @@ def test_many_pseudocounts_are_scored_as_each_by_itself(dtype, several):
     log_totals = np.log(totals[..., None] + 15 * alphas)
     log_priors = np.log(rng.dirichlet(np.ones(3), 4))
     losses, best, confidence = _core.alpha_scores(
-        *csr(X), y.astype(np.int32), folds, counted, log_counts, log_totals, log_priors
+        *csr(X), y.astype(np.int32), folds, whole, log_counts, log_totals, log_priors
     )
     for a, alpha in enumerate(alphas):
         learned = whole - counted[folds]
@@ -577,6 +582,20 @@ def test_many_pseudocounts_are_scored_as_each_by_itself(dtype, several):
         )
         np.testing.assert_array_equal(best[:, a], joint.argmax(axis=1))
         np.testing.assert_allclose(confidence[:, a], np.exp(log_proba.max(axis=1)), rtol=1e-9)
+
+
+def test_rows_whose_counts_are_not_of_the_whole_are_refused():
+    X, zeros = counts((6, 4)) + 1.0, np.zeros
+    with pytest.raises(ValueError, match="rows that were not counted"):
+        _core.alpha_scores(
+            *csr(X),
+            zeros(6, np.int32),
+            zeros(6, np.int64),
+            zeros((1, 4)),
+            zeros((9, 1)),
+            zeros((1, 1, 1)),
+            zeros((1, 1)),
+        )
 
 
 # ---- many sparse rows, which are checked some at a time
@@ -600,7 +619,7 @@ def test_rows_of_all_blocks_are_scored(classes):
     found = _core.sparse_table_scores(*csr(X), table, *rules, "joint")
     assert found[0] == -1
     np.testing.assert_allclose(found[2], joint, rtol=1e-11, atol=1e-11)
-    best = _core.best_screened(*csr(X), table, np.zeros(classes), 0.0)
+    best = screened(*csr(X), table, np.zeros(classes), 0.0)
     np.testing.assert_array_equal(best, joint.argmax(axis=1))
 
 
@@ -610,16 +629,16 @@ def test_cells_of_any_block_are_checked(row):
     rules = np.zeros(9), NO_TABLE, 0.0, False, np.zeros(9)
     X[row, 3] = -1.0
     assert _core.sparse_table_scores(*csr(X), table, *rules, "joint")[0] == row
-    assert _core.best_screened(*csr(X), table, np.zeros(9), 0.0) is None
+    assert screened(*csr(X), table, np.zeros(9), 0.0) is None
     X[row, 3] = np.nan
     found = _core.sparse_table_scores(*csr(X), table, *rules, "joint")[2]
     np.testing.assert_allclose(found, np.nan_to_num(X) @ table, rtol=1e-11, atol=1e-11)
-    assert _core.best_screened(*csr(X), table, np.zeros(9), 0.0) is None
+    assert screened(*csr(X), table, np.zeros(9), 0.0) is None
     X[row, 3] = 1.0
     X[row, 9089] = 1.0
     for call in (
         lambda: _core.sparse_table_scores(*csr(X), table[:-1], *rules, "joint"),
-        lambda: _core.best_screened(*csr(X), table[:-1], np.zeros(9), 0.0),
+        lambda: screened(*csr(X), table[:-1], np.zeros(9), 0.0),
     ):
         with pytest.raises(ValueError, match="beyond its columns"):
             call()
@@ -645,7 +664,7 @@ def test_threads_and_instruction_sets_change_no_bit(ranges, threads, instruction
                 )
                 terms = table, np.zeros(20), NO_TABLE, 0.0, False, np.zeros(20), kind
                 found.append((f"sparse {kind}", _core.sparse_table_scores(*csr(words), *terms)[2]))
-            found.append(("screened", _core.best_screened(*csr(words), table, np.zeros(20), 0.0)))
+            found.append(("screened", screened(*csr(words), table, np.zeros(20), 0.0)))
     first = {}
     for name, one in found:
         assert first.setdefault(name, one.tobytes()) == one.tobytes()
@@ -681,7 +700,11 @@ def test_arrays_that_do_not_fit_are_refused():
         lambda: _core.sparse_table_scores(
             data, indices, indptr, np.ones((2, 2)), ones, NO_TABLE, 0.0, False, zeros, "joint"
         ),
-        lambda: _core.best_screened(data, indices + 1, indptr, np.ones((3, 9)), np.zeros(9), 0.0),
+        lambda: screened(data, indices + 1, indptr, np.ones((3, 9)), np.zeros(9), 0.0),
+        lambda: _core.best_screened(
+            *(data, indices, indptr, np.ones((3, 9)), _core.RoundedTable(np.ones((3, 8)))),
+            *(np.zeros(9), 0.0),
+        ),
         lambda: _core.binary_scores(X, 0.5, np.ones((3, 2)), np.ones((2, 2)), zeros, "joint"),
         lambda: _core.sparse_binary_scores(
             data, indices, indptr, 0.5, np.ones((3, 2)), np.ones((2, 2)), ones, zeros, "joint"

@@ -143,13 +143,12 @@ def score_many_alphas(
         and rows.sparse
         and not rows.weights.size
         and not np.any(numbers == NEVER)
-        and folds * classes * rows.shape[1] <= MAX_SUMS
+        and classes * rows.shape[1] <= MAX_SUMS
         and whole_numbers(rows.X)
     ):
         return None
-    weights, tally = experiment.counted_by_fold(models[0]._counter().count)
-    counts = tally.counts.reshape(folds, classes, -1)
-    by_fold = weights.reshape(folds, classes)
+    by_fold = np.bincount(numbers * classes + rows.codes, minlength=folds * classes)
+    by_fold = by_fold.reshape(folds, classes)
     learned = by_fold.sum(axis=0) - by_fold
     with np.errstate(divide="ignore"):
         if models[0].class_prior is not None:
@@ -160,7 +159,8 @@ def score_many_alphas(
             log_priors = np.zeros(learned.shape)
     # A class without rows in the other folds is none that could be answered.
     log_priors = np.where(learned > 0, log_priors, -np.inf)
-    found = alpha_scores(rows.X, rows.codes, numbers, counts, log_priors, alphas)
+    _, tally = models[0]._counter().count(rows)
+    found = alpha_scores(rows.X, rows.codes, numbers, tally.counts, log_priors, alphas)
     if found is None:
         return None
     out = np.empty((3, len(models), folds))

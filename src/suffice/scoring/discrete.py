@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -66,12 +67,17 @@ class TableScorer:
         It pays for many classes and rows that read the table more often than once.
         """
         words, classes = self.table.shape
-        if isinstance(X, np.ndarray) or classes < SCREENED_CLASSES:
+        if isinstance(X, np.ndarray) or classes < SCREENED_CLASSES or X.nnz < 2 * words:
             return None
-        if X.nnz < 2 * words or not is_finite(self.table):
+        if (rounded := self._rounded_table) is None:
             return None
-        prior = log_prior + self.bias
-        return _core.best_screened(X.data, X.indices, X.indptr, self.table, prior, self.lowest)
+        terms = self.table, rounded, log_prior + self.bias, self.lowest
+        return _core.best_screened(X.data, X.indices, X.indptr, *terms)
+
+    @cached_property
+    def _rounded_table(self) -> _core.RoundedTable | None:
+        """The table in whole steps, kept for the next rows; None if it is not finite."""
+        return _core.RoundedTable(self.table) if is_finite(self.table) else None
 
 
 def log_ratio_table(counts: Floats, pseudo: Floats, *, of_others: bool = False) -> Floats:
@@ -211,26 +217,27 @@ def alpha_scores(
     ----------
     X : (n, V) CSR
     codes, folds : (n,)
-    counts : (F, C, V)
-        Of each fold, by class.
+    counts : (C, V)
+        Of all rows, by class.
     log_priors : (F, C)
         Of the classes, given all folds but one.
     alphas : (A,), above 0
 
     Returns None if the counts are too large for such a table.
     """
-    whole = counts.sum(axis=0)
-    totals = counts.sum(axis=2)
-    highest = int(whole.max(initial=0.0))
+    highest = int(counts.max(initial=0.0))
     if highest * alphas.size > MAX_LOGARITHMS:
         return None
-    log_counts = np.log(np.arange(highest + 1)[:, None] + alphas)
-    log_totals = np.log((totals.sum(axis=0) - totals)[..., None] + alphas * whole.shape[1])
     X, codes = sparse_ready(X), codes.astype(np.int32, copy=False)
+    log_counts = np.log(np.arange(highest + 1)[:, None] + alphas)
+    lengths = X @ np.ones(X.shape[1])
+    by_fold = np.bincount(folds * len(counts) + codes, lengths, log_priors.size)
+    totals = counts.sum(axis=1) - by_fold.reshape(log_priors.shape)
+    log_totals = np.log(totals[..., None] + alphas * counts.shape[1])
     return AlphaScores(
         *_core.alpha_scores(
             *(X.data, X.indices, X.indptr, codes, folds.astype(np.int64, copy=False)),
-            *(np.ascontiguousarray(counts), log_counts, np.ascontiguousarray(log_totals)),
+            *(np.ascontiguousarray(counts), log_counts, log_totals),
             np.ascontiguousarray(log_priors),
         )
     )
