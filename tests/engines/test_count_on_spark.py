@@ -1,5 +1,7 @@
 """Rows of Spark are counted where they are, to the tally of the same rows in memory."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -155,6 +157,15 @@ def test_a_task_that_fails_and_runs_again_counts_nothing_twice(frame, tmp_path):
     found = GaussianNB().count(some.mapInArrow(fail_once, some.schema), plan)
     assert {one.name for one in tmp_path.iterdir()} == {"3"}
     assert same_counts(found, GaussianNB().count(table, plan))
+
+
+@pytest.mark.slow
+def test_a_task_that_runs_twice_at_the_same_time_counts_nothing_twice(spark, tmp_path):
+    script = Path(__file__).with_name("speculative_session.py")
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=300
+    )
+    assert done.stdout.endswith("done\n"), done.stderr[-3000:]
 
 
 def test_partitions_are_added_in_order_whatever_order_they_come_in():
