@@ -20,7 +20,7 @@ SLOW = 2  # the partition whose first attempt is slow
 
 
 def start(stack, folder, *arguments, says):
-    """Start a process of a cluster, wait until it says so, and stop it at the end; return the line."""
+    """Start a process of a cluster, stop it at the end; return the line that says it is ready."""
     import pyspark
 
     home = Path(pyspark.__file__).parent
