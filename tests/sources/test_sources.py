@@ -3,6 +3,8 @@
 import gzip
 import os
 import sqlite3
+import subprocess
+import sys
 
 import duckdb
 import numpy as np
@@ -453,3 +455,14 @@ def test_what_is_no_source_is_refused():
 )
 def test_credentials_are_taken_out_of_errors(text, clean):
     assert without_credentials(text) == clean
+
+
+def test_duckdb_writes_no_progress_bar_into_a_pipe():
+    # DuckDB takes `python -c` for a person's session.
+    asked = "execute(\"SELECT current_setting('enable_progress_bar')\").fetchone()[0]"
+    script = (
+        "import duckdb\nfrom suffice.sources.source import open_duckdb\n"
+        f"print(duckdb.connect().{asked}, open_duckdb().{asked})"
+    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert found.stdout.split() == ["True", "False"], found.stderr

@@ -13,7 +13,7 @@ from typing import Any
 from suffice.data.frames import library_of
 from suffice.errors import InputError, SaveError
 from suffice.sources.files import ending, quote
-from suffice.sources.source import without_credentials
+from suffice.sources.source import open_duckdb, without_credentials
 
 # What a spreadsheet runs as a formula begins with one of these.
 FORMULA_STARTS = r"^[=+\-@\t\r]"
@@ -173,11 +173,9 @@ class JsonWriter(FileWriter):
     """A file of JSON Lines."""
 
     def __init__(self, file: str) -> None:
-        import duckdb
-
         self._stream = open(file, "wb")  # noqa: SIM115  # closed by close()
         self._part = f"{file}.part"
-        self._connection = duckdb.connect()
+        self._connection = open_duckdb()
 
     def write(self, table: Any) -> None:
         """Write an object a row."""

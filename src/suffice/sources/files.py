@@ -21,6 +21,7 @@ from suffice.sources.source import (
     Unit,
     concat_tables,
     in_units,
+    open_duckdb,
     sample_units,
 )
 
@@ -240,12 +241,10 @@ class ParquetSource(FileSource):
 
     def sql_table(self) -> SqlTable:
         """Return how DuckDB is asked for sums over the files."""
-        import duckdb
-
         files = ", ".join(map(_literal, self.files))
 
         def run(query: str) -> list[Any]:
-            with duckdb.connect() as connection:
+            with open_duckdb() as connection:
                 return list(connection.sql(query).fetchall())
 
         table = f"read_parquet([{files}], hive_partitioning = true, union_by_name = true)"
@@ -279,7 +278,6 @@ def _draw_runs(fragment: Any, share: float, rng: np.random.Generator) -> list[Ru
 
 def _runs_by_duckdb(fragment: Any, runs: list[Run], schema: Any) -> Any:
     """Return runs of rows of a Parquet file, its partition's columns among them."""
-    import duckdb
     import pyarrow as pa
     import pyarrow.dataset as ds
 
@@ -290,7 +288,7 @@ def _runs_by_duckdb(fragment: Any, runs: list[Run], schema: Any) -> Any:
         f"file_row_number BETWEEN {begin} AND {begin + rows - 1}" for begin, rows in begins
     )
     file = f"read_parquet({_literal(fragment.path)}, file_row_number = true)"
-    with duckdb.connect() as connection:
+    with open_duckdb() as connection:
         found = connection.sql(f"SELECT {names} FROM {file} WHERE {places}").to_arrow_table()
     keys = ds.get_partition_keys(fragment.partition_expression)
     columns = [
@@ -373,9 +371,7 @@ class DuckFileSource(FileSource):
 
     def __init__(self, named: str, files: Sequence[str], *, strings: bool = False) -> None:
         super().__init__(named, files, strings=strings)
-        import duckdb
-
-        self._connection = duckdb.connect(config={"preserve_insertion_order": True})
+        self._connection = open_duckdb(config={"preserve_insertion_order": True})
         self._relation = f"({self._query()})"
         self._columns = self._ask(f"DESCRIBE {self._query()}")
 

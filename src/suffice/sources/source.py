@@ -238,6 +238,18 @@ def in_units(batches: Iterator[Any], schema: Any, where: str, skip: int = 0) -> 
         yield Unit(pa.Table.from_batches(held, schema), where, first)
 
 
+def open_duckdb(place: str = ":memory:", **options: Any) -> Any:
+    """Return a connection to DuckDB that writes no progress bar to stdout.
+
+    DuckDB does by itself where it takes a program for a person's session, `python -c` among them.
+    """
+    import duckdb
+
+    connection = duckdb.connect(place, **options)
+    connection.execute("SET enable_progress_bar = false")
+    return connection
+
+
 def without_credentials(text: object) -> str:
     """Return a text, an error of a driver say, without what may be a password in it.
 
