@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from suffice._lazy import load_at_first_use
 
 if TYPE_CHECKING:
+    from suffice.gaussian.axes import PrincipalAxes
     from suffice.gaussian.known_covariance import KnownCovariance
     from suffice.gaussian.linear_gaussian import LinearGaussian
     from suffice.gaussian.normal import Information, MultivariateNormal, Product
@@ -16,6 +17,7 @@ __all__ = [
     "KnownCovariance",
     "LinearGaussian",
     "MultivariateNormal",
+    "PrincipalAxes",
     "Product",
     "Wishart",
 ]
@@ -27,6 +29,7 @@ _HOME = {
     "KnownCovariance": "known_covariance",
     "LinearGaussian": "linear_gaussian",
     "MultivariateNormal": "normal",
+    "PrincipalAxes": "axes",
     "Product": "normal",
     "Wishart": "wishart",
 }

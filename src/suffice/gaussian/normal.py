@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, InputError, ShapeError
+from suffice.gaussian.axes import PrincipalAxes, of_axes, principal_axes
 from suffice.gaussian.features import (
     Names,
     as_rows,
@@ -147,6 +148,17 @@ class MultivariateNormal(ReadOnlyState):
         return cls.of_structure(mean, of_lower(CLASS_NAME, lower), names)
 
     @classmethod
+    def from_axes(
+        cls,
+        mean: ArrayLike,
+        directions: ArrayLike,
+        lengths: ArrayLike,
+        names: Iterable[str] | None = None,
+    ) -> Self:
+        """Return N(mean, U diag(lengths^2) U^T) for orthonormal columns U (d, d), lengths (d,)."""
+        return cls.of_structure(mean, of_axes(CLASS_NAME, directions, lengths), names)
+
+    @classmethod
     def from_diagonal(
         cls, mean: ArrayLike, variances: ArrayLike, names: Iterable[str] | None = None
     ) -> Self:
@@ -252,6 +264,26 @@ class MultivariateNormal(ReadOnlyState):
         """Return the natural parameters, of which `from_information` makes this normal again."""
         half = self._structure.whiten(np.eye(self.features))
         return Information(np.asarray(self.mean @ half @ half.T), np.asarray(half @ half.T))
+
+    def axes(self) -> PrincipalAxes:
+        """Return the directions (d, d), one a column, and lengths (d,) of the principal axes.
+
+        The lengths are standard deviations, the longest first. Coordinates along the axes in units
+        of their lengths are independent standard normals, and their squares add up to the squared
+        Mahalanobis distance.
+
+        Examples
+        --------
+        >>> normal = MultivariateNormal([0.0, 0.0], [[5.0, 4.0], [4.0, 5.0]])
+        >>> directions, lengths = normal.axes()
+        >>> directions.round(3), lengths.round(3)
+        (array([[ 0.707, -0.707],
+               [ 0.707,  0.707]]), array([3., 1.]))
+        >>> MultivariateNormal.from_axes(normal.mean, directions, lengths).covariance.round(12)
+        array([[5., 4.],
+               [4., 5.]])
+        """
+        return principal_axes(self._structure)
 
     def log_density(self, x: Any) -> Floats:
         """Return the log density of rows (..., d), which broadcast with the means.
@@ -407,6 +439,23 @@ class MultivariateNormal(ReadOnlyState):
         dots = None if rows is None else as_rows(rows, self.names, self.features)
         outlines = {level: self.ellipse(level) for level in levels}
         return draw_ellipses(outlines, self.mean, names=self.names, rows=dots, ax=ax)
+
+    def plot_steps(self, rng: np.random.Generator, draws: int = 300) -> Any:
+        """Draw how standard normals become this normal of two features; return the figure.
+
+        Four panels: draws of N(0, I), stretched by the lengths of the axes, rotated to their
+        directions, and shifted by the mean.
+        """
+        from suffice.display.steps import draw_steps
+
+        if self.mean.shape != (2,):
+            raise ShapeError(
+                f"Steps of a normal with mean {self.mean.shape}. Take the marginal of two features "
+                "of one normal first."
+            )
+        check_generator(rng)
+        dots = rng.standard_normal((draws, 2))
+        return draw_steps(dots, *self.axes(), self.mean, names=self.names)
 
     def _parse_given(self, given: Any, values: Any) -> tuple[Index, Floats]:
         """Return the numbers of the given features, and their values (..., k)."""
