@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, InputError, ShapeError
 from suffice.gaussian.axes import PrincipalAxes, of_axes, principal_axes
+from suffice.gaussian.boxes import BoxProbability, box_probability
 from suffice.gaussian.features import (
     Names,
     as_rows,
@@ -298,6 +299,35 @@ class MultivariateNormal(ReadOnlyState):
         """Return the distances (not squared) of rows (..., d) from the mean; NaNs are left out."""
         rows = as_rows(x, self.names, self.features)
         return evaluate_rows(Structure.distances, np.inf, self._structure, self.mean, rows)
+
+    def cdf(self, x: ArrayLike, rng: np.random.Generator | None = None) -> BoxProbability:
+        """Return P(every feature <= its x), for x (..., d), and its error; see `probability`."""
+        return self.probability(-np.inf, x, rng)
+
+    def probability(
+        self,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        rng: np.random.Generator | None = None,
+    ) -> BoxProbability:
+        """Return P(lower < x < upper), every feature between its ends, and the error of that.
+
+        Exact for independent features and where up to two have ends. Else scipy integrates over
+        randomised points, ten times, and `error` is four standard errors of the mean of these.
+
+        Parameters
+        ----------
+        lower, upper : (..., d), or a number for all features
+        rng : numpy Generator, optional
+            Needed where it is not exact.
+
+        Examples
+        --------
+        >>> pair = MultivariateNormal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
+        >>> float(pair.probability(lower=0.0).value.round(6))  # 1/4 + asin(rho) / (2 pi)
+        0.333333
+        """
+        return box_probability(self._structure, self.mean, lower, upper, rng)
 
     def entropy(self) -> Floats:
         """Return the entropy in nats, (...): the same for all means."""

@@ -25,6 +25,7 @@ from suffice.prior.predictive import (
     StudentT,
 )
 from suffice.prior.prior import Estimates, Interval, Prior
+from suffice.prior.univariate import Univariate
 
 __all__ = [
     "Bernoulli",
@@ -50,4 +51,5 @@ __all__ = [
     "Prior",
     "Products",
     "StudentT",
+    "Univariate",
 ]

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, betaln, xlog1py, xlogy
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, xlog1py, xlogy
 
 from suffice.display.distributions import (
     TAILS,
@@ -21,24 +21,23 @@ from suffice.display.distributions import (
 from suffice.errors import PriorError, ShapeError
 from suffice.prior.predictive import Bernoulli
 from suffice.prior.prior import (
-    Interval,
     Prior,
     Size,
     broadcast,
     check_generator,
     check_seen,
-    equal_tailed,
     positive,
     sample_shape,
     set_broadcast,
 )
 from suffice.prior.special import log_gamma_step
+from suffice.prior.univariate import Univariate, split_tails
 from suffice.tally.discrete import Counts
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Beta(Prior):
+class Beta(Univariate, Prior):
     """p(θ) = θ^(a-1) (1-θ)^(b-1) / B(a, b) (docs: mathematics, section 2).
 
     Parameters
@@ -111,9 +110,38 @@ class Beta(Prior):
         check_seen(successes + failures)
         return np.asarray(successes / (successes + failures))
 
-    def interval(self, level: float = 0.95) -> Interval:
-        """Return the equal-tailed credible interval of θ."""
-        return equal_tailed(level, lambda tail: betaincinv(self.successes, self.failures, tail))
+    @property
+    def variance(self) -> Floats:
+        """The variance a b / ((a + b)^2 (a + b + 1)), (...)."""
+        total = self.successes + self.failures
+        shares = (self.successes / total) * (self.failures / total)
+        return np.asarray(shares / (total + 1))
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(θ <= x)."""
+        return np.asarray(betainc(self.successes, self.failures, np.clip(x, 0.0, 1.0)))
+
+    def survival(self, x: ArrayLike) -> Floats:
+        """Return P(θ > x)."""
+        return np.asarray(betaincc(self.successes, self.failures, np.clip(x, 0.0, 1.0)))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(θ <= x) = probability."""
+        return np.asarray(betaincinv(self.successes, self.failures, probability))
+
+    def upper_quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(θ > x) = probability."""
+        return np.asarray(betainccinv(self.successes, self.failures, probability))
+
+    def _split_tails(self, outside: float) -> tuple[Floats, Floats]:
+        a, b = self.successes, self.failures
+        both = (a < 1) & (b < 1)
+        if np.any(both):
+            raise PriorError(
+                f"A Beta({a[both].flat[0]:g}, {b[both].flat[0]:g}) is highest at both ends, so no "
+                "interval has the highest density. Use interval, with equal tails."
+            )
+        return split_tails(self, outside, falling=(a <= 1) & (b >= 1), rising=(a >= 1) & (b <= 1))
 
     def predictive(self) -> Bernoulli:
         """Return the Bernoulli of one new event."""
