@@ -1,6 +1,6 @@
 """Conjugate priors: a prior and a tally make a posterior, a predictive and an evidence."""
 
-from suffice.prior.beta import Beta
+from suffice.prior.beta import Beta, BetaBinomial
 from suffice.prior.coefficients import (
     Coefficients,
     CoefficientsAndNoise,
@@ -30,6 +30,7 @@ from suffice.prior.univariate import Univariate
 __all__ = [
     "Bernoulli",
     "Beta",
+    "BetaBinomial",
     "Coefficients",
     "CoefficientsAndNoise",
     "CoefficientsKnownNoise",

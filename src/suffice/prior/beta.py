@@ -19,13 +19,14 @@ from suffice.display.distributions import (
     summary_marks,
 )
 from suffice.errors import PriorError, ShapeError
-from suffice.prior.predictive import Bernoulli
+from suffice.prior.predictive import Bernoulli, Predictive
 from suffice.prior.prior import (
     Prior,
     Size,
     broadcast,
     check_generator,
     check_seen,
+    finite,
     positive,
     sample_shape,
     set_broadcast,
@@ -147,6 +148,17 @@ class Beta(Univariate, Prior):
         """Return the Bernoulli of one new event."""
         return Bernoulli(self.mean())
 
+    def binomial_predictive(self, trials: ArrayLike) -> BetaBinomial:
+        """Return the distribution of the number of successes in so many new trials.
+
+        Examples
+        --------
+        >>> coin = Beta(1, 1).posterior(Counts.coin("HTTH"))
+        >>> np.exp(coin.binomial_predictive(trials=2).log_density([0, 1, 2])).round(4)
+        array([0.2857, 0.4286, 0.2857])
+        """
+        return BetaBinomial(trials, self.successes, self.failures)
+
     def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln B(a', b') - ln B(a, b), plus the orders that rows of counts stand for."""
         tally = self.as_tally(data)
@@ -183,6 +195,89 @@ class Beta(Univariate, Prior):
         at = probabilities(drawn.values())
         label = "probability of success θ"
         return draw_densities(at, densities(drawn, at), summary_marks(last), label, ax)
+
+
+@dataclass(frozen=True, eq=False)
+class BetaBinomial(Predictive):
+    """Successes in n trials whose probability is Beta(a, b) (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    trials : (...)
+        Whole numbers n, 0 or more.
+    successes, failures : (...)
+        a and b.
+
+    Examples
+    --------
+    >>> flat = BetaBinomial(trials=4, successes=1, failures=1)  # every number is as probable
+    >>> np.exp(flat.log_density([0, 2, 4])).round(12)
+    array([0.2, 0.2, 0.2])
+    >>> float(flat.cdf(1).round(12))
+    0.4
+    """
+
+    trials: Floats
+    successes: Floats
+    failures: Floats
+
+    def __init__(self, trials: ArrayLike, successes: ArrayLike, failures: ArrayLike) -> None:
+        n = finite("BetaBinomial", "trials", trials)
+        wrong = (n < 0) | (n != np.floor(n))
+        if np.any(wrong):
+            raise PriorError(
+                f"BetaBinomial has {n[wrong].flat[0]:g} trials. Use whole numbers, 0 or more."
+            )
+        set_broadcast(
+            self,
+            trials=n,
+            successes=positive("BetaBinomial", "successes", successes),
+            failures=positive("BetaBinomial", "failures", failures),
+        )
+
+    def log_density(self, x: ArrayLike) -> Floats:
+        """Return the log probability of a number of successes; -inf where it is none of 0 to n."""
+        value, n = np.asarray(x, dtype=np.float64), self.trials
+        inside = (value >= 0) & (value <= n) & (value == np.floor(value))
+        k = np.where(inside, value, 0.0)
+        log_ways = log_gamma_step(n - k + 1, k) - log_gamma_step(1.0, k)
+        log_order = log_gamma_step(self.successes, k) + log_gamma_step(self.failures, n - k)
+        log_order -= log_gamma_step(self.successes + self.failures, n)
+        return np.asarray(np.where(inside, log_ways + log_order, -np.inf))
+
+    def mean(self) -> Floats:
+        """Return n a / (a + b)."""
+        return np.asarray(self.trials * self.successes / (self.successes + self.failures))
+
+    @property
+    def variance(self) -> Floats:
+        """The variance, (...): that of a binomial times (a + b + n) / (a + b + 1)."""
+        total = self.successes + self.failures
+        share = self.successes / total
+        binomial = self.trials * share * (self.failures / total)
+        return np.asarray(binomial * (total + self.trials) / (total + 1))
+
+    @property
+    def sd(self) -> Floats:
+        """The standard deviation, the root of the variance, (...)."""
+        return np.asarray(np.sqrt(self.variance))
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x), a sum over the numbers up to x."""
+        value = np.asarray(x, dtype=np.float64)
+        shape = broadcast("BetaBinomial", value.shape, self.trials.shape)
+        total = np.zeros(shape)
+        for k in range(int(self.trials.max(initial=-1.0)) + 1):
+            total += np.where(k <= value, np.exp(self.log_density(float(k))), 0.0)
+        return np.asarray(np.where(value >= self.trials, 1.0, total))
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw numbers of successes, shape (*size, ...)."""
+        check_generator(rng)
+        chances = rng.beta(
+            self.successes, self.failures, size=sample_shape(size, self.trials.shape)
+        )
+        return np.asarray(rng.binomial(self.trials.astype(np.int64), chances), dtype=np.float64)
 
 
 def probabilities(distributions: Iterable[Beta]) -> Floats:
