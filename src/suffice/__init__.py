@@ -56,6 +56,7 @@ _PACKAGES = {
         "searchlight",
         "select_features",
     ),
+    "scoring": ("log_odds", "sigmoid", "softmax"),
     "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
     "table": ("GenerativeClassifier",),
     "persist": ("load",),

@@ -11,6 +11,7 @@ from suffice import (
     naive_bayes,
     persist,
     prior,
+    scoring,
     table,
     tally,
     testing,
@@ -83,6 +84,11 @@ from suffice.prior import (
     NormalInverseGamma,
     NormalInverseWishart,
     PointMasses,
+)
+from suffice.scoring import (
+    log_odds,
+    sigmoid,
+    softmax,
 )
 from suffice.table import (
     GenerativeClassifier,
@@ -175,13 +181,17 @@ __all__ = [
     "lab",
     "linear_model",
     "load",
+    "log_odds",
     "naive_bayes",
     "persist",
     "prior",
     "rank_features",
+    "scoring",
     "searchlight",
     "select_features",
     "set_threads",
+    "sigmoid",
+    "softmax",
     "table",
     "tally",
     "testing",
