@@ -42,6 +42,7 @@ _PACKAGES = {
     "basis": (
         "Fourier",
         "Hinge",
+        "LearnedHinge",
         "Levels",
         "Polynomial",
         "Quadratic",

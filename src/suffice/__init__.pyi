@@ -21,6 +21,7 @@ from suffice import (
 from suffice.basis import (
     Fourier,
     Hinge,
+    LearnedHinge,
     Levels,
     Polynomial,
     Quadratic,
@@ -139,6 +140,7 @@ __all__ = [
     "InputError",
     "InverseWishart",
     "KnownCovariance",
+    "LearnedHinge",
     "Levels",
     "LinearDiscriminantAnalysis",
     "LinearGaussian",
