@@ -171,11 +171,11 @@ def main(folder: Path) -> None:
     plot_track(track, posteriors, folder / "kalman_filter.png")
 
     cone = forecast(posteriors[-1])
-    inside, error = share_inside(rng), np.sqrt(LEVEL * (1 - LEVEL) / TRACKS)
+    inside, spread = share_inside(rng), np.sqrt(LEVEL * (1 - LEVEL) / TRACKS)
     print(f"Forecasts, and the share of {TRACKS:,} simulated objects in their {LEVEL:.0%} ellipses")
     for step in (1, 5, 10, 15):
         length = cone[step - 1].axes().lengths[0]
-        share = f"{inside[step - 1]:.3f} ± {2 * error:.3f}"
+        share = f"{inside[step - 1]:.3f} ± {2 * spread:.3f}"
         print(f"  {step:>2} steps ahead: standard deviation {length:5.2f}, inside {share}")
     plot_cone(whole, posteriors, cone, folder / "kalman_cone.png")
 
