@@ -1,6 +1,6 @@
 """Tracking a moving object with a Kalman filter: predict the state, then condition on a sighting.
-Each step uses LinearGaussian twice: for the motion, and for the sighting.
-The last state and the evidence equal those of one joint Gaussian of all steps.
+The last state and the evidence equal those of one joint Gaussian of all steps. Then sightings end:
+the forecast is a cone that widens, and holds as many objects as it says.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ from suffice.gaussian import LinearGaussian, MultivariateNormal
 
 Array = NDArray[np.float64]
 STEPS = 40
+# Steps that are forecast after the last sighting, and the share of objects the cone is to hold.
+AHEAD, LEVEL = 15, 0.9
+TRACKS = 20_000
 STATE = ("east", "north", "speed east", "speed north")
 SIGHTING_SD = 0.8
 PUSH_SD = 0.06
@@ -37,26 +40,53 @@ class Track(NamedTuple):
     sightings: Array
 
 
-def simulate(rng: np.random.Generator) -> Track:
-    """Simulate a track with random pushes and noisy sightings."""
-    state = np.array([0.0, 0.0, 0.8, 0.4])
-    states = []
-    for _ in range(STEPS):
-        state = MOTION @ state + PUSHED @ rng.normal(0.0, PUSH_SD, 2)
+def simulate(rng: np.random.Generator, start: Array, steps: int) -> Track:
+    """Simulate tracks from states (..., 4) with random pushes and noisy sightings, step first."""
+    state, states = start, []
+    for _ in range(steps):
+        pushes = rng.normal(0.0, PUSH_SD, (*start.shape[:-1], 2))
+        state = state @ MOTION.T + pushes @ PUSHED.T
         states.append(state)
-    states_seen = np.array(states)
-    return Track(states_seen, states_seen[:, :2] + rng.normal(0.0, SIGHTING_SD, (STEPS, 2)))
+    moved = np.array(states)
+    noise = rng.normal(0.0, SIGHTING_SD, (*moved.shape[:-1], 2))
+    return Track(moved, moved[..., :2] + noise)
 
 
-def filter_states(sightings: Array) -> tuple[list[MultivariateNormal], float]:
-    """Return the posterior of the state after each sighting, and the log evidence of all."""
-    state, log_evidence, posteriors = START, 0.0, []
+def filter_states(sightings: Array) -> tuple[list[MultivariateNormal], Array]:
+    """Return the posterior of the state after each sighting, and the log evidence of all.
+
+    Sightings (steps, ..., 2) of many tracks are filtered together: their covariances are the same.
+    """
+    state, posteriors = START, []
+    log_evidence = np.zeros(sightings.shape[1:-1])
     for sighting in sightings:
         state = MOVE.predictive(state)
-        log_evidence += float(LOOK.log_evidence(state, sighting))
+        log_evidence = log_evidence + LOOK.log_evidence(state, sighting)
         state = LOOK.posterior(state, sighting)
         posteriors.append(state)
     return posteriors, log_evidence
+
+
+def forecast(state: MultivariateNormal) -> list[MultivariateNormal]:
+    """Return the distribution of the position at each step ahead, without further sightings."""
+    places = []
+    for _ in range(AHEAD):
+        state = MOVE.predictive(state)
+        places.append(state.marginal(["east", "north"]))
+    return places
+
+
+def share_inside(rng: np.random.Generator) -> Array:
+    """Return how many of many simulated objects each ellipse of their own cone holds, (ahead,)."""
+    track = simulate(rng, START.sample(rng, TRACKS), STEPS + AHEAD)
+    places = forecast(filter_states(track.sightings[:STEPS])[0][-1])
+    radius = np.sqrt(-2 * np.log(1 - LEVEL))  # two squared coordinates are twice an exponential
+    return np.array(
+        [
+            np.mean(place.mahalanobis(now[:, :2]) < radius)
+            for place, now in zip(places, track.states[STEPS:], strict=True)
+        ]
+    )
 
 
 def condition_at_once(sightings: Array) -> tuple[MultivariateNormal, float]:
@@ -94,10 +124,37 @@ def plot_track(track: Track, posteriors: list[MultivariateNormal], path: Path) -
     save_figure(ax, "A moving object, filtered; ellipses hold 90 %", path)
 
 
+def plot_cone(
+    track: Track, posteriors: list[MultivariateNormal], cone: list[MultivariateNormal], path: Path
+) -> None:
+    """Draw the last filtered positions, the forecast with its ellipses, and what then happened."""
+    ax = axes_or_new()
+    past = np.array([state.mean[:2] for state in posteriors])
+    ahead = np.array([place.mean for place in cone])
+    for place in cone:
+        outline = place.ellipse(LEVEL)
+        ax.fill(*outline.T, color="#1f5a99", alpha=0.06, lw=0)
+    for place in cone[4::5]:
+        ax.plot(*place.ellipse(LEVEL).T, color="#1f5a99", lw=0.8)
+    ax.plot(*np.vstack([past[-1:], ahead]).T, "--", color="#1f5a99", lw=1.5, label="forecast")
+    ax.plot(*past[-15:].T, color="#1f5a99", lw=1.5, label="filtered")
+    seen = track.sightings[STEPS - 15 : STEPS]
+    ax.plot(*seen.T, ".", color="#d9822b", markersize=5, label="sightings")
+    future = track.states[STEPS - 1 :, :2]
+    ax.plot(*future.T, color="0.3", lw=1.2, label="where it went")
+    ax.set(xlabel="east", ylabel="north", aspect="equal")
+    ax.legend(frameon=False, loc="upper left", fontsize="small")
+    title = f"The forecast widens: each ellipse, at 5, 10, ... steps, holds {100 * LEVEL:g} %"
+    save_figure(ax, title, path)
+
+
 def main(folder: Path) -> None:
-    """Print the errors, and write the plot into the folder."""
-    track = simulate(np.random.default_rng(7))
-    posteriors, log_evidence = filter_states(track.sightings)
+    """Print the errors, and write the plots into the folder."""
+    rng = np.random.default_rng(7)
+    whole = simulate(rng, np.array([0.0, 0.0, 1.5, 0.7]), STEPS + AHEAD)
+    track = Track(whole.states[:STEPS], whole.sightings[:STEPS])
+    posteriors, evidence = filter_states(track.sightings)
+    log_evidence = float(evidence)
     means = np.array([state.mean for state in posteriors])
 
     def error(places: Array) -> float:
@@ -112,6 +169,15 @@ def main(folder: Path) -> None:
     print(f"  last states differ by    {apart:.0e}")
     print(f"  log evidence             {log_evidence:.6f} and {batch_evidence:.6f}")
     plot_track(track, posteriors, folder / "kalman_filter.png")
+
+    cone = forecast(posteriors[-1])
+    inside, spread = share_inside(rng), np.sqrt(LEVEL * (1 - LEVEL) / TRACKS)
+    print(f"Forecasts, and the share of {TRACKS:,} simulated objects in their {LEVEL:.0%} ellipses")
+    for step in (1, 5, 10, 15):
+        length = cone[step - 1].axes().lengths[0]
+        share = f"{inside[step - 1]:.3f} ± {2 * spread:.3f}"
+        print(f"  {step:>2} steps ahead: standard deviation {length:5.2f}, inside {share}")
+    plot_cone(whole, posteriors, cone, folder / "kalman_cone.png")
 
 
 if __name__ == "__main__":

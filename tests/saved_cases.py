@@ -121,6 +121,8 @@ EXPANSIONS = {
     "Fourier": basis.Fourier(frequencies=[1, 2.5]),
     "Hinge": basis.Hinge(knots=3),
     "Hinge given": basis.Hinge(knots=[0, 1]),
+    "Hinge directions": basis.Hinge(weights=[[1.0, 0.0, -2.0, 0.5], [0.0, 1e-3, 0.0, 1.0]]),
+    "LearnedHinge": basis.LearnedHinge(n_features=1, restarts=1, random_state=0),
     "Levels": basis.Levels(),
     "Polynomial": basis.Polynomial(degree=2),
     "Quadratic": basis.Quadratic(),

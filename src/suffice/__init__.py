@@ -42,6 +42,7 @@ _PACKAGES = {
     "basis": (
         "Fourier",
         "Hinge",
+        "LearnedHinge",
         "Levels",
         "Polynomial",
         "Quadratic",
@@ -56,6 +57,7 @@ _PACKAGES = {
         "searchlight",
         "select_features",
     ),
+    "scoring": ("log_odds", "sigmoid", "softmax"),
     "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
     "table": ("GenerativeClassifier",),
     "persist": ("load",),

@@ -11,6 +11,7 @@ from suffice import (
     naive_bayes,
     persist,
     prior,
+    scoring,
     table,
     tally,
     testing,
@@ -20,6 +21,7 @@ from suffice import (
 from suffice.basis import (
     Fourier,
     Hinge,
+    LearnedHinge,
     Levels,
     Polynomial,
     Quadratic,
@@ -84,6 +86,11 @@ from suffice.prior import (
     NormalInverseWishart,
     PointMasses,
 )
+from suffice.scoring import (
+    log_odds,
+    sigmoid,
+    softmax,
+)
 from suffice.table import (
     GenerativeClassifier,
 )
@@ -133,6 +140,7 @@ __all__ = [
     "InputError",
     "InverseWishart",
     "KnownCovariance",
+    "LearnedHinge",
     "Levels",
     "LinearDiscriminantAnalysis",
     "LinearGaussian",
@@ -175,13 +183,17 @@ __all__ = [
     "lab",
     "linear_model",
     "load",
+    "log_odds",
     "naive_bayes",
     "persist",
     "prior",
     "rank_features",
+    "scoring",
     "searchlight",
     "select_features",
     "set_threads",
+    "sigmoid",
+    "softmax",
     "table",
     "tally",
     "testing",

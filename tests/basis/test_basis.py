@@ -14,7 +14,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from suffice.basis import Fourier, Hinge, Levels, Polynomial, Quadratic, Radial, RandomHinge
+from suffice.basis import (
+    Fourier,
+    Hinge,
+    LearnedHinge,
+    Levels,
+    Polynomial,
+    Quadratic,
+    Radial,
+    RandomHinge,
+)
 
 X = np.random.default_rng(0).normal(size=(40, 2)) * [1.0, 10.0] + [3.0, 40.0]
 BY_COLUMN = [Polynomial(), Fourier(), Radial(), Hinge(), Levels(3)]
@@ -51,6 +60,7 @@ def every(expansions):
         Hinge([-1.0, 1.0]),
         RandomHinge(),
         RandomHinge(3, random_state=0),
+        LearnedHinge(1, restarts=2),
         Quadratic(),
         Quadratic(products=False),
         Levels(),

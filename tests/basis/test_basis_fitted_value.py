@@ -10,19 +10,21 @@ from suffice.basis import expansion
 
 RNG = np.random.default_rng(5)
 CELLS = RNG.normal(size=(20, 2))
-EXPANSIONS = {
-    name: cls(3, random_state=0) if name == "RandomHinge" else cls()
-    for name, cls in ((name, getattr(basis, name)) for name in basis.__all__)
+SETTINGS = {
+    "RandomHinge": {"n_features": 3, "random_state": 0},
+    "LearnedHinge": {"n_features": 1, "restarts": 1, "max_iter": 2, "random_state": 0},
 }
+EXPANSIONS = {name: getattr(basis, name)(**SETTINGS.get(name, {})) for name in basis.__all__}
+TARGETS = CELLS[:, 0] ** 2
 FILES = files_of("basis", "estimators")
 
 
 @pytest.mark.parametrize("model", EXPANSIONS.values(), ids=EXPANSIONS)
 def test_an_expansion_that_is_interrupted_at_any_line_is_as_it_was(model, monkeypatch):
     monkeypatch.setattr(expansion, "one_blas_thread", PassThrough())
-    one = clone(model).fit(CELLS[:, :1])
-    assert_unchanged_at_any_line(one, lambda one: one.fit(CELLS), FILES)
-    assert_unchanged_at_any_line(clone(model), lambda one: one.fit(CELLS), FILES)
+    one = clone(model).fit(CELLS[:, :1], TARGETS)
+    assert_unchanged_at_any_line(one, lambda one: one.fit(CELLS, TARGETS), FILES)
+    assert_unchanged_at_any_line(clone(model), lambda one: one.fit(CELLS, TARGETS), FILES)
 
 
 @pytest.mark.parametrize("name", ["Fourier", "Hinge", "Radial"])
@@ -39,9 +41,9 @@ def test_attributes_are_there_once_an_expansion_is_fitted(model):
     one = clone(model)
     names = [name for name in type(model)._saved if not name.startswith("_")]
     assert not [name for name in names if hasattr(one, name)]
-    one.fit({"a": [0.0, 1.0, 2.0], "b": [3.0, 1.0, 0.0]})
+    one.fit({"a": [0.0, 1.0, 2.0, 3.0], "b": [3.0, 1.0, 0.0, 0.5]}, [0.0, 1.0, 0.0, 2.0])
     assert not [name for name in names if not hasattr(one, name)]
-    assert not hasattr(one.fit(CELLS), "feature_names_in_")
+    assert not hasattr(one.fit(CELLS, TARGETS), "feature_names_in_")
 
 
 def test_few_classes_stand_above_an_expansion():

@@ -139,7 +139,7 @@ def test_sparse_weights_and_weights_that_were_given_come_back(tmp_path):
 def test_a_loaded_expansion_expands_alike(case, tmp_path):
     rows = np.abs(NUMBERS) / NUMBERS.std(axis=0)
     frame = pd.DataFrame(rows, columns=list("abcd"))
-    model = clone(case).fit(frame)
+    model = clone(case).fit(frame, TARGET)
     loaded = save_and_load(model, tmp_path)
     assert_same(model, loaded)
     assert_same(model.transform(frame), loaded.transform(frame))

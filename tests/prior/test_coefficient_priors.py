@@ -24,7 +24,7 @@ def test_a_normal_is_scipys(level):
     location, variance = np.array([[0.0, -3.0], [1e6, 2.0]]), np.array([4.0, 1e-6])
     ours, theirs = Normal(location, variance), stats.norm(location, np.sqrt(variance))
     np.testing.assert_allclose(ours.interval(level), theirs.interval(level), rtol=1e-12)
-    np.testing.assert_allclose(ours.standard_deviation(), theirs.std())
+    np.testing.assert_allclose(ours.sd, theirs.std())
     np.testing.assert_allclose(ours.mean(), theirs.mean())
     x = location + 1e-3
     np.testing.assert_allclose(ours.log_density(x), theirs.logpdf(x), rtol=1e-9)
@@ -38,12 +38,12 @@ def test_a_students_t_is_scipys(degrees, level):
     theirs = stats.t(degrees, location, np.sqrt(squared))
     np.testing.assert_allclose(ours.interval(level), theirs.interval(level), rtol=1e-9)
     if degrees > 2:
-        np.testing.assert_allclose(ours.standard_deviation(), theirs.std(), rtol=1e-12)
+        np.testing.assert_allclose(ours.sd, theirs.std(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("degrees", [0.5, 1.0, 2.0])
 def test_a_students_t_of_two_degrees_or_fewer_has_no_finite_deviation(degrees):
-    assert StudentT(degrees, 0.0, 1.0).standard_deviation() == np.inf
+    assert StudentT(degrees, 0.0, 1.0).sd == np.inf
 
 
 def test_draws_of_a_normal_are_normal():

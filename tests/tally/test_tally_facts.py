@@ -200,3 +200,20 @@ def test_what_is_left_is_the_difference_but_for_rounding(share, shape, with_gros
     size = np.maximum(np.maximum(np.abs(have), np.abs(owed)), gross)
     left = np.where((np.abs(left) <= ROUNDING * size) & (owed != 0), 0.0, left)
     np.testing.assert_array_equal(difference(np.asarray(have), np.asarray(owed), gross), left)
+
+
+def test_flips_of_a_coin_are_counted_by_their_letters():
+    assert Counts.coin("HTTHH") == Counts.coin(heads=3, tails=2)
+    assert Counts.coin(list("htH")) == Counts.coin(heads=2, tails=1)
+    assert Counts.coin("") == Counts.coin(heads=0, tails=0)
+
+
+def test_what_is_neither_heads_nor_tails_is_named():
+    with pytest.raises(InputError, match=r'Flip 2 is \'x\'. Write heads as "H"'):
+        Counts.coin("HTx")
+    with pytest.raises(InputError, match=r"Flip 0 is 1. .*Counts.of\(flips, levels=2\)"):
+        Counts.coin([1, 0])
+    with pytest.raises(InputError, match="given twice"):
+        Counts.coin("HT", heads=1, tails=1)
+    with pytest.raises(InputError, match="without flips"):
+        Counts.coin(heads=1)

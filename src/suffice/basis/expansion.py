@@ -80,7 +80,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         """
         with one_blas_thread:
             self._validate_params()
-            cells, columns = _read_cells(X, None, type(self).__name__)
+            cells, columns = read_cells(X, None, type(self).__name__)
             fitted = FittedExpansion(columns, self._learn(cells, columns))
         return keep_fitted(self, fitted)
 
@@ -88,7 +88,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
     def transform(self, X: Any) -> Floats:
         """Return φ of every row, (n_samples, n_features_out), in float64."""
         fitted, name = check_fitted(self), type(self).__name__
-        cells, _ = _read_cells(X, fitted.columns, name)
+        cells, _ = read_cells(X, fitted.columns, name)
         # What overflows is refused below, by name.
         with np.errstate(over="ignore", invalid="ignore"):
             expanded: Floats = fitted.functions.expand(cells)
@@ -162,7 +162,7 @@ class Expansion(TransformerMixin, BaseEstimator, Savable, ABC):
         return self._saved[len(COLUMN_FIELDS) :]
 
 
-def _read_cells(X: Any, columns: Columns | None, estimator_name: str) -> tuple[Floats, Columns]:
+def read_cells(X: Any, columns: Columns | None, estimator_name: str) -> tuple[Floats, Columns]:
     """Return the rows (n, d) in float64, without infinities, and their columns."""
     array, known = read_features(X, columns, estimator_name, sparse=False)
     cells = np.asarray(array, dtype=np.float64)

@@ -12,15 +12,18 @@ import numpy as np
 from suffice._sklearn import Interval
 from suffice.basis.expansion import (
     Expansion,
+    FittedExpansion,
     check_ascending,
     check_positive,
     format_numbers,
     observed_cells,
     quantiles,
     read_ascending,
+    read_finite,
 )
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, generator
+from suffice.estimators.fitted import keep_fitted
 from suffice.persist.checks import check_shapes, refuse
 from suffice.tally.tally import Floats
 
@@ -47,11 +50,32 @@ class Hinges:
         ]
 
 
+@dataclass(frozen=True, eq=False)
+class DirectedHinges:
+    """max(0, w.x) of rows, for given directions w, (k, d)."""
+
+    weights: Floats
+
+    @property
+    def knots(self) -> list[Floats]:
+        """No knots, for each column: what a file holds, beside the parameter `weights`."""
+        return [np.empty(0)] * self.weights.shape[1]
+
+    def expand(self, cells: Floats) -> Floats:
+        """Return the functions of rows: (n, d) to (n, k)."""
+        return np.maximum(cells @ self.weights.T, 0.0)
+
+    def name_columns(self, columns: Sequence[str]) -> list[str]:
+        """Return the names of the functions, which do not depend on those of the columns."""
+        return [f"max(0, w{at}.x)" for at in range(len(self.weights))]
+
+
 class Hinge(Expansion):
     """x and max(0, x - k) of each column, for knots k (docs: mathematics, section 7).
 
     With the intercept, their weighted sums are all the continuous functions of the column that
-    are linear between the knots. A weight says by how much the slope changes at its knot.
+    are linear between the knots. A weight says by how much the slope changes at its knot. With
+    `weights` there are functions of whole rows instead, max(0, w.x) for each w.
 
     Parameters
     ----------
@@ -59,11 +83,14 @@ class Hinge(Expansion):
         k stands for the quantiles 1/(k+1), ..., k/(k+1) of the column's training rows, each of
         them a value that was seen, repeated ones and the ends of the range left out. A list of
         numbers serves every column; a list of such lists has one a column.
+    weights : array-like of shape (n_directions, n_features), optional
+        Given directions w, in place of knots. For max(0, w.x + b), add a column of ones to X.
 
     Attributes
     ----------
     knots_ : list of ndarray
-        The knots of each column, ascending; a column that does not vary has none.
+        The knots of each column, ascending; a column that does not vary has none, and so has
+        every column with `weights`.
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Examples
@@ -75,18 +102,25 @@ class Hinge(Expansion):
            [50., 50., 20.]])
     >>> hinge.get_feature_names_out(["age"]).tolist()
     ['age', 'max(0, age)', 'max(0, age - 30)']
+    >>> Hinge(weights=[[1.0, -1.0]]).fit_transform([[3.0, 1.0], [1.0, 3.0]])
+    array([[2.],
+           [0.]])
     """
 
     _saved = (*Expansion._saved, "knots_")
     _functions = Hinges
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "knots": [Interval(Integral, 1, None, closed="left"), "array-like"],
+        "weights": ["array-like", None],
     }
 
-    def __init__(self, knots: Any = 5) -> None:
+    def __init__(self, knots: Any = 5, *, weights: Any = None) -> None:
         self.knots = knots
+        self.weights = weights
 
-    def _learn(self, cells: Floats, columns: Columns) -> Hinges:
+    def _learn(self, cells: Floats, columns: Columns) -> Hinges | DirectedHinges:
+        if self.weights is not None:
+            return DirectedHinges(_given_directions(self.weights, columns.count))
         if not isinstance(self.knots, Integral):
             return Hinges(_given_knots(self.knots, columns.count))
         count = int(self.knots)
@@ -103,6 +137,21 @@ class Hinge(Expansion):
             refuse(f"Its 'knots_' are not {columns} lists.")
         for some in knots:
             check_ascending("knots_", some)
+        if self.weights is not None:
+            if any(some.size for some in knots):
+                refuse("It has both 'weights' and knots.")
+            try:
+                _given_directions(self.weights, columns)
+            except InputError as error:
+                refuse(f"Its parameters are impossible: {error}")
+
+    def _restore(self, state: dict[str, Any]) -> None:
+        if self.weights is None:
+            super()._restore(state)
+            return
+        columns = Columns.restore(state)
+        directions = DirectedHinges(_given_directions(self.weights, columns.count))
+        keep_fitted(self, FittedExpansion(columns, directions))
 
     @property
     def knots_(self) -> list[Floats]:
@@ -121,6 +170,17 @@ def _given_knots(knots: Any, columns: int) -> list[Floats]:
             "of numbers for all of them."
         )
     return [read_ascending(f"knots[{at}]", some) for at, some in enumerate(knots)]
+
+
+def _given_directions(weights: Any, columns: int) -> Floats:
+    """Return directions (k, d), all finite."""
+    directions = read_finite("weights", weights)
+    if directions.ndim != 2 or directions.shape[1] != columns or not len(directions):
+        raise InputError(
+            f"weights has shape {directions.shape} for {columns} columns. Give an array of shape "
+            f"(n_directions, {columns})."
+        )
+    return directions
 
 
 def _hinge_names(name: str, knots: Floats) -> list[str]:
@@ -205,28 +265,19 @@ class RandomHinge(Expansion):
         self.random_state = random_state
 
     def _learn(self, cells: Floats, columns: Columns) -> RandomHinges:
-        observed = observed_cells(cells, columns, type(self).__name__)
-        mean, scale = (
-            np.array(values) for values in zip(*map(_mean_and_scale, observed), strict=True)
-        )
+        mean, scale = measure_columns(cells, columns, type(self).__name__)
         complete = cells[~np.isnan(cells).any(axis=1)]
         if not len(complete):
             raise InputError(
                 f"All {len(cells)} rows of X have missing values, and kinks are placed by rows "
                 "without. Give a complete row, or leave the columns with most of them out."
             )
-        rng = generator(self.random_state)
-        weights = rng.standard_normal((int(self.n_features), columns.count))
-        levels = rng.uniform(size=len(weights))
         rows = np.asarray((complete - mean) / scale)
-        # One function at a time: all of them at once would take the memory of their output.
-        kinks = [np.quantile(rows @ w, level) for w, level in zip(weights, levels, strict=True)]
-        return RandomHinges(mean, scale, weights, -np.array(kinks))
+        hinges = draw_hinges(generator(self.random_state), rows, int(self.n_features))
+        return RandomHinges(mean, scale, *hinges)
 
     def _check_learned(self, state: dict[str, Any], columns: int) -> None:
-        functions = (max(len(state["weights_"]), 1),)
-        check_shapes(state, weights_=(*functions, columns), offsets_=functions, mean_=(columns,))
-        check_positive("scale_", state["scale_"], columns)
+        check_hinges(state, columns)
 
     @property
     def mean_(self) -> Floats:
@@ -247,6 +298,29 @@ class RandomHinge(Expansion):
     def offsets_(self) -> Floats:
         """(n_features,)."""
         return np.asarray(self._learned("offsets_"))
+
+
+def draw_hinges(rng: np.random.Generator, rows: Floats, count: int) -> tuple[Floats, Floats]:
+    """Return weights (count, d) of N(0, 1), and offsets with kinks at quantiles of rows (n, d)."""
+    weights = rng.standard_normal((count, rows.shape[1]))
+    levels = rng.uniform(size=count)
+    # One function at a time: all of them at once would take the memory of their output.
+    kinks = [np.quantile(rows @ w, level) for w, level in zip(weights, levels, strict=True)]
+    return weights, -np.array(kinks)
+
+
+def check_hinges(state: dict[str, Any], columns: int) -> None:
+    """Refuse what are no hinges of standardised rows of so many columns."""
+    functions = (max(len(state["weights_"]), 1),)
+    check_shapes(state, weights_=(*functions, columns), offsets_=functions, mean_=(columns,))
+    check_positive("scale_", state["scale_"], columns)
+
+
+def measure_columns(cells: Floats, columns: Columns, estimator_name: str) -> tuple[Floats, Floats]:
+    """Return the mean and standard deviation of each column's cells that are not missing."""
+    observed = observed_cells(cells, columns, estimator_name)
+    mean, scale = zip(*map(_mean_and_scale, observed), strict=True)
+    return np.array(mean), np.array(scale)
 
 
 def _mean_and_scale(column: Floats) -> tuple[float, float]:

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from suffice.errors import CovarianceError, InputError, ShapeError
+from suffice.gaussian.axes import PrincipalAxes, of_axes, principal_axes
+from suffice.gaussian.boxes import BoxProbability, box_probability
 from suffice.gaussian.features import (
     Names,
     as_rows,
@@ -147,6 +149,17 @@ class MultivariateNormal(ReadOnlyState):
         return cls.of_structure(mean, of_lower(CLASS_NAME, lower), names)
 
     @classmethod
+    def from_axes(
+        cls,
+        mean: ArrayLike,
+        directions: ArrayLike,
+        lengths: ArrayLike,
+        names: Iterable[str] | None = None,
+    ) -> Self:
+        """Return N(mean, U diag(lengths^2) U^T) for orthonormal columns U (d, d), lengths (d,)."""
+        return cls.of_structure(mean, of_axes(CLASS_NAME, directions, lengths), names)
+
+    @classmethod
     def from_diagonal(
         cls, mean: ArrayLike, variances: ArrayLike, names: Iterable[str] | None = None
     ) -> Self:
@@ -253,6 +266,26 @@ class MultivariateNormal(ReadOnlyState):
         half = self._structure.whiten(np.eye(self.features))
         return Information(np.asarray(self.mean @ half @ half.T), np.asarray(half @ half.T))
 
+    def axes(self) -> PrincipalAxes:
+        """Return the directions (d, d), one a column, and lengths (d,) of the principal axes.
+
+        The lengths are standard deviations, the longest first. Coordinates along the axes in units
+        of their lengths are independent standard normals, and their squares add up to the squared
+        Mahalanobis distance.
+
+        Examples
+        --------
+        >>> normal = MultivariateNormal([0.0, 0.0], [[5.0, 4.0], [4.0, 5.0]])
+        >>> directions, lengths = normal.axes()
+        >>> directions.round(3), lengths.round(3)
+        (array([[ 0.707, -0.707],
+               [ 0.707,  0.707]]), array([3., 1.]))
+        >>> MultivariateNormal.from_axes(normal.mean, directions, lengths).covariance.round(12)
+        array([[5., 4.],
+               [4., 5.]])
+        """
+        return principal_axes(self._structure)
+
     def log_density(self, x: Any) -> Floats:
         """Return the log density of rows (..., d), which broadcast with the means.
 
@@ -266,6 +299,35 @@ class MultivariateNormal(ReadOnlyState):
         """Return the distances (not squared) of rows (..., d) from the mean; NaNs are left out."""
         rows = as_rows(x, self.names, self.features)
         return evaluate_rows(Structure.distances, np.inf, self._structure, self.mean, rows)
+
+    def cdf(self, x: ArrayLike, rng: np.random.Generator | None = None) -> BoxProbability:
+        """Return P(every feature <= its x), for x (..., d), and its error; see `probability`."""
+        return self.probability(-np.inf, x, rng)
+
+    def probability(
+        self,
+        lower: ArrayLike = -np.inf,
+        upper: ArrayLike = np.inf,
+        rng: np.random.Generator | None = None,
+    ) -> BoxProbability:
+        """Return P(lower < x < upper), every feature between its ends, and the error of that.
+
+        Exact for independent features and where up to two have ends. Else scipy integrates over
+        randomised points, ten times, and `error` is four standard errors of the mean of these.
+
+        Parameters
+        ----------
+        lower, upper : (..., d), or a number for all features
+        rng : numpy Generator, optional
+            Needed where it is not exact.
+
+        Examples
+        --------
+        >>> pair = MultivariateNormal([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
+        >>> float(pair.probability(lower=0.0).value.round(6))  # 1/4 + asin(rho) / (2 pi)
+        0.333333
+        """
+        return box_probability(self._structure, self.mean, lower, upper, rng)
 
     def entropy(self) -> Floats:
         """Return the entropy in nats, (...): the same for all means."""
@@ -407,6 +469,23 @@ class MultivariateNormal(ReadOnlyState):
         dots = None if rows is None else as_rows(rows, self.names, self.features)
         outlines = {level: self.ellipse(level) for level in levels}
         return draw_ellipses(outlines, self.mean, names=self.names, rows=dots, ax=ax)
+
+    def plot_steps(self, rng: np.random.Generator, draws: int = 300) -> Any:
+        """Draw how standard normals become this normal of two features; return the figure.
+
+        Four panels: draws of N(0, I), stretched by the lengths of the axes, rotated to their
+        directions, and shifted by the mean.
+        """
+        from suffice.display.steps import draw_steps
+
+        if self.mean.shape != (2,):
+            raise ShapeError(
+                f"Steps of a normal with mean {self.mean.shape}. Take the marginal of two features "
+                "of one normal first."
+            )
+        check_generator(rng)
+        dots = rng.standard_normal((draws, 2))
+        return draw_steps(dots, *self.axes(), self.mean, names=self.names)
 
     def _parse_given(self, given: Any, values: Any) -> tuple[Index, Floats]:
         """Return the numbers of the given features, and their values (..., k)."""

@@ -351,7 +351,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, LearnsFromSources, BaseEs
         if not return_std:
             return shape(predict_targets(solution, rows))
         found = predict_distribution(solution, rows)
-        return shape(found.location), shape(found.standard_deviation())
+        return shape(found.location), shape(found.sd)
 
     @one_blas_thread
     def predictive(self, X: Any) -> StudentT | Normal:

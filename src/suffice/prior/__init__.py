@@ -1,6 +1,6 @@
 """Conjugate priors: a prior and a tally make a posterior, a predictive and an evidence."""
 
-from suffice.prior.beta import Beta
+from suffice.prior.beta import Beta, BetaBinomial
 from suffice.prior.coefficients import (
     Coefficients,
     CoefficientsAndNoise,
@@ -25,10 +25,12 @@ from suffice.prior.predictive import (
     StudentT,
 )
 from suffice.prior.prior import Estimates, Interval, Prior
+from suffice.prior.univariate import Univariate
 
 __all__ = [
     "Bernoulli",
     "Beta",
+    "BetaBinomial",
     "Coefficients",
     "CoefficientsAndNoise",
     "CoefficientsKnownNoise",
@@ -50,4 +52,5 @@ __all__ = [
     "Prior",
     "Products",
     "StudentT",
+    "Univariate",
 ]

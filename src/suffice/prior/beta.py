@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv, betaln, xlog1py, xlogy
+from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, xlog1py, xlogy
 
 from suffice.display.distributions import (
     TAILS,
@@ -19,26 +19,26 @@ from suffice.display.distributions import (
     summary_marks,
 )
 from suffice.errors import PriorError, ShapeError
-from suffice.prior.predictive import Bernoulli
+from suffice.prior.predictive import Bernoulli, Predictive
 from suffice.prior.prior import (
-    Interval,
     Prior,
     Size,
     broadcast,
     check_generator,
     check_seen,
-    equal_tailed,
+    finite,
     positive,
     sample_shape,
     set_broadcast,
 )
 from suffice.prior.special import log_gamma_step
+from suffice.prior.univariate import Univariate, split_tails
 from suffice.tally.discrete import Counts
 from suffice.tally.tally import Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Beta(Prior):
+class Beta(Univariate, Prior):
     """p(θ) = θ^(a-1) (1-θ)^(b-1) / B(a, b) (docs: mathematics, section 2).
 
     Parameters
@@ -111,13 +111,53 @@ class Beta(Prior):
         check_seen(successes + failures)
         return np.asarray(successes / (successes + failures))
 
-    def interval(self, level: float = 0.95) -> Interval:
-        """Return the equal-tailed credible interval of θ."""
-        return equal_tailed(level, lambda tail: betaincinv(self.successes, self.failures, tail))
+    @property
+    def variance(self) -> Floats:
+        """The variance a b / ((a + b)^2 (a + b + 1)), (...)."""
+        total = self.successes + self.failures
+        shares = (self.successes / total) * (self.failures / total)
+        return np.asarray(shares / (total + 1))
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(θ <= x)."""
+        return np.asarray(betainc(self.successes, self.failures, np.clip(x, 0.0, 1.0)))
+
+    def survival(self, x: ArrayLike) -> Floats:
+        """Return P(θ > x)."""
+        return np.asarray(betaincc(self.successes, self.failures, np.clip(x, 0.0, 1.0)))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(θ <= x) = probability."""
+        return np.asarray(betaincinv(self.successes, self.failures, probability))
+
+    def upper_quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(θ > x) = probability."""
+        return np.asarray(betainccinv(self.successes, self.failures, probability))
+
+    def _split_tails(self, outside: float) -> tuple[Floats, Floats]:
+        a, b = self.successes, self.failures
+        both = (a < 1) & (b < 1)
+        if np.any(both):
+            raise PriorError(
+                f"A Beta({a[both].flat[0]:g}, {b[both].flat[0]:g}) is highest at both ends, so no "
+                "interval has the highest density. Use interval, with equal tails."
+            )
+        return split_tails(self, outside, falling=(a <= 1) & (b >= 1), rising=(a >= 1) & (b <= 1))
 
     def predictive(self) -> Bernoulli:
         """Return the Bernoulli of one new event."""
         return Bernoulli(self.mean())
+
+    def binomial_predictive(self, trials: ArrayLike) -> BetaBinomial:
+        """Return the distribution of the number of successes in so many new trials.
+
+        Examples
+        --------
+        >>> coin = Beta(1, 1).posterior(Counts.coin("HTTH"))
+        >>> np.exp(coin.binomial_predictive(trials=2).log_density([0, 1, 2])).round(4)
+        array([0.2857, 0.4286, 0.2857])
+        """
+        return BetaBinomial(trials, self.successes, self.failures)
 
     def log_evidence(self, data: Counts | ArrayLike) -> Floats:
         """Return ln B(a', b') - ln B(a, b), plus the orders that rows of counts stand for."""
@@ -155,6 +195,89 @@ class Beta(Prior):
         at = probabilities(drawn.values())
         label = "probability of success θ"
         return draw_densities(at, densities(drawn, at), summary_marks(last), label, ax)
+
+
+@dataclass(frozen=True, eq=False)
+class BetaBinomial(Predictive):
+    """Successes in n trials whose probability is Beta(a, b) (docs: mathematics, section 2).
+
+    Parameters
+    ----------
+    trials : (...)
+        Whole numbers n, 0 or more.
+    successes, failures : (...)
+        a and b.
+
+    Examples
+    --------
+    >>> flat = BetaBinomial(trials=4, successes=1, failures=1)  # every number is as probable
+    >>> np.exp(flat.log_density([0, 2, 4])).round(12)
+    array([0.2, 0.2, 0.2])
+    >>> float(flat.cdf(1).round(12))
+    0.4
+    """
+
+    trials: Floats
+    successes: Floats
+    failures: Floats
+
+    def __init__(self, trials: ArrayLike, successes: ArrayLike, failures: ArrayLike) -> None:
+        n = finite("BetaBinomial", "trials", trials)
+        wrong = (n < 0) | (n != np.floor(n))
+        if np.any(wrong):
+            raise PriorError(
+                f"BetaBinomial has {n[wrong].flat[0]:g} trials. Use whole numbers, 0 or more."
+            )
+        set_broadcast(
+            self,
+            trials=n,
+            successes=positive("BetaBinomial", "successes", successes),
+            failures=positive("BetaBinomial", "failures", failures),
+        )
+
+    def log_density(self, x: ArrayLike) -> Floats:
+        """Return the log probability of a number of successes; -inf where it is none of 0 to n."""
+        value, n = np.asarray(x, dtype=np.float64), self.trials
+        inside = (value >= 0) & (value <= n) & (value == np.floor(value))
+        k = np.where(inside, value, 0.0)
+        log_ways = log_gamma_step(n - k + 1, k) - log_gamma_step(1.0, k)
+        log_order = log_gamma_step(self.successes, k) + log_gamma_step(self.failures, n - k)
+        log_order -= log_gamma_step(self.successes + self.failures, n)
+        return np.asarray(np.where(inside, log_ways + log_order, -np.inf))
+
+    def mean(self) -> Floats:
+        """Return n a / (a + b)."""
+        return np.asarray(self.trials * self.successes / (self.successes + self.failures))
+
+    @property
+    def variance(self) -> Floats:
+        """The variance, (...): that of a binomial times (a + b + n) / (a + b + 1)."""
+        total = self.successes + self.failures
+        share = self.successes / total
+        binomial = self.trials * share * (self.failures / total)
+        return np.asarray(binomial * (total + self.trials) / (total + 1))
+
+    @property
+    def sd(self) -> Floats:
+        """The standard deviation, the root of the variance, (...)."""
+        return np.asarray(np.sqrt(self.variance))
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x), a sum over the numbers up to x."""
+        value = np.asarray(x, dtype=np.float64)
+        shape = broadcast("BetaBinomial", value.shape, self.trials.shape)
+        total = np.zeros(shape)
+        for k in range(int(self.trials.max(initial=-1.0)) + 1):
+            total += np.where(k <= value, np.exp(self.log_density(float(k))), 0.0)
+        return np.asarray(np.where(value >= self.trials, 1.0, total))
+
+    def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
+        """Draw numbers of successes, shape (*size, ...)."""
+        check_generator(rng)
+        chances = rng.beta(
+            self.successes, self.failures, size=sample_shape(size, self.trials.shape)
+        )
+        return np.asarray(rng.binomial(self.trials.astype(np.int64), chances), dtype=np.float64)
 
 
 def probabilities(distributions: Iterable[Beta]) -> Floats:

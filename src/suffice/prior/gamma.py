@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaincinv, gammaln, xlogy
+from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv, gammaln, xlogy
 
 from suffice.display.distributions import (
     TAILS,
@@ -19,18 +19,17 @@ from suffice.display.distributions import (
 )
 from suffice.prior.predictive import NegativeBinomial
 from suffice.prior.prior import (
-    Interval,
     Prior,
     Size,
     broadcast,
     check_generator,
     check_seen,
-    equal_tailed,
     positive,
     sample_shape,
     set_broadcast,
 )
 from suffice.prior.special import log_gamma_step
+from suffice.prior.univariate import Univariate, split_tails
 from suffice.tally.discrete import Events
 from suffice.tally.tally import Floats
 
@@ -39,7 +38,7 @@ SHOWN_PROBABILITY = 0.998
 
 
 @dataclass(frozen=True, eq=False)
-class Gamma(Prior):
+class Gamma(Univariate, Prior):
     """p(λ) = b^a λ^(a-1) exp(-b λ) / G(a), on a Poisson rate λ (docs: mathematics, section 2).
 
     Parameters
@@ -89,9 +88,30 @@ class Gamma(Prior):
         check_seen(tally.weight)
         return np.asarray(tally.mean())
 
-    def interval(self, level: float = 0.95) -> Interval:
-        """Return the equal-tailed credible interval of the rate."""
-        return equal_tailed(level, lambda tail: gammaincinv(self.shape, tail) / self.rate)
+    @property
+    def variance(self) -> Floats:
+        """The variance a / b^2, (...)."""
+        return np.asarray(self.shape / self.rate / self.rate)
+
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(λ <= x)."""
+        return np.asarray(gammainc(self.shape, self.rate * np.maximum(x, 0.0)))
+
+    def survival(self, x: ArrayLike) -> Floats:
+        """Return P(λ > x)."""
+        return np.asarray(gammaincc(self.shape, self.rate * np.maximum(x, 0.0)))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(λ <= x) = probability."""
+        return np.asarray(gammaincinv(self.shape, probability) / self.rate)
+
+    def upper_quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(λ > x) = probability."""
+        return np.asarray(gammainccinv(self.shape, probability) / self.rate)
+
+    def _split_tails(self, outside: float) -> tuple[Floats, Floats]:
+        falling = self.shape <= 1
+        return split_tails(self, outside, falling=falling, rising=np.zeros_like(falling))
 
     def predictive(self) -> NegativeBinomial:
         """Return the negative binomial of the events in one new row."""

@@ -192,6 +192,13 @@ class NormalInverseGamma(Prior):
         with np.errstate(divide="ignore"):  # an upper end beyond all floats is inf
             return MeanVarianceInterval(equal_tailed(level, mean), equal_tailed(level, variance))
 
+    def marginal_of_mean(self) -> StudentT:
+        """Return the Student t of the mean, the variance integrated out.
+
+        Two of them can be compared: `one.probability_greater(other)`.
+        """
+        return StudentT(2 * self.shape, self.location, self.scale / self.shape / self.pseudo_rows)
+
     def predictive(self) -> StudentT:
         """Return the Student t of one new entry (of each alone, where a variance is shared)."""
         squared_scale = self.scale / self.shape * (1 + 1 / self.pseudo_rows)

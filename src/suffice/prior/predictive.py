@@ -9,22 +9,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import gammaln, ndtri, stdtrit, xlog1py, xlogy
+from scipy.special import gammaln, ndtr, ndtri, stdtr, stdtrit, xlog1py, xlogy
 
 from suffice.errors import InputError, PriorError, ShapeError
 from suffice.prior.prior import (
-    Interval,
     Size,
     broadcast,
     broadcast_array,
     check_generator,
-    equal_tailed,
     finite,
     positive,
     sample_shape,
     set_broadcast,
 )
 from suffice.prior.special import LOG_TWO_PI, cholesky, half_log_determinant, log_gamma_step
+from suffice.prior.univariate import Univariate
 from suffice.tally.tally import Floats, as_readonly, readonly_copy
 
 # numpy draws Poisson numbers up to 9.2e18, the largest that 64 bits hold.
@@ -181,7 +180,7 @@ Measure the events in a larger unit.
 
 
 @dataclass(frozen=True, eq=False)
-class Normal(Predictive):
+class Normal(Univariate, Predictive):
     """The normal distribution, entry by entry (docs: mathematics, section 7).
 
     Parameters
@@ -214,24 +213,31 @@ class Normal(Predictive):
         """Return the location."""
         return self.location
 
-    def standard_deviation(self) -> Floats:
-        """Return the root of the variance."""
-        return np.asarray(np.sqrt(self.variance))
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return np.asarray(ndtr((np.asarray(x, dtype=np.float64) - self.location) / self.sd))
 
-    def interval(self, level: float = 0.95) -> Interval:
-        """Return the equal-tailed interval that holds a new value with probability `level`."""
-        deviation = self.standard_deviation()
-        return equal_tailed(level, lambda tail: self.location + deviation * ndtri(tail))
+    def survival(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        return np.asarray(ndtr((self.location - np.asarray(x, dtype=np.float64)) / self.sd))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(X <= x) = probability."""
+        return np.asarray(self.location + self.sd * ndtri(probability))
+
+    def upper_quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(X > x) = probability."""
+        return np.asarray(self.location - self.sd * ndtri(probability))
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw entries, shape (*size, ...)."""
         check_generator(rng)
         noise = rng.standard_normal(sample_shape(size, self.location.shape))
-        return np.asarray(self.location + self.standard_deviation() * noise)
+        return np.asarray(self.location + self.sd * noise)
 
 
 @dataclass(frozen=True, eq=False)
-class StudentT(Predictive):
+class StudentT(Univariate, Predictive):
     """Student's t, entry by entry: the predictive of a NIG (docs: mathematics, section 2).
 
     Parameters
@@ -273,16 +279,37 @@ class StudentT(Predictive):
         _check_mean(self.degrees)
         return self.location
 
-    def standard_deviation(self) -> Floats:
-        """Return the root of squared_scale * v / (v - 2); inf for two degrees v or fewer."""
+    @property
+    def variance(self) -> Floats:
+        """The variance squared_scale * v / (v - 2), (...); inf for two degrees v or fewer."""
         with np.errstate(divide="ignore"):
             stretch = self.degrees / np.maximum(self.degrees - 2, 0.0)
-        return np.asarray(np.sqrt(self.squared_scale * stretch))
+        return np.asarray(self.squared_scale * stretch)
 
-    def interval(self, level: float = 0.95) -> Interval:
-        """Return the equal-tailed interval that holds a new value with probability `level`."""
-        scale = np.sqrt(self.squared_scale)
-        return equal_tailed(level, lambda tail: self.location + scale * stdtrit(self.degrees, tail))
+    def cdf(self, x: ArrayLike) -> Floats:
+        """Return P(X <= x)."""
+        return np.asarray(stdtr(self.degrees, self._standardized(x)))
+
+    def survival(self, x: ArrayLike) -> Floats:
+        """Return P(X > x)."""
+        return np.asarray(stdtr(self.degrees, -self._standardized(x)))
+
+    def quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(X <= x) = probability."""
+        return np.asarray(
+            self.location + np.sqrt(self.squared_scale) * stdtrit(self.degrees, probability)
+        )
+
+    def upper_quantile(self, probability: ArrayLike) -> Floats:
+        """Return x with P(X > x) = probability."""
+        return np.asarray(
+            self.location - np.sqrt(self.squared_scale) * stdtrit(self.degrees, probability)
+        )
+
+    def _standardized(self, x: ArrayLike) -> Floats:
+        """Return numbers in units of the scale about the location."""
+        away = np.asarray(x, dtype=np.float64) - self.location
+        return np.asarray(away / np.sqrt(self.squared_scale))
 
     def sample(self, rng: np.random.Generator, size: Size = None) -> Floats:
         """Draw entries, shape (*size, ...)."""

@@ -1,5 +1,6 @@
 """From class log-likelihoods to probabilities, decisions and explanations."""
 
 from suffice.scoring.explanation import Explanation
+from suffice.scoring.links import log_odds, sigmoid, softmax
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "log_odds", "sigmoid", "softmax"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -55,14 +56,36 @@ nothing was changed.
         object.__setattr__(self, "log_orderings", readonly_copy(log_orderings))
 
     @classmethod
-    def coin(cls, *, heads: ArrayLike, tails: ArrayLike) -> Self:
-        """Return the counts of a coin by name: heads are level 1, tails level 0.
+    def coin(
+        cls,
+        flips: str | Iterable[str] | None = None,
+        *,
+        heads: ArrayLike | None = None,
+        tails: ArrayLike | None = None,
+    ) -> Self:
+        """Return the counts of a coin: heads are level 1, tails level 0.
+
+        Parameters
+        ----------
+        flips : sequence of "H" and "T", optional
+            A string, or a list; small letters will do.
+        heads, tails : (...), optional
+            How often each was seen, in place of the flips.
 
         Examples
         --------
+        >>> Counts.coin("HTTH") == Counts([2, 2])
+        True
         >>> Counts.coin(heads=7, tails=3) == Counts([3, 7])
         True
         """
+        if flips is not None:
+            if heads is not None or tails is not None:
+                raise InputError("A coin is given twice. Give its flips, or heads and tails.")
+            seen = [_heads_or_tails(flip, at) for at, flip in enumerate(flips)]
+            return cls.of(seen, levels=2)
+        if heads is None or tails is None:
+            raise InputError("A coin without flips. Give them, or heads= and tails=.")
         return cls(np.stack(np.broadcast_arrays(tails, heads), axis=-1))
 
     @classmethod
@@ -117,6 +140,17 @@ nothing was changed.
         counts = np.zeros((*self.counts.shape[:-1], levels))
         counts[..., :-missing] = self.counts
         return self._rebuild({"counts": counts, "log_orderings": self.log_orderings})
+
+
+def _heads_or_tails(flip: object, at: int) -> int:
+    """Return 1 for "H" and 0 for "T"."""
+    side = flip.upper() if isinstance(flip, str) else flip
+    if side not in ("H", "T"):
+        raise InputError(
+            f'Flip {at} is {flip!r:.80}. Write heads as "H" and tails as "T"; zeros and ones are '
+            "counted by Counts.of(flips, levels=2)."
+        )
+    return int(side == "H")
 
 
 @dataclass(frozen=True, eq=False)
