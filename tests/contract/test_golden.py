@@ -21,6 +21,11 @@ def test_the_results_of_a_case_have_not_changed(group, name):
     assert not found, f"{len(found)} of its values changed:\n" + "\n".join(found[:20])
 
 
+# Directions that are found by an optimiser differ by its tolerance from machine to machine; its own
+# tests say what they must do.
+OPTIMISED = {"LearnedHinge"}
+
+
 def test_every_stored_case_is_tested():
     assert {path.stem for path in FOLDER.glob("*.npz")} == set(GROUPS)
     for group, cases in GROUPS.items():
@@ -32,4 +37,4 @@ def test_every_public_class_and_experiment_has_cases():
         name for package in PACKAGES for name in getattr(suffice, package).__all__ if name in PUBLIC
     }
     message = " ".join(name for _, name in CASES).split()
-    assert not sorted(names - set(message))
+    assert not sorted(names - set(message) - OPTIMISED)
