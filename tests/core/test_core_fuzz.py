@@ -27,7 +27,7 @@ ENTRY_POINTS = sorted(
     for name, one in vars(_core).items()
     if callable(one) and not isinstance(one, type) and name not in SETTINGS
 )
-ARGUMENT = re.compile(r"(\w+): (ndarray\[[^\]]*\]|\w+)")
+ARGUMENT = re.compile(r"(\w+): (ndarray\[[^\]]*\]|[\w.]+)")
 FIVE = ["float64", "float32", "int64", "int32", "uint8"]
 ANY_TYPE = [*FIVE, "int8", "uint16", "uint64", "bool"]
 WORDS = ["joint", "log_proba", "proba", "best", "log_density", "other"]
@@ -75,13 +75,16 @@ def argument(rng, kind, sides):
         "tuple": lambda: (float(rng.choice([1e-4, 0.5, 2.0, -1.0])), float(rng.choice([0.1, 2.0]))),
         "object": lambda: ["a b", "", "b"],
         "list": lambda: rng.choice(["a b", "", "é", "\ud800", "中😀"], 3).tolist(),
-    }[kind]()
+        "RoundedTable": lambda: _core.RoundedTable(numbers(rng, "float64", rng.choice(sides, 2))),
+    }[kind.rpartition(".")[2]]()
 
 
 def arguments(rng, kinds):
     """Return random arguments that may fit together; sparse matrices often are some."""
     sides = rng.choice([0, 1, 2, 3, 5, 70], 3, p=[0.1, 0.2, 0.25, 0.25, 0.15, 0.05])
     found = {name: argument(rng, kind, [*sides, sides[0] + 1]) for name, kind in kinds}
+    if "rounded" in found and rng.random() < 0.7:
+        found["rounded"] = _core.RoundedTable(found["table"])
     if "indptr" in found and rng.random() < 0.7:
         matrix = sp.csr_array(rng.poisson(0.7, rng.choice(sides, 2)).astype(rng.choice(FIVE)))
         parts = matrix.data, matrix.indices, matrix.indptr
