@@ -23,7 +23,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo         install, and show what suffice does"
 	@echo "make build        compile what has changed in src/core"
-	@echo "make engines      install what the tests need besides Python packages: PostgreSQL, Java (as root, on Debian)"
+	@echo "make engines      install what the tests need besides Python packages: PostgreSQL, Java, Chromium (as root, on Debian)"
 	@echo "make wheel        build a wheel of this machine's kind, in dist"
 	@echo "make test         install with the dev extra, and run the whole test suite"
 	@echo "make test-fast    the tests that are quick, without those marked slow or hostile"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# The engines that the tests use and pip cannot install: PostgreSQL's server and, for Spark, Java.
+# What the tests use and pip cannot install: PostgreSQL's server, Java for Spark, and Chromium for pages.
 # Does nothing where they are there already. Without them their tests are skipped, with the reason.
 set -euo pipefail
 
 missing=()
 compgen -G "/usr/lib/postgresql/*/bin/postgres" >/dev/null || command -v postgres >/dev/null || missing+=(postgresql)
 command -v java >/dev/null || missing+=(openjdk-17-jre-headless)
+command -v chromium >/dev/null || missing+=(chromium)
 if [[ ${#missing[@]} -eq 0 ]]; then
     exit 0
 fi
