@@ -207,7 +207,8 @@ def load(path: Path, *, trust_patterns: bool = False) -> Any:
     --------
     >>> from tempfile import TemporaryDirectory
     >>> import suffice
-    >>> model = suffice.GaussianNB().fit([[1.0], [2.0], [7.0], [8.0]], ["low", "low", "high", "high"])
+    >>> rows, labels = [[1.0], [2.0], [7.0], [8.0]], ["low", "low", "high", "high"]
+    >>> model = suffice.GaussianNB().fit(rows, labels)
     >>> with TemporaryDirectory() as folder:
     ...     _ = model.save(f"{folder}/model.suffice")
     ...     again = suffice.load(f"{folder}/model.suffice")
