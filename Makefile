@@ -18,7 +18,7 @@ PIP := $(BIN)/python -m pip install -qq --disable-pip-version-check --no-compile
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo build engines wheel test test-fast test-oldest coverage check sanitize wheel-check format hooks bench quality ng-jordan mutants clean
+.PHONY: help demo build engines wheel test test-fast test-oldest coverage check sanitize wheel-check docs format hooks bench quality ng-jordan mutants clean
 
 help:
 	@echo "make demo         install, and show what suffice does"
@@ -32,6 +32,7 @@ help:
 	@echo "make check        formatting, lint, types and architecture"
 	@echo "make sanitize     the tests of the core, compiled with checks of memory and of undefined behaviour"
 	@echo "make wheel-check  build the wheel and use it in a new environment, base dependencies only"
+	@echo "make docs         build the documentation site: build/docs/html/index.html"
 	@echo "make format       let ruff and clang-format format, and ruff fix what it can"
 	@echo "make hooks        have git run the checks before every commit"
 	@echo "make bench        time suffice against scikit-learn, side by side"
@@ -83,6 +84,10 @@ sanitize: .venv/built
 
 wheel-check: .venv/built
 	$(BIN)/python tools/check_wheel.py
+
+# Pages, the reference and every figure. A warning is an error.
+docs: .venv/built
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d build/docs/doctrees docs build/docs/html
 
 format: .venv/installed-dev
 	$(BIN)/ruff format

@@ -37,9 +37,9 @@ def points(rng: np.random.Generator, rows: int, low: float, high: float) -> tupl
     return x[:, None], curve(x) + rng.normal(0, NOISE_SD, rows)
 
 
-def plot_fit(model: Pipeline, x: Array, y: Array, title: str, path: Path) -> None:
+def draw_fit(model: Pipeline, x: Array, y: Array, title: str, ax: Any = None) -> Any:
     """Draw the rows, the curve, and the predictive mean and interval of new points."""
-    ax = axes_or_new()
+    ax = axes_or_new(ax)
     grid = np.linspace(-1, 1, 300)[:, None]
     phi, regression = model[:-1].transform(grid), model[-1]
     lower, upper = regression.interval(phi, 0.9)
@@ -49,7 +49,8 @@ def plot_fit(model: Pipeline, x: Array, y: Array, title: str, path: Path) -> Non
     ax.plot(x[:, 0], y, ".", color="tab:orange", markersize=5, label="rows")
     ax.set(xlabel="x", ylabel="y", ylim=(-3, 3))
     ax.legend(frameon=False, ncols=2, loc="upper left")
-    save_figure(ax, title, path)
+    ax.set_title(title, loc="left", fontsize="medium")
+    return ax
 
 
 def main(folder: Path) -> None:
@@ -72,7 +73,8 @@ def main(folder: Path) -> None:
         print(f"{name:<22}{regression.log_evidence_:>14.2f}{density:>18.3f}{noise:>10.3f}")
     best = max(models, key=lambda name: models[name][-1].log_evidence_)
     model = models[best]
-    plot_fit(model, x, y, f"{best}, 60 rows up to 0.4", folder / "regression_few_rows.png")
+    title = f"{best}, 60 rows up to 0.4"
+    save_figure(draw_fit(model, x, y, title), title, folder / "regression_few_rows.png")
 
     x_more, y_more = points(rng, 40, 0.4, 1.0)
     model[-1].partial_fit(model[:-1].transform(x_more), y_more)
@@ -81,7 +83,8 @@ def main(folder: Path) -> None:
     apart = np.abs(model[-1].coef_ - refitted[-1].coef_).max()
     print(f"\n40 rows more: coefficients differ by {apart:.0e} from one fit on all rows")
     rows = np.concatenate([x, x_more]), np.concatenate([y, y_more])
-    plot_fit(model, *rows, f"{best}, 40 rows more", folder / "regression_more_rows.png")
+    title = f"{best}, 40 rows more"
+    save_figure(draw_fit(model, *rows, title), title, folder / "regression_more_rows.png")
     loo = model[-1].leave_one_out(model[:-1].transform(rows[0]), rows[1])
     print(f"Leave-one-out root mean square error {loo.root_mean_square:.3f}")
 

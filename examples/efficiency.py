@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,20 +75,8 @@ def ratio_and_error(found: Array) -> tuple[float, float]:
     return float(ratio), float(spread / np.sqrt(len(found)))
 
 
-def main(folder: Path) -> None:
-    """Print the table, and write the plot into the folder."""
-    rng = np.random.default_rng(0)
-    print(f"{ROWS} rows, {COLUMNS} columns, {REPEATS} draws: excess errors over the least error")
-    print("distance  discriminant    logistic           ratio   Efron")
-    ratios = []
-    for distance in DISTANCES:
-        found = excess(rng, distance)
-        ratio, error = ratio_and_error(found)
-        ratios.append((ratio, 2 * error))
-        one, other = found.mean(axis=0)
-        shown = f"{ratio:.3f} ± {2 * error:.3f}"
-        print(f"{distance:>8}{one:>14.5f}{other:>12.5f}{shown:>16}{efficiency(distance):>8.3f}")
-
+def draw_ratios(ratios: list[tuple[float, float]]) -> Any:
+    """Draw ratios of excess errors and two standard errors beside Efron's curve."""
     ax = axes_or_new()
     grid = np.linspace(0.5, 4.0, 60)
     curve = [efficiency(distance) for distance in grid]
@@ -104,7 +93,25 @@ def main(folder: Path) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, loc="lower left")
     title = "Gaussian classes: logistic regression wastes rows if they are far apart"
-    save_figure(ax, title, folder / "efficiency.png")
+    ax.set_title(title, loc="left", fontsize="medium")
+    return ax
+
+
+def main(folder: Path) -> None:
+    """Print the table, and write the plot into the folder."""
+    rng = np.random.default_rng(0)
+    print(f"{ROWS} rows, {COLUMNS} columns, {REPEATS} draws: excess errors over the least error")
+    print("distance  discriminant    logistic           ratio   Efron")
+    ratios = []
+    for distance in DISTANCES:
+        found = excess(rng, distance)
+        ratio, error = ratio_and_error(found)
+        ratios.append((ratio, 2 * error))
+        one, other = found.mean(axis=0)
+        shown = f"{ratio:.3f} ± {2 * error:.3f}"
+        print(f"{distance:>8}{one:>14.5f}{other:>12.5f}{shown:>16}{efficiency(distance):>8.3f}")
+    ax = draw_ratios(ratios)
+    save_figure(ax, ax.get_title("left"), folder / "efficiency.png")
 
 
 if __name__ == "__main__":

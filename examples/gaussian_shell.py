@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -17,9 +18,8 @@ DIMENSIONS = (1, 2, 10, 100, 1000)
 DRAWS = 20_000
 
 
-def main(folder: Path) -> None:
-    """Print the moments, and write the plot into the folder."""
-    rng = np.random.default_rng(6)
+def draw_lengths(rng: np.random.Generator) -> Any:
+    """Print the moments of draws, and draw their lengths; return the axes."""
     ax = axes_or_new()
     print(f"Squared lengths of {DRAWS:,} draws of N(0, I/D), and their standard errors")
     print(f"{'D':>6}{'mean':>18}{'variance':>22}{'2/D':>10}{'smallest length':>17}")
@@ -41,8 +41,15 @@ def main(folder: Path) -> None:
             label=f"D = {d}",
         )
     ax.set(xlabel="length of a draw", ylabel="density", xlim=(0, 2.5), yscale="log")
+    ax.set_title("Draws of N(0, I/D) concentrate at length 1", loc="left", fontsize="medium")
     ax.legend(frameon=False)
-    save_figure(ax, "Draws of N(0, I/D) concentrate at length 1", folder / "gaussian_shell.png")
+    return ax
+
+
+def main(folder: Path) -> None:
+    """Print the moments, and write the plot into the folder."""
+    ax = draw_lengths(np.random.default_rng(6))
+    save_figure(ax, ax.get_title("left"), folder / "gaussian_shell.png")
 
 
 if __name__ == "__main__":

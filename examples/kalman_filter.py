@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,7 +109,7 @@ def condition_at_once(sightings: Array) -> tuple[MultivariateNormal, float]:
     return last, float(look.log_evidence(sources, seen))
 
 
-def plot_track(track: Track, posteriors: list[MultivariateNormal], path: Path) -> None:
+def draw_track(track: Track, posteriors: list[MultivariateNormal]) -> Any:
     """Draw the track, the sightings, and the posteriors with their 90 % ellipses."""
     ax = axes_or_new()
     means = np.array([state.mean for state in posteriors])
@@ -121,12 +121,13 @@ def plot_track(track: Track, posteriors: list[MultivariateNormal], path: Path) -
         ax.plot(*ellipse.T, color="tab:blue", linewidth=0.6, alpha=0.7)
     ax.set(xlabel="east", ylabel="north", aspect="equal")
     ax.legend(frameon=False)
-    save_figure(ax, "A moving object, filtered; ellipses hold 90 %", path)
+    ax.set_title("A moving object, filtered; ellipses hold 90 %", loc="left", fontsize="medium")
+    return ax
 
 
-def plot_cone(
-    track: Track, posteriors: list[MultivariateNormal], cone: list[MultivariateNormal], path: Path
-) -> None:
+def draw_cone(
+    track: Track, posteriors: list[MultivariateNormal], cone: list[MultivariateNormal]
+) -> Any:
     """Draw the last filtered positions, the forecast with its ellipses, and what then happened."""
     ax = axes_or_new()
     past = np.array([state.mean[:2] for state in posteriors])
@@ -145,7 +146,8 @@ def plot_cone(
     ax.set(xlabel="east", ylabel="north", aspect="equal")
     ax.legend(frameon=False, loc="upper left", fontsize="small")
     title = f"The forecast widens: each ellipse, at 5, 10, ... steps, holds {100 * LEVEL:g} %"
-    save_figure(ax, title, path)
+    ax.set_title(title, loc="left", fontsize="medium")
+    return ax
 
 
 def main(folder: Path) -> None:
@@ -168,7 +170,8 @@ def main(folder: Path) -> None:
     apart = np.abs(last.mean - means[-1]).max()
     print(f"  last states differ by    {apart:.0e}")
     print(f"  log evidence             {log_evidence:.6f} and {batch_evidence:.6f}")
-    plot_track(track, posteriors, folder / "kalman_filter.png")
+    ax = draw_track(track, posteriors)
+    save_figure(ax, ax.get_title("left"), folder / "kalman_filter.png")
 
     cone = forecast(posteriors[-1])
     inside, spread = share_inside(rng), np.sqrt(LEVEL * (1 - LEVEL) / TRACKS)
@@ -177,7 +180,8 @@ def main(folder: Path) -> None:
         length = cone[step - 1].axes().lengths[0]
         share = f"{inside[step - 1]:.3f} ± {2 * spread:.3f}"
         print(f"  {step:>2} steps ahead: standard deviation {length:5.2f}, inside {share}")
-    plot_cone(whole, posteriors, cone, folder / "kalman_cone.png")
+    ax = draw_cone(whole, posteriors, cone)
+    save_figure(ax, ax.get_title("left"), folder / "kalman_cone.png")
 
 
 if __name__ == "__main__":

@@ -58,21 +58,19 @@ def errors(rng: np.random.Generator) -> dict[str, Array]:
     return found
 
 
-def main(folder: Path) -> None:
-    """Print the table, and write the plot into the folder."""
-    best = float(norm.sf(np.sqrt(COLUMNS) * HALF_DISTANCE / DEVIATION))
-    found = errors(np.random.default_rng(0))
-    print(f"{COLUMNS} log-normal columns, two classes; least error {best:.3f}")
-    print("rows".rjust(6) + "".join(name.rjust(30) for name in found))
-    halves = {name: 2 * e.std(axis=0, ddof=1) / np.sqrt(REPEATS) for name, e in found.items()}
-    for at, size in enumerate(SIZES):
-        cells = (f"{e[:, at].mean():.4f} ± {halves[name][at]:.4f}" for name, e in found.items())
-        print(f"{size:>6}" + "".join(cell.rjust(30) for cell in cells))
-    bins, *gaussians = found.values()
-    gains = np.minimum.reduce([e.mean(axis=0) for e in gaussians]) - bins.mean(axis=0)
-    ahead = [size for size, gain in zip(SIZES, gains, strict=True) if gain > 0]
-    print(f"Bins have fewer errors than both Gaussian models at {', '.join(map(str, ahead))} rows")
+def least_error() -> float:
+    """Return the error of the true probabilities."""
+    return float(norm.sf(np.sqrt(COLUMNS) * HALF_DISTANCE / DEVIATION))
 
+
+def two_errors(found: dict[str, Array]) -> dict[str, Array]:
+    """Return two standard errors of the mean error of each classifier, (sizes,)."""
+    return {name: 2 * e.std(axis=0, ddof=1) / np.sqrt(len(e)) for name, e in found.items()}
+
+
+def draw_errors(found: dict[str, Array]) -> Any:
+    """Draw the learning curves with two standard errors; return the axes."""
+    best, halves = least_error(), two_errors(found)
     ax = axes_or_new()
     marks = ("o-", "s--", "^:")
     colours = ("#1f5a99", "#d9822b", "#6b6b6b")
@@ -89,7 +87,26 @@ def main(folder: Path) -> None:
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")
     title = "Log-normal columns: cutting them into bins beats Gaussian discriminants"
-    save_figure(ax, title, folder / "lognormal_columns.png")
+    ax.set_title(title, loc="left", fontsize="medium")
+    return ax
+
+
+def main(folder: Path) -> None:
+    """Print the table, and write the plot into the folder."""
+    best = least_error()
+    found = errors(np.random.default_rng(0))
+    print(f"{COLUMNS} log-normal columns, two classes; least error {best:.3f}")
+    print("rows".rjust(6) + "".join(name.rjust(30) for name in found))
+    halves = two_errors(found)
+    for at, size in enumerate(SIZES):
+        cells = (f"{e[:, at].mean():.4f} ± {halves[name][at]:.4f}" for name, e in found.items())
+        print(f"{size:>6}" + "".join(cell.rjust(30) for cell in cells))
+    bins, *gaussians = found.values()
+    gains = np.minimum.reduce([e.mean(axis=0) for e in gaussians]) - bins.mean(axis=0)
+    ahead = [size for size, gain in zip(SIZES, gains, strict=True) if gain > 0]
+    print(f"Bins have fewer errors than both Gaussian models at {', '.join(map(str, ahead))} rows")
+    ax = draw_errors(found)
+    save_figure(ax, ax.get_title("left"), folder / "lognormal_columns.png")
 
 
 if __name__ == "__main__":

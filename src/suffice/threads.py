@@ -107,6 +107,12 @@ def get_threads() -> int:
 
     That is the number given to `set_threads`, or else the one in the environment variable
     `SUFFICE_THREADS` when it was first needed, or else the cores that this process may use.
+
+    Examples
+    --------
+    >>> import suffice
+    >>> suffice.get_threads() >= 1
+    True
     """
     return _limit.read() or _cores()
 

@@ -66,12 +66,12 @@ def test_every_system_of_the_matrix_is_a_classifier(system):
 
 def test_other_systems_run_every_target_of_the_ci_script():
     targets = set(re.findall(r"^(?:make|.*\bmake) ([a-z-]+)\b", CI, re.MULTILINE))
-    assert targets == {"test", "check", "wheel-check"}
+    assert targets == {"test", "check", "wheel-check", "docs"}
     for target in targets:
         assert f"run: make {target}\n" in job("other-systems")
 
 
-@pytest.mark.parametrize("target", ["check", "wheel-check", "test"])
+@pytest.mark.parametrize("target", ["check", "wheel-check", "docs", "test"])
 def test_windows_runs_the_commands_of_the_makefile(target):
     for command in commands(target):
         assert command.replace("$(WORKERS)", "2") in job("other-systems")

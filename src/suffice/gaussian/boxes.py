@@ -24,6 +24,8 @@ MAX_POINTS = 100_000
 class BoxProbability(NamedTuple):
     """The probability of a box, (...), and its error.
 
+    Attributes
+    ----------
     value : (...)
     error : (...)
         Four standard errors of ten independent randomisations of the integral. It is 0 for

@@ -202,6 +202,18 @@ def load(path: Path, *, trust_patterns: bool = False) -> Any:
     trust_patterns : bool, default=False
         Whether a `token_pattern` of the file's own may be used. It is a regular expression, which
         may be made to take years on a short document; without trust such a file is refused.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import suffice
+    >>> rows, labels = [[1.0], [2.0], [7.0], [8.0]], ["low", "low", "high", "high"]
+    >>> model = suffice.GaussianNB().fit(rows, labels)
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = model.save(f"{folder}/model.suffice")
+    ...     again = suffice.load(f"{folder}/model.suffice")
+    >>> again.predict([[6.0]])
+    array(['high'], dtype='<U4')
     """
     with refusals(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")

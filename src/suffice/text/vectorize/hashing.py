@@ -27,7 +27,7 @@ BETWEEN = "|"
 # A subclass must repeat that its results, being sparse, become no data frames.
 @with_one_blas_thread
 class HashingVectorizer(ScikitHashingVectorizer, auto_wrap_output_keys=None):  # type: ignore[call-arg]
-    r"""Count words in a fixed number of columns: scikit-learn's parameters and results.
+    """Count words in a fixed number of columns: scikit-learn's parameters and results.
 
     The hash of a term chooses its column, so that nothing has to be learned before documents are
     counted. `fit` and `partial_fit` learn names: which terms fell on which column, for 100 to 200
@@ -35,9 +35,9 @@ class HashingVectorizer(ScikitHashingVectorizer, auto_wrap_output_keys=None):  #
 
     Parameters
     ----------
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
-token_pattern, ngram_range, analyzer, n_features, binary, norm, alternate_sign, dtype : as in \
-scikit-learn
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor : as in scikit-learn
+    tokenizer, stop_words, token_pattern, ngram_range, analyzer : as in scikit-learn
+    n_features, binary, norm, alternate_sign, dtype : as in scikit-learn
 
     Notes
     -----

@@ -38,7 +38,7 @@ from suffice.threads import with_one_blas_thread
 
 @with_one_blas_thread
 class CountVectorizer(Savable, ScikitCountVectorizer):
-    r"""Count the words of documents: scikit-learn's parameters and results, token for token.
+    """Count the words of documents: scikit-learn's parameters and results, token for token.
 
     Runs of letters (the default `token_pattern`, with or without n-grams, and a few spelled
     alike) are split and counted by the core on all threads; any other pattern, tokenizer or
@@ -46,9 +46,9 @@ class CountVectorizer(Savable, ScikitCountVectorizer):
 
     Parameters
     ----------
-    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
-token_pattern, ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype : \
-as in scikit-learn
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor : as in scikit-learn
+    tokenizer, stop_words, token_pattern, ngram_range, analyzer : as in scikit-learn
+    max_df, min_df, max_features, vocabulary, binary, dtype : as in scikit-learn
 
     Attributes
     ----------

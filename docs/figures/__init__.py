@@ -1,0 +1,1 @@
+"""Pictures that pages of the site show, and that the library has no method for."""
