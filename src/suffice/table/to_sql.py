@@ -1,4 +1,4 @@
-"""What a classifier of tables hands to SQL: plain values of what was fitted."""
+"""What a classifier of tables hands to SQL and to the browser: plain values of what was fitted."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from suffice.table.fitted import TableFitted
 from suffice.table.residual_features import MAX_DEVIATIONS
 
 
-def table_sql(
-    fitted: TableFitted, table: str | Sequence[str], dialect: str, *, reasons: bool
-) -> str:
-    """Return a SELECT that scores the rows of a table in a database."""
+def scored_model(fitted: TableFitted) -> ScoredModel:
+    """Return what scores rows outside of Python: prior, blocks and combination."""
     residuals = {
         one.column: Residual(
             one.levels, one.centre, one.scale, MAX_DEVIATIONS, one.logarithm, coefficients
         )
         for one, coefficients in fitted.residuals
     }
-    model = ScoredModel(
+    return ScoredModel(
         fitted.classes.tolist(),
         fitted.log_prior,
         fitted.counter.schema,
@@ -28,4 +26,10 @@ def table_sql(
         fitted.combination,
         residuals,
     )
-    return score_sql(model, table, dialect, reasons=reasons)
+
+
+def table_sql(
+    fitted: TableFitted, table: str | Sequence[str], dialect: str, *, reasons: bool
+) -> str:
+    """Return a SELECT that scores the rows of a table in a database."""
+    return score_sql(scored_model(fitted), table, dialect, reasons=reasons)

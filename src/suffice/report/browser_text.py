@@ -1,0 +1,217 @@
+"""What the browser needs of texts: terms with their counts, and the letters that words are cut by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from suffice.report.json_numbers import compress, numbers
+from suffice.tally.tally import Floats, Index
+from suffice.text.classify.length_discount import OFFSET_WORDS
+from suffice.text.vectorize.analyzer import Analyzer, WordAnalyzer
+from suffice.text.vectorize.lexicon import (
+    AND_GAP,
+    BY_PLACE,
+    CASED,
+    PASSED_OVER,
+    letter_cases,
+    letter_table,
+)
+from suffice.text.vectorize.sklearn_analyzer import PreprocessedWordAnalyzer
+from suffice.validation.information import table_information
+
+# Bytes of the terms and counts of one text, deflated and in base64, that a page takes.
+MAX_BYTES = 700_000
+# Terms whose size is measured to guess how many fit.
+MEASURED_TERMS = 20_000
+# What is kept back of that guess: rarer terms take other room than frequent ones.
+MARGIN = 0.97
+
+
+def browser_terms(
+    terms: Sequence[str],
+    counts: Floats,
+    documents: Floats,
+    event: str,
+    alpha: float,
+    analyzer: Analyzer,
+    *,
+    length_discount: float,
+    with_unknown: bool = False,
+    document_counts: Floats | None = None,
+    refinement: Floats | None = None,
+) -> dict[str, Any]:
+    """Return terms and what each class has of them, as far as a page has room for them.
+
+    Totals and the number of terms are those of all terms: p(term | class) of a term that is kept is
+    that of the whole model. Terms that are left out are unknown to the page.
+
+    Parameters
+    ----------
+    terms : V names
+    counts : (C, V)
+    documents : (C,)
+    event : of `suffice.text.classify.event_model.EVENTS`
+    alpha : pseudocount of each term
+    analyzer : how documents are split
+    length_discount : float
+    with_unknown : whether unknown terms count as one term, with a pseudocount of its own
+    document_counts : (V,), with tf-idf
+        Documents that have each term.
+    refinement : (C, V), optional
+        Weights of terms.
+    """
+    reason = why_not(analyzer)
+    found: dict[str, Any] = {
+        "event": event,
+        "alpha": alpha,
+        "length_discount": length_discount,
+        "offset_words": OFFSET_WORDS,
+        "unknown": with_unknown,
+        "tally": {"documents": numbers(documents)},
+        "reason": reason,
+    }
+    if reason is not None:
+        return found | {"terms": [], "left_out": len(terms)}
+    assert isinstance(analyzer, WordAnalyzer)
+    ngrams = analyzer.ngrams
+    found["words"] = {
+        "lowercase": ngrams.lowercase,
+        "letters": ngrams.word_letters,
+        "shortest": ngrams.shortest,
+        "longest": ngrams.longest,
+        "stop_words": sorted(ngrams.stop_words),
+    }
+    kept = terms_that_fit(terms, counts, documents, event)
+    rest = np.setdiff1d(np.arange(len(terms)), kept)
+    found["terms"] = [terms[at] for at in kept.tolist()]
+    found["left_out"] = len(rest)
+    # Of terms that are left out, their counts by class, and how many terms have the same ones.
+    alike, times = np.unique(counts[:, rest], axis=1, return_counts=True)
+    found["tally"]["counts"] = numbers(counts[:, kept])
+    found["tally"]["other_counts"] = numbers(alike)
+    found["tally"]["other_terms"] = numbers(times)
+    if document_counts is not None:
+        # Counts with tf-idf are multiplied by the rarity of each term: one that is left out has its
+        # own, so terms are alike only if documents with them are.
+        both = np.concatenate([counts[:, rest], document_counts[None, rest]])
+        alike, times = np.unique(both, axis=1, return_counts=True)
+        found["tally"]["other_counts"] = numbers(alike[:-1])
+        found["tally"]["other_terms"] = numbers(times)
+        found["tally"]["other_document_counts"] = numbers(alike[-1])
+        found["tally"]["document_counts"] = numbers(document_counts[kept])
+    if refinement is not None:
+        found["refinement"] = numbers(refinement[:, kept])
+    return found
+
+
+def why_not(analyzer: Analyzer) -> str | None:
+    """Return why a page cannot split documents as an analyzer does, or None if it can."""
+    if isinstance(analyzer, PreprocessedWordAnalyzer):
+        what = "a preprocessor" if analyzer.vectorizer.preprocessor is not None else "strip_accents"
+        if analyzer.vectorizer.input != "content":
+            what = f"input={analyzer.vectorizer.input!r}"
+        return f"Documents are prepared by Python code ({what}), which a page cannot run."
+    if isinstance(analyzer, WordAnalyzer):
+        return None
+    settings = analyzer.settings
+    if settings["tokenizer"] is not None:
+        what = "a tokenizer"
+    elif settings["analyzer"] != "word":
+        shown = settings["analyzer"]
+        what = f"analyzer={shown!r}" if isinstance(shown, str) else "an analyzer"
+    else:
+        what = f"token_pattern={settings['token_pattern']!r}"
+    return f"Documents are split by Python code ({what}), which a page cannot run."
+
+
+def terms_that_fit(terms: Sequence[str], counts: Floats, documents: Floats, event: str) -> Index:
+    """Return the terms that a page has room for, increasing: all, or the most informative ones."""
+    size = len(terms)
+    some = np.unique(np.linspace(0, size - 1, min(size, MEASURED_TERMS)).astype(np.intp))
+    if _bytes_of(terms, counts, some) * size <= MAX_BYTES * len(some):
+        whole = np.arange(size)
+        if _bytes_of(terms, counts, whole) <= MAX_BYTES:
+            return whole
+    order = by_information(counts, documents, event)
+    many = min(size, MEASURED_TERMS)
+    while True:
+        bytes_each = _bytes_of(terms, counts, order[:many]) / many
+        fitting = int(MARGIN * MAX_BYTES / bytes_each)
+        if fitting <= many:
+            return np.sort(order[:fitting])
+        many = min(fitting, size, 2 * many)
+
+
+def by_information(counts: Floats, documents: Floats, event: str) -> Index:
+    """Return all terms, those of most mutual information with the class first."""
+    totals = documents if event == "bernoulli" else counts.sum(axis=1)
+    others = np.maximum(totals[:, None] - counts, 0.0)
+    tables = np.stack([others, counts], axis=-1).swapaxes(0, 1)
+    return np.argsort(-table_information(np.ascontiguousarray(tables)), kind="stable")
+
+
+def _bytes_of(terms: Sequence[str], counts: Floats, some: Index) -> int:
+    kept = np.sort(some)
+    found = {"terms": [terms[at] for at in kept.tolist()], "counts": numbers(counts[:, kept])}
+    return len(compress(found))
+
+
+# Letters.
+
+
+@cache
+def browser_letters() -> dict[str, Any]:
+    r"""Return the letters of words and their lower case, as runs of code points.
+
+    The table is the library's own (`letter_table`): a browser may know another version of Unicode.
+
+    words : runs (first, how many) of Python's `\w`
+    lower : runs (first, step, how many, what is added) of letters whose lower case is another; where
+        it is no letter of a word, code point 0
+    gap_after, by_place : code points whose lower case parts words, or depends on their place
+    cased, passed_over : runs, for the last sigma of a word
+    """
+    plain, marked = letter_table(False), letter_table(True)
+    lower = (marked & ~np.uint32(AND_GAP | BY_PLACE)).astype(np.int64)
+    cases = letter_cases()
+    changed = np.flatnonzero(lower != plain)
+    return {
+        "words": _runs(plain != 0),
+        "lower": _steps(changed, lower[changed]),
+        "gap_after": np.flatnonzero(marked & np.uint32(AND_GAP)).tolist(),
+        "by_place": np.flatnonzero(marked & np.uint32(BY_PLACE)).tolist(),
+        "cased": _runs(cases == CASED),
+        "passed_over": _runs(cases == PASSED_OVER),
+    }
+
+
+def _runs(mask: NDArray[np.bool_]) -> list[list[int]]:
+    """Return runs of True: first and length."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return np.stack([ends[::2], ends[1::2] - ends[::2]], axis=1).tolist()
+
+
+def _steps(points: Index, targets: NDArray[np.int64]) -> list[list[int]]:
+    """Return runs of code points, a step apart, that the same number is added to.
+
+    >>> _steps(np.array([65, 66, 67, 256, 258]), np.array([97, 98, 99, 257, 259]))
+    [[65, 1, 3, 32], [256, 2, 2, 1]]
+    """
+    found: list[list[int]] = []
+    for point, target in zip(points.tolist(), targets.tolist(), strict=True):
+        added = target - point
+        if found and found[-1][3] == added:
+            first, step, many, _ = found[-1]
+            if many == 1 and point - first <= 2:
+                found[-1][1:3] = [point - first, 2]
+                continue
+            if many > 1 and point == first + step * many:
+                found[-1][2] += 1
+                continue
+        found.append([point, 1, 1, added])
+    return found
