@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from suffice.combine import fit_calibration
 from suffice.errors import InputError, SufficeError
-from suffice.generative import TallyClassifier
+from suffice.generative.classifier import TallyClassifier
 from suffice.generative.fitted import Fitted, HeldOutSample
 from suffice.report.numbers import show_count, wilson
 from suffice.table import GenerativeClassifier
