@@ -96,6 +96,8 @@ class HeldOutSample(NamedTuple):
     """(n,)"""
     hashes: Hashes
     """(n,): of what each row holds; none after loading, since no file has them"""
+    uncalibrated: Floats | None = None
+    """(n, C): log p(class | row) of naive Bayes, nothing adjusted; older files have none"""
 
     def of_kept(self, sample: RowSample) -> HeldOutSample:
         """Return the answers for rows that are still kept, their classes being those of before."""
@@ -110,6 +112,7 @@ class HeldOutSample(NamedTuple):
             codes=self.codes[kept],
             weights=self.weights[kept],
             hashes=self.hashes[kept],
+            uncalibrated=None if self.uncalibrated is None else self.uncalibrated[kept],
         )
 
 

@@ -55,7 +55,7 @@ def calibrate(fitted: Fitted, rows: Rows, hashes: Hashes, *, complete: bool = Tr
     codes, weights = folds.rows.codes[known].astype(np.intp), folds.rows.row_weights[known]
     log_proba = log_softmax(scores[known] + fitted.ready_model.log_prior)
     calibration = combine.fit_calibration(log_proba, codes, weights)
-    answers = calibration.apply(log_proba[:MAX_ROWS])
+    answers = calibration.apply(log_proba[:MAX_ROWS]), log_proba[:MAX_ROWS]
     held_out = sample_answers(fitted, folds, answers, codes, weights, known)
     return fitted.replace(calibration=calibration, calibration_stale=False, held_out=held_out)
 
@@ -145,7 +145,12 @@ def _training_tallies(fitted: Fitted, folds: Folds) -> Callable[[int], Groups[An
 
 
 def sample_answers(
-    fitted: Fitted, folds: Folds, log_proba: Floats, codes: Any, weights: Floats, rows: Index
+    fitted: Fitted,
+    folds: Folds,
+    answers: tuple[Floats, Floats],
+    codes: Any,
+    weights: Floats,
+    rows: Index,
 ) -> HeldOutSample:
     """Return held-out answers for the first rows, as many as may be kept.
 
@@ -153,8 +158,8 @@ def sample_answers(
     ----------
     fitted : Fitted
     folds : Folds
-    log_proba : (m, C)
-        Of the first m rows, m being no more than `MAX_ROWS`.
+    answers : (m, C) both
+        Log p(class | row) of the first m rows, m being no more than `MAX_ROWS`, calibrated and not.
     codes, weights : (n,)
     rows : (n,)
         The number of each row among the rows of the folds.
@@ -164,7 +169,10 @@ def sample_answers(
     if groups.size:
         hashes = hashes ^ groups[rows[some]]
     numbers = np.asarray(codes[some], np.intp)
-    return HeldOutSample(fitted.classes, log_proba, numbers, weights[some], hashes)
+    calibrated, before = answers
+    return HeldOutSample(
+        fitted.classes, calibrated, numbers, weights[some], hashes, np.ascontiguousarray(before)
+    )
 
 
 # Leave-one-out.

@@ -54,7 +54,10 @@ def state_of(fitted: Fitted) -> dict[str, Any]:
     state |= {name: value for name, value in optional.items() if value is not None}
     state |= {"classes_closed_": fitted.closed, "new_classes_": fitted.new_classes}
     if fitted.held_out is not None:
-        state["held_out"] = tuple(fitted.held_out[1:4])
+        answers = fitted.held_out
+        state["held_out"] = tuple(answers[1:4])
+        if answers.uncalibrated is not None:
+            state["held_out"] += (answers.uncalibrated,)
     if fitted.calibration is not None:
         state["calibration_"] = fitted.calibration
         state["calibration_stale_"] = fitted.calibration_stale
@@ -122,16 +125,25 @@ def sample_of_file(saved: Any, fitted: Fitted, hashes: Callable[[Rows], Hashes])
 
 def answers_of(saved: Any, classes: NDArray[Any]) -> HeldOutSample:
     """Return the held-out predictions that were saved, if they are possible ones."""
-    if type(saved) is not tuple or len(saved) != 3:
+    # Older files have none that are not calibrated.
+    if type(saved) is not tuple or len(saved) not in (3, 4):
         refuse("Its held-out predictions are not probabilities, labels and weights.")
-    log_proba, codes, weights = saved
-    _check_array("held-out probabilities", log_proba, "f", (None, len(classes)))
+    log_proba, codes, weights = saved[:3]
+    before = saved[3] if len(saved) == 4 else None
+    _check_log_proba(log_proba, (None, len(classes)))
     size = len(log_proba)
-    if np.isnan(log_proba).any() or np.any(log_proba > 1e-9):
-        refuse("Its held-out probabilities are NaN, or above 1.")
+    if before is not None:
+        _check_log_proba(before, (size, len(classes)))
     _check_codes(codes, size, len(classes))
     _check_weights(weights, size)
-    return HeldOutSample(classes, log_proba, codes.astype(np.intp), weights, np.empty(0, np.uint64))
+    no_hashes = np.empty(0, np.uint64)
+    return HeldOutSample(classes, log_proba, codes.astype(np.intp), weights, no_hashes, before)
+
+
+def _check_log_proba(log_proba: Any, shape: tuple[int | None, ...]) -> None:
+    _check_array("held-out probabilities", log_proba, "f", shape)
+    if np.isnan(log_proba).any() or np.any(log_proba > 1e-9):
+        refuse("Its held-out probabilities are NaN, or above 1.")
 
 
 def saved_rows(sample: RowSample, cells: Any) -> dict[str, Any]:

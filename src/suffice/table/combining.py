@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice.combine.select import UNFITTED, select_combination
-from suffice.combine.weights import HeldOutRows, WeightFit, remove_common
+from suffice.combine.weights import HeldOutRows, WeightFit, fit_naive, remove_common
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.data.table import Table
@@ -88,7 +88,7 @@ def fit_to_held_out(fitted: TableFitted, held_out: HeldOut, combine: str) -> Tab
         combined_classes=fitted.classes,
         weights_stale=False,
         loss_increase=held_out_increase(held_out, rows, fitted, features, found),
-        held_out=_held_out_answers(fitted, held_out, found),
+        held_out=_held_out_answers(fitted, held_out, rows, found),
     )
 
 
@@ -97,14 +97,21 @@ def block_scores(fitted: TableFitted, held_out: HeldOut) -> HeldOutRows:
     return held_out.rows([held_out.scores(one) for one in fitted.posteriors])
 
 
-def _held_out_answers(fitted: TableFitted, held_out: HeldOut, found: WeightFit) -> HeldOutSample:
-    """Return log p(class | row) of held-out rows by weights that are fitted to the others."""
+def _held_out_answers(
+    fitted: TableFitted, held_out: HeldOut, rows: HeldOutRows, found: WeightFit
+) -> HeldOutSample:
+    """Return log p(class | row) of held-out rows by weights that are fitted to the others.
+
+    Beside it, that of naive Bayes, all blocks counting as they are.
+    """
     kept, folds = held_out.kept, held_out.folds
-    answers = np.full((len(kept[:MAX_ROWS]), len(fitted.classes)), -np.inf)
+    answers = np.full((2, len(kept[:MAX_ROWS]), len(fitted.classes)), -np.inf)
     if found.scores.size:
-        answers[:, held_out.classes] = found.combination.normalize(found.scores[:MAX_ROWS])
-    codes = folds.rows.codes[kept]
-    return sample_answers(fitted, folds, answers, codes, held_out.weights, kept)
+        naive = fit_naive(rows.take(np.arange(answers.shape[1])))
+        answers[0][:, held_out.classes] = found.combination.normalize(found.scores[:MAX_ROWS])
+        answers[1][:, held_out.classes] = naive.combination.normalize(naive.scores)
+    codes, both = folds.rows.codes[kept], (answers[0], answers[1])
+    return sample_answers(fitted, folds, both, codes, held_out.weights, kept)
 
 
 def keep_combination(fitted: TableFitted) -> TableFitted:

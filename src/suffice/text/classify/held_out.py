@@ -92,7 +92,9 @@ def calibrate_documents(
         held_out = hold_out_documents(fitted, folds, (1.0,), words)[0]
     own = held_out.codes, held_out.weights
     calibration = discount.fit_calibration(held_out.scores, *own)
-    answers = discount.log_proba(held_out.scores.take(slice(MAX_ROWS)), calibration)
+    some = held_out.scores.take(slice(MAX_ROWS))
+    naive = scoring.log_softmax(some.log_likelihood + some.log_prior)
+    answers = discount.log_proba(some, calibration), naive
     at = np.flatnonzero(folds.scored[folds.rows.codes])
     return fitted.replace(
         length_discount=discount.rate,
