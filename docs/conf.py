@@ -48,7 +48,8 @@ nitpicky = False
 
 html_theme = "furo"
 html_title = f"suffice {version}"
-html_static_path = ["static"]
+# The Play page computes with the script of the report.
+html_static_path = ["static", "../src/suffice/report/model.js"]
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
