@@ -53,14 +53,28 @@
       const share = p.value / (p.value - q.value);
       return [[p.x + share * (q.x - p.x), p.y + share * (q.y - p.y)]];
     });
-    const pieces = [];
+    // From each crossing the one or two that it is joined with: neighbouring triangles share a side.
+    const place = ([x, y]) => `${area.u(x).toFixed(1)},${area.v(y).toFixed(1)}`, joined = new Map();
+    const join = (p, q) => joined.set(p, [...(joined.get(p) || []), q]);
     for (let i = 0; i < steps; i++)
       for (let j = 0; j < steps; j++) {
         const corner = (di, dj) => ({ x: xs[j + dj], y: ys[i + di], value: values[i + di][j + dj] });
-        for (const side of [crossings(corner(0, 0), corner(0, 1), corner(1, 1)), crossings(corner(0, 0), corner(1, 1), corner(1, 0))])
-          if (side.length === 2) pieces.push(`M${side.map(([x, y]) => `${area.u(x).toFixed(1)},${area.v(y).toFixed(1)}`).join("L")}`);
+        for (const side of [crossings(corner(0, 0), corner(0, 1), corner(1, 1)), crossings(corner(0, 0), corner(1, 1), corner(1, 0))]) {
+          const [p, q] = side.map(place);
+          if (side.length === 2 && p !== q) { join(p, q); join(q, p); }
+        }
       }
-    return pieces.join("");
+    const ends = [...joined.keys()].sort((p, q) => joined.get(p).length - joined.get(q).length);
+    const seen = new Set(), lines = [];
+    for (const start of ends) {
+      const line = [];
+      for (let here = start; here !== undefined && !seen.has(here); here = joined.get(here).find((next) => !seen.has(next))) {
+        seen.add(here);
+        line.push(here);
+      }
+      if (line.length > 1) lines.push(`M${line.join("L")}`);
+    }
+    return lines.join("");
   }
 
   const DRAW = {
@@ -118,15 +132,15 @@
       const area = plane([-6, 6], [-4, 4], { x: "x1", y: "x2", title: "Two classes and four boundaries", ticks: 6 });
       found.X.slice(0, 300).forEach(([x, y], i) => {
         const [u, v] = [area.u(x), area.v(y)];
-        area.parts.push(found.y[i] ? `<path class="mark second" d="M${u - 3},${v - 3}l6,6m-6,0l6,-6"/>`
-          : `<circle class="mark first" cx="${u.toFixed(1)}" cy="${v.toFixed(1)}" r="2.6"/>`);
+        area.parts.push(found.y[i] ? `<path class="mark" d="M${u - 3},${v - 3}l6,6m-6,0l6,-6"/>`
+          : `<circle class="mark" cx="${u.toFixed(1)}" cy="${v.toFixed(1)}" r="2.6"/>`);
       });
       for (const [name, kind] of [["gda", "line gda"], ["qda", "line qda"], ["naiveBayes", "line bayes"], ["logistic", "line logistic"]])
         area.parts.push(`<path class="${kind}" d="${zeroLine(area, found.models[name])}"/>`);
       const rate = (name) => percent(found.accuracy[name]);
       return {
         svg: area.svg(),
-        legend: [["gda", "GDA (one covariance)"], ["qda", "QDA"], ["bayes", "naive Bayes"], ["logistic", "logistic regression"]],
+        legend: [["none", "o class 0, x class 1"], ["gda", "GDA (one covariance)"], ["qda", "QDA"], ["bayes", "naive Bayes"], ["logistic", "logistic regression"]],
         text: `Right on these ${state.rows} rows: GDA ${rate("gda")}, QDA ${rate("qda")}, naive Bayes ${rate("naiveBayes")}, ` +
           `logistic regression ${rate("logistic")}. GDA and logistic regression draw straight lines, QDA conics; naive Bayes is a ` +
           `QDA that ignores the correlations.`,
