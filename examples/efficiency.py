@@ -46,11 +46,11 @@ def true_error(weights: Array, intercept: float, distance: float) -> float:
     return float((ndtr(lower / length) + ndtr(-upper / length)) / 2)
 
 
-def excess(rng: np.random.Generator, distance: float) -> Array:
+def excess(rng: np.random.Generator, distance: float, repeats: int | None = None) -> Array:
     """Return the excess errors, (repeats, 2), of discriminant analysis and logistic regression."""
     best = norm.sf(distance / 2)
-    found = np.empty((REPEATS, 2))
-    for repeat in range(REPEATS):
+    found = np.empty((REPEATS if repeats is None else repeats, 2))
+    for repeat in range(len(found)):
         y = (rng.random(ROWS) < 0.5).astype(int)
         X = rng.standard_normal((ROWS, COLUMNS))
         X[:, 0] += distance * (y - 0.5)

@@ -46,10 +46,11 @@ def models() -> dict[str, Any]:
     }
 
 
-def errors(rng: np.random.Generator) -> dict[str, Array]:
+def errors(rng: np.random.Generator, repeats: int | None = None) -> dict[str, Array]:
     """Return the test errors of each classifier, (repeats, sizes)."""
-    found = {name: np.empty((REPEATS, len(SIZES))) for name in models()}
-    for repeat in range(REPEATS):
+    repeats = REPEATS if repeats is None else repeats
+    found = {name: np.empty((repeats, len(SIZES))) for name in models()}
+    for repeat in range(repeats):
         X_test, y_test = draw_rows(rng, TEST_ROWS)
         for at, size in enumerate(SIZES):
             X, y = draw_rows(rng, size)

@@ -10,8 +10,11 @@ from suffice import (
     BernoulliNB,
     GaussianDiscriminant,
     GaussianNB,
+    GenerativeClassifier,
+    LogisticRegression,
     MultinomialNB,
     PoissonNB,
+    TextClassifier,
     evidence_table,
 )
 from suffice.errors import InputError
@@ -81,3 +84,37 @@ def test_it_prints_a_line_a_model_and_gives_columns():
     table = evidence_table({"one": GaussianNB()}, *IRIS)
     assert str(table).splitlines()[1].startswith("one")
     assert table.to_dict()["model"] == ["one"]
+
+
+def test_tables_texts_and_logistic_regressions_have_lines_of_their_own_kinds():
+    X, y = IRIS
+    models = {
+        "chosen": GenerativeClassifier(),
+        "normal": GenerativeClassifier({f"x{at}": "normal" for at in range(4)}),
+        "narrow": GenerativeClassifier({"x0": "ignore"}),
+        "weak": LogisticRegression(C=100.0),
+        "strong": LogisticRegression(C=0.01),
+        "no intercept": LogisticRegression(fit_intercept=False),
+    }
+    table = evidence_table(models, X, y)
+    kinds = dict(zip(table.names, table.evidence_of, strict=True))
+    assert kinds["chosen"] == kinds["normal"] == "cells"
+    assert kinds["narrow"] == "cells without x0"
+    assert kinds["weak"] == kinds["strong"] != kinds["no intercept"]
+    chances = dict(zip(table.names, table.probability, strict=True))
+    assert chances["weak"] > 0.99
+    assert chances["no intercept"] == 1.0
+    again = evidence_table({name: model.fit(X, y) for name, model in models.items()}, X, y)
+    assert np.array_equal(again.log_evidence, table.log_evidence)
+    documents = ["cheap pills", "lunch at noon", "cheap watches", "see you at lunch"] * 3
+    texts = {event: TextClassifier(event=event, calibrate=None) for event in TEXT_EVENTS}
+    found = evidence_table(texts, documents, ["spam", "ham"] * 6)
+    assert set(found.evidence_of) == {"words given lengths, 8 terms", "presence, 8 terms"}
+
+
+TEXT_EVENTS = ("multinomial", "bernoulli")
+
+
+def test_a_logistic_regression_without_evidence_is_refused_by_name():
+    with pytest.raises(InputError, match=r"'flat' cannot be compared: .* no evidence"):
+        evidence_table({"flat": LogisticRegression(C=np.inf)}, IRIS[0][50:, :2], IRIS[1][50:])

@@ -16,6 +16,9 @@ Floats = NDArray[np.float64]
 # For and against: blue and orange, which colour-blind readers can distinguish.
 FOR, AGAINST = "#1f5a99", "#d9822b"
 INK = "#222222"
+# Of classes: hues that differ in lightness too, and marks for print.
+CLASS_COLOURS = (FOR, AGAINST, "#009e73", "#cc79a7", "#56b4e9", "#6b4f2a", "#7f7f7f")
+CLASS_MARKS = ("o", "s", "^", "D", "v", "P", "X")
 # Inches of a bar and of what stands above and below, and letters of a name that are shown.
 BAR_INCHES, FRAME_INCHES = 0.26, 1.1
 MAX_LETTERS = 40

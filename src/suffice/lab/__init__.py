@@ -8,17 +8,22 @@ from suffice.lab.feature_selection import (
     rank_features,
     select_features,
 )
+from suffice.lab.regions import plot_regions
+from suffice.lab.sample_complexity import SampleComplexity, sample_complexity
 from suffice.lab.searchlight import Searchlight, searchlight
 
 __all__ = [
     "Comparison",
     "EvidenceTable",
     "FeatureRanking",
+    "SampleComplexity",
     "Searchlight",
     "SelectFeatures",
     "compare",
     "evidence_table",
+    "plot_regions",
     "rank_features",
+    "sample_complexity",
     "searchlight",
     "select_features",
 ]

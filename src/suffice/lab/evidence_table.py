@@ -12,7 +12,8 @@ from sklearn.base import clone
 from suffice.discriminant_analysis.base import GaussianClassifier
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.errors import InputError
-from suffice.linear_model import BayesianLinearRegression
+from suffice.generative.classifier import TallyClassifier
+from suffice.linear_model import BayesianLinearRegression, LogisticRegression
 from suffice.naive_bayes import (
     BernoulliNB,
     CategoricalNB,
@@ -50,7 +51,8 @@ class EvidenceTable(Tabular):
     probability : (M,)
         Of the model among those of its kind, all equally probable before the rows were seen.
     loss : (M,)
-        Exact leave-one-out log-loss of a row (of a target, its negative log density).
+        Leave-one-out log-loss of a row (of a target, its negative log density): exact, but of
+        logistic regressions by one step of Newton's method for each row.
     accuracy : (M,)
         Leave-one-out accuracy; NaN for regressions.
     """
@@ -126,20 +128,21 @@ def evidence_table(
         raise InputError("No models to compare. Give at least one.")
     lines = []
     for name, model in named.items():
-        kind = _evidence_kind(name, model)
+        _check_has_evidence(name, model)
         fitted = _fit_model(model, X, y, sample_weight)
         try:
             left_out = fitted.leave_one_out(X, y, sample_weight)
+            evidence_of, evidence = _evidence_kind(fitted), fitted.log_evidence_
         except InputError as error:
             raise InputError(f"Model {name!r} cannot be compared: {error}") from error
         if isinstance(fitted, BayesianLinearRegression):
             scores = (-left_out.mean_log_density, np.nan)
         else:
             scores = (left_out.log_loss, left_out.accuracy)
-        lines.append((name, kind, fitted.log_evidence_, *scores))
+        lines.append((name, evidence_of, evidence, *scores))
     lines.sort(key=lambda line: (line[1], -line[2]))
-    names, kinds, evidence, losses, accuracies = zip(*lines, strict=True)
-    log_evidence = np.array(evidence)
+    names, kinds, evidences, losses, accuracies = zip(*lines, strict=True)
+    log_evidence = np.array(evidences)
     return EvidenceTable(
         names,
         kinds,
@@ -161,18 +164,26 @@ def _name_models(models: Iterable[Any]) -> dict[str, Any]:
     return named
 
 
-def _evidence_kind(name: str, model: Any) -> str:
+def _check_has_evidence(name: str, model: Any) -> None:
+    if not isinstance(model, (*EVIDENCE_OF, TallyClassifier, LogisticRegression)):
+        raise InputError(
+            f"Model {name!r} is a {type(model).__name__}, which has no evidence. Give generative "
+            "classifiers, logistic regressions or Bayesian regressions."
+        )
+
+
+def _evidence_kind(model: Any) -> str:
+    """Say what the evidence of a fitted model is the probability of."""
     for known, kind in EVIDENCE_OF.items():
         if isinstance(model, known):
             return kind
-    raise InputError(
-        f"Model {name!r} is a {type(model).__name__}, which has no evidence. Give generative "
-        "classifiers, or Bayesian regressions."
-    )
+    found: str = model.evidence_of()
+    return found
 
 
 def _fit_model(model: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    return model if hasattr(model, "tally_") else clone(model).fit(X, y, sample_weight)
+    known = hasattr(model, "tally_") or hasattr(model, "n_iter_")
+    return model if known else clone(model).fit(X, y, sample_weight)
 
 
 def _probabilities(kinds: tuple[str, ...], log_evidence: Floats) -> Floats:

@@ -10,22 +10,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from suffice._sklearn import BaseEstimator, ClassifierMixin, Hidden, Interval, StrOptions
+from suffice._sklearn import (
+    BaseEstimator,
+    ClassifierMixin,
+    HasMethods,
+    Hidden,
+    Interval,
+    StrOptions,
+)
 from suffice.errors import InputError
 from suffice.estimators.features import Columns, read_features
 from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
 from suffice.estimators.labels import read_labels
 from suffice.linear_model.softmax_weights import (
+    EVIDENCE,
+    LAPLACE_FIELDS,
     SEARCH_FIELDS,
     SOLVERS,
     SoftmaxSearch,
     SoftmaxWeights,
+    apply_class_weight,
     check_saved,
     check_weights,
     fit_weights,
     read_settings,
 )
 from suffice.linear_model.summary import Summary
+from suffice.linear_model.weight_prior import GENERATIVE_MEANS, GivenPrior
 from suffice.persist.saving import Savable
 from suffice.prior import prior
 from suffice.prior.predictive import Normal
@@ -33,6 +44,7 @@ from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation
 from suffice.tally.tally import Floats
 from suffice.threads import one_blas_thread
+from suffice.validation.cross_validation import LeaveOneOutResult
 
 
 class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
@@ -46,8 +58,9 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
     ----------
     penalty : {"l2", None}, optional
         Deprecated as in scikit-learn: None is C=np.inf.
-    C : float, default=1.0
-        Variance of the Gaussian prior of the weights; np.inf is no penalty.
+    C : float or "evidence", default=1.0
+        Variance of the Gaussian prior of the weights; np.inf is no penalty. "evidence" takes the
+        variance that the rows have most evidence for (`C_`).
     l1_ratio : float, default=0.0
         0 only.
     weights : {"all", "reference"}, default="all"
@@ -58,6 +71,14 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         "newton" becomes "lbfgs" where second derivatives would be too many: 1,000 parameters, 200
         for sparse rows. "gradient" is plain gradient ascent. "newton-cholesky" is "newton";
         "newton-cg", "sag" and "saga" are "lbfgs": the optimum is the same.
+    prior_mean : array-like of shape (n_features,) or as `coef_`, fitted classifier, \
+"naive_bayes", "discriminant", optional
+        Mean of the weights' prior, 0 by default: weights shrink towards it. A fitted model gives
+        the weights of its `to_logistic()`, or its `coef_`. The names are Gaussian classes of the
+        same rows that share their variances, or their covariance. The intercept has no prior.
+    prior_precision : array-like of shape (n_features,) or (n_features, n_features), optional
+        Precision of each weight vector is prior_precision / C; by default the identity. One
+        number a column is a diagonal.
     step_size : float, default=0.1
         Of "gradient", on the mean log-likelihood.
     tol : float, default=1e-4
@@ -83,6 +104,16 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         (Laplace), from second derivatives at the optimum: right to 1e-8. With "all" weights of
         three or more classes they are those of weights with sum 0 over classes: the rows do not
         determine the sum.
+    covariance_ : (R (n_features + 1), R (n_features + 1))
+        Laplace's covariance of all weights, R rows of `coef_` one after the other, each with its
+        intercept first, as in `summary`.
+    log_evidence_ : float
+        log p(y | X), weights integrated out by Laplace's approximation. The intercepts have a flat
+        prior of density 1: compare models that have as many of them.
+    n_parameters_ : int
+        Weights and intercepts of all classes but one.
+    C_ : float
+        The variance that was used.
     loss_curve_ : list of float
         The objective at the start and after each step.
     n_iter_ : (1,)
@@ -108,6 +139,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         "feature_names_in_",
         "_sparse",
         "_sds",
+        *LAPLACE_FIELDS,
         *SEARCH_FIELDS,
     )
     _fitted: SoftmaxWeights
@@ -117,7 +149,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
             None,
             Hidden(StrOptions({"deprecated"})),
         ],
-        "C": [Interval(Real, 0, None, closed="right")],
+        "C": [Interval(Real, 0, None, closed="right"), StrOptions({EVIDENCE})],
         "l1_ratio": [Interval(Real, 0, 1, closed="both"), None],
         "dual": ["boolean"],
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -132,13 +164,20 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         "n_jobs": [None, Integral],
         "weights": [StrOptions({"all", "reference"})],
         "step_size": [Interval(Real, 0, None, closed="neither")],
+        "prior_mean": [
+            "array-like",
+            StrOptions(set(GENERATIVE_MEANS)),
+            HasMethods(["predict_proba"]),
+            None,
+        ],
+        "prior_precision": ["array-like", None],
     }
 
     def __init__(
         self,
         penalty: str | None = "deprecated",
         *,
-        C: float = 1.0,
+        C: float | str = 1.0,
         l1_ratio: float | None = 0.0,
         dual: bool = False,
         tol: float = 1e-4,
@@ -153,6 +192,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         n_jobs: int | None = None,
         weights: str = "all",
         step_size: float = 0.1,
+        prior_mean: Any = None,
+        prior_precision: Any = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -170,6 +211,8 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         self.n_jobs = n_jobs
         self.weights = weights
         self.step_size = step_size
+        self.prior_mean = prior_mean
+        self.prior_precision = prior_precision
 
     @classmethod
     @one_blas_thread
@@ -242,7 +285,17 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
             name = type(self).__name__
             array, columns = read_features(X, None, name)
             classes, rows = read_labels(array, y, sample_weight, columns.names, name)
-            fitted = fit_weights(rows, classes, columns, settings, self.class_weight, start)
+            prior = GivenPrior(self.prior_mean, self.prior_precision)
+            fitted = fit_weights(
+                rows,
+                classes,
+                columns,
+                settings,
+                self.class_weight,
+                start,
+                prior,
+                by_evidence=self.C == EVIDENCE,
+            )
         return keep_fitted(self, fitted)
 
     @one_blas_thread
@@ -334,7 +387,65 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         """Laplace's standard deviations of `intercept_`."""
         return check_fitted(self).check_deviations(type(self).__name__)[1]
 
+    @property
+    def covariance_(self) -> Floats:
+        """Laplace's covariance of intercepts and coefficients, in the order of `summary`."""
+        fitted = check_fitted(self)
+        covariance = fitted.check_covariance(type(self).__name__)
+        vectors, size = len(fitted.intercepts), len(covariance)
+        order = np.arange(size).reshape(vectors, -1)
+        if size // vectors > fitted.columns.count:
+            order = np.roll(order, 1, axis=1)
+        return np.asarray(covariance[np.ix_(order.ravel(), order.ravel())])
+
+    @property
+    def log_evidence_(self) -> float:
+        """Laplace's log p(y | X), the weights integrated out."""
+        return check_fitted(self).check_log_evidence(type(self).__name__)
+
+    def evidence_of(self) -> str:
+        """Return what `log_evidence_` is the probability of, by the intercepts' flat prior."""
+        return f"labels given rows{'' if self.fit_intercept else ', no intercept'}"
+
+    @property
+    def n_parameters_(self) -> int:
+        """Weights and intercepts of all classes but one: n + 1 for two classes."""
+        fitted = fitted_for(self, "n_parameters_")
+        return (len(fitted.classes) - 1) * (fitted.columns.count + bool(self.fit_intercept))
+
+    @property
+    def C_(self) -> float:  # noqa: N802 - after scikit-learn's C
+        """The variance of the weights' prior that was used."""
+        variance = fitted_for(self, "C_").variance
+        if variance is None:
+            raise no_attribute(self, "C_")
+        return float(variance)
+
     # Predictions.
+
+    @one_blas_thread
+    def leave_one_out(self, X: Any, y: Any, sample_weight: Any = None) -> LeaveOneOutResult:
+        """Return the prediction of each learned row by weights fitted to all the others.
+
+        They are one step of Newton's method away from the weights of all rows, with the Hessian of
+        the others; C is held (docs: logistic).
+
+        Parameters
+        ----------
+        X, y, sample_weight : the rows that were learned, all of them
+        """
+        fitted, name = check_fitted(self), type(self).__name__
+        array, columns = read_features(X, fitted.columns, name)
+        classes, rows = read_labels(array, y, sample_weight, columns.names, name)
+        rows = apply_class_weight(rows, classes, self.class_weight)
+        total = float(rows.row_weights.sum())
+        search = self._search_for("leave_one_out")
+        if not np.array_equal(classes, fitted.classes) or not np.isclose(total, search.total):
+            raise InputError(
+                f"{total:g} rows of classes {classes.tolist()[:5]} are not those that were "
+                f"learned: {search.total:g} of {fitted.classes.tolist()[:5]}. Give exactly these."
+            )
+        return fitted.leave_one_out(rows, name)
 
     @one_blas_thread
     def decision_function(self, X: Any) -> Floats:

@@ -16,6 +16,9 @@ from suffice.data.rows import Rows, readable
 from suffice.errors import ConvergenceWarning, InputError, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, one_row, read_features, show_cell
 from suffice.linear_model.summary import Summary, count_columns
+from suffice.linear_model.weight_prior import NO_PRIOR, GivenPrior, read_prior
+from suffice.logistic.laplace import left_out_scores
+from suffice.logistic.penalty_search import penalty_by_evidence
 from suffice.logistic.softmax_fit import SoftmaxFit, SoftmaxSettings, fit_softmax
 from suffice.persist.checks import check_columns, check_kinds, check_shapes, refuse
 from suffice.prior.predictive import Normal
@@ -23,9 +26,14 @@ from suffice.scoring import scorer as scoring
 from suffice.scoring.explanation import Explanation, RowScores, explain_scores
 from suffice.scoring.gaussian import SoftmaxScorer
 from suffice.tally.tally import Floats
+from suffice.validation.cross_validation import LeaveOneOutResult
 
+# Rows whose leverages are computed together.
+LEVERAGE_ROWS = 4096
 # Names in a file for how weights were found; weights that were given have none of them.
 SEARCH_FIELDS = ("_total", "loss_curve_", "n_iter_", "converged_", "solver_")
+# And for what is known of them; older files have only the standard deviations.
+LAPLACE_FIELDS = ("_covariance", "_log_evidence", "_variance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +59,9 @@ class SoftmaxWeights:
         One row for two classes is the difference of their weights.
     intercepts : (C,), or (1,)
     deviations : standard deviations of both, or None if they are not known
+    covariance : (R width, R width), of one row after the other, its intercept last; or None
+    log_evidence : float, or None if it is not known
+    variance : C, or None if the weights were given
     search : how the weights were found, or None if they were given
     """
 
@@ -60,6 +71,9 @@ class SoftmaxWeights:
     intercepts: Floats
     deviations: tuple[Floats, Floats] | None = None
     search: SoftmaxSearch | None = None
+    covariance: Floats | None = None
+    log_evidence: float | None = None
+    variance: float | None = None
 
     def dense_coefficients(self) -> Floats:
         """Return W as an array."""
@@ -92,6 +106,56 @@ class SoftmaxWeights:
                 "columns or classes."
             )
         return self.deviations
+
+    def check_covariance(self, estimator_name: str) -> Floats:
+        """Return the covariance of coefficients and intercepts; refuse if unknown."""
+        self.check_deviations(estimator_name)
+        if self.covariance is None:
+            raise InputError(
+                f"The file of this {estimator_name} has no covariances of its weights: it was "
+                "written before they were kept. Fit it again."
+            )
+        return self.covariance
+
+    def check_log_evidence(self, estimator_name: str) -> float:
+        """Return the log evidence; refuse if there is none."""
+        if self.log_evidence is None:
+            raise InputError(
+                f"This {estimator_name} has no evidence: its weights were given, or have no prior "
+                "(C=np.inf), or a prior that was taken from the same labels, or the optimum was "
+                "not found, or there are too many parameters for second derivatives. Fit it to "
+                "rows with a finite C."
+            )
+        return self.log_evidence
+
+    def leave_one_out(self, rows: Rows, estimator_name: str) -> LeaveOneOutResult:
+        """Return the probabilities of each row by weights fitted without it (one Newton step)."""
+        covariance = self.check_covariance(estimator_name)
+        if not np.isfinite(covariance).all():
+            raise InputError(
+                "Some weights are not determined by the rows, so there is no model without a row. "
+                "Leave columns out, or give a finite C."
+            )
+        scores = self._score_array(scoring.joint_log_proba, rows.X, estimator_name)
+        vectors, width = len(self.intercepts), len(covariance) // len(self.intercepts)
+        blocks = covariance.reshape(vectors, width, vectors, width)
+        if vectors > 1:
+            blocks = blocks[1:] - blocks[:1]
+            blocks = blocks[:, :, 1:] - blocks[:, :, :1]
+        free = len(blocks)
+        leverages = np.empty((len(scores), free, free))
+        for start in range(0, len(scores), LEVERAGE_ROWS):
+            some = slice(start, start + LEVERAGE_ROWS)
+            cells = rows.X[some].toarray() if rows.sparse else np.asarray(rows.X[some], np.float64)
+            if width > cells.shape[1]:
+                cells = np.column_stack([cells, np.ones(len(cells))])
+            for k in range(free):
+                for other in range(free):
+                    leverages[some, k, other] = (cells @ blocks[k, :, other] * cells).sum(axis=1)
+        weights = rows.row_weights
+        found = left_out_scores(scores[:, 1:] - scores[:, :1], rows.codes, weights, leverages)
+        joint = np.column_stack([np.zeros(len(found)), found])
+        return LeaveOneOutResult.of(joint, rows.codes, weights, self.classes)
 
     # Answers.
 
@@ -126,7 +190,7 @@ class SoftmaxWeights:
         scores = RowScores(names, values, (weights * cells).T[shown], intercepts, 0.0)
         return explain_scores(scores, self.classes, target, against)
 
-    def summarize(self, estimator_name: str, *, intercept: bool, C: float, level: float) -> Summary:
+    def summarize(self, estimator_name: str, *, intercept: bool, C: Any, level: float) -> Summary:
         """Return the table of the weights of a model that was fitted to rows."""
         sd, intercept_sd = self.check_deviations(estimator_name)
         location, search, terms = self.dense_coefficients(), self.search, self.columns.terms()
@@ -139,7 +203,7 @@ class SoftmaxWeights:
         assert search is not None  # standard deviations come from a fit
         facts = (
             ("loss", f"{search.losses[-1]:.4f}"),
-            ("C", f"{C:g}"),
+            ("C", f"{C if self.variance is None else self.variance:g}"),
             ("solver", f"{search.solver} ({search.n_iter[0]} steps)"),
         )
         title = f"{estimator_name}: {search.total:g} rows, {count_columns(self.columns.count)}"
@@ -160,6 +224,10 @@ class SoftmaxWeights:
             state["_sparse"] = True
         if self.deviations is not None:
             state["_sds"] = self.deviations
+        laplace = zip(
+            LAPLACE_FIELDS, (self.covariance, self.log_evidence, self.variance), strict=True
+        )
+        state |= {name: value for name, value in laplace if value is not None}
         if self.search is None:
             return state
         values = (getattr(self.search, field.name) for field in fields(self.search))
@@ -172,7 +240,8 @@ class SoftmaxWeights:
         if SEARCH_FIELDS[0] in state:
             search = SoftmaxSearch(*(state[name] for name in SEARCH_FIELDS))
         arrays = state["classes_"], state["coef_"], state["intercept_"]
-        weights = cls(Columns.restore(state), *arrays, state.get("_sds"), search)
+        laplace = (state.get(name) for name in LAPLACE_FIELDS)
+        weights = cls(Columns.restore(state), *arrays, state.get("_sds"), search, *laplace)
         return weights.sparsify() if state.get("_sparse") else weights
 
 
@@ -214,9 +283,15 @@ def check_saved(state: dict[str, Any]) -> None:
     if "_sds" in state:
         known = dict(zip(("coef_sd_", "intercept_sd_"), state["_sds"], strict=True))
         check_shapes(known, coef_sd_=weights.shape, intercept_sd_=levels.shape)
+    check_kinds(state, _covariance=np.ndarray, _log_evidence=float, _variance=float)
+    if "_covariance" in state:
+        square = state["_covariance"].shape
+        sizes = (weights.size, weights.size + len(levels))
+        if "_sds" not in state or square not in [(size, size) for size in sizes]:
+            refuse(f"Its covariance of shape {square} is not that of its weights.")
     if not state.keys().isdisjoint(SEARCH_FIELDS):
         _check_saved_search(state)
-    elif "_sds" in state:
+    elif not state.keys().isdisjoint(("_sds", *LAPLACE_FIELDS)):
         refuse("It has standard deviations of weights that were given.")
 
 
@@ -244,6 +319,8 @@ def _refuse_row(rows: Rows, row: int) -> NoReturn:
     )
 
 
+# C that is chosen by evidence.
+EVIDENCE = "evidence"
 # Every solver that may be named, and the one that finds the same optimum here.
 SOLVER_USED = {
     "newton": "newton",
@@ -316,6 +393,8 @@ def _read_penalty(params: Mapping[str, Any]) -> float:
             "Setting penalty=None will ignore the C and l1_ratio parameters",
             UserWarning,
         )
+    if variance == EVIDENCE:
+        return 0.0 if penalty is None else 1.0
     return 0.0 if penalty is None or np.isinf(variance) else 1.0 / float(variance)
 
 
@@ -326,6 +405,9 @@ def fit_weights(
     settings: SoftmaxSettings,
     class_weight: Any = None,
     start: SoftmaxWeights | None = None,
+    prior: GivenPrior = NO_PRIOR,
+    *,
+    by_evidence: bool = False,
 ) -> SoftmaxWeights:
     """Return the weights of least penalised loss.
 
@@ -337,6 +419,9 @@ def fit_weights(
     settings : how to fit
     class_weight : mapping of classes to factors, "balanced" or None
     start : weights to start from, optional
+    prior : mean and precision of the weights that were given
+    by_evidence : bool
+        Whether C is chosen by evidence.
     """
     row = _first_missing_row(rows)
     if row >= 0:
@@ -346,7 +431,10 @@ def fit_weights(
             "This solver needs samples of at least 2 classes in the data, but the data contains "
             f"only one class: {classes.tolist()[0]!r}. Learn rows of another class too."
         )
-    rows = _apply_class_weight(rows, classes, class_weight)
+    rows = apply_class_weight(rows, classes, class_weight)
+    settings = replace(settings, prior=read_prior(prior, rows, classes, by_evidence=by_evidence))
+    if by_evidence and settings.penalty > 0:
+        settings = replace(settings, penalty=penalty_by_evidence(rows, settings))
     fit = fit_softmax(rows, settings, _starting_point(start, rows))
     search = SoftmaxSearch(
         float(rows.row_weights.sum()),
@@ -356,7 +444,18 @@ def fit_weights(
         fit.solver,
     )
     _warn_of_fit(fit, settings)
-    return SoftmaxWeights(columns, classes, fit.coefficients, fit.intercepts, fit.sds, search)
+    known = fit.known
+    return SoftmaxWeights(
+        columns,
+        classes,
+        fit.coefficients,
+        fit.intercepts,
+        None if known is None else known[:2],
+        search,
+        None if known is None else known.covariance,
+        None if prior.has_seen_labels else fit.log_evidence,
+        np.inf if settings.penalty == 0 else 1.0 / settings.penalty,
+    )
 
 
 def _first_missing_row(rows: Rows) -> int:
@@ -383,7 +482,7 @@ def _starting_point(start: SoftmaxWeights | None, rows: Rows) -> tuple[Floats, F
     return weights, np.broadcast_to(start.intercepts, len(weights))
 
 
-def _apply_class_weight(rows: Rows, classes: Any, class_weight: Any) -> Rows:
+def apply_class_weight(rows: Rows, classes: Any, class_weight: Any) -> Rows:
     """Return the rows with their weights multiplied by those of their classes."""
     if class_weight is None:
         return rows

@@ -150,12 +150,69 @@ class RidgePrior:
         return hessian
 
 
+@dataclass(frozen=True, eq=False)
+class WeightPrior:
+    """Mean and precision that were given for the weights, in the columns' own units.
+
+    Of weight vectors w_c ~ N(m_c, (penalty P)^-1): those of the K differences from the last class.
+
+    Parameters
+    ----------
+    mean : (K, d)
+    precision : (d, d)
+        P, positive definite.
+    """
+
+    mean: Floats
+    precision: Floats
+
+    def in_units_of(self, rows: SoftmaxLogLikelihood, between: Floats, penalty: float) -> Shrinkage:
+        """Return the prior of the V of these rows, whose columns all have a unit."""
+        d = len(rows.inverse)
+        mean, precision = np.zeros((rows.free, rows.width)), np.zeros((rows.width, rows.width))
+        mean[:, :d] = self.mean / rows.inverse
+        precision[:d, :d] = penalty * self.precision * rows.inverse[:, None] * rows.inverse
+        return Shrinkage(between, precision, mean)
+
+
+@dataclass(frozen=True, eq=False)
+class Shrinkage:
+    """The prior of V: N(mean, precision^-1) with a precision `between` x `along`.
+
+    Parameters
+    ----------
+    between : (K, K)
+    along : (width, width)
+        That of the columns; 0 for the intercept.
+    mean : (K, width)
+    """
+
+    between: Floats
+    along: Floats
+    mean: Floats
+
+    def log_density(self, V: Floats) -> float:
+        """Return the log density, up to a constant."""
+        return 0.5 * float((self.gradient(V) * (V - self.mean)).sum())
+
+    def gradient(self, V: Floats) -> Floats:
+        """Return its gradient."""
+        return np.asarray(self.between @ (self.mean - V) @ self.along)
+
+    def add_precision(self, hessian: Floats) -> Floats:
+        """Add the precision to a Hessian, in place."""
+        hessian += np.kron(self.between, self.along)
+        return hessian
+
+
 LOG_2 = float(np.log(2.0))
 
 
 @dataclass(frozen=True)
 class SoftmaxPosterior(Objective):
     """sum_i w_i log p(y_i | x_i) - (penalty / 2) |W|^2 (docs: mathematics, section 5).
+
+    With a `shrinkage`, |W|^2 is sum_c (w_c - m_c)^T P (w_c - m_c).
 
     V holds the C - 1 differences from the last class's weights. Over all C vectors that have these
     differences |W|^2 is least where they add up to 0, and is then the sum over k, l of
@@ -170,18 +227,22 @@ class SoftmaxPosterior(Objective):
         Whether |W|^2 is of all C vectors, or of the C - 1 differences themselves.
     tol : float
         Mean gradient at which a search that leads to infinity is given up.
+    shrinkage : WeightPrior, optional
     """
 
     likelihood: SoftmaxLogLikelihood
     penalty: float
     symmetric: bool
     tol: float = 0.0
+    shrinkage: WeightPrior | None = None
 
     @cached_property
-    def prior(self) -> RidgePrior:
+    def prior(self) -> RidgePrior | Shrinkage:
         """The penalty."""
         rows = self.likelihood
         between = np.eye(rows.free) - (1.0 / (rows.free + 1) if self.symmetric else 0.0)
+        if self.shrinkage is not None:
+            return self.shrinkage.in_units_of(rows, between, self.penalty)
         along, left_out = self.penalty * np.square(rows.inverse), rows.inverse == 0
         if rows.intercept:
             along, left_out = np.append(along, 0.0), np.append(left_out, False)
@@ -251,7 +312,13 @@ class StandardizedRows(NamedTuple):
 
 
 def standardize_columns(
-    rows: Rows, penalty: float, *, intercept: bool, full: bool, every: int = 1
+    rows: Rows,
+    penalty: float | Floats,
+    *,
+    intercept: bool,
+    full: bool,
+    every: int = 1,
+    leave_out: bool = True,
 ) -> StandardizedRows:
     """Return the rows measured by their own columns, and the moments that this takes.
 
@@ -264,12 +331,14 @@ def standardize_columns(
     Parameters
     ----------
     rows : Rows, without missing values
-    penalty : float
+    penalty : float, or (d,)
     intercept : bool
     full : bool
         Whether dense rows are to be read for products of columns too, and CSR rows centred.
     every : int
         Products are those of every so many rows.
+    leave_out : bool
+        Whether columns that do not vary are left out; else they have a unit as well.
     """
     products = None
     if full and not rows.sparse and every == 1:
@@ -289,13 +358,13 @@ def standardize_columns(
         varies, centre = variance > 0, np.zeros_like(mean)
     shares = class_proportions(weights, rows.shape[0])
     square = np.where(varies, variance, 1.0) + penalty / _mean_variance(weights, shares)
-    inverse = np.where(varies, 1 / np.sqrt(square), 0.0)
+    inverse = np.where(varies | (not leave_out), 1 / np.sqrt(square), 0.0)
     return StandardizedRows(
         SoftmaxLogLikelihood(rows, centre, inverse, intercept), moments, weights, products
     )
 
 
-def generative_start(start: StandardizedRows, penalty: float) -> Floats:
+def generative_start(start: StandardizedRows, penalty: float | Floats) -> Floats:
     """Return the weights V of Gaussian classes that share a covariance, from full moments.
 
     W_c = S^-1 mu_c and b_c = ln pi_c - mu_c . W_c / 2 (docs: mathematics, section 4). The penalty
@@ -316,6 +385,30 @@ def generative_start(start: StandardizedRows, penalty: float) -> Floats:
     b = np.log(shares) - 0.5 * (W * mean).sum(axis=1)
     V = W[:-1] - W[-1]
     return np.column_stack([V, b[:-1] - b[-1]]) if rows.intercept else V
+
+
+GENERATIVE_MEANS = ("naive_bayes", "discriminant")
+
+
+def generative_mean(rows: Rows, kind: str) -> Floats:
+    """Return the weights (K, d) of Gaussian classes that share a covariance, less the last's.
+
+    "discriminant" has the covariance within classes, "naive_bayes" its diagonal alone. A column
+    that does not vary within classes has weight 0.
+    """
+    if kind == "naive_bayes":
+        _, moments = count_moments(rows)
+        pooled = moments.pooled().mean()
+        mean = np.where(moments.weights > 0, moments.mean(), pooled)
+        within = (moments.variance() * moments.weights).sum(axis=0) / moments.weights.sum(axis=0)
+        varies = within > np.square(ROUNDING * pooled)
+        W = np.where(varies, (mean - pooled) / np.where(varies, within, 1.0), 0.0)
+    else:
+        _, products, _ = count_complete_rows(rows)
+        mean, covariance = mle(products, tied=True)
+        # From the mean of all rows: in differences it drops out.
+        W = solve(covariance[0], (mean - mean.mean(axis=0)).T).T
+    return np.asarray(W[:-1] - W[-1])
 
 
 def _mean_variance(weights: Floats, shares: Floats) -> float:

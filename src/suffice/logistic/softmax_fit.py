@@ -1,16 +1,15 @@
-"""Fitting a softmax regression: Newton, L-BFGS or gradient ascent, and Laplace's deviations."""
+"""Fitting a softmax regression: Newton, L-BFGS or gradient ascent, and Laplace's normal."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from suffice.data.rows import Rows
 from suffice.errors import InputError
-from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
+from suffice.logistic.laplace import WeightCovariance, contrasts, covariance_at, log_evidence
 from suffice.logistic.newton import (
     SHRINKING,
     HessianSample,
@@ -23,6 +22,7 @@ from suffice.logistic.newton import (
 from suffice.logistic.softmax import (
     SoftmaxLogLikelihood,
     SoftmaxPosterior,
+    WeightPrior,
     generative_start,
     standardize_columns,
 )
@@ -48,7 +48,10 @@ MAX_LAST_STEPS = 20
 
 @dataclass(frozen=True)
 class SoftmaxSettings:
-    """How to fit: `penalty` is 1 / C, `symmetric` whether it is of all C weight vectors."""
+    """How to fit: `penalty` is 1 / C, `symmetric` whether it is of all C weight vectors.
+
+    `prior` is the mean and the precision of the weights, where they were given.
+    """
 
     solver: str
     penalty: float
@@ -57,6 +60,14 @@ class SoftmaxSettings:
     tol: float
     max_iter: int
     step_size: float
+    prior: WeightPrior | None = None
+
+    @property
+    def column_penalty(self) -> float | Floats:
+        """The penalty of each column, (d,), or of all."""
+        if self.prior is None:
+            return self.penalty
+        return np.asarray(self.penalty * np.diagonal(self.prior.precision))
 
 
 @dataclass(frozen=True)
@@ -67,7 +78,8 @@ class SoftmaxFit:
     ----------
     coefficients : (R, d)
     intercepts : (R,)
-    sds : standard deviations of both, or None if there are too many parameters for them
+    known : standard deviations and covariance of both, or None if there are too many parameters
+    log_evidence : float, or None if the prior is improper or the optimum was not reached
     found : Maximum
     solver : str
     unbounded : bool
@@ -78,7 +90,8 @@ class SoftmaxFit:
 
     coefficients: Floats
     intercepts: Floats
-    sds: tuple[Floats, Floats] | None
+    known: WeightCovariance | None
+    log_evidence: float | None
     found: Maximum
     solver: str
     unbounded: bool
@@ -113,21 +126,27 @@ def fit_softmax(
     else:
         limits = settings.tol, settings.max_iter, settings.step_size
         found = maximize_by_gradient(objective, V, *limits)
+    evidence = None
     if few and found.converged and not objective.is_separated(found.point):
-        found = _refine(objective, found, move=solver == "newton")
+        found, value = _refine(objective, found, move=solver == "newton")
+        if settings.penalty > 0:
+            evidence = log_evidence(objective, value, found.hessian)
     W, b = objective.likelihood.to_column_units(found.point.params)
     shown = contrasts(objective, classes)
-    sds = _deviations(objective, found, shown) if few else None
+    covariance = _covariance(objective, found, shown) if few else None
     unbounded = objective.is_separated(found.point)
     undetermined = False
-    if settings.penalty == 0 and not unbounded and sds is not None:
-        unknown = np.isinf(sds[0])
+    if settings.penalty == 0 and not unbounded and covariance is not None:
+        unknown = np.isinf(covariance.coef_sd)
         undetermined = bool(unknown.any())
         # Rows that determine a weight at 0 but not at the end are fitted perfectly.
-        at_zero = np.isinf(_deviations(objective, None, shown)[0]) if undetermined else unknown
+        at_zero = unknown
+        if undetermined:
+            at_zero = np.isinf(_covariance(objective, None, shown).coef_sd)
         endless = found.converged and np.abs(found.last_step).max(initial=0.0) > ENDLESS
         unbounded = bool((unknown & ~at_zero).any() or endless)
-    return SoftmaxFit(shown @ W, shown @ b, sds, found, solver, unbounded, undetermined)
+    answers = shown @ W, shown @ b, covariance, evidence
+    return SoftmaxFit(*answers, found, solver, unbounded, undetermined)
 
 
 def _maximize_by_newton(
@@ -159,15 +178,17 @@ def _sample_of(rows: int, parameters: int) -> int:
     return max(1, min(many, parameters // CHEAP_PARAMETERS))
 
 
-def _refine(objective: SoftmaxPosterior, found: Maximum, *, move: bool) -> Maximum:
-    """Return what was found, with the Hessian at the optimum itself; `move` goes there too.
+def _refine(objective: SoftmaxPosterior, found: Maximum, *, move: bool) -> tuple[Maximum, float]:
+    """Return what was found, with the Hessian at the optimum itself, and the value there.
+
+    `move` goes there too.
 
     Gradients are cheap, so a Hessian is kept for as long as steps with it shrink. It is taken anew
     where the next step, if it shrinks as the last one did, is short enough.
     """
     V, hessian = found.point.params, found.hessian
     before = np.inf if hessian is None else found.distance
-    fresh = hessian is None
+    fresh, value = hessian is None, found.point.value
     for _ in range(MAX_LAST_STEPS):
         point = objective.at(V, 1 if fresh else 0)
         hessian = point.hessian if fresh else hessian
@@ -175,98 +196,27 @@ def _refine(objective: SoftmaxPosterior, found: Maximum, *, move: bool) -> Maxim
         step = objective.newton_step(point.gradient, hessian)
         length = float(np.sqrt(predicted_gain(point.gradient, step)))
         V = V + step
+        value = point.value + length**2 / 2
         if fresh and (length <= AT_OPTIMUM or length >= before):
             break
         ahead = length * min(1.0, length / before) if before > 0 else length
         fresh = not fresh and (ahead <= AT_OPTIMUM or length > SHRINKING * before)
         before = length
     moved = found.point._replace(params=V) if move else found.point
-    return found._replace(point=moved, hessian=hessian)
+    return found._replace(point=moved, hessian=hessian), value
 
 
-# A weight with more than this share of itself in directions that the rows do not determine.
-UNDETERMINED = 1e-6
-
-
-def contrasts(objective: SoftmaxPosterior, classes: int) -> Floats:
-    """Return A (R, K): the weight vectors that users see are A V.
-
-    Of two classes that is one vector, their difference; of more all C, with sum 0 if the penalty
-    is of all C, else with 0 for the last.
-    """
-    if classes == 2:
-        return np.ones((1, 1))
-    whole = np.vstack([np.eye(classes - 1), np.zeros((1, classes - 1))])
-    return whole - 1.0 / classes if objective.symmetric else whole
-
-
-def laplace_deviations(
-    objective: SoftmaxPosterior, hessian: Floats, shown: Floats
-) -> tuple[Floats, Floats]:
-    """Return the standard deviations (R, d) and (R,) of the weights and intercepts A V.
-
-    The Hessian of the penalised loss at its optimum is the precision of the normal distribution
-    that fits the posterior there (docs: mathematics, section 5). A weight that neither the rows
-    nor a penalty determine has an infinite one.
-
-    Parameters
-    ----------
-    objective : SoftmaxPosterior
-    hessian : (K width, K width)
-    shown : (R, K)
-        A of `contrasts`.
-    """
-    rows = objective.likelihood
-    d, width = len(rows.inverse), rows.width
-    units = np.zeros((width, width))
-    units[:d, :d] = np.diag(rows.inverse)
-    if rows.intercept:
-        units[:d, d], units[d, d] = -rows.inverse * rows.centre, 1.0
-    directions = np.einsum("rk,jm->kjrm", shown, units).reshape(len(hessian), -1)
-    variance = _variances(hessian, directions).reshape(len(shown), width)
-    # What does not vary in the rows is known from the penalty alone.
-    left_out = rows.inverse == 0
-    if left_out.any():
-        with np.errstate(divide="ignore"):
-            alone = np.einsum("rk,kl,rl->r", shown, np.linalg.inv(objective.prior.between), shown)
-            alone = np.where(alone > 0, alone / np.float64(objective.penalty), 0.0)
-        variance[:, :d][:, left_out] = alone[:, None]
-        if rows.intercept:
-            pull = np.square(rows.centre[left_out & (rows.centre != 0)])
-            if pull.size:
-                variance[:, d] += alone * pull.sum()
-    sd = np.sqrt(variance)
-    return sd[:, :d], sd[:, d] if rows.intercept else np.zeros(len(shown))
-
-
-def _variances(precision: Floats, directions: Floats) -> Floats:
-    """Return q^T precision^-1 q for every column q of directions; infinite if undetermined."""
-    scale, correlation = standardize(precision)
-    scaled = directions / scale[:, None]
-    root = cholesky_or_none(correlation)
-    if root is not None:
-        half = np.asarray(solve_triangular(root, scaled, lower=True))
-        return np.asarray(np.square(half).sum(axis=0))
-    values, vectors = np.linalg.eigh(correlation)
-    kept = values > SINGULAR * len(values)
-    along = vectors.T @ scaled
-    known = (np.square(along[kept]) / values[kept, None]).sum(axis=0)
-    size = np.square(scaled).sum(axis=0)
-    unknown = np.square(along[~kept]).sum(axis=0) > UNDETERMINED**2 * size
-    return np.where(unknown, np.inf, known)
-
-
-def _deviations(
+def _covariance(
     objective: SoftmaxPosterior, found: Maximum | None, shown: Floats
-) -> tuple[Floats, Floats]:
-    """Return the standard deviations at the optimum, or at weights of 0."""
+) -> WeightCovariance:
+    """Return what is known of the weights at the optimum, or at weights of 0."""
     rows = objective.likelihood
     hessian = None if found is None else found.hessian
     if hessian is None:
         V = np.zeros((rows.free, rows.width)) if found is None else found.point.params
         hessian = objective.at(V).hessian
     assert hessian is not None
-    return laplace_deviations(objective, hessian, shown)
+    return covariance_at(objective, hessian, shown)
 
 
 def _count_parameters(rows: Rows, settings: SoftmaxSettings) -> int:
@@ -287,7 +237,7 @@ def _start(
     alone are better. Gradient ascent starts from 0, in the columns' own units; so does a fit of no
     steps.
     """
-    terms = settings.penalty, settings.symmetric, settings.tol
+    terms = settings.penalty, settings.symmetric, settings.tol, settings.prior
     known = None
     if solver == "gradient":
         d = rows.shape[1]
@@ -298,7 +248,12 @@ def _start(
         full = solver == "newton"
         every = _sample_of(rows.shape[0], _count_parameters(rows, settings))
         ready = standardize_columns(
-            rows, settings.penalty, intercept=settings.intercept, full=full, every=every
+            rows,
+            settings.column_penalty,
+            intercept=settings.intercept,
+            full=full,
+            every=every,
+            leave_out=settings.prior is None,
         )
         objective = SoftmaxPosterior(ready.rows, *terms)
         V, value = objective.intercepts_only(ready.class_weights)
@@ -306,7 +261,7 @@ def _start(
             V = np.zeros_like(V)
         elif ready.products is not None and start is None:
             known = V, value
-            V = generative_start(ready, settings.penalty)
+            V = generative_start(ready, settings.column_penalty)
     if start is not None:
         W, b = start
         if len(W) == rows.classes:

@@ -385,6 +385,22 @@ class GenerativeClassifier(TallyClassifier):
             note = note_on_rows(measured, "rows")
         return Importance.of("column", fitted.counter.columns, dependence(fitted), measured, note)
 
+    def evidence_of(self) -> str:
+        """Return what `log_evidence_` is the probability of: cells of all columns, or of some.
+
+        Evidence compares models of the same columns only, whatever their families.
+        """
+        fitted = self._check_ready()
+        used = {name for block in fitted.counter.blocks for name in block.columns}
+        given = set(fitted.counter.schema.given)
+        left_out, added = sorted(given - used), sorted(used - given)
+        parts = ["cells"]
+        if left_out:
+            parts.append(f"without {', '.join(left_out)}")
+        if added:
+            parts.append(f"with {', '.join(added)}")
+        return " ".join(parts)
+
     # What was learned.
 
     @property

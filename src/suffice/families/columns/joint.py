@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -71,8 +72,8 @@ class JointPosterior(Posterior[Counts]):
 
     @property
     def n_parameters(self) -> int:
-        """One share less than combinations, for each class."""
-        return len(self.tables.counts) * max(len(self.family.seen) - 1, 0)
+        """One share less than all combinations of levels, seen or not, for each class."""
+        return len(self.tables.counts) * max(math.prod(self.family.sizes) - 1, 0)
 
     @property
     def n_settings(self) -> int:

@@ -408,6 +408,12 @@ class TextClassifier(TallyClassifier):
         )
         return to_pipeline(fitted, words, type(self).__name__)
 
+    def evidence_of(self) -> str:
+        """Return what `log_evidence_` is the probability of: words, or presence, of the terms."""
+        features: Any = self._check_ready().ready_model.features
+        what = "presence" if self.event == "bernoulli" else "words given lengths"
+        return f"{what}, {features.width} terms"
+
     # What was learned, by the names that users know.
 
     @property
