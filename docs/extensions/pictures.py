@@ -9,105 +9,29 @@ for.
 
 from __future__ import annotations
 
-import doctest
-import io
 import os
-import re
-from contextlib import redirect_stdout
-from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
-from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-BLOCK = re.compile(r"^(`{3,})python\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
-STYLE: dict[Any, Any] = {
-    "font.size": 9.0,
-    "font.family": "DejaVu Sans",
-    "svg.hashsalt": "suffice",
-    "svg.fonttype": "path",
-    "savefig.transparent": True,
-}
-
-
-class PageCode:
-    """The code of one page, run as far as it was asked for."""
-
-    def __init__(self, path: Path) -> None:
-        text = path.read_text(encoding="utf-8")
-        self.path = path
-        self.blocks = [
-            (text.count("\n", 0, found.start()) + 1, found[2]) for found in BLOCK.finditer(text)
-        ]
-        self.names: dict[str, Any] = {"figures": _figures(path)}
-
-    def at(self, line: int) -> dict[str, Any]:
-        """Return the namespace after all blocks that begin before a line."""
-        while self.blocks and self.blocks[0][0] < line:
-            start, block = self.blocks.pop(0)
-            self._run(start, block)
-        return self.names
-
-    def evaluate(self, expression: str, line: int) -> Any:
-        """Return what an expression is at a line."""
-        with self._explained(line, expression):
-            return eval(expression, self.at(line))
-
-    def _run(self, start: int, block: str) -> None:
-        for example in doctest.DocTestParser().get_examples(block):
-            source = example.source
-            # An example whose error is shown has nothing that later ones need.
-            if example.exc_msg is not None:
-                continue
-            with self._explained(start + example.lineno, source), redirect_stdout(io.StringIO()):
-                exec(compile(source, str(self.path), "single"), self.names)
-
-    def _explained(self, line: int, source: str) -> Any:
-        return _Explained(f"{self.path}:{line}: {source.strip()}")
-
-
-class _Explained:
-    """Turns an error of a page's code into one that says where it stands."""
-
-    def __init__(self, where: str) -> None:
-        self.where = where
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, Exception) and not isinstance(error, ExtensionError):
-            raise ExtensionError(f"{self.where}\n{type(error).__name__}: {error}") from error
-
-
-def _figures(path: Path) -> SimpleNamespace:
-    """Return the modules of `docs/figures`, by their names."""
-    folder = next(parent for parent in path.parents if (parent / "conf.py").exists()) / "figures"
-    names = sorted(one.stem for one in folder.glob("*.py") if one.stem != "__init__")
-    return SimpleNamespace(**{name: import_module(f"figures.{name}") for name in names})
+from suffice.tour.chapters import figures
+from suffice.tour.page import STYLE, figure_of
+from suffice.tour.page_code import PageCode
 
 
 def page_code(env: Any) -> PageCode:
     """Return the code of the page that is being read."""
     pages = env.temp_data.setdefault("page_code", {})
     if env.docname not in pages:
-        pages[env.docname] = PageCode(Path(env.doc2path(env.docname)))
+        path = Path(env.doc2path(env.docname))
+        text = path.read_text(encoding="utf-8")
+        pages[env.docname] = PageCode(text, {"figures": figures()}, str(path))
     code: PageCode = pages[env.docname]
     return code
-
-
-def figure_of(thing: Any) -> Any:
-    """Return the figure of axes, of several axes, or itself."""
-    if hasattr(thing, "ravel"):
-        thing = thing.ravel()[0]
-    elif isinstance(thing, (list, tuple)):
-        thing = thing[0]
-    return getattr(thing, "figure", None) or thing
 
 
 class Picture(SphinxDirective):
