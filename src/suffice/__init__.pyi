@@ -12,11 +12,13 @@ from suffice import (
     persist,
     prior,
     scoring,
+    sources,
     table,
     tally,
     testing,
     text,
     threads,
+    validation,
 )
 from suffice.basis import (
     Fourier,
@@ -189,6 +191,7 @@ __all__ = [
     "prior",
     "rank_features",
     "scoring",
+    "sources",
     "searchlight",
     "select_features",
     "set_threads",
@@ -199,4 +202,5 @@ __all__ = [
     "testing",
     "text",
     "threads",
+    "validation",
 ]

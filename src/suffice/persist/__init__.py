@@ -1,6 +1,6 @@
 """Saved models: one file a model, which is checked before anything in it is used."""
 
-from suffice.persist.changing import change_model, previous_path, undo
+from suffice.persist.changing import change_model, previous_path, save_model, undo
 from suffice.persist.loading import describe, load
 from suffice.persist.provenance import Provenance
 from suffice.persist.saving import Savable
@@ -12,5 +12,6 @@ __all__ = [
     "describe",
     "load",
     "previous_path",
+    "save_model",
     "undo",
 ]

@@ -68,6 +68,19 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
     )
 
 
+def first_rows(source: Any, size: int) -> tuple[Any, int | None]:
+    """Return the first rows of a source as a pyarrow.Table, and how many it has, if it says so.
+
+    >>> import pyarrow as pa
+    >>> first_rows(pa.table({"age": [31, 47]}), 1)[0].to_pylist()
+    [{'age': 31}]
+    """
+    with open_source(source) as rows:
+        for unit in rows.units(rows.column_names):
+            return unit.table.slice(0, size), rows.rows
+        raise InputError(f"{rows.name} has no rows. Give some.")
+
+
 def _of_arrow(source: Any, kind: str) -> Source:
     """Return the source of a reader or a dataset of pyarrow."""
     if kind == "RecordBatchReader":
