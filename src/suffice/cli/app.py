@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple, TextIO
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
 import suffice
-from suffice.errors import SufficeError, without_credentials
+from suffice.errors import SufficeError, SufficeWarning, without_credentials
 
 # How a call ends (docs: commands).
 OK = 0
@@ -156,8 +156,8 @@ def main(args: Sequence[str] | None = None) -> int:
 def _run(args: list[str], debug: bool) -> int:
     """Run the program; write what went wrong, if anything did, to stderr."""
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
-        warnings.simplefilter("default")
+        warnings.showwarning = _new_warnings()
+        warnings.simplefilter("always")
         try:
             # Where the reader of our output has gone, typer raises SystemExit.
             code = int(app(args, prog_name="suffice", standalone_mode=False) or OK)
@@ -218,12 +218,14 @@ def _tell_usage(error: Any) -> str:
     return f"Error: {without_credentials(text)} See '{path} --help'."
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    typer.echo(f"Warning: {without_credentials(message)}", err=True)
+def _new_warnings() -> Callable[..., None]:
+    """Return what writes warnings to stderr, each text once. Those of other packages are theirs."""
+    seen: set[str] = set()
+
+    def write(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        line = f"Warning: {without_credentials(message)}"
+        if issubclass(category, SufficeWarning) and line not in seen:
+            seen.add(line)
+            typer.echo(line, err=True)
+
+    return write

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -22,7 +23,7 @@ from suffice.cli.options import (
     refuse_overwriting,
 )
 from suffice.cli.output import AsJson, busy, show, text
-from suffice.errors import InputError
+from suffice.errors import InputError, StaleCalibrationWarning
 
 
 def update(
@@ -90,6 +91,8 @@ def _learn(
         learn(rows.source, label, progress=note, **named)
 
     with busy(f"{'Forgetting' if forget else 'Learning'} {rows.name}") as note:
+        # What follows says so in the words of the command line.
+        warnings.simplefilter("ignore", StaleCalibrationWarning)
         told = None if forget else rows.name
         model = suffice.persist.change_model(path, change, source=told, final=forget)
     counts.append(float(model.tally_.weights.sum()))
@@ -98,10 +101,24 @@ def _learn(
         "source": rows.name,
         "rows_before": counts[0],
         "rows": counts[1],
+        "stale": _is_stale(model),
         "new_classes": [] if forget else model.new_classes_.tolist(),
         "previous": None if forget else suffice.persist.previous_path(path),
     }
     show(result, as_json, _draw_forgotten if forget else _draw_learned)
+
+
+def _is_stale(model: Any) -> bool:
+    """Say whether weights or calibration are those of other rows than were learned."""
+    if hasattr(model, "weights_stale_"):
+        return bool(model.weights_stale_)
+    return bool(getattr(model, "calibration_stale_", False))
+
+
+STALE = (
+    "What was fitted to rows (weights, calibration) is as before; 'suffice fit' on all rows fits "
+    "it again."
+)
 
 
 def _draw_learned(result: dict[str, Any]) -> Iterator[str]:
@@ -112,6 +129,8 @@ def _draw_learned(result: dict[str, Any]) -> Iterator[str]:
     )
     if result["new_classes"]:
         yield f"New classes: {', '.join(map(text, result['new_classes']))}."
+    if result["stale"]:
+        yield STALE
     yield f"To take it back: suffice undo {text(result['file'])}"
 
 
@@ -121,6 +140,8 @@ def _draw_forgotten(result: dict[str, Any]) -> Iterator[str]:
         f"Forgot {lost:,.10g} rows of {text(result['source'])}: {text(result['file'])} has "
         f"{result['rows']:,.10g} left."
     )
+    if result["stale"]:
+        yield STALE
     yield "This is final: no previous file is kept, and one that was there is deleted."
 
 
@@ -147,9 +168,9 @@ def merge(
     \b
     suffice merge berlin.suffice paris.suffice rome.suffice -o all.suffice
 
-    The result is the model of all rows together. The models must count the same things: fit one,
-    and the others with its families. Without -o the first file is changed, and its previous
-    version is kept for one 'suffice undo'.
+    The result is the model of all rows together. The models must count the same things: fit the
+    first, and the others with 'suffice fit --like FIRST'. Without -o the first file is changed,
+    and its previous version is kept for one 'suffice undo'.
     """
     if any(os.path.realpath(one) == os.path.realpath(model) for one in others):
         raise InputError(f"{model!r} would be merged with itself. Name other models.")
@@ -160,6 +181,7 @@ def merge(
         return first
 
     told = ", ".join(map(os.path.basename, others))
+    warnings.simplefilter("ignore", StaleCalibrationWarning)
     with busy("Merging"):
         if output is None:
             merged = suffice.persist.change_model(model, change, source=told)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -46,6 +47,14 @@ def fit(
     ] = None,
     ignore: Ignore = None,
     weight: Weight = None,
+    like: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Count what this model counts, so that the two can be merged.",
+            show_default=False,
+        ),
+    ] = None,
     force: Force = False,
     compare: Annotated[
         bool,
@@ -64,14 +73,17 @@ def fit(
     calibrated on held-out rows. A table with one column of texts gets a text model.
     """
     refuse_overwriting(output, force)
-    families = dict(_split_family(one) for one in family or [])
+    families: dict[Any, Any] = dict(_split_family(one) for one in family or [])
+    if like is not None:
+        families |= getattr(suffice.load(like), "families_", {})
     rows = read_rows(data)
     target = need_target(target, rows)
-    named = {"ignore": tuple(ignore or ()), "weight": weight}
+    named: dict[str, Any] = {"ignore": tuple(ignore or ()), "weight": weight}
     text_columns = texts or []
     if rows.columns:
         text_columns, named["ignore"] = ["text"], ("source", *(ignore or ()))
     with busy(f"Learning {rows.name}") as note:
+        warnings.filterwarnings("ignore", "Left out: ")  # what is printed says so of each column
         model = suffice.table.classifier_for(
             rows.source, target, families=families, text=text_columns, **named
         )
@@ -142,7 +154,8 @@ def _scores(found: Any) -> dict[str, float]:
 
 def _draw(result: dict[str, Any]) -> Iterator[Any]:
     rows = result["rows"]
-    yield f"Learned {rows:,.10g} rows of {text(result['source'])}. Target: {text(result['target'])}."
+    source, target = text(result["source"]), text(result["target"])
+    yield f"Learned {rows:,.10g} rows of {source}. Target: {target}."
     yield table(
         "",
         ("class", "rows", "share"),

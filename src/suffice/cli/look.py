@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -116,8 +117,8 @@ def _draw_model(result: dict[str, Any]) -> Iterator[Any]:
         )
     if "words" in result:
         yield f"{result['words']:,} words. Those that separate the classes most:"
-        cells = [(name, ", ".join(words)) for name, words in result["top_words"].items()]
-        yield table("", ("class", "words"), cells, left=2)
+        listed = [(name, ", ".join(words)) for name, words in result["top_words"].items()]
+        yield table("", ("class", "words"), listed, left=2)
     held_out = result.get("held_out")
     if held_out:
         scores = {"this model": held_out, "class shares": held_out["class_shares"]}
@@ -169,7 +170,8 @@ def _draw_difference(result: dict[str, Any]) -> Iterator[Any]:
         yield table("Columns, the largest change first", headings, cells, left=2)
     if "words" in result:
         words = result["words"]
-        yield f"Words only in {names[0]}: {words['only_first']:,}; only in {names[1]}: {words['only_second']:,}."
+        only = words["only_first"], words["only_second"]
+        yield f"Words only in {names[0]}: {only[0]:,}; only in {names[1]}: {only[1]:,}."
         if words["changed"]:
             cells = [(word, *map(_signed, pair)) for word, pair in words["changed"].items()]
             headings = ("word", *(f"log-ratio in {name}" for name in names))
@@ -223,5 +225,7 @@ def report(
     label = None if rows is None else choose_column("target", target, rows, known)
     source = None if rows is None else rows.source
     with busy("Writing the report"):
-        suffice.report.write_report(loaded, output, data=source, target=label, against=other)
+        import_module("suffice.report").write_report(
+            loaded, output, data=source, target=label, against=other
+        )
     show({"file": output}, as_json, lambda _: [f"Wrote {text(output)}. Open it in a browser."])

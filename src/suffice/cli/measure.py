@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Annotated, Any
 
@@ -23,6 +24,7 @@ from suffice.cli.options import (
     refuse_overwriting,
 )
 from suffice.cli.output import AsJson, busy, plus_minus, show, table, text
+from suffice.errors import SufficeWarning
 
 Loss = Annotated[
     str | None,
@@ -80,7 +82,7 @@ def draw_scores(result: dict[str, Any]) -> Iterator[Any]:
     """Draw an evaluation: summary, classes, confusion table, calibration, costs."""
     yield f"{result['rows']:,} rows of {text(result['source'])}"
     shares = result["class_shares"]
-    cells = [
+    cells: list[tuple[str, ...]] = [
         ("log-loss", plus_minus(result, "log_loss"), f"{shares['log_loss']:.4f}"),
         ("accuracy", plus_minus(result, "accuracy"), f"{shares['accuracy']:.4f}"),
         ("calibration error", f"{result['calibration_error']:.4f}", ""),
@@ -201,6 +203,8 @@ def compare(
     with busy(f"Comparing learning curves on {given.name}"):
         model = suffice.table.classifier_for(given.source, label, text=texts, **named)
         X, y, _ = suffice.engines.sample_of(model, given.source, label, rows, **named)
+        # Small samples lack values of many columns, which is no news in each of them.
+        warnings.simplefilter("ignore", SufficeWarning)
         found = suffice.lab.compare(
             model, "encoded", X, y, repeats=repeats, random_state=0, progress=False
         )

@@ -198,7 +198,8 @@ class JsonWriter(FileWriter):
 
     def __init__(self, file: Any) -> None:
         self._is_ours = isinstance(file, str)
-        self._stream = open(file, "wb") if self._is_ours else file  # closed by close()
+        # Closed by close().
+        self._stream = open(file, "wb") if self._is_ours else file  # noqa: SIM115
         self._folder = tempfile.TemporaryDirectory()
         self._part = os.path.join(self._folder.name, "part.jsonl")
         self._connection = open_duckdb()

@@ -52,7 +52,7 @@ def difference(
     found: dict[str, Any] = {
         "model": type(first).__name__,
         "rows": [float(one.tally_.weights.sum()) for one in (first, second)],
-        "classes": _pairs(*(_class_weights(one) for one in (first, second)), 0.0),
+        "classes": _pairs(_class_weights(first), _class_weights(second), 0.0),
         "settings": _changed(first.get_params(deep=False), second.get_params(deep=False)),
     }
     if hasattr(first, "choices_"):
@@ -82,9 +82,9 @@ def _changed(first: dict[str, Any], second: dict[str, Any]) -> dict[str, list[An
 
 def _columns(first: Any, second: Any) -> dict[str, dict[str, list[Any]]]:
     """Return family, weight and information of each column in both, the largest change first."""
-    families = _pairs(*(_families(one) for one in (first, second)), None)
-    information = _pairs(*(_information(one) for one in (first, second)), None)
-    weights = _pairs(*(_weights(one) for one in (first, second)), None)
+    families = _pairs(_families(first), _families(second), None)
+    information = _pairs(_information(first), _information(second), None)
+    weights = _pairs(_weights(first), _weights(second), None)
     found = {
         name: {
             "family": pair,
@@ -96,7 +96,7 @@ def _columns(first: Any, second: Any) -> dict[str, dict[str, list[Any]]]:
 
     def change(name: str) -> float:
         one, other = found[name]["mutual_information"]
-        return abs((one or 0.0) - (other or 0.0)) + (found[name]["family"][0] is None)
+        return abs(float(one or 0.0) - float(other or 0.0))
 
     return {name: found[name] for name in sorted(found, key=lambda name: -change(name))}
 

@@ -21,8 +21,8 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
     Parameters
     ----------
     source : path, pattern or folder; address of a table (`sqlite:shop.db?table=orders`); data
-        frame; pyarrow table, reader or dataset; anything with `__arrow_c_stream__`; DuckDB relation;
-        connection of DuckDB, DB-API or SQLAlchemy; Spark data frame or session
+        frame; pyarrow table, reader or dataset; anything with `__arrow_c_stream__`; DuckDB
+        relation; connection of DuckDB, DB-API or SQLAlchemy; Spark data frame or session
     table : name of a table of a connection; a tuple of names is one with its schema
     query : a SELECT, in place of a table
 

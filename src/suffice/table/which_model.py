@@ -15,7 +15,7 @@ def classifier_for(
     source: Any,
     target: str,
     *,
-    families: Mapping[str, str] | None = None,
+    families: Mapping[Any, Any] | None = None,
     text: Collection[str] = (),
     ignore: Collection[str] = (),
     weight: str | None = None,
@@ -28,7 +28,7 @@ def classifier_for(
     Parameters
     ----------
     source, target, ignore, weight : as in `fit_from`
-    families : mapping from columns to families, optional
+    families : mapping as GenerativeClassifier takes it, optional
     text : names of columns that have texts
 
     Examples
@@ -40,12 +40,15 @@ def classifier_for(
     """
     given = {**(families or {}), **dict.fromkeys(text, "text")}
     with open_source(source) as rows:
-        rows.check_columns([target, *ignore, *given, *([] if weight is None else [weight])])
+        named = [name for key in given for name in (key if isinstance(key, tuple) else (key,))]
+        rows.check_columns([target, *ignore, *named, *([] if weight is None else [weight])])
         names = [name for name in rows.column_names if name not in {target, weight, *ignore}]
-        named = rows.name
+        source_name = rows.name
     if not names:
-        raise InputError(f"{named} has no column beside the target. Give columns to learn from.")
-    twice = [name for name in given if name not in names]
+        raise InputError(
+            f"{source_name} has no column beside the target. Give columns to learn from."
+        )
+    twice = [name for name in named if name not in names]
     if twice:
         raise InputError(
             f"Column {twice[0]!r} has a family, and is the target, the weight or ignored. Name it "

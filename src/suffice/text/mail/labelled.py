@@ -58,7 +58,7 @@ def _begins_like_mail(file: Path) -> bool:
 def mail_table(
     path: str | os.PathLike[str], *, on_broken: Callable[[Broken], None] | None = None
 ) -> Any:
-    """Return the messages at a path as a pyarrow.Table with columns `folder`, `source`, `text`.
+    r"""Return the messages at a path as a pyarrow.Table with columns `folder`, `source`, `text`.
 
     The folder of a message, which is its label, is the entry of `path` that it is in: the name of
     a folder (a Maildir, or one of files), or that of an mbox without its ending. Messages that are
@@ -77,7 +77,7 @@ def mail_table(
     ...         Path(folder, label).mkdir()
     ...         _ = Path(folder, label, "1.eml").write_text(f"Subject: {word}")
     ...     mail_table(folder).select(["folder", "text"]).to_pylist()
-    [{'folder': 'ham', 'text': 'subject_lunch\\n'}, {'folder': 'spam', 'text': 'subject_offer\\n'}]
+    [{'folder': 'ham', 'text': 'subject_lunch\n'}, {'folder': 'spam', 'text': 'subject_offer\n'}]
     """
     import pyarrow as pa
 
