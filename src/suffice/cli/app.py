@@ -56,6 +56,7 @@ COMMANDS = {
     "cv": Entry("measure:cv", "Cross-validate in closed form, without refits.", COMPARE),
     "compare": Entry("measure:compare", "Compare learning curves on your data.", COMPARE),
     "report": Entry("look:report", "Write a report as one HTML file.", COMPARE),
+    "tour": Entry("tour:tour", "Write a chapter of the notes, computed now.", COMPARE),
 }
 
 

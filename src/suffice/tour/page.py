@@ -17,7 +17,7 @@ from suffice.tour.chapters import chapter_path, figures
 from suffice.tour.page_code import PageCode
 
 # What a figure is drawn with, here and on the documentation site.
-STYLE = {
+STYLE: Any = {
     "font.size": 9.0,
     "font.family": "DejaVu Sans",
     "svg.hashsalt": "suffice",
@@ -83,7 +83,8 @@ def _render(text: str, code: PageCode) -> str:
     reader.inline.ruler.before("escape", "formula", _read_formula)
     reader.inline.ruler.before("backticks", "value", _read_value)
     reader.block.ruler.before("fence", "formula_block", _read_formula_block)
-    reader.renderer.rules |= {
+    renderer: Any = reader.renderer
+    renderer.rules |= {
         "formula": _write_formula,
         "fence": partial(_write_fence, code=code, reader=reader),
         "value": partial(_write_value, code=code),
@@ -92,7 +93,7 @@ def _render(text: str, code: PageCode) -> str:
     tokens = reader.parse(text)
     _give_lines(tokens)
     with mpl.rc_context(STYLE):
-        return str(reader.renderer.render(tokens, reader.options, {}))
+        return str(renderer.render(tokens, reader.options, {}))
 
 
 def _give_lines(tokens: list[Any]) -> None:
@@ -229,7 +230,7 @@ def figure_of(drawn: Any) -> Any:
 def _figure(drawn: Any, content: str, reader: Any) -> str:
     """Return a drawing as SVG in the page, with its caption."""
     lines = content.splitlines()
-    given = dict(found.groups() for one in lines if (found := OPTION.match(one)))
+    given = {found[1]: found[2] for one in lines if (found := OPTION.match(one))}
     caption = " ".join(one for one in lines if not OPTION.match(one)).strip()
     with _closed_figures():
         file = io.StringIO()

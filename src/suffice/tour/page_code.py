@@ -17,7 +17,6 @@ from suffice.errors import InputError
 BLOCK = re.compile(r"^(`{3,})python\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 
 
-
 class Example(NamedTuple):
     """Code of a page and what it printed just now."""
 
