@@ -15,3 +15,9 @@ def shell() -> Any:
 
     with redirect_stdout(io.StringIO()):
         return gaussian_shell.draw_lengths(np.random.default_rng(6))
+
+
+def titled(ax: Any, title: str) -> Any:
+    """Return axes with a title that states the point."""
+    ax.set_title(title, loc="left", fontsize="medium")
+    return ax
