@@ -234,8 +234,16 @@ def draw_ellipses(
         shade = 1.0 - 0.6 * number / max(len(ordered) - 1, 1)
         for which, outline in enumerate(outlines[level].reshape(-1, *outlines[level].shape[-2:])):
             label = f"{100 * level:g} %" if which == 0 else None
-            ax.plot(*outline.T, color="C0", alpha=shade, zorder=2, label=label)
-    ax.plot(*centres.reshape(-1, 2).T, "+", color="C3", markersize=9, zorder=3, label="mean")
+            ax.plot(*outline.T, color=FOR, alpha=shade, zorder=2, label=label)
+    ax.plot(
+        *centres.reshape(-1, 2).T,
+        "+",
+        color=AGAINST,
+        markersize=9,
+        markeredgewidth=2,
+        zorder=3,
+        label="mean",
+    )
     first, second = ("feature 0", "feature 1") if names is None else names
     ax.set_xlabel(first)
     ax.set_ylabel(second)
