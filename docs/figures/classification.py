@@ -9,7 +9,7 @@ import numpy as np
 
 from suffice.display.plots import AGAINST, FOR, INK, axes_or_new
 from suffice.prior import Beta
-from suffice.scoring import log_odds, sigmoid, softmax
+from suffice.scoring import log_odds, sigmoid
 
 THIRD = "#8a8a8a"
 
@@ -58,30 +58,6 @@ def sigmoid_and_log_odds() -> Any:
     right.set_title("... and log-odds map it back", loc="left", fontsize="medium")
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def softmax_lines(weights: Any, biases: Any) -> Any:
-    """Draw scores of three classes along a line, and their softmax at three temperatures."""
-    ax = axes_or_new()
-    figure = ax.figure
-    figure.clear()
-    figure.set_size_inches(8.6, 3.0)
-    axes = figure.subplots(1, 3)
-    x = np.linspace(-4, 4, 300)
-    scores = np.outer(x, weights) + biases
-    for which, colour in enumerate((AGAINST, THIRD, FOR)):
-        axes[0].plot(x, scores[:, which], color=colour, lw=1.8, label=f"class {which}")
-        axes[1].plot(x, softmax(scores)[:, which], color=colour, lw=1.8)
-        axes[2].plot(x, softmax(8 * scores)[:, which], color=colour, lw=1.8)
-    axes[0].set_title("linear scores", loc="left", fontsize="medium")
-    axes[1].set_title("their softmax", loc="left", fontsize="medium")
-    axes[2].set_title("of scores 8 times as large: almost a max", loc="left", fontsize="medium")
-    axes[0].legend(frameon=False, fontsize="small")
-    for ax in axes:
-        ax.set_xlabel("x")
-        ax.spines[["top", "right"]].set_visible(False)
-    axes[1].set_ylabel("probability")
     return figure
 
 

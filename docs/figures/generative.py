@@ -9,7 +9,6 @@ import numpy as np
 from scipy.stats import norm
 
 from suffice.display.plots import AGAINST, FOR, INK, axes_or_new
-from suffice.lab import plot_regions
 
 
 def bells(means: Sequence[float], deviations: Sequence[float], shares: Sequence[float]) -> Any:
@@ -46,28 +45,11 @@ def bells(means: Sequence[float], deviations: Sequence[float], shares: Sequence[
         loc="left",
         fontsize="medium",
     )
-    top.set(ylabel="density × share", yticks=[])
+    top.set(ylabel="density times share", yticks=[])
     bottom.set(xlabel="x", ylabel="p(1 | x)", ylim=(-0.03, 1.03))
     top.legend(frameon=False, fontsize="small")
     for ax in (top, bottom):
         ax.spines[["top", "right"]].set_visible(False)
-    return figure
-
-
-def regions(models: dict[str, Any], X: Any, y: Any) -> Any:
-    """Draw the decision regions of several models on the same rows."""
-    ax = axes_or_new()
-    figure = ax.figure
-    figure.clear()
-    figure.set_size_inches(3.4 * len(models), 3.6)
-    axes = figure.subplots(1, len(models), sharex=True, sharey=True)
-    for ax, (name, model) in zip(axes, models.items(), strict=True):
-        plot_regions(model, X, y, title=name, ax=ax)
-        if ax is not axes[0]:
-            ax.set_ylabel("")
-    # Each panel brings the same legend: one is enough.
-    for legend in figure.legends[1:]:
-        legend.remove()
     return figure
 
 

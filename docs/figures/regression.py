@@ -123,7 +123,7 @@ def fits(models: dict[str, Any], x: Any, y: Any) -> Any:
 
 
 def directions(learned: Any, truth: Any, rows: Any, y: Any) -> Any:
-    """Draw rows coloured by their target, and the learned direction of a hinge beside the true one."""
+    """Draw rows coloured by their target, and the learned direction beside the true one."""
     ax = axes_or_new()
     ax.figure.set_size_inches(5.4, 4.0)
     dots = ax.scatter(*rows.T, c=y, s=10, cmap="cividis")
