@@ -11,7 +11,7 @@ from suffice.gaussian import MultivariateNormal
 
 
 def slices(pair: MultivariateNormal, values: tuple[float, ...]) -> Any:
-    """Draw a normal of two features, the marginal of the second, and conditionals given the first."""
+    """Draw two normal features, the marginal of the second, and conditionals given the first."""
     ax = axes_or_new()
     figure = ax.figure
     figure.clear()
@@ -48,7 +48,7 @@ def slices(pair: MultivariateNormal, values: tuple[float, ...]) -> Any:
     left.set(xlabel=names[0], ylabel=names[1])
     left.set_title("Cut the ellipse ...", loc="left", fontsize="medium")
     right.set(xlabel="density")
-    right.set_title("... and the slice is narrower than the shadow", loc="left", fontsize="medium")
+    right.set_title("... a slice is narrower", loc="left", fontsize="medium")
     right.legend(frameon=False, fontsize="small")
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)

@@ -24,7 +24,7 @@ def mean_shrinks(prior: Any, rows: Any, numbers: Sequence[int], truth: Any) -> A
         colour = AGAINST if n == 0 else FOR
         ax.plot(*normal.ellipse(0.9).T, color=colour, alpha=shade, lw=1.7, label=name)
     ax.plot(*truth, "+", color=INK, ms=10, mew=2, label="true mean")
-    ax.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
+    ax.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal", xlim=(-4, 8.5), ylim=(-7.5, 4.5))
     ax.set_title("90 % ellipses of the mean shrink with the rows", loc="left", fontsize="medium")
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     ax.spines[["top", "right"]].set_visible(False)
