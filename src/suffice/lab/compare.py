@@ -35,7 +35,7 @@ class Crossing:
     The mean curves cross, in the sense of Ng and Jordan, if the generative model is ahead at more
     of the sizes before some m than it is behind, and the discriminative one is ahead at every size
     after it. `certainty` is the posterior probability that the curves of all possible splits cross,
-    given the repeats that were drawn (docs: mathematics, section 8). It is about splits: the rows
+    given the repeats that were drawn (docs: lab). It is about splits: the rows
     are the same in all.
 
     Parameters
@@ -117,7 +117,7 @@ def draw_means(differences: Floats, draws: int, rng: np.random.Generator) -> Flo
 
     At each size it is Student's t of n - 1 degrees of freedom about the mean of n repeats, as under
     the reference prior; sizes are as correlated as the repeats are. A bootstrap of few repeats is
-    too narrow, by (n - 1) / n and by the tails of the t (docs: mathematics, section 8).
+    too narrow, by (n - 1) / n and by the tails of the t (docs: lab).
 
     Parameters
     ----------
@@ -313,7 +313,7 @@ def compare(
     In each repeat a part of every class is set aside to test both models on; the rest, in random
     order, is learned: the generative model only counts the rows that are new at a size, and the
     logistic regression starts from its last weights. The first rows of the order hold each class
-    once (docs: mathematics, section 8).
+    once (docs: lab).
 
     Parameters
     ----------
