@@ -177,7 +177,7 @@ def draw_curves(
             edge = {"color": COLOURS[which], "ms": 5, "ls": "", "mfc": "none", "clip_on": False}
             ax.plot(sizes[beyond] * apart[which], np.full(beyond.sum(), top), "^", **edge)
     ax.minorticks_off()
-    ax.set(xlabel="training rows, m", ylabel=label)
+    ax.set(xlabel="training rows, m (bars: 2 standard errors)", ylabel=label)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(handles=handles, fontsize="small", frameon=False)
     return ax
