@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from suffice.basis import Hinge, Polynomial, Radial
-from suffice.display.plots import axes_or_new, save_figure
+from suffice.display.plots import AGAINST, FOR, axes_or_new, save_figure
 from suffice.linear_model import BayesianLinearRegression
 
 Array = NDArray[np.float64]
@@ -43,10 +43,10 @@ def draw_fit(model: Pipeline, x: Array, y: Array, title: str, ax: Any = None) ->
     grid = np.linspace(-1, 1, 300)[:, None]
     phi, regression = model[:-1].transform(grid), model[-1]
     lower, upper = regression.interval(phi, 0.9)
-    ax.fill_between(grid[:, 0], lower, upper, color="tab:blue", alpha=0.2, label="90 % of points")
-    ax.plot(grid[:, 0], regression.predict(phi), color="tab:blue", label="expected")
+    ax.fill_between(grid[:, 0], lower, upper, color=FOR, alpha=0.2, label="90 % of points")
+    ax.plot(grid[:, 0], regression.predict(phi), color=FOR, label="expected")
     ax.plot(grid[:, 0], curve(grid[:, 0]), color="0.3", linewidth=0.9, label="the curve")
-    ax.plot(x[:, 0], y, ".", color="tab:orange", markersize=5, label="rows")
+    ax.plot(x[:, 0], y, ".", color=AGAINST, markersize=5, label="rows")
     ax.set(xlabel="x", ylabel="y", ylim=(-3, 3))
     ax.legend(frameon=False, ncols=2, loc="upper left")
     ax.set_title(title, loc="left", fontsize="medium")
@@ -73,7 +73,7 @@ def main(folder: Path) -> None:
         print(f"{name:<22}{regression.log_evidence_:>14.2f}{density:>18.3f}{noise:>10.3f}")
     best = max(models, key=lambda name: models[name][-1].log_evidence_)
     model = models[best]
-    title = f"{best}, 60 rows up to 0.4"
+    title = f"{best}, 60 rows up to 0.4: beyond them the band widens"
     save_figure(draw_fit(model, x, y, title), title, folder / "regression_few_rows.png")
 
     x_more, y_more = points(rng, 40, 0.4, 1.0)
@@ -83,7 +83,7 @@ def main(folder: Path) -> None:
     apart = np.abs(model[-1].coef_ - refitted[-1].coef_).max()
     print(f"\n40 rows more: coefficients differ by {apart:.0e} from one fit on all rows")
     rows = np.concatenate([x, x_more]), np.concatenate([y, y_more])
-    title = f"{best}, 40 rows more"
+    title = f"{best}: 40 rows more narrow the band where they lie"
     save_figure(draw_fit(model, *rows, title), title, folder / "regression_more_rows.png")
     loo = model[-1].leave_one_out(model[:-1].transform(rows[0]), rows[1])
     print(f"Leave-one-out root mean square error {loo.root_mean_square:.3f}")

@@ -30,9 +30,13 @@ def inference(flips: np.ndarray, folder: Path) -> None:
         weights = biases.posterior(flips[:flipped]).weights
         shown = ", ".join(f"{p:g}: {w:.3f}" for p, w in zip(biases.points, weights, strict=True))
         print(f"  after {flipped} flips  {shown}")
-    save_figure(
-        biases.plot(flips), f"Three possible biases, {FLIPS} flips", folder / "coins_biases.png"
+    weights = biases.posterior(flips).weights
+    likely = int(weights.argmax())
+    title = (
+        f"{FLIPS} flips raise the bias {biases.points[likely]:g} from {biases.weights[likely]:g} "
+        f"to {weights[likely]:.2f}"
     )
+    save_figure(biases.plot(flips), title, folder / "coins_biases.png")
 
     print("\nA prior worth ten flips, half of them heads: Beta(5, 5)")
     ten = Beta(successes=5, failures=5)
@@ -41,9 +45,8 @@ def inference(flips: np.ndarray, folder: Path) -> None:
     lower, upper = posterior.interval(0.95)
     print(f"  95 % interval from {lower:.3f} to {upper:.3f}")
     print(f"  the next flip is heads with probability {posterior.predictive().mean():.3f}")
-    save_figure(
-        ten.plot(flips), f"A prior worth ten flips, {FLIPS} flips", folder / "coins_beta.png"
-    )
+    title = f"A prior worth ten flips draws the mean of {FLIPS} flips a little to the half"
+    save_figure(ten.plot(flips), title, folder / "coins_beta.png")
 
     fair = PointMasses(points=[0.5], weights=[1.0])
     factor = fair.bayes_factor(Beta(successes=1, failures=1), flips)

@@ -82,8 +82,9 @@ def draw_ratios(ratios: list[tuple[float, float]]) -> Any:
     curve = [efficiency(distance) for distance in grid]
     ax.plot(grid, curve, color="#1f5a99", label="Efron: many rows and columns")
     values, bars = np.array(ratios).T
+    label = f"{ROWS} rows, {COLUMNS} columns (bars: 2 standard errors)"
     simulated = {"fmt": "s", "color": "#d9822b", "capsize": 3, "ms": 5}
-    ax.errorbar(DISTANCES, values, bars, label=f"{ROWS} rows, {COLUMNS} columns", **simulated)
+    ax.errorbar(DISTANCES, values, bars, label=label, **simulated)
     ax.axhline(1.0, color="0.6", lw=0.8)
     ax.annotate(
         f"{efficiency(3.0):.2f}", (3.0, efficiency(3.0)), (6, 6), textcoords="offset points"

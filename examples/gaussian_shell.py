@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.display.plots import axes_or_new, save_figure
+from suffice.display.functions import LINES
+from suffice.display.plots import CLASS_COLOURS, axes_or_new, save_figure
 from suffice.gaussian import MultivariateNormal
 
 DIMENSIONS = (1, 2, 10, 100, 1000)
@@ -23,7 +24,7 @@ def draw_lengths(rng: np.random.Generator) -> Any:
     ax = axes_or_new()
     print(f"Squared lengths of {DRAWS:,} draws of N(0, I/D), and their standard errors")
     print(f"{'D':>6}{'mean':>18}{'variance':>22}{'2/D':>10}{'smallest length':>17}")
-    for d in DIMENSIONS:
+    for number, d in enumerate(DIMENSIONS):
         shell = MultivariateNormal.from_diagonal(np.zeros(d), np.full(d, 1 / d))
         squares = np.square(shell.sample(rng, DRAWS)).sum(axis=1)
         deviations = np.square(squares - squares.mean())
@@ -38,6 +39,8 @@ def draw_lengths(rng: np.random.Generator) -> Any:
             density=True,
             histtype="step",
             linewidth=1.3,
+            color=CLASS_COLOURS[number],
+            linestyle=LINES[number],
             label=f"D = {d}",
         )
     ax.set(xlabel="length of a draw", ylabel="density", xlim=(0, 2.5), yscale="log")

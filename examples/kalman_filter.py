@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.display.plots import axes_or_new, save_figure
+from suffice.display.plots import AGAINST, FOR, axes_or_new, save_figure
 from suffice.gaussian import LinearGaussian, MultivariateNormal
 
 Array = NDArray[np.float64]
@@ -114,14 +114,15 @@ def draw_track(track: Track, posteriors: list[MultivariateNormal]) -> Any:
     ax = axes_or_new()
     means = np.array([state.mean for state in posteriors])
     ax.plot(*track.states[:, :2].T, color="0.3", linewidth=1.2, label="true track")
-    ax.plot(*track.sightings.T, ".", color="tab:orange", markersize=5, label="sightings")
-    ax.plot(*means[:, :2].T, color="tab:blue", linewidth=1.5, label="filtered")
+    ax.plot(*track.sightings.T, ".", color=AGAINST, markersize=5, label="sightings")
+    ax.plot(*means[:, :2].T, color=FOR, linewidth=1.5, label="filtered")
     for state in posteriors[::4]:
         ellipse = state.marginal(["east", "north"]).ellipse(0.9)
-        ax.plot(*ellipse.T, color="tab:blue", linewidth=0.6, alpha=0.7)
+        ax.plot(*ellipse.T, color=FOR, linewidth=0.6, alpha=0.7)
     ax.set(xlabel="east", ylabel="north", aspect="equal")
     ax.legend(frameon=False)
-    ax.set_title("A moving object, filtered; ellipses hold 90 %", loc="left", fontsize="medium")
+    title = "The filter follows the true track through noisy sightings; ellipses hold 90 %"
+    ax.set_title(title, loc="left", fontsize="medium")
     return ax
 
 
@@ -134,13 +135,13 @@ def draw_cone(
     ahead = np.array([place.mean for place in cone])
     for place in cone:
         outline = place.ellipse(LEVEL)
-        ax.fill(*outline.T, color="#1f5a99", alpha=0.06, lw=0)
+        ax.fill(*outline.T, color=FOR, alpha=0.06, lw=0)
     for place in cone[4::5]:
-        ax.plot(*place.ellipse(LEVEL).T, color="#1f5a99", lw=0.8)
-    ax.plot(*np.vstack([past[-1:], ahead]).T, "--", color="#1f5a99", lw=1.5, label="forecast")
-    ax.plot(*past[-15:].T, color="#1f5a99", lw=1.5, label="filtered")
+        ax.plot(*place.ellipse(LEVEL).T, color=FOR, lw=0.8)
+    ax.plot(*np.vstack([past[-1:], ahead]).T, "--", color=FOR, lw=1.5, label="forecast")
+    ax.plot(*past[-15:].T, color=FOR, lw=1.5, label="filtered")
     seen = track.sightings[STEPS - 15 : STEPS]
-    ax.plot(*seen.T, ".", color="#d9822b", markersize=5, label="sightings")
+    ax.plot(*seen.T, ".", color=AGAINST, markersize=5, label="sightings")
     future = track.states[STEPS - 1 :, :2]
     ax.plot(*future.T, color="0.3", lw=1.2, label="where it went")
     ax.set(xlabel="east", ylabel="north", aspect="equal")

@@ -84,7 +84,7 @@ def draw_errors(found: dict[str, Array]) -> Any:
     ax.set_xscale("log", base=2)
     ax.set_xticks(SIZES, labels=[str(size) for size in SIZES])
     ax.minorticks_off()
-    ax.set(xlabel="training rows", ylabel="error", ylim=(0, None))
+    ax.set(xlabel="training rows (bars: 2 standard errors)", ylabel="error", ylim=(0, None))
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False, fontsize="small")
     title = "Log-normal columns: cutting them into bins beats Gaussian discriminants"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import suffice
-from suffice.display.plots import axes_or_new, save_figure
+from suffice.display.plots import FOR, axes_or_new, save_figure
 from suffice.errors import StaleCalibrationWarning
 
 COMMON = "the and you for with this that from have will are not but can all"
@@ -74,7 +74,8 @@ def main(folder: Path) -> None:
     reasons = model.explain(message, "spam")
     print(f"\nwhy {message!r} is spam:\n{reasons}")
     ax = reasons.plot()
-    save_figure(ax, "Why a message is spam", folder / "spam_reasons.png")
+    title = f"Why {message!r} is spam with probability {reasons.probability:.2f}"
+    save_figure(ax, title, folder / "spam_reasons.png")
 
     folder.mkdir(parents=True, exist_ok=True)
     model.save(folder / "filter.safetensors", source="made-up messages")
@@ -89,9 +90,10 @@ def main(folder: Path) -> None:
     print(f"its words are those of a filter that never learned the corrections: {same}")
 
     ax = axes_or_new()
-    ax.plot(rounds, shares, marker="o", color="tab:blue")
+    ax.plot(rounds, shares, marker="o", color=FOR)
     ax.set(xlabel="corrections learned", ylabel="share of new spam caught", ylim=(0, 1.05))
-    save_figure(ax, "Spam changes its words", folder / "spam_caught.png")
+    title = f"200 corrections bring back the spam that changed its words: {shares[-1]:.0%} caught"
+    save_figure(ax, title, folder / "spam_caught.png")
 
 
 if __name__ == "__main__":

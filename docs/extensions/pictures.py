@@ -109,9 +109,19 @@ class Value(SphinxRole):
         return [nodes.inline("", str(value), classes=["value"])], []
 
 
+def trim_blocks(app: Sphinx, doctree: nodes.document) -> None:
+    """Take away the empty line that ends the output of a block's last example."""
+    for block in doctree.findall(nodes.literal_block):
+        text = block.astext().rstrip("\n")
+        block.rawsource = text
+        block.children = []
+        block += nodes.Text(text)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register directive and role."""
     app.add_directive("picture", Picture)
     app.add_directive("computed", Computed)
     app.add_role("value", Value())
+    app.connect("doctree-read", trim_blocks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -31,7 +31,8 @@ def setting() -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{1e6 * value:.0f} µs" if value < 0.001 else f"{value:.3f} s"
+    # The number and its unit stay in one line of a narrow column.
+    return f"{1e6 * value:.0f}\u00a0µs" if value < 0.001 else f"{value:.3f}\u00a0s"
 
 
 def races() -> list[dict[str, Any]]:
@@ -54,6 +55,12 @@ def speed_table() -> str:
     return "\n".join(lines)
 
 
+def _name(one: dict[str, Any]) -> str:
+    """Return the work, with the peer's solver where there are several."""
+    _, _, solver = one["peer"].partition(", ")
+    return f"{one['work']}, against {solver}" if solver else str(one["work"])
+
+
 def speed() -> Any:
     """Draw the ratios of the timings against scikit-learn, largest first."""
     rows = [
@@ -69,7 +76,10 @@ def speed() -> Any:
     ax.barh(places, ratios, height=0.7, color=[FOR if r >= 1 else AGAINST for r in ratios])
     ax.axvline(1.0, color=INK, lw=0.8)
     ax.set_xscale("log")
-    ax.set_yticks(places, labels=[one["work"] for one in rows], fontsize="small")
+    ticks = (1, 2, 5, 10, 20, 50, 100)
+    ax.set_xticks(ticks, labels=[str(tick) for tick in ticks])
+    ax.minorticks_off()
+    ax.set_yticks(places, labels=[_name(one) for one in rows], fontsize="small")
     ax.set(xlabel="times as fast as scikit-learn (logarithmic)", ylim=(0.6 - len(rows), 0.6))
     for place, ratio in zip(places, ratios, strict=True):
         ax.annotate(

@@ -6,43 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from suffice.display.plots import AGAINST, FOR, INK, axes_or_new, panels
+from suffice.display.plots import AGAINST, FOR, INK, axes_or_new
 from suffice.prior import Bernoulli, Beta
-
-# What each pair of pseudocounts says about a coin that nobody has seen.
-SHAPES = (
-    (1.0, 1.0, "nothing is known"),
-    (0.5, 0.5, "biased, either way"),
-    (5.0, 5.0, "about fair"),
-    (30.0, 30.0, "fair, quite surely"),
-    (8.0, 2.0, "mostly heads"),
-    (1.0, 0.4, "heads, almost surely"),
-    (0.4, 1.0, "tails, almost surely"),
-    (2.0, 8.0, "mostly tails"),
-)
-HIGHEST = 6.5
-
-
-def beta_shapes() -> Any:
-    """Draw Beta densities of eight pairs of pseudocounts."""
-    figure, axes = panels(len(SHAPES))
-    at = np.linspace(0.002, 0.998, 499)
-    for ax, (heads, tails, words) in zip(axes, SHAPES, strict=True):
-        density = np.exp(Beta(successes=heads, failures=tails).log_density(at))
-        ax.plot(at, np.minimum(density, 2 * HIGHEST), color=FOR, lw=1.8)
-        ax.fill_between(at, np.minimum(density, 2 * HIGHEST), color=FOR, alpha=0.15, lw=0)
-        ax.set_title(f"{heads:g} heads, {tails:g} tails: {words}", loc="left", fontsize="small")
-        ax.set(xlim=(0, 1), ylim=(0, HIGHEST), xticks=(0, 0.5, 1))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize="small")
-    for ax in axes[4:]:
-        ax.set_xlabel("probability of heads")
-    for ax in axes[::4]:
-        ax.set_ylabel("density")
-    figure.suptitle(
-        "A Beta can be flat, balanced, skewed, or infinite at an end", fontsize="medium"
-    )
-    return figure
 
 
 def bets(bias: float) -> Any:

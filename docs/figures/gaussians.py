@@ -6,45 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from suffice.display.plots import AGAINST, FOR, INK, axes_or_new, panels
+from suffice.display.plots import AGAINST, FOR, INK, axes_or_new
 from suffice.gaussian import MultivariateNormal
-
-CORRELATIONS = (-0.9, -0.5, 0.0, 0.4, 0.7, 0.95)
-REACH = 3.4
-
-
-def contours() -> Any:
-    """Draw contours of two standard normals by their correlation, with draws."""
-    figure, axes = panels(len(CORRELATIONS))
-    rng = np.random.default_rng(2)
-    # Three panels a row are easier to compare than four and two.
-    figure.clear()
-    figure.set_size_inches(8.2, 5.6)
-    axes = figure.subplots(2, 3, sharex=True, sharey=True).ravel()
-    for ax, rho in zip(axes, CORRELATIONS, strict=True):
-        pair = MultivariateNormal([0.0, 0.0], [[1.0, rho], [rho, 1.0]])
-        ax.plot(*pair.sample(rng, 250).T, ".", color="0.65", ms=2.5, zorder=1)
-        for level, width in ((0.5, 2.0), (0.9, 1.5), (0.99, 1.0)):
-            ax.plot(*pair.ellipse(level).T, color=FOR, lw=width, zorder=2)
-        directions, lengths = pair.axes()
-        for along, length, colour in zip(directions.T, lengths, (AGAINST, INK), strict=True):
-            ax.plot(*np.stack([-length * along, length * along]).T, color=colour, lw=1.6, zorder=3)
-        ax.set(aspect="equal", xlim=(-REACH, REACH), ylim=(-REACH, REACH))
-        ax.set_title(
-            f"ρ = {rho:g}: lengths {lengths[0]:.2f}, {lengths[1]:.2f}", loc="left", fontsize="small"
-        )
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.tick_params(labelsize="small")
-    for ax in axes[3:]:
-        ax.set_xlabel("$x_1$")
-    for ax in axes[::3]:
-        ax.set_ylabel("$x_2$")
-    figure.suptitle("Correlation stretches one axis and shortens the other", fontsize="medium")
-    return figure
 
 
 def slices(pair: MultivariateNormal, values: tuple[float, ...]) -> Any:
-    """Draw a bivariate normal, the marginal of its second feature and conditionals given the first."""
+    """Draw two normal features, the marginal of the second, and conditionals given the first."""
     ax = axes_or_new()
     figure = ax.figure
     figure.clear()
@@ -52,7 +19,7 @@ def slices(pair: MultivariateNormal, values: tuple[float, ...]) -> Any:
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(1.5, 1))
     for level in (0.5, 0.9, 0.99):
         left.plot(*pair.ellipse(level).T, color="0.6", lw=1.0)
-    names = pair.names
+    names = pair.names or ("x", "y")
     where = np.linspace(
         pair.mean[1] - 4 * pair.covariance[1, 1] ** 0.5,
         pair.mean[1] + 4 * pair.covariance[1, 1] ** 0.5,
@@ -81,7 +48,7 @@ def slices(pair: MultivariateNormal, values: tuple[float, ...]) -> Any:
     left.set(xlabel=names[0], ylabel=names[1])
     left.set_title("Cut the ellipse ...", loc="left", fontsize="medium")
     right.set(xlabel="density")
-    right.set_title("... and the slice is narrower than the shadow", loc="left", fontsize="medium")
+    right.set_title("... a slice is narrower", loc="left", fontsize="medium")
     right.legend(frameon=False, fontsize="small")
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)

@@ -45,7 +45,7 @@ def bells(means: Sequence[float], deviations: Sequence[float], shares: Sequence[
         loc="left",
         fontsize="medium",
     )
-    top.set(ylabel="density × share", yticks=[])
+    top.set(ylabel="density times share", yticks=[])
     bottom.set(xlabel="x", ylabel="p(1 | x)", ylim=(-0.03, 1.03))
     top.legend(frameon=False, fontsize="small")
     for ax in (top, bottom):

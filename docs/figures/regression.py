@@ -24,7 +24,7 @@ def mean_shrinks(prior: Any, rows: Any, numbers: Sequence[int], truth: Any) -> A
         colour = AGAINST if n == 0 else FOR
         ax.plot(*normal.ellipse(0.9).T, color=colour, alpha=shade, lw=1.7, label=name)
     ax.plot(*truth, "+", color=INK, ms=10, mew=2, label="true mean")
-    ax.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal")
+    ax.set(xlabel="$x_1$", ylabel="$x_2$", aspect="equal", xlim=(-4, 8.5), ylim=(-7.5, 4.5))
     ax.set_title("90 % ellipses of the mean shrink with the rows", loc="left", fontsize="medium")
     ax.legend(frameon=False, fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     ax.spines[["top", "right"]].set_visible(False)
@@ -123,7 +123,7 @@ def fits(models: dict[str, Any], x: Any, y: Any) -> Any:
 
 
 def directions(learned: Any, truth: Any, rows: Any, y: Any) -> Any:
-    """Draw rows coloured by their target, and the learned direction of a hinge beside the true one."""
+    """Draw rows coloured by their target, and the learned direction beside the true one."""
     ax = axes_or_new()
     ax.figure.set_size_inches(5.4, 4.0)
     dots = ax.scatter(*rows.T, c=y, s=10, cmap="cividis")

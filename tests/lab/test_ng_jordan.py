@@ -54,11 +54,14 @@ def test_the_table_shows_the_errors_that_were_measured():
         assert cells[0] == f"{data.name} ({data.kind})"
         at = comparison.sizes.tolist().index(10)
         both = comparison.errors.mean(axis=1)
-        assert cells[5] == f"{both[0, at]:.3f} / {both[1, at]:.3f}"
+        assert cells[5] == " / ".join(f"{mean:.3f}" for mean in both[:, at])
         last = int(comparison.sizes[-1])
-        assert cells[-3] == f"{both[0, -1]:.3f} / {both[1, -1]:.3f} (m = {last})"
+        end = " / ".join(f"{mean:.3f}" for mean in both[:, -1])
+        assert cells[-3] == f"{end} (m = {last})"
+        assert comparison.names[2] == f"{comparison.names[0]}, integrated"
         assert (cells[-2] == "no") == (not crossing.crosses)
-    assert "GaussianNB or CategoricalNB / LogisticRegression, means of 2 splits" in lines[-1]
+    assert "GaussianNB or CategoricalNB / LogisticRegression / GaussianNB, integrated" in lines[-1]
+    assert "means of 2 splits" in lines[-1]
 
 
 @pytest.mark.slow

@@ -123,7 +123,12 @@ def test_every_parameter_is_documented_on_a_page_of_its_estimator(estimator):
     assert not missing
 
 
-@pytest.mark.parametrize("page", PAGES, **by_place)
+def with_marks(page):
+    """Return a page as a case: chapters of the notes simulate, and take seconds."""
+    return pytest.param(page, marks=pytest.mark.slow if page.parent.name == "notes" else ())
+
+
+@pytest.mark.parametrize("page", map(with_marks, PAGES), **by_place)
 def test_the_examples_on_a_page_run(page):
     blocks = EXAMPLES.findall(text(page))
     assert all(">>>" in block for block in blocks), "A Python block without an example to run."

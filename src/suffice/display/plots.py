@@ -22,10 +22,10 @@ CLASS_MARKS = ("o", "s", "^", "D", "v", "P", "X")
 # Inches of a bar and of what stands above and below, and letters of a name that are shown.
 BAR_INCHES, FRAME_INCHES = 0.26, 1.1
 MAX_LETTERS = 40
-# Of two curves: generative and discriminative.
-COLOURS = (FOR, AGAINST)
-DASHES: tuple[Any, ...] = ("-", (0, (5, 2)))
-MARKS = ("o", "s")
+# Of curves: generative, discriminative, and a third.
+COLOURS = (FOR, AGAINST, "#009e73")
+DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.2)))
+MARKS = ("o", "s", "^")
 # Losses that differ by more than this factor are shown on a logarithmic scale.
 WIDE = 100.0
 # Panels side by side, and the inches of one.
@@ -132,21 +132,27 @@ def draw_curves(
     label: str,
     *,
     crossing: float = np.nan,
+    top: float = np.inf,
     ax: Any = None,
 ) -> Any:
-    """Draw mean scores (2, m) with two standard errors (2, m) either way; return the axes.
+    """Draw mean scores (K, m) with two standard errors (K, m) either way; return the axes.
 
     Parameters
     ----------
     sizes : (m,)
-    means, errors : (2, m)
-    names : two names
+    means, errors : (K, m)
+    names : K names, up to three
     label : of the scores
     crossing : float
         The size at which the curves cross, marked by a dotted line; NaN if they do not.
+    top : float
+        Scores above it are marked by triangles at the top.
     ax : matplotlib axes, optional
     """
     ax = axes_or_new(ax)
+    high = ~(means <= top)
+    top = top if high.any() else np.inf
+    means, errors = np.where(high, np.nan, means), np.where(high, np.nan, errors)
     for which, name in enumerate(names):
         how = {"color": COLOURS[which], "ls": DASHES[which], "marker": MARKS[which]}
         bars = {"elinewidth": 0.8, "capsize": 1.5, "ms": 3, "lw": 1.4}
@@ -163,8 +169,15 @@ def draw_curves(
         ax.set_yscale("log")
     elif ax.get_ylim()[0] < 0:
         ax.set_ylim(bottom=0.0)
+    if np.isfinite(top):
+        ax.set_ylim(top=1.08 * top)
+        # Beside each other, so that none hides another.
+        apart = 1.05 ** (np.arange(len(names)) - (len(names) - 1) / 2)
+        for which, beyond in enumerate(high):
+            edge = {"color": COLOURS[which], "ms": 5, "ls": "", "mfc": "none", "clip_on": False}
+            ax.plot(sizes[beyond] * apart[which], np.full(beyond.sum(), top), "^", **edge)
     ax.minorticks_off()
-    ax.set(xlabel="training rows, m", ylabel=label)
+    ax.set(xlabel="training rows, m (bars: 2 standard errors)", ylabel=label)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(handles=handles, fontsize="small", frameon=False)
     return ax
@@ -184,11 +197,11 @@ def panels(count: int) -> tuple[Any, list[Any]]:
 
 
 def share_legend(figure: Any, axes: Sequence[Any], names: Sequence[str]) -> None:
-    """Put the names of the curves above all panels, and take away the panels' own."""
+    """Put the names of the curves below all panels, and take away the panels' own."""
     for ax in axes:
         ax.get_legend().remove()
     curves = axes[0].containers[: len(names)]
-    place = {"loc": "outside upper center", "ncols": len(names), "frameon": False}
+    place = {"loc": "outside lower center", "ncols": len(names), "frameon": False}
     figure.legend(curves, names, **place)
 
 
@@ -234,8 +247,16 @@ def draw_ellipses(
         shade = 1.0 - 0.6 * number / max(len(ordered) - 1, 1)
         for which, outline in enumerate(outlines[level].reshape(-1, *outlines[level].shape[-2:])):
             label = f"{100 * level:g} %" if which == 0 else None
-            ax.plot(*outline.T, color="C0", alpha=shade, zorder=2, label=label)
-    ax.plot(*centres.reshape(-1, 2).T, "+", color="C3", markersize=9, zorder=3, label="mean")
+            ax.plot(*outline.T, color=FOR, alpha=shade, zorder=2, label=label)
+    ax.plot(
+        *centres.reshape(-1, 2).T,
+        "+",
+        color=AGAINST,
+        markersize=9,
+        markeredgewidth=2,
+        zorder=3,
+        label="mean",
+    )
     first, second = ("feature 0", "feature 1") if names is None else names
     ax.set_xlabel(first)
     ax.set_ylabel(second)

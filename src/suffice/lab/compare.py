@@ -19,13 +19,14 @@ from suffice.lab.learning_curves import (
     choose_candidates,
     default_sizes,
     draw_split,
+    integrate_out,
     learning_curves,
     show_progress,
 )
 from suffice.tally.tally import Floats, as_readonly
 from suffice.threads import one_blas_thread
 
-# Of the size at which curves cross, among the resamples in which they do.
+# Of the size at which curves cross, among the draws in which they do.
 LEVELS = (0.025, 0.975)
 
 
@@ -35,8 +36,9 @@ class Crossing:
 
     The mean curves cross, in the sense of Ng and Jordan, if the generative model is ahead at more
     of the sizes before some m than it is behind, and the discriminative one is ahead at every size
-    after it. `certainty` is the share of bootstrap resamples of the repeats whose mean
-    curves cross. It is about the splits that were drawn; the rows are the same in all.
+    after it. `certainty` is the posterior probability that the curves of all possible splits cross,
+    given the repeats that were drawn (docs: lab). It is about splits: the rows
+    are the same in all.
 
     Parameters
     ----------
@@ -46,11 +48,12 @@ class Crossing:
         they do not.
     between : two sizes, or None
     certainty : float
+        NaN of a single repeat, which says nothing of others.
     interval : two floats
-        95 % of the resamples that cross do so between these; NaN if none does.
+        95 % of the draws that cross do so between these; NaN if none does.
     generative_first, discriminative_last : float
-        Shares of resamples with the generative model ahead at the smallest size, and with the
-        discriminative model ahead at the largest.
+        Probabilities that the generative model is ahead at the smallest size, and that the
+        discriminative model is at the largest.
     """
 
     crosses: bool
@@ -62,19 +65,19 @@ class Crossing:
     discriminative_last: float
 
     def __str__(self) -> str:
-        ends = (
-            f"the generative model is ahead at first in {self.generative_first:.0%}, the "
-            f"discriminative one at the end in {self.discriminative_last:.0%}"
-        )
-        if self.between is None:
-            return (
-                f"The curves do not cross; in {self.certainty:.0%} of resamples they do ({ends})."
-            )
-        low, high = self.between
+        found = "The mean curves do not cross"
+        if self.between is not None:
+            low, high = self.between
+            found = f"The mean curves cross at m = {self.size:.0f}, between {low} and {high}"
+        if np.isnan(self.certainty):
+            return f"{found}; how certain that is, one repeat does not tell."
+        where = ""
+        if np.isfinite(self.interval[0]) and self.between is not None:
+            where = f", mostly between {self.interval[0]:.0f} and {self.interval[1]:.0f}"
         return (
-            f"The curves cross at m = {self.size:.0f}, between {low} and {high}; in "
-            f"{self.certainty:.0%} of resamples they do, mostly between {self.interval[0]:.0f} and "
-            f"{self.interval[1]:.0f} ({ends})."
+            f"{found}. Probability that they cross {self.certainty:.2f}{where}; that the "
+            f"generative model is ahead at first {self.generative_first:.2f}, the discriminative "
+            f"one at the end {self.discriminative_last:.2f}."
         )
 
 
@@ -111,31 +114,49 @@ def crossing_size(sizes: Floats, differences: Floats) -> Floats:
     return np.where(crosses, np.exp(logs[low] + part * (logs[high] - logs[low])), np.nan)
 
 
-def find_crossing(
-    sizes: Floats, scores: Floats, resamples: int, rng: np.random.Generator
-) -> Crossing:
-    """Return where the mean curves cross, and in how many resamples of the repeats.
+def draw_means(differences: Floats, draws: int, rng: np.random.Generator) -> Floats:
+    """Draw from the posterior of the mean difference of all splits, (draws, m).
+
+    At each size it is Student's t of n - 1 degrees of freedom about the mean of n repeats, as under
+    the reference prior; sizes are as correlated as the repeats are. A bootstrap of few repeats is
+    too narrow, by (n - 1) / n and by the tails of the t (docs: lab).
+
+    Parameters
+    ----------
+    differences : (n, m), of n >= 2 repeats
+    draws : int
+    rng : Generator
+    """
+    repeats = len(differences)
+    mean = differences.mean(axis=0)
+    steps = rng.standard_normal((draws, repeats)) @ (differences - mean)
+    stretch = np.sqrt((repeats - 1) / rng.chisquare(repeats - 1, draws))
+    return np.asarray(mean + stretch[:, None] * steps / np.sqrt(repeats * (repeats - 1)))
+
+
+def find_crossing(sizes: Floats, scores: Floats, draws: int, rng: np.random.Generator) -> Crossing:
+    """Return where the mean curves cross, and how probable a crossing is.
 
     Parameters
     ----------
     sizes : (m,), ascending
     scores : (2, repeats, m)
         Of the generative and the discriminative model on the same splits; lower is better.
-    resamples : int
+    draws : int
+        Of the posterior of the mean curves.
     rng : Generator
     """
     if scores.ndim != 3 or len(scores) != 2 or scores.shape[2] != len(sizes):
         raise ShapeError(
             f"Scores of shape {scores.shape} for {len(sizes)} sizes. Give (2, repeats, sizes)."
         )
-    repeats = scores.shape[1]
-    times = rng.multinomial(repeats, np.full(repeats, 1 / repeats), size=resamples)
     # Infinite losses are not compared: their curves do not cross.
     finite = np.where(np.isfinite(scores), scores, np.nan)
     differences = finite[0] - finite[1]
-    means = times @ differences / repeats
-    drawn = crossing_size(sizes, means)
     size = float(crossing_size(sizes, differences.mean(axis=0)))
+    known = len(differences) > 1
+    means = draw_means(differences, draws, rng) if known else np.full((1, len(sizes)), np.nan)
+    drawn = crossing_size(sizes, means)
     seen = drawn[np.isfinite(drawn)]
     low, high = np.quantile(seen, LEVELS).tolist() if seen.size else (np.nan, np.nan)
     between = None
@@ -147,35 +168,37 @@ def find_crossing(
         between is not None,
         size,
         between,
-        len(seen) / resamples,
+        len(seen) / draws if known else np.nan,
         (low, high),
-        float(np.mean(means[:, 0] < 0)),
-        float(np.mean(means[:, -1] > 0)),
+        float(np.mean(means[:, 0] < 0)) if known else np.nan,
+        float(np.mean(means[:, -1] > 0)) if known else np.nan,
     )
 
 
 SCORES = {"error": "error", "log_loss": "log-loss"}
-# A crossing that is not in most resamples is not drawn.
+# A crossing that is not probable is not drawn.
 LIKELY = 0.5
+# Log-losses are drawn up to so many times that of two equally probable classes.
+READABLE = 3.0
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Learning curves of two classifiers on the same splits; prints as a table.
+    """Learning curves of two or three classifiers on the same splits; prints as a table.
 
     Parameters
     ----------
-    names : of the generative and of the discriminative model
+    names : of the generative, of the discriminative, and perhaps of a third model
     sizes : (m,)
         Training rows.
-    errors : (2, repeats, m)
+    errors : (2 or 3, repeats, m)
         Share of the test rows that were misclassified.
-    log_losses : (2, repeats, m)
+    log_losses : (2 or 3, repeats, m)
         Mean of - log p(class | row) over the test rows; infinite for a model that was certain of
         a wrong class.
     """
 
-    names: tuple[str, str]
+    names: tuple[str, ...]
     sizes: NDArray[np.int64]
     errors: Floats
     log_losses: Floats
@@ -186,18 +209,18 @@ class Comparison:
         return int(self.errors.shape[1])
 
     def scores(self, score: str = "error") -> Floats:
-        """Return errors or log-losses, (2, repeats, m)."""
+        """Return errors or log-losses, (models, repeats, m)."""
         if score not in SCORES:
             raise InputError(f"score={score!r} is none of {', '.join(map(repr, SCORES))}.")
         return self.errors if score == "error" else self.log_losses
 
     def mean(self, score: str = "error") -> Floats:
-        """Return the mean curves, (2, m)."""
+        """Return the mean curves, (models, m)."""
         curves: Floats = self.scores(score).mean(axis=1)
         return curves
 
     def standard_error(self, score: str = "error") -> Floats:
-        """Return the standard errors of the mean curves, (2, m).
+        """Return the standard errors of the mean curves, (models, m).
 
         NaN for a single repeat, and where a loss is infinite. They are of the random splits: the
         rows are the same in all.
@@ -209,27 +232,31 @@ class Comparison:
             errors: Floats = scores.std(axis=1, ddof=1) / np.sqrt(self.repeats)
         return errors
 
-    def crossing(
-        self, score: str = "error", resamples: int = 1000, random_state: Any = 0
-    ) -> Crossing:
+    def crossing(self, score: str = "error", draws: int = 4000, random_state: Any = 0) -> Crossing:
         """Return where the discriminative curve overtakes the generative one, and how sure it is.
 
         Parameters
         ----------
         score : {"error", "log_loss"}
-        resamples : int
-            Of the repeats, with replacement, both models together.
+        draws : int
+            Of the posterior of the mean curves.
         random_state : int, Generator or None
         """
         rng = generator(random_state)
-        return find_crossing(self.sizes.astype(np.float64), self.scores(score), resamples, rng)
+        return find_crossing(self.sizes.astype(np.float64), self.scores(score)[:2], draws, rng)
 
     def plot(self, ax: Any = None, score: str = "error") -> Any:
         """Draw the mean curves with two standard errors either way; return the axes.
 
-        A dotted line is where they cross, if they do in most resamples.
+        A dotted line is where the first two cross, if that is probable. Log-losses of few rows may
+        be millions: triangles at the top are losses above three times that of even odds (or twice
+        the least loss of the fewest rows, if that is more).
         """
-        found = self.crossing(score)
+        found, top = self.crossing(score), np.inf
+        if score == "log_loss":
+            first = self.mean(score)[:, 0].min()
+            top = READABLE * np.log(2.0)
+            top = max(top, 2.0 * first) if np.isfinite(first) else top
         return draw_curves(
             self.sizes.astype(np.float64),
             self.mean(score),
@@ -237,6 +264,7 @@ class Comparison:
             self.names,
             SCORES[score],
             crossing=found.size if found.certainty > LIKELY else np.nan,
+            top=top,
             ax=ax,
         )
 
@@ -300,6 +328,7 @@ def compare(
     repeats: int = 100,
     *,
     test_size: float = 0.3,
+    integrated: bool = False,
     random_state: Any = None,
     progress: bool | str = True,
 ) -> Comparison:
@@ -308,7 +337,7 @@ def compare(
     In each repeat a part of every class is set aside to test both models on; the rest, in random
     order, is learned: the generative model only counts the rows that are new at a size, and the
     logistic regression starts from its last weights. The first rows of the order hold each class
-    once (docs: mathematics, section 8).
+    once (docs: lab).
 
     Parameters
     ----------
@@ -329,6 +358,9 @@ def compare(
     repeats : int, default=100
     test_size : float or int, default=0.3
         Share (or number) of the rows to test on.
+    integrated : bool, default=False
+        Whether a third curve is drawn: the generative model with its parameters integrated out
+        (`estimate="predictive"`), under the prior that the rows have most evidence for.
     random_state : int, Generator or None
     progress : bool or str, default=True
         Whether to show a progress bar on standard error; text is its name.
@@ -364,7 +396,9 @@ def compare(
             f"test_size={test_size} of {len(labels)} rows. Give a share between 0 and 1, or fewer "
             "rows than there are."
         )
-    candidates = choose_candidates(generative, discriminative, X)
+    candidates = list(choose_candidates(generative, discriminative, X))
+    if integrated:
+        candidates.append(integrate_out(candidates[0]))
     rngs = generator(random_state).spawn(repeats)
     splits = [draw_split(codes, share, rng) for rng in rngs]
     steps = _sizes(sizes, len(classes), len(splits[0].order))
@@ -375,10 +409,11 @@ def compare(
     curves = learning_curves(candidates, labels, steps, show_progress(splits, progress))
     found = np.array(list(curves))
     errors, losses = (as_readonly(found[:, :, kind].swapaxes(0, 1)) for kind in (0, 1))
-    first, second = (candidate.name for candidate in candidates)
+    first, second = (candidate.name for candidate in candidates[:2])
     if first == second:
         first, second = f"{first}, generative", f"{second}, discriminative"
-    return Comparison((first, second), np.array(steps), errors, losses)
+    third = (f"{candidates[2].name}, integrated",) if integrated else ()
+    return Comparison((first, second, *third), np.array(steps), errors, losses)
 
 
 def _sizes(sizes: Sequence[int] | None, classes: int, most: int) -> list[int]:

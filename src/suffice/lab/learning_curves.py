@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -237,6 +237,27 @@ def choose_candidates(generative: Any, discriminative: Any, X: Any) -> tuple[Can
         columns = OneHotEncoder(sparse_output=False).fit_transform(cells) if levels else cells
         second = Candidate(LogisticRegression(C=PRIOR_VARIANCE), columns, False)
     return first, second
+
+
+def integrate_out(generative: Candidate) -> Candidate:
+    """Return the generative model with its parameters integrated out, of the same rows.
+
+    Its prior is the one that the rows have most evidence for.
+    """
+    name, known = generative.name, generative.model.get_params(deep=False)
+    if "estimate" not in known:
+        raise InputError(
+            f"{name} has no parameter estimate, so its parameters cannot be integrated out. Use "
+            "integrated=False."
+        )
+    if known["estimate"] == "predictive":
+        raise InputError(
+            f"The parameters of this {name} are integrated out already. Use integrated=False, or "
+            "give it estimate='mle'."
+        )
+    settings = {"estimate": "predictive"}
+    settings |= {"alpha": "evidence"} if "alpha" in known else {}
+    return replace(generative, model=clone(generative.model).set_params(**settings))
 
 
 def _candidate(model: Any, X: Any, *, incremental: bool) -> Candidate:

@@ -171,6 +171,10 @@ CERTAIN = 0.95
 OUT = Path("pictures", "ng_jordan")
 
 
+# The curves, in the order of a comparison.
+SIDES = ("generative", "discriminative", "integrated")
+
+
 class Result(NamedTuple):
     """What came of a data set."""
 
@@ -201,6 +205,7 @@ def run(
             sizes=default_sizes(len(counts), min(MAX_LEARNED, learned)),
             repeats=repeats,
             test_size=tested,
+            integrated=generative == GENERATIVE_NAMES[0],
             random_state=random_state,
             progress=f"{data.name} ({data.kind})" if progress else False,
         )
@@ -222,47 +227,57 @@ def table(results: Sequence[Result]) -> str:
 
         def cell(size: int, sizes: Any = sizes, means: Any = means) -> str:
             at = sizes.index(size) if size in sizes else None
-            return "" if at is None else f"{means[0, at]:.3f} / {means[1, at]:.3f}"
+            return "" if at is None else " / ".join(f"{mean:.3f}" for mean in means[:, at])
 
         facts = (len(data.y), data.n_skipped, data.X.shape[1], len(set(data.y.tolist())))
         where = f"at m = {crossing.size:.0f}" if crossing.crosses else "no"
         cells = [f"{data.name} ({data.kind})", *(f"{fact:,}" for fact in facts)]
         cells += [cell(size) if size < sizes[-1] else "" for size in shown]
-        cells += [f"{cell(sizes[-1])} (m = {sizes[-1]})", where, f"{crossing.certainty:.2f}"]
+        sure = "" if np.isnan(crossing.certainty) else f"{crossing.certainty:.2f}"
+        cells += [f"{cell(sizes[-1])} (m = {sizes[-1]})", where, sure]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", _conclusion(results)])
 
 
 def _conclusion(results: Sequence[Result]) -> str:
-    first, second = _names(results)
+    names = _names(results)
+    second = names[1]
     sure = sum(result.crossing.certainty >= CERTAIN for result in results)
     ahead = sum(result.crossing.discriminative_last >= CERTAIN for result in results)
     behind = sum(result.crossing.discriminative_last <= 1 - CERTAIN for result in results)
     early = sum(result.crossing.generative_first >= CERTAIN for result in results)
     return (
-        f"Errors are of {first} / {second}, means of {results[0].comparison.repeats} splits. Of "
+        f"Errors are of {' / '.join(names)}, means of {results[0].comparison.repeats} splits. Of "
         f"{len(results)} sets, with certainty {CERTAIN} or more: the curves cross on {sure}; the "
         f"generative model is ahead at first on {early}; at the end {second} is ahead on {ahead} "
         f"and behind on {behind}."
     )
 
 
-def _names(results: Sequence[Result]) -> tuple[str, str]:
-    """Return the names of both sides, whatever the kind of data."""
+def _names(results: Sequence[Result]) -> tuple[str, ...]:
+    """Return the names of all curves, whatever the kind of data."""
     sides = zip(*(result.comparison.names for result in results), strict=True)
-    first, second = (" or ".join(dict.fromkeys(side)) for side in sides)
-    return first, second
+    return tuple(" or ".join(dict.fromkeys(side)) for side in sides)
+
+
+def _short_names(results: Sequence[Result]) -> tuple[str, ...]:
+    """Return names of the curves that fit into one line."""
+    names = _names(results)
+    if len(names) < len(SIDES):
+        return names
+    return "naive Bayes", names[1], "naive Bayes, parameters integrated out"
 
 
 def write_numbers(results: Sequence[Result], path: Path) -> None:
     """Write a line for each set and size: means, standard errors, and the set's crossing."""
+    sides = SIDES[: len(results[0].comparison.names)]
     measures = [
         f"{side}_{score}{what}"
         for score in SCORES
-        for side in ("generative", "discriminative")
+        for side in sides
         for what in ("", "_standard_error")
     ]
-    facts = ["data", "kind", "rows", "left_out", "generative", "discriminative"]
+    facts = ["data", "kind", "rows", "left_out", *sides]
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow([*facts, "m", *measures, "crosses", "crossing_size", "certainty"])
@@ -273,7 +288,7 @@ def write_numbers(results: Sequence[Result], path: Path) -> None:
                 numbers = [
                     f"{of(score)[side, at]:.6g}"
                     for score in SCORES
-                    for side in (0, 1)
+                    for side in range(len(sides))
                     for of in (comparison.mean, comparison.standard_error)
                 ]
                 writer.writerow([*shown, size, *numbers, *found])
@@ -288,17 +303,32 @@ def draw(results: Sequence[Result], path: Path, score: str = "error") -> None:
         comparison.plot(ax=ax, score=score)
         crossing = comparison.crossing(score)
         where = f"cross at m = {crossing.size:.0f}" if crossing.crosses else "no crossing"
+        sure = "" if np.isnan(crossing.certainty) else f", P(cross) = {crossing.certainty:.2f}"
         ax.set_title(
-            f"{data.name} ({data.kind})\n{where}, certainty {crossing.certainty:.2f}",
+            f"{data.name} ({data.kind})\n{where}{sure}",
             fontsize="small",
             loc="left",
         )
         ax.tick_params(labelsize="x-small")
         ax.set_xlabel("m" if at + IN_A_ROW >= len(axes) else "", fontsize="small")
         ax.set_ylabel(SCORES[score] if at % IN_A_ROW == 0 else "", fontsize="small")
-    share_legend(figure, axes, _names(results))
+    share_legend(figure, axes, _short_names(results))
+    figure.suptitle(_title(results, score), fontsize="medium")
     figure.savefig(path, dpi=150)
     pyplot.close(figure)
+
+
+def _title(results: Sequence[Result], score: str) -> str:
+    """Say what a picture of all sets shows, and what its bars and triangles are."""
+    found = [result.comparison.crossing(score) for result in results]
+    sure = sum(one.certainty >= CERTAIN for one in found)
+    last = sum(one.discriminative_last >= CERTAIN for one in found)
+    note = "; triangles: above the scale" if score == "log_loss" else ""
+    return (
+        f"{SCORES[score].capitalize()}: on {sure} of {len(found)} sets the curves cross, on {last} "
+        f"logistic regression is ahead at the end\n(both with probability {CERTAIN} or more; bars: "
+        f"2 standard errors of splits{note})"
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
