@@ -11,6 +11,7 @@ from suffice import (
     naive_bayes,
     persist,
     prior,
+    report,
     scoring,
     table,
     tally,
@@ -85,6 +86,9 @@ from suffice.prior import (
     NormalInverseGamma,
     NormalInverseWishart,
     PointMasses,
+)
+from suffice.report import (
+    write_report,
 )
 from suffice.scoring import (
     log_odds,
@@ -188,6 +192,7 @@ __all__ = [
     "persist",
     "prior",
     "rank_features",
+    "report",
     "scoring",
     "searchlight",
     "select_features",
@@ -199,4 +204,5 @@ __all__ = [
     "testing",
     "text",
     "threads",
+    "write_report",
 ]

@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 
 # Points of a chart, as wide as a phone shows them one to one, and the room for labels.
 WIDTH, HEIGHT = 360, 220
-LEFT, RIGHT, TOP, BOTTOM = 46, 10, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 56, 10, 10, 42
 # Points of one letter of a label, nearly, and of a line of bars.
 LETTER, LINE = 6.2, 20
 # Letters of a name beside a bar.
@@ -151,20 +151,19 @@ class Chart:
             axes.append(element("line", x1=LEFT, x2=right, y1=y, y2=y, class_="grid"))
             axes.append(element("text", text, x=LEFT - 5, y=y, class_="tick end", dy="0.35em"))
         ends = self.x.labels
-        for number, (at, text) in enumerate(ends):
+        for at, text in ends:
             x = float(self._x(at))
             wide = len(text) * LETTER / 2
             place = "start" if x - wide < 2 else "end" if x + wide > self.width else "middle"
-            if number and place == "end" and number == len(ends) - 1:
-                x = self.width - 1
             axes.append(element("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=bottom, y2=bottom + 4, class_="axis"))
+            x = self.width - 1 if place == "end" else x
             axes.append(element("text", text, x=f"{x:.1f}", y=bottom + 16, class_=f"tick {place}"))
         axes.append(element("line", x1=LEFT, x2=right, y1=bottom, y2=bottom, class_="axis"))
         middle = (LEFT + right) / 2
         axes.append(element("text", self.x.label, x=middle, y=self.height - 4, class_="label middle"))
-        turned = f"rotate(-90 11 {(TOP + bottom) / 2})"
+        turned = f"rotate(-90 10 {(TOP + bottom) / 2})"
         axes.append(
-            element("text", self.y.label, x=11, y=(TOP + bottom) / 2, transform=turned, class_="label middle")
+            element("text", self.y.label, x=10, y=(TOP + bottom) / 2, transform=turned, class_="label middle")
         )
         return picture(self.width, self.height, description, axes, self.parts)
 
@@ -224,7 +223,7 @@ def bar_chart(
     names = max((len(shorten(name)) for name, _ in groups), default=0) * LETTER + 8
     texts = max((len(bar.text) for bar in every), default=0) * LETTER + 8
     left, room = names, WIDTH - names - texts
-    if low < 0:
+    if any(bar.value < 0 for bar in every):
         left, room = names + texts, max(60.0, WIDTH - names - 2 * texts)
     single = all(len(bars) <= 1 for _, bars in groups)
     thick = 13 if single else 10

@@ -32,6 +32,8 @@ MAX_CALIBRATIONS, MAX_PAIRS, MAX_TRIALS = 12, 20, 30
 # Features whose importance is drawn, and listed.
 MAX_DRAWN, MAX_LISTED = 15, 200
 BEFORE, AFTER = "c1", "c0"
+# Letters of all charts of columns together: the page is to stay below 1 MB.
+MAX_CHART_LETTERS = 250_000
 
 
 class GivenRows(NamedTuple):
@@ -348,9 +350,11 @@ def column_section(contents: Contents) -> Section | None:
         if contents.given is not None and name in contents.given.numbers:
             rows = distributions.GivenColumn(contents.given.numbers[name], contents.given.codes)
         charts.append(found[name].chart(contents.names, shown, rows))
+        if sum(map(len, charts)) > MAX_CHART_LETTERS:
+            break
     parts.append(element("div", charts, class_="charts"))
-    if len(found) > len(drawn):
-        parts.append(note(f"The {len(drawn)} most important of {len(found):,} columns are drawn."))
+    if len(found) > len(charts):
+        parts.append(note(f"The {len(charts)} most important of {len(found):,} columns are drawn."))
     curves = note(
         "Curves are posterior predictive distributions, p(column | class), computed from the tally and its prior."
     )
@@ -423,9 +427,10 @@ def word_section(contents: Contents) -> Section | None:
     elif isinstance(model, GenerativeClassifier):
         for posterior in model.posteriors_:
             if hasattr(posterior, "pieces"):
-                p = posterior.model.term_probabilities()
+                p = distributions.text_probabilities(posterior)
+                terms = [str(term) for term in posterior.family.terms]
                 parts.append(element("h3", f"Column {posterior.family.column}"))
-                parts.append(_word_charts(p, posterior.family.terms, names, shown, "word"))
+                parts.append(_word_charts(p, terms, names, shown, "word"))
     elif isinstance(model, MultinomialNB | ComplementNB):
         p = np.exp(MultinomialNB.feature_log_prob_.fget(model)) if isinstance(model, MultinomialNB) else None  # type: ignore[attr-defined]
         if p is None:
@@ -542,7 +547,7 @@ def choice_section(model: Any) -> Section | None:
     parts = [
         facts(
             [
-                ("Decided", choices.when or "as given"),
+                ("Structure", choices.when or "as given"),
                 ("Blocks are combined by", combination.method),
                 ("Held-out log-loss of the combination", f"{combination.held_out_log_loss:.4f}" if np.isfinite(combination.held_out_log_loss) else "–"),
                 ("Noise rate", f"{combination.noise_rate:.4g}"),
@@ -552,7 +557,7 @@ def choice_section(model: Any) -> Section | None:
         ),
         sortable_table("What was chosen for each column, and what else was tried", heads, rows),
         note(
-            "Evidence is the log marginal likelihood of the column's cells given the classes, less than that of the family chosen. "
+            "Evidence is the log marginal likelihood of the column's cells given the classes, relative to the family chosen. "
             "A weight of 1 counts a block as naive Bayes does."
         ),
     ]

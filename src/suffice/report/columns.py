@@ -23,7 +23,7 @@ from suffice.table.rows import MISSING_SUFFIX, format_time
 from suffice.tally.tally import Floats
 
 # Points of a curve, draws of each class that say where it runs, and the tails that are left out.
-POINTS, DRAWS, TAIL = 121, 400, 0.005
+POINTS, DRAWS, TAIL = 91, 400, 0.005
 # A number whose largest values are so many times its median is drawn on a logarithmic scale.
 SKEWED = 25.0
 # Whole numbers, levels, words and classes that are drawn, and columns that have a chart.
@@ -67,8 +67,18 @@ class ColumnDistribution:
     @cached_property
     def means(self) -> Floats:
         """The mean of each class, within the points that are drawn, (C,)."""
-        weights = self.p * (1.0 if self.kind == "whole" else np.gradient(self._scale))
-        return np.asarray(weights @ self.at / weights.sum(axis=1))
+        return np.asarray(self._weights @ self.at)
+
+    @property
+    def spreads(self) -> Floats:
+        """The standard deviation of each class, within the points that are drawn, (C,)."""
+        away = np.square(np.asarray(self.at) - self.means[:, None])
+        return np.asarray(np.sqrt((self._weights * away).sum(axis=1)))
+
+    @cached_property
+    def _weights(self) -> Floats:
+        found = self.p * (1.0 if self.kind == "whole" else np.gradient(self._scale))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     @property
     def _scale(self) -> Floats:
@@ -79,16 +89,18 @@ class ColumnDistribution:
         return self._point_of_levels(names, classes) if self.kind == "level" else self._point_of_numbers(names, classes)
 
     def _point_of_numbers(self, names: list[str], classes: list[int]) -> str:
-        means = self.means[classes]
-        weights = self.p[classes] * (1.0 if self.kind == "whole" else np.gradient(self._scale))
-        weights = weights / weights.sum(axis=1, keepdims=True)
-        spread = float(np.sqrt((weights * np.square(self.at - means[:, None])).sum(axis=1).mean()))
+        means, spreads = self.means[classes], self.spreads[classes]
         low, high = int(means.argmin()), int(means.argmax())
-        if means[high] - means[low] < HARDLY * spread:
-            return f"{self.name} hardly differs between the classes"
-        first, last = (shorten(names[classes[at]], 24) for at in (low, high))
-        ends = self.show(float(means[low])), self.show(float(means[high]))
-        return f"{self.name} is lower for {first} (mean {ends[0]}) than for {last} ({ends[1]})"
+        if means[high] - means[low] >= HARDLY * float(spreads.mean()):
+            first, last = (shorten(names[classes[at]], 24) for at in (low, high))
+            ends = self.show(float(means[low])), self.show(float(means[high]))
+            return f"{self.name} is lower for {first} (mean {ends[0]}) than for {last} ({ends[1]})"
+        narrow, wide = int(spreads.argmin()), int(spreads.argmax())
+        if spreads[wide] > (1 + HARDLY) * spreads[narrow]:
+            first, last = (shorten(names[classes[at]], 24) for at in (wide, narrow))
+            ends = show_number(float(spreads[wide])), show_number(float(spreads[narrow]))
+            return f"{self.name} varies more for {first} (standard deviation {ends[0]}) than for {last} ({ends[1]})"
+        return f"{self.name} hardly differs between the classes"
 
     def _point_of_levels(self, names: list[str], classes: list[int]) -> str:
         p = np.maximum(self.p[classes], 1e-12)
@@ -335,6 +347,15 @@ def separating_words(p: Floats, terms: Any, code: int) -> tuple[list[str], Float
     return [str(terms[at]) for at in best], ratio[best]
 
 
+def text_probabilities(posterior: Any) -> Floats:
+    """Return p(term | class), (C, V), of a text column; of Bernoulli events, that it is there."""
+    documents, counts = posterior.tally.counts[:, :1], posterior.tally.counts[:, 1:]
+    if posterior.family.event == "bernoulli":
+        return np.asarray((counts + posterior.alpha) / (documents + 2 * posterior.alpha))
+    smoothed = counts + posterior.alpha
+    return np.asarray(smoothed / smoothed.sum(axis=1, keepdims=True))
+
+
 # Joined numbers.
 
 
@@ -395,9 +416,10 @@ def missing_shares(model: GenerativeClassifier) -> dict[str, Floats]:
     totals = fitted.tally.weights
     found: dict[str, Floats] = {}
     for block, part in zip(fitted.counter.blocks, fitted.tally.parts.parts, strict=True):
-        if len(block.columns) != 1 or hasattr(block, "event"):
+        if len(block.columns) != 1:
             continue
-        seen = _seen_weight(part, len(totals))
+        text = hasattr(block, "event")
+        seen = part.counts[:, 0] if text else _seen_weight(part, len(totals))
         if seen is not None:
             found[block.columns[0]] = np.clip(1 - seen / np.maximum(totals, 1e-300), 0.0, 1.0)
     for name in fitted.counter.missing_columns:

@@ -17,6 +17,7 @@ from suffice.linear_model import LogisticRegression
 from suffice.report.charts import Axis, Chart, figure
 from suffice.report.html import Html, markup
 from suffice.report.section import note
+from suffice.table import GenerativeClassifier
 from suffice.tally.tally import Floats
 from suffice.text import CountVectorizer, TextClassifier
 
@@ -70,7 +71,7 @@ class LearningCurve:
         words = note(
             f"Both learn the same rows and are tested on {self.tested:,} others, {REPEATS} times; "
             "bands are two standard errors. Logistic regression has standardised numbers, an indicator for each "
-            "level, and the mean in place of missing numbers."
+            "level, and the mean in place of missing numbers. Columns are not joined here, to save time."
         )
         return markup([figure(title, chart.svg(title), legend=legend, class_="wide"), words])
 
@@ -92,8 +93,11 @@ def learning_curve(model: Any, X: Any, y: Any, size: int) -> LearningCurve | Non
         return None
     if most < SIZES[-1] and most > 1.5 * sizes[-1]:
         sizes.append(most)
+    own = clone(model)
+    if isinstance(own, GenerativeClassifier):
+        own.set_params(budget=0)  # a search for columns to join takes most of the time
     candidates = [
-        Candidate(clone(model), X, False),
+        Candidate(own, X, False),
         Candidate(LogisticRegression(C=PRIOR_VARIANCE), discriminative_rows(model, X), False),
     ]
     try:

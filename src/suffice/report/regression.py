@@ -54,7 +54,7 @@ class RegressionContents(NamedTuple):
     def moments(self) -> tuple[Floats, Floats]:
         """Means and covariance of columns and targets together, by the tally."""
         moments = self.model.tally_
-        return np.asarray(moments.mean()), np.asarray(moments.covariance())
+        return np.asarray(moments.mean()), np.asarray(moments.scatter()) / float(moments.weight)
 
     def sections(self, *, what_if: bool) -> list[Section]:
         """Return the sections of the page."""
