@@ -73,7 +73,7 @@ class JudgedRows:
     @property
     def class_weights(self) -> Floats:
         """The weight of the rows of each class, (C,)."""
-        return np.bincount(self.codes, self.weights, len(self.classes))
+        return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64)
 
     @property
     def accuracy(self) -> tuple[float, float, float]:

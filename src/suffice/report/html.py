@@ -1,4 +1,4 @@
-"""Markup that cannot hold an unescaped value: elements are made by `element`, and by nothing else."""
+"""Markup that cannot hold an unescaped value: elements are made by `element` alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 # Elements without content.
 VOID = frozenset({"br", "hr", "input", "meta"})
 # Control characters, halves of characters, and marks that turn the direction of what follows.
-HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]")
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
+)
 
 
 class Html(str):

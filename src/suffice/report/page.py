@@ -10,7 +10,7 @@ import platform
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,11 @@ class LabelledRows(NamedTuple):
 
 @one_blas_thread
 def write_report(
-    model: Any, path: str | os.PathLike[str], data: Any = None, target: Any = None, against: Any = None
+    model: Any,
+    path: str | os.PathLike[str],
+    data: Any = None,
+    target: Any = None,
+    against: Any = None,
 ) -> Path:
     """Write one self-contained HTML page that says what a model is and how good it is.
 
@@ -84,7 +88,12 @@ def write_report(
     True
     """
     page = report_page(model, data, target, against)
-    replace_file(path, lambda file: file.write(page.encode("utf-8")) and None)
+    written = page.encode("utf-8")
+
+    def write(file: BinaryIO) -> None:
+        file.write(written)
+
+    replace_file(path, write)
     return Path(path)
 
 
@@ -98,7 +107,8 @@ def report_page(model: Any, data: Any = None, target: Any = None, against: Any =
         other, _ = _open(against)
         if isinstance(other, TallyRegressor) != isinstance(model, TallyRegressor):
             raise InputError(
-                f"A {type(model).__name__} and a {type(other).__name__} have nothing to be compared in. "
+                f"A {type(model).__name__} and a {type(other).__name__} have nothing to be "
+                "compared in. "
                 "Give two classifiers or two regressions."
             )
         sections.append(comparison_section(contents, _contents(other, None)))
@@ -129,7 +139,9 @@ def _contents(model: Any, rows: LabelledRows | None) -> Any:
     """Return what the report of a model shows."""
     if isinstance(model, TallyRegressor):
         model._check_solved()
-        return RegressionContents(model, None if rows is None else predict_given(model, rows.X, rows.y))
+        return RegressionContents(
+            model, None if rows is None else predict_given(model, rows.X, rows.y)
+        )
     judged = kept_rows(model)
     if rows is None:
         return Contents(model, judged, None, None)
@@ -154,7 +166,9 @@ def _numbers(model: Any, X: Any) -> dict[str, Any]:
         return {one.name: np.asarray(one.values, np.float64) for one in read.table if one.numeric}
     if hasattr(read, "toarray"):
         return {}
-    return {str(name): read[:, at].astype(np.float64) for at, name in enumerate(fitted.columns.terms())}
+    return {
+        str(name): read[:, at].astype(np.float64) for at, name in enumerate(fitted.columns.terms())
+    }
 
 
 def labelled_rows(data: Any, target: Any) -> LabelledRows:
@@ -179,7 +193,8 @@ def labelled_rows(data: Any, target: Any) -> LabelledRows:
         X = [{name: cell for name, cell in row.items() if name != target} for row in data]
     else:
         raise InputError(
-            f"data is a {type(data).__name__}, whose columns have no names, and target is {target!r}. Give the "
+            f"data is a {type(data).__name__}, whose columns have no names, and target is "
+            f"{target!r}. Give the "
             "targets themselves, or a data frame."
         )
     given = len(y)
@@ -194,7 +209,8 @@ def labelled_rows(data: Any, target: Any) -> LabelledRows:
 def _check_name(target: str, names: list[str]) -> None:
     if target not in names:
         raise InputError(
-            f"There is no column {target!r} among {', '.join(names[:8])}. Name the column of the target."
+            f"There is no column {target!r} among {', '.join(names[:8])}. Name the column of the "
+            "target."
         )
 
 
@@ -224,11 +240,14 @@ def provenance_section(model: Any, provenance: Provenance | None, target: str | 
     digest = _plan_digest(model, target)
     if digest is not None:
         pairs.append(("Counting plan", element("code", digest)))
-    versions = f"suffice {suffice.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
+    versions = (
+        f"suffice {suffice.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
+    )
     pairs += [("Page made", f"{now:%Y-%m-%d %H:%M} UTC, by {versions}")]
     private = element(
         "p",
-        "The page holds no rows. It holds the model's sums, its levels and words, and probabilities, classes and weights "
+        "The page holds no rows. It holds the model's sums, its levels and words, and "
+        "probabilities, classes and weights "
         "of held-out rows.",
         class_="note",
     )
@@ -263,7 +282,13 @@ def _plan_digest(model: Any, target: str | None) -> str | None:
 
 
 def assemble(
-    model: Any, target: str | None, sections: list[Section], payload: dict[str, Any], computed: dict[str, Any] | None, *, two: bool
+    model: Any,
+    target: str | None,
+    sections: list[Section],
+    payload: dict[str, Any],
+    computed: dict[str, Any] | None,
+    *,
+    two: bool,
 ) -> str:
     """Return the whole page."""
     folder = files("suffice.report")
@@ -274,7 +299,9 @@ def assemble(
         scripts.insert(0, folder.joinpath("model.js").read_text(encoding="utf-8"))
         data.append(_data("model-data", "text/plain", compress(computed)))
     kind = type(model).__name__
-    title = f"{'Two models' if two else kind}: {target}" if target else ("Two models" if two else kind)
+    title = (
+        f"{'Two models' if two else kind}: {target}" if target else ("Two models" if two else kind)
+    )
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"style-src {_hash(style)}; script-src {' '.join(map(_hash, scripts))}"
