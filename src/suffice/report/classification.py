@@ -50,6 +50,8 @@ class Contents(NamedTuple):
     judged: JudgedRows | None
     given: GivenRows | None
     curve: LearningCurve | None
+    beside: JudgedRows | None = None
+    """other rows that it is judged by, in less detail"""
 
     @property
     def names(self) -> list[str]:
@@ -66,7 +68,7 @@ class Contents(NamedTuple):
         judged = self.judged
         known = type(self.model).__name__, self.names, self.class_weights
         found = [
-            no_quality_section(*known) if judged is None else quality_section(judged),
+            no_quality_section(*known) if judged is None else quality_section(judged, self.beside),
             what_if_section(self.model) if what_if else None,
             None if judged is None else calibration_section(judged),
             column_section(self),

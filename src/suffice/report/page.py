@@ -24,7 +24,7 @@ from suffice.persist.file_format import replace_file
 from suffice.report.browser_model import browser_model
 from suffice.report.classification import Contents, GivenRows
 from suffice.report.comparison import comparison_section
-from suffice.report.held_out import MAX_SCORED, given_rows, kept_rows
+from suffice.report.held_out import MAX_SCORED, JudgedRows, are_new, given_rows, kept_rows
 from suffice.report.html import Html, element, fill, markup
 from suffice.report.json_numbers import compress
 from suffice.report.learning_curve import learning_curve, sample_rows
@@ -145,10 +145,12 @@ def _contents(model: Any, rows: LabelledRows | None) -> Any:
     judged = kept_rows(model)
     if rows is None:
         return Contents(model, judged, None, None)
-    if judged is None:
-        judged = given_rows(model, rows.X, rows.y, rows.size)
+    beside: JudgedRows | None = given_rows(model, rows.X, rows.y, rows.size)
+    if judged is None or are_new(model, rows.X):
+        judged, beside = beside, judged
     given = GivenRows(_numbers(model, rows.X), _codes(model, rows.y))
-    return Contents(model, judged, given, learning_curve(model, rows.X, rows.y, rows.size))
+    curve = learning_curve(model, rows.X, rows.y, rows.size)
+    return Contents(model, judged, given, curve, beside)
 
 
 def _codes(model: Any, y: Any) -> Any:

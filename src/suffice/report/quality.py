@@ -17,14 +17,18 @@ BEFORE, AFTER = "c1", "c0"
 TITLE = "How good it is"
 
 
-def quality_section(judged: JudgedRows) -> Section:
+def quality_section(judged: JudgedRows, beside: JudgedRows | None = None) -> Section:
     """Return the headline, the slider, the confusion table and the figures of each class."""
     begin = judged.menu()[0]
     headline = element(
         "p", headline_sentence(judged, begin), id="headline", class_="headline", aria_live="polite"
     )
     fairness = note(f"Judged on {judged.what}. {judged.fairness}")
-    parts = [headline, quality_facts(judged), fairness, controls(judged), class_table(judged)]
+    parts = [headline, quality_facts(judged), fairness]
+    if beside is not None:
+        heading = element("h3", f"By comparison, on {beside.what}")
+        parts += [heading, quality_facts(beside), note(beside.fairness)]
+    parts += [controls(judged), class_table(judged)]
     if len(judged.classes) > 2:
         parts.append(full_confusion(judged))
     return Section("quality", TITLE, markup(parts))
@@ -261,8 +265,8 @@ def no_quality_section(name: str, classes: list[str], weights: Floats) -> Sectio
     ]
     fact = "The model keeps no held-out scores, so this page cannot say how good it is."
     cure = (
-        f"This {name} was fitted without calibration, or comes from a file without held-out scores. "
-        'Give labelled rows with the report (data=, target=), or fit with calibrate="folds".'
+        f"This {name} was fitted without calibration, or comes from a file without held-out "
+        'scores. Give labelled rows with the report (data=, target=), or fit with calibrate="folds".'
     )
     table = sortable_table("Classes", ("class", "rows learned"), rows)
     parts = [element("p", fact, class_="headline"), note(cure), table]
