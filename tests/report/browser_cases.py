@@ -67,7 +67,7 @@ def one_column(family, estimate="predictive", classes=3, **settings):
     return model.fit(table, LABELS[y])
 
 
-def joined(family, estimate="predictive"):
+def joined(family, estimate="predictive", **settings):
     """Return a model of several columns in one block."""
     rng = np.random.default_rng(11)
     y = classes_of(rng, 250)
@@ -82,7 +82,8 @@ def joined(family, estimate="predictive"):
         cells = rng.normal(size=(len(y), 3)) @ mixing + y[:, None] * np.array([0.5, -0.2, 1.0])
         table = {name: with_missing(rng, cells[:, at]) for at, name in enumerate("abc")}
     families = {("a", "b", "c"): family}
-    return GenerativeClassifier(families, estimate=estimate, budget=0).fit(table, LABELS[y])
+    model = GenerativeClassifier(families, estimate=estimate, budget=0, **settings)
+    return model.fit(table, LABELS[y])
 
 
 def correlated(combine, noise=0.0, **settings):

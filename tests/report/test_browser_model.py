@@ -1,5 +1,6 @@
 """The page computes what Python computes: every family, on rows with missing and unseen cells."""
 
+import dataclasses
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from browser_cases import (
 )
 from suffice import CountVectorizer, TextClassifier
 from suffice.report.browser_model import browser_model, compress
+from suffice.tally import Blocks, Counts, Events, Moments
 
 SCRIPT = (Path(suffice.report.__file__).parent / "model.js").read_text(encoding="utf-8")
 FAMILIES = (
@@ -210,3 +212,72 @@ def test_words_are_those_of_python_in_any_script(script):
             counted = {p["name"]: int(p["value"].rpartition("x")[2]) for p in one["reasons"]}
             expected = analyze(text)
             assert counted == {word: expected.count(word) for word in expected}, text
+
+
+# A changed count.
+
+
+def with_more(tally, at, amount):
+    """Return a tally with one of its sums changed."""
+    if isinstance(tally, Moments):
+        weight = np.array(tally.weight)
+        weight[at] += amount
+        return Moments(weight, tally.origin, tally.sum_x, tally.sum_xx)
+    if isinstance(tally, Events):
+        events = np.array(tally.sum_x)
+        events[at] += amount
+        return dataclasses.replace(tally, sum_x=events)
+    counts = np.array(tally.counts)
+    counts[at] += amount
+    return Counts(counts)
+
+
+# For each family: which sum is changed (class, then level, bin or term), and its place in the page.
+CHANGES = {
+    "normal": ((1, 0), "weight", (1,)),
+    "normal:tied": ((0, 0), "weight", (0,)),
+    "lognormal": ((2, 0), "weight", (2,)),
+    "student": ((1, 30), "weight", (1, 30)),
+    "poisson": ((2, 0), "sum_x", (2,)),
+    "categorical": ((1, 2), "counts", (1, 2)),
+    "bernoulli": ((0, 1), "counts", (0, 1)),
+    "binned": ((2, 1), "counts", (2, 1)),
+    "joint": ((1, 3), "counts", (1, 3)),
+    "mvn": ((1,), "weight", (1,)),
+    "mvn:tied": ((2,), "weight", (2,)),
+    "text": ((0, 4), "counts", (0, 3)),
+    "text:bernoulli": ((1, 0), "documents", (1,)),
+    "text:complement": ((1, 2), "counts", (1, 1)),
+}
+
+
+@pytest.mark.parametrize("family", CHANGES)
+def test_a_changed_count_changes_the_answer_as_in_python(script, family):
+    make = joined if family in ("joint", "mvn", "mvn:tied") else one_column
+    model = make(family, combine="blocks")
+    at, name, place = CHANGES[family]
+    number = next(k for k, block in enumerate(model.blocks_) if block.name == family)
+    rows = random_rows(model, seed=3, size=50)
+    # The page: one number of the object, and the number of rows of a class.
+    found = browser_model(model)
+    sums = found["blocks"][number]["tally"][name]
+    for step in place[:-1]:
+        sums = sums[step]
+    sums[place[-1]] += 3
+    found["class_prior"]["weights"][1] += 5
+    mine = np.array([one["probabilities"] for one in answers(script, found, rows)])
+    # Python: the same tally under the same prior.
+    posteriors, weights = list(model.posteriors_), np.array(model.tally_.weights)
+    tally = posteriors[number].tally
+    if isinstance(tally, Blocks):
+        new = Blocks((with_more(tally.parts[0], at, 3), *tally.parts[1:]))
+    else:
+        new = with_more(tally, at, 3)
+    posteriors[number] = posteriors[number].with_tally(new)
+    weights[1] += 5
+    log_prior = np.log((weights + 1) / (weights + 1).sum())
+    table = model._read(model._check_ready(), rows).table
+    likelihoods = np.stack([one.relative_scores(table) for one in posteriors], axis=2)
+    expected = np.exp(model.combination_.apply(likelihoods, log_prior))
+    np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-9)
+    assert np.abs(mine - model.predict_proba(rows)).max() > 1e-4
