@@ -192,7 +192,6 @@ var Suffice = (function () {
   const numbers = (values) => values.map((value) => (Array.isArray(value) ? numbers(value) : Number(value)));
   // The entry of a class; of one entry, all classes have it.
   const entry = (values, c) => values[values.length === 1 ? 0 : c];
-  const classesOf = (values, make) => values.map((_, c) => make(c));
 
   // ---- Section 1: the class prior ---------------------------------------------------------------
 
@@ -890,9 +889,13 @@ var Suffice = (function () {
 
   const { nodes: NODES, weights: NODE_WEIGHTS } = gaussLegendre(16);
   const GRADIENT_ERROR = 1e-13, MAX_HALVINGS = 60;
+  // Scores may change so much over an interval that 16 nodes see it all; and by this much a class
+  // has to lead for its share to be 1 to the last digit.
+  const MAX_CHANGE = 8, LEAD = 40;
 
-  // The mean over (0, 1) of a function with several values, halved where it changes sharply.
-  function meanOver(f, cuts) {
+  // The mean over (0, 1) of a function with several values. An interval is halved until halves agree
+  // with the whole; `isSmooth` says where no node can have missed a sharp change.
+  function meanOver(f, cuts, isSmooth) {
     const integral = (low, high) => {
       const half = (high - low) / 2, middle = (high + low) / 2;
       let total = null;
@@ -908,14 +911,24 @@ var Suffice = (function () {
       const middle = (low + high) / 2, left = integral(low, middle), right = integral(middle, high);
       const now = add(left, right);
       const off = Math.max(...now.map((value, at) => Math.abs(value - before[at])));
-      if (off <= GRADIENT_ERROR * (high - low) || halvings === MAX_HALVINGS || middle <= low || middle >= high) {
-        return now;
-      }
-      if (off <= 1e-16) return now;
+      const agree = off <= Math.max(GRADIENT_ERROR * (high - low), 1e-16);
+      if ((agree && isSmooth(low, high)) || halvings === MAX_HALVINGS || middle <= low || middle >= high) return now;
       return add(refine(low, middle, left, halvings + 1), refine(middle, high, right, halvings + 1));
     };
     const ends = [0, ...cuts, 1];
     return ends.slice(1).map((high, at) => refine(ends[at], high, integral(ends[at], high), 0)).reduce(add);
+  }
+
+  // Whether softmax of base + t slope, over some classes, hardly changes or is 0 and 1 between two t.
+  function smoothSoftmax(base, slope, classes, lead) {
+    return (low, high) => {
+      const some = classes.map((c) => slope[c]);
+      if ((high - low) * (Math.max(...some) - Math.min(...some)) <= MAX_CHANGE) return true;
+      const at = (t) => classes.map((c) => base[c] + t * slope[c]);
+      const [first, last] = [at(low), at(high)], best = argmax(first);
+      return [first, last].every((scores) =>
+        scores.every((score, c) => c === best || scores[best] - score > lead));
+    };
   }
 
   // The derivatives of log p(target) - log p(against) by the scores.
@@ -942,7 +955,10 @@ var Suffice = (function () {
     }
     const gradient = meanOver(
       (t) => logOddsGradient(base.map((score, c) => score + t * total[c]), target, against, rate),
-      [...ties].sort((a, b) => a - b));
+      [...ties].sort((a, b) => a - b),
+      rate === 0
+        ? smoothSoftmax(base, total, against, LEAD)
+        : smoothSoftmax(base, total, base.map((_, c) => c), LEAD + Math.log(base.length / rate)));
     return parts.map((part) => dot(part, gradient));
   }
 
@@ -1066,7 +1082,8 @@ var Suffice = (function () {
         const total = sum(rest.map((c) => here[c]));
         return here.map((p, c) => (c === at ? 1 - p : rest.includes(c) ? (-p * (1 - p)) / total : 0));
       };
-      const mean = meanOver(slope, []);
+      const steepest = Math.max(...scores.map((score, c) => Math.abs(score - bias[c])));
+      const mean = meanOver(slope, [], (low, high) => (high - low) * steepest <= MAX_CHANGE);
       shares = pieces.map((piece) => dot(piece.scores, mean));
       odds = -softplus(-scores[at]) - Math.log(sum(rest.map((c) => sigmoid(scores[c]))));
     }
