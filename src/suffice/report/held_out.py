@@ -303,8 +303,10 @@ def are_new(model: TallyClassifier, X: Any) -> bool:
         hashes = cell_hashes(read.table, model._check_ready().counter.columns)
     else:
         rows = Rows(read, np.zeros(read.shape[0], np.int32), 1)
-        documents = isinstance(fitted, TextFitted)
-        hashes = fitted.term_counter.hashes(rows) if documents else model._hashes(rows)
+        if isinstance(fitted, TextFitted):
+            hashes = fitted.term_counter.hashes(rows)
+        else:
+            hashes = model._hashes(rows)
     looked_for = hashes <= sample.limit
     found = np.isin(hashes[looked_for], sample.hashes)
     return int(looked_for.sum()) >= MIN_LOOKED_FOR and not found.any()

@@ -47,7 +47,7 @@ def sortable_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[A
                 one.shown,
                 scope="row" if at == 0 else None,
                 class_=None if one.number is None else "number",
-                data_sort=None if one.number is None else repr(one.number),
+                data_sort=None if one.number is None else repr(float(one.number)),
             )
             for at, one in enumerate(cells)
         ]

@@ -120,7 +120,7 @@ def joined_moments(posterior: Any) -> tuple[Floats, Floats]:
     if degrees.size:
         grow = np.where(degrees > 2, degrees / np.maximum(degrees - 2, 1e-9), 1.0)
         if found.scale_factor is not None:
-            grow = grow * np.square(found.scale_factor)
+            grow = grow * found.scale_factor
         matrix = matrix * np.broadcast_to(grow, (len(found.location),))[:, None, None]
     return np.asarray(found.location), matrix
 
