@@ -28,6 +28,8 @@ POINTS, DRAWS, TAIL = 91, 400, 0.005
 SKEWED = 25.0
 # Whole numbers, levels and classes that are drawn, and columns that have a chart.
 MAX_WHOLE, MAX_LEVELS, MAX_CLASSES, MAX_CHARTS = 40, 10, 6, 40
+# Stems of all classes beyond which whole numbers are drawn as a curve.
+MAX_STEMS = 60
 # Bins of the histogram of rows that are given.
 HISTOGRAM_BINS = 30
 # Means that are closer than this part of the standard deviation hardly differ.
@@ -155,7 +157,7 @@ class ColumnDistribution:
             for number, _ in enumerate(classes):
                 found.steps(bars[0], bars[1][number], f"c{number}")
         for number, code in enumerate(classes):
-            if self.kind == "whole":
+            if self.kind == "whole" and len(self.at) * len(classes) <= MAX_STEMS:
                 shift = (number - (len(classes) - 1) / 2) * 0.8 / max(2, len(classes))
                 found.stems(self.at + shift, np.zeros(len(self.at)), self.p[code], f"c{number}")
                 found.dots(self.at + shift, self.p[code], f"c{number}", size=2.2)

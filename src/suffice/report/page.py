@@ -30,7 +30,7 @@ from suffice.report.json_numbers import compress
 from suffice.report.learning_curve import learning_curve, sample_rows
 from suffice.report.numbers import show_count
 from suffice.report.regression import RegressionContents, browser_regression, predict_given
-from suffice.report.section import Section, facts
+from suffice.report.section import Section, facts, note
 from suffice.table import GenerativeClassifier
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread
@@ -246,13 +246,13 @@ def provenance_section(model: Any, provenance: Provenance | None, target: str | 
         f"suffice {suffice.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
     )
     pairs += [("Page made", f"{now:%Y-%m-%d %H:%M} UTC, by {versions}")]
-    private = element(
-        "p",
-        "The page holds no rows. It holds the model's sums, its levels and words, and "
-        "probabilities, classes and weights "
-        "of held-out rows.",
-        class_="note",
+    held = (
+        "means, covariances and coefficients."
+        if isinstance(model, TallyRegressor)
+        else "the model's sums, its levels and words, and probabilities, classes and weights of "
+        "held-out rows."
     )
+    private = note(f"The page holds no rows. It holds {held}")
     return Section("provenance", "Where it comes from", markup([facts(pairs), private]))
 
 

@@ -266,7 +266,8 @@ def no_quality_section(name: str, classes: list[str], weights: Floats) -> Sectio
     fact = "The model keeps no held-out scores, so this page cannot say how good it is."
     cure = (
         f"This {name} was fitted without calibration, or comes from a file without held-out "
-        'scores. Give labelled rows with the report (data=, target=), or fit with calibrate="folds".'
+        "scores. Give labelled rows with the report (data=, target=), or fit with "
+        'calibrate="folds".'
     )
     table = sortable_table("Classes", ("class", "rows learned"), rows)
     parts = [element("p", fact, class_="headline"), note(cure), table]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,7 +192,7 @@ def prediction_chart(name: str, targets: Floats, predicted: Floats) -> Html:
     chart.line(x, middle, "c0")
     chart.dots(x, middle, "c0")
     off = float(np.abs(middle - x).mean())
-    title = f"Groups of rows have the {name} predicted, to {show_number(off)} on average"
+    title = f"Groups of rows differ from their predicted {name} by {show_number(off)} on average"
     return figure(
         title,
         chart.svg(title),
@@ -308,7 +309,7 @@ def column_section(contents: RegressionContents) -> Section | None:
                 title,
                 chart.svg(title),
                 legend=[
-                    ("c0", "half and nine tenths of the rows, if normal"),
+                    ("c0", "half and nine tenths of the rows"),
                     ("c1", "this column alone"),
                 ],
             )
@@ -362,8 +363,8 @@ def browser_regression(contents: RegressionContents) -> dict[str, Any] | None:
         return None
     posterior = contents.model._fitted.solution.posterior
     means, covariance = contents.moments
-    known = isinstance(posterior.posterior, CoefficientsKnownNoise)
-    if known:
+    scale = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
+    if isinstance(posterior.posterior, CoefficientsKnownNoise):
         unit, quantile = (
             float(posterior.posterior.noise_variance),
             float(stats.norm.ppf((1 + LEVEL) / 2)),
@@ -382,8 +383,8 @@ def browser_regression(contents: RegressionContents) -> dict[str, Any] | None:
         "columns": [
             {
                 "name": name,
-                "typical": float(means[at]),
-                "sd": float(np.sqrt(max(covariance[at, at], 0.0))),
+                "typical": _rounded(float(means[at]), float(scale[at])),
+                "sd": float(scale[at]),
             }
             for at, name in enumerate(contents.columns)
         ],
@@ -394,6 +395,11 @@ def browser_regression(contents: RegressionContents) -> dict[str, Any] | None:
         "quantile": quantile,
         "level": LEVEL,
     }
+
+
+def _rounded(mean: float, sd: float) -> float:
+    """Return a mean to a thousandth of the standard deviation, as a form shows it."""
+    return round(mean, 2 - math.floor(math.log10(sd))) if sd > 0 else mean
 
 
 def settings_section(contents: RegressionContents) -> Section:
