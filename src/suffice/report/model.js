@@ -464,6 +464,95 @@ var Suffice = (function () {
     });
   }
 
+  // ---- Section 7: linear regression -------------------------------------------------------------
+
+  // Sums of products of columns and targets, about the means if there is an intercept.
+  function productsOf(object) {
+    const { tally } = object, n = Number(tally.weight);
+    const [origin, sumX, sumXX] = [tally.origin, tally.sum_x, tally.sum_xx].map(numbers);
+    const shift = sumX.map((x) => (n > 0 ? x / n : x)), mean = origin.map((x, j) => x + shift[j]);
+    const sums = sumXX.map((row, i) => row.map((product, j) => (object.intercept
+      ? product - (shift[i] * sumX[j] + shift[j] * sumX[i]) / 2
+      : product + origin[i] * sumX[j] + (sumX[i] + n * origin[i]) * origin[j])));
+    return { n, mean, sums, rows: object.intercept ? n - 1 : n };
+  }
+
+  const inverse = (matrix) => {
+    const root = cholesky(matrix);
+    return matrix.map((_, j) => solveUpper(root, solveLower(root, matrix.map((__, i) => (i === j ? 1 : 0)))));
+  };
+
+  // The prior of some coefficients: their marginal, which is a part of the covariance.
+  function priorOfSome(precision, shown) {
+    const part = (matrix) => shown.map((i) => shown.map((j) => matrix[i][j]));
+    const diagonal = precision.every((row, i) => row.every((value, j) => i === j || value === 0));
+    return diagonal || shown.length === precision.length ? part(precision) : inverse(part(inverse(precision)));
+  }
+
+  // s2 ~ InvGamma(a, b), w | s2 ~ N(m, s2 P^-1) and the products make the posterior of the
+  // coefficients of the columns that a row shows. Where the noise is known, all is normal.
+  function coefficientsOf(object, products, shown) {
+    const { prior } = object, d = object.columns.length, { sums } = products;
+    const known = prior.noise_variance === null ? 1 : Number(prior.noise_variance);
+    const precision = priorOfSome(numbers(prior.precision), shown), location = numbers(prior.location);
+    const xx = shown.map((i) => shown.map((j) => sums[i][j]));
+    const P = precision.map((row, i) => row.map((value, j) => value + xx[i][j] / known));
+    const root = cholesky(P), flat = precision.filter((row) => row.every((value) => value === 0)).length;
+    const shape = Number(prior.noise_shape) + (products.rows - flat) / 2;
+    const targets = object.targets.map((_, t) => {
+      const m = shown.map((j) => location[t][j]), y = d + t, xy = shown.map((j) => sums[y][j]);
+      const rest = xy.map((value, i) => value - dot(xx[i], m));
+      const shift = solveUpper(root, solveLower(root, rest.map((value) => value / known)));
+      const w = m.map((value, i) => value + shift[i]);
+      if (prior.noise_variance !== null) return { w, unit: known };
+      const yy = sums[y][y] - dot(xy.map((value, i) => value + rest[i]), m);
+      // What coefficients leave of a target is never known to be less than rounding.
+      const size = Math.hypot(products.mean[y], Math.sqrt(Math.max(sums[y][y], 0) / Math.max(products.n, 1))) || 1;
+      const least = Math.max(object.rounding.share * sums[y][y], products.n * (size * object.rounding.precision) ** 2);
+      const lost = Math.max(yy - dot(rest, shift), least);
+      return { w, unit: (Number(entry(numbers(prior.noise_scale), t)) + lost / 2) / shape };
+    });
+    return { root, targets, known, degrees: prior.noise_variance === null ? 2 * shape : Infinity };
+  }
+
+  function regressionModel(object) {
+    const products = productsOf(object), read = rowReader(object.columns), write = cellWriter(object.columns);
+    const d = object.columns.length, solved = new Map();
+    const mean = object.intercept ? products.mean : products.mean.map(() => 0);
+    const answer = (w, x, shown, t, show) => {
+      const parts = shown.map((j, i) => w[i] * (x[j] - mean[j]));
+      const pieces = object.columns.map(({ name }) => ({ name, value: show(name) }));
+      const shares = pieces.map((_, j) => (shown.includes(j) ? parts[shown.indexOf(j)] : 0));
+      return { prediction: mean[d + t] + sum(parts), ...orderReasons(pieces, shares, mean[d + t] + sum(shares)) };
+    };
+    const predict = (row) => {
+      const { cells, unreadable } = read(row), show = write(cells);
+      const x = object.columns.map(({ name }) => cells[name]);
+      const shown = x.map((_, j) => j).filter((j) => !Number.isNaN(x[j])), key = shown.join();
+      let found;
+      if (object.reason !== null) {
+        // Coefficients alone: nothing is known of rows with missing values.
+        const complete = shown.length === d;
+        found = numbers(object.coefficients).map((w, t) => {
+          const level = Number(object.intercepts[t]) + dot(w, mean.slice(0, d)) - mean[d + t];
+          const one = answer(w, x, shown, t, show);
+          return { ...one, prediction: complete ? one.prediction + level : NaN, standard_deviation: NaN };
+        });
+      } else {
+        if (!solved.has(key)) solved.set(key, coefficientsOf(object, products, shown));
+        const { root, targets, known, degrees } = solved.get(key);
+        const white = solveLower(root, shown.map((j) => x[j] - mean[j]));
+        const factor = 1 + dot(white, white) / known + (object.intercept ? 1 / products.n : 0);
+        const wider = degrees === Infinity ? 1 : degrees > 2 ? degrees / (degrees - 2) : Infinity;
+        found = targets.map(({ w, unit }, t) => ({
+          ...answer(w, x, shown, t, show), degrees, standard_deviation: Math.sqrt(unit * factor * wider),
+        }));
+      }
+      return { ...found[0], targets: found, unreadable };
+    };
+    return { classes: null, targets: object.targets, columns: object.columns, predict };
+  }
+
   // ---- Texts: letters, words and runs of words --------------------------------------------------
 
   const CODE_POINTS = 0x110000, SIGMA = 0x3c3, FINAL_SIGMA = 0x3c2, CASED = 1, PASSED_OVER = 2;
@@ -1091,7 +1180,7 @@ var Suffice = (function () {
     return { probabilities, label: classes[argmax(probabilities)], ...why, unreadable: [] };
   }
 
-  const MODELS = { table: tableModel, documents: documentModel };
+  const MODELS = { table: tableModel, documents: documentModel, regression: regressionModel };
 
   function model(object) {
     if (object.format !== 1) throw new Error(`This page cannot read a model of format ${object.format}.`);
