@@ -8,9 +8,11 @@ from browser_cases import LABELS, UNICODE, documents, new_documents, random_text
 from suffice import CountVectorizer, TextClassifier
 from suffice.report.browser_model import browser_model, compress
 
+EVENTS = ("multinomial", "bernoulli", "complement", "polya")
+
 
 @pytest.mark.parametrize("calibrate", [None, "folds"])
-@pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement", "polya"])
+@pytest.mark.parametrize("event", EVENTS)
 def test_documents_of_every_event(script, event, calibrate):
     model = TextClassifier(event=event, calibrate=calibrate).fit(*documents())
     compare_documents(script, model, new_documents())
@@ -61,7 +63,7 @@ def test_words_are_those_of_python_in_any_script(script):
 # Texts that a page has no room for, and those that it cannot split.
 
 
-def many_words(event, monkeypatch, room):
+def many_words(monkeypatch, room, **settings):
     """Return a model of more words than there is room for, and its words by how often they are."""
     monkeypatch.setattr("suffice.report.browser_text.MAX_BYTES", room)
     rng = np.random.default_rng(2)
@@ -71,20 +73,25 @@ def many_words(event, monkeypatch, room):
     texts = [
         " ".join(rng.choice(np.roll(names, 5 * own), 40, p=chance / chance.sum())) for own in y
     ]
-    return TextClassifier(event=event, calibrate=None).fit(texts, LABELS[y])
+    return TextClassifier(calibrate=None, **settings).fit(texts, LABELS[y])
 
 
-@pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement"])
-def test_the_most_informative_words_are_kept_and_their_numbers_stay(script, monkeypatch, event):
-    model = many_words(event, monkeypatch, 3000)
+@pytest.mark.parametrize(
+    "settings",
+    [{"event": event} for event in EVENTS] + [{"weighting": "tfidf"}, {"refine": "logistic"}],
+    ids=str,
+)
+def test_the_most_informative_words_are_kept_and_their_numbers_stay(script, monkeypatch, settings):
+    model = many_words(monkeypatch, 3000, **settings)
     found = browser_model(model)
     (block,) = found["blocks"]
     kept = block["terms"]
-    assert 100 < len(kept) < len(model.terms_)
+    assert 30 < len(kept) < len(model.terms_)
     assert block["left_out"] == len(model.terms_) - len(kept)
-    text = compress({"terms": kept, "tables": [block["tally"]["counts"]]})
-    assert 0.9 * 3000 < len(text) <= 3000
-    assert set(model.importance().to_frame().word[:20]) <= set(kept)
+    if set(settings) == {"event"}:
+        text = compress({"terms": kept, "tables": [block["tally"]["counts"]]})
+        assert 0.9 * 3000 < len(text) <= 3000
+    assert set(model.importance().to_frame().word[:10]) <= set(kept)
     # Documents of words that are kept have the probabilities of the whole model.
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.choice(kept, 15)) for _ in range(50)]
@@ -92,7 +99,7 @@ def test_the_most_informative_words_are_kept_and_their_numbers_stay(script, monk
 
 
 def test_all_words_are_kept_where_there_is_room(monkeypatch):
-    model = many_words("multinomial", monkeypatch, 700_000)
+    model = many_words(monkeypatch, 700_000)
     (block,) = browser_model(model)["blocks"]
     assert block["terms"] == model.terms_.tolist()
     assert block["left_out"] == 0

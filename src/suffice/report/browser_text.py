@@ -99,23 +99,32 @@ def browser_terms(
     rest = np.flatnonzero(is_left_out)
     found["terms"] = [terms[at] for at in kept.tolist()]
     found["left_out"] = len(rest)
-    # Of terms that are left out, their counts by class, and how many terms have the same ones.
-    alike, times = np.unique(counts[:, rest], axis=1, return_counts=True)
-    found["tally"]["counts"] = numbers(counts[:, kept])
-    found["tally"]["other_counts"] = numbers(alike)
-    found["tally"]["other_terms"] = numbers(times)
+    tally = found["tally"]
+    tally["counts"] = numbers(counts[:, kept])
+    which = _groups(
+        counts[:, rest], None if document_counts is None else document_counts[rest], event
+    )
+    tally["other_terms"] = numbers(np.bincount(which))
+    tally["other_counts"] = [numbers(np.bincount(which, own)) for own in counts[:, rest]]
     if document_counts is not None:
-        # Counts with tf-idf are multiplied by the rarity of each term: one that is left out has its
-        # own, so terms are alike only if documents with them are.
-        both = np.concatenate([counts[:, rest], document_counts[None, rest]])
-        alike, times = np.unique(both, axis=1, return_counts=True)
-        found["tally"]["other_counts"] = numbers(alike[:-1])
-        found["tally"]["other_terms"] = numbers(times)
-        found["tally"]["other_document_counts"] = numbers(alike[-1])
-        found["tally"]["document_counts"] = numbers(document_counts[kept])
+        tally["document_counts"] = numbers(document_counts[kept])
+        tally["other_document_counts"] = numbers(np.unique(document_counts[rest]))
     if refinement is not None:
         found["refinement"] = numbers(refinement[:, kept])
     return found
+
+
+def _groups(counts: Floats, document_counts: Floats | None, event: str) -> Index:
+    """Return the group of each term that is left out, (V,): of a group only the sums are needed.
+
+    A Bernoulli model is made of the absence of each term, so that terms of a group have the same
+    counts (C, V). With tf-idf they have the same rarity.
+    """
+    if event == "bernoulli":
+        return np.unique(counts, axis=1, return_inverse=True)[1].ravel()
+    if document_counts is not None:
+        return np.unique(document_counts, return_inverse=True)[1]
+    return np.zeros(counts.shape[1], np.intp)
 
 
 def why_not(analyzer: Analyzer) -> str | None:

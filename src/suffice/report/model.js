@@ -622,7 +622,8 @@ var Suffice = (function () {
   // ---- Texts: event models (sections 2 and 8) ---------------------------------------------------
 
   // What each term of a document adds to the scores, and what is added whatever terms there are.
-  // Totals are those of all terms, those that the page has no room for among them.
+  // Totals are those of all terms. Those that the page has no room for are there in groups: sums of
+  // their counts, and how many they are.
   function eventModel(block) {
     const { tally } = block, alpha = Number(block.alpha);
     const documents = numbers(tally.documents);
@@ -636,13 +637,13 @@ var Suffice = (function () {
       rarity = numbers(tally.document_counts).map(idf);
       const rest = numbers(tally.other_document_counts).map(idf);
       counts = counts.map((own) => own.map((count, v) => count * rarity[v]));
-      others = others.map((own) => own.map((count, v) => count * rest[v]));
+      others = others.map((own) => own.map((count, g) => count * rest[g]));
     }
     const classes = documents.length, known = block.terms.length;
     const size = known + sum(times) + (block.unknown ? 1 : 0);
     // An unknown term, where it counts as one, is a last term without counts.
     const count = (c, v) => (v < known ? counts[c][v] : 0);
-    const totals = documents.map((_, c) => sum(counts[c]) + dot(others[c], times));
+    const totals = documents.map((_, c) => sum(counts[c]) + sum(others[c]));
     const all = sum(totals);
     const of = (make) => documents.map((_, c) => make(c));
 
@@ -654,7 +655,7 @@ var Suffice = (function () {
       };
       const bias = of((c) => sum([
         ...counts[c].map((n) => absent(n, c)),
-        ...others[c].map((n, at) => times[at] * absent(n, c)),
+        ...others[c].map((n, g) => times[g] * absent(n / times[g], c)),
         ...(block.unknown ? [absent(0, c)] : []),
       ]));
       return {
