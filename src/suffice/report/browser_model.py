@@ -12,13 +12,15 @@ import numpy as np
 
 from suffice.errors import InputError
 from suffice.estimators.fitted import check_fitted
-from suffice.families.class_prior import ClassPrior
+from suffice.generative.classifier import TallyClassifier
+from suffice.linear_model.logistic import LogisticRegression
 from suffice.linear_model.regressor import TallyRegressor
+from suffice.report.browser_arrays import browser_logistic, browser_naive_bayes
 from suffice.report.browser_blocks import browser_block
 from suffice.report.browser_columns import browser_columns
 from suffice.report.browser_regression import browser_regression
 from suffice.report.browser_text import browser_letters, browser_terms
-from suffice.report.json_numbers import compress, numbers, plain_labels
+from suffice.report.json_numbers import browser_prior, compress, numbers, plain_labels
 from suffice.table import GenerativeClassifier
 from suffice.table.fitted import TableFitted
 from suffice.table.to_sql import scored_model
@@ -38,7 +40,7 @@ def browser_model(model: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : GenerativeClassifier, TextClassifier or a linear regression, fitted
+    model : GenerativeClassifier, TextClassifier, naive Bayes, linear or logistic regression, fitted
 
     Examples
     --------
@@ -56,10 +58,14 @@ def browser_model(model: Any) -> dict[str, Any]:
         found = _documents(model._check_ready())
     elif isinstance(model, TallyRegressor):
         found = browser_regression(check_fitted(model), model._check_solved()[1])
+    elif isinstance(model, LogisticRegression):
+        found = browser_logistic(model)
+    elif isinstance(model, TallyClassifier):
+        found = browser_naive_bayes(model._check_ready(), type(model).__name__)
     else:
         raise InputError(
             f"A page cannot compute a {type(model).__name__}. Give a GenerativeClassifier, a "
-            "TextClassifier or a linear regression."
+            "TextClassifier, naive Bayes, or a linear or logistic regression."
         )
     return {"format": FORMAT, "model": type(model).__name__, **found}
 
@@ -99,14 +105,6 @@ def _table(fitted: TableFitted) -> dict[str, Any]:
     if any("event" in block for block in blocks):
         found["letters"] = browser_letters()
     return found
-
-
-def browser_prior(prior: ClassPrior) -> dict[str, Any]:
-    """Return the weights of the classes and what is added to them, or what was given."""
-    weights = numbers(prior.weights)
-    if prior.added is None:
-        return {"weights": weights, "added": None, "given": numbers(prior.prob)}
-    return {"weights": weights, "added": numbers(prior.added), "given": None}
 
 
 # Documents.

@@ -1,4 +1,4 @@
-"""Numbers as JSON, every digit kept, and a deflated page object."""
+"""Numbers, labels and class priors as JSON, every digit kept, and the deflated object of a page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+
+from suffice.families.class_prior import ClassPrior
 
 # Whole numbers up to this are written without a fraction, and are the same floats to a browser.
 MAX_INTEGER = 2.0**53
@@ -57,6 +59,14 @@ def plain_labels(labels: Iterable[Any]) -> list[Any]:
         else str(label)
         for label in labels
     ]
+
+
+def browser_prior(prior: ClassPrior) -> dict[str, Any]:
+    """Return the weights of the classes and what is added to them, or what was given."""
+    weights = numbers(prior.weights)
+    if prior.added is None:
+        return {"weights": weights, "added": None, "given": numbers(prior.prob)}
+    return {"weights": weights, "added": numbers(prior.added), "given": None}
 
 
 def compress(found: dict[str, Any]) -> str:

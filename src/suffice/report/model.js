@@ -211,27 +211,44 @@ var Suffice = (function () {
   }
 
   // Normal and lognormal: NIG(m, k, a, b) and the moments of each class make NIG(m', k', a', b'), whose
-  // predictive is a Student t of 2a' degrees; its expectations plugged in make a normal.
+  // predictive is a Student t of 2a' degrees. Plugged in, its expectations or its mode make a normal;
+  // maximum likelihood does without a prior.
   function normalBlock(block) {
-    const { tally, prior, tied } = block;
+    const { tally } = block, estimate = block.estimate || (block.plug_in ? "mean" : "predictive");
     const [weight, origin, sumX, sumXX] = ["weight", "origin", "sum_x", "sum_xx"].map((name) => numbers(tally[name]));
+    const moments = weight.map((n, c) => [n, ...meanAndScatter(n, origin[c], sumX[c], sumXX[c])]);
+    const densities = estimate === "mle" ? mostLikelyNormals(moments, block) : posteriorNormals(moments, block, estimate);
+    return ofOneColumn(block, (cell) => {
+      const x = block.logarithm ? (cell > 0 ? Math.log(cell) : NaN) : cell;
+      return densities.map((density) => (Number.isNaN(x) ? 0 : density(x)));
+    });
+  }
+
+  function posteriorNormals(moments, { prior, tied }, estimate) {
     const [location, pseudoRows, shape, scale] = ["location", "pseudo_rows", "shape", "scale"].map((name) =>
       numbers(prior[name]));
-    const classes = weight.map((n, c) => {
-      const [mean, scatter] = meanAndScatter(n, origin[c], sumX[c], sumXX[c]);
+    const classes = moments.map(([n, mean, scatter], c) => {
       const k = pseudoRows[c] + n, shift = ((mean - location[c]) * n) / k;
       return { n, k, m: location[c] + shift, squares: scatter + (mean - location[c]) * pseudoRows[c] * shift };
     });
     const rows = sum(classes.map(({ n }) => n)), squares = sum(classes.map((one) => one.squares));
-    const densities = classes.map((one, c) => {
+    return classes.map((one, c) => {
       const a = entry(shape, c) + (tied ? rows : one.n) / 2;
       const b = entry(scale, c) + (tied ? squares : one.squares) / 2;
-      if (block.plug_in) return (x) => normalLogDensity(x, one.m, b / a);
-      return (x) => studentLogDensity(x, 2 * a, one.m, (b / a) * (1 + 1 / one.k));
+      if (estimate === "predictive") return (x) => studentLogDensity(x, 2 * a, one.m, (b / a) * (1 + 1 / one.k));
+      const sharing = tied ? classes.length : 1;
+      const variance = estimate === "map" ? b / (a + 1 + sharing / 2) : b / a;
+      return (x) => normalLogDensity(x, one.m, variance);
     });
-    return ofOneColumn(block, (cell) => {
-      const x = block.logarithm ? (cell > 0 ? Math.log(cell) : NaN) : cell;
-      return densities.map((density) => (Number.isNaN(x) ? 0 : density(x)));
+  }
+
+  // A class that shows nothing of the column is like the others.
+  function mostLikelyNormals(moments, { tied, variance_floor: floor }) {
+    const rows = sum(moments.map(([n]) => n)), within = sum(moments.map(([, , scatter]) => scatter)) / rows;
+    const pooled = sum(moments.map(([n, mean]) => n * mean)) / rows;
+    return moments.map(([n, mean, scatter]) => {
+      const variance = (tied || !(n > 0) ? within : scatter / n) + Number(floor);
+      return (x) => normalLogDensity(x, n > 0 ? mean : pooled, variance);
     });
   }
 
@@ -308,9 +325,10 @@ var Suffice = (function () {
   function poissonBlock(block) {
     const [rows, events] = ["weight", "sum_x"].map((name) => numbers(block.tally[name]));
     const [shape, rate] = ["shape", "rate"].map((name) => numbers(block.prior[name]));
+    const pooled = sum(events) / sum(rows);
     const scores = rows.map((n, c) => {
       const a = shape[c] + events[c], b = rate[c] + n;
-      if (block.plug_in) return (x) => xlogy(x, a / b) - a / b;
+      if (block.plug_in) return (x) => xlogy(x, b > 0 ? a / b : pooled) - (b > 0 ? a / b : pooled);
       return (x) => logGammaStep(a, x) - a * Math.log1p(1 / b) - x * Math.log1p(b);
     });
     return ofOneColumn(block, (x) => {
@@ -356,17 +374,34 @@ var Suffice = (function () {
   // learned is "other", with its share of the prior; where there is no other, it says nothing.
   function categoricalBlock(block) {
     const counts = numbers(block.tally.counts), { prior } = block;
-    const pseudocounts = numbers(prior.pseudocounts), size = Number(prior.sample_size);
-    const logs = counts.map((own) => {
-      const whole = sum(own) + size;
-      const other = prior.other === null ? 0 : Math.log(Number(prior.other) / whole);
-      return [...own.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
+    // The prior is one for all classes, or each class has its own.
+    const own = (values, c) => (Array.isArray(values) ? Number(values[c]) : Number(values));
+    const logs = counts.map((held, c) => {
+      const pseudocounts = Array.isArray(prior.pseudocounts[0]) ? numbers(prior.pseudocounts[c]) : numbers(prior.pseudocounts);
+      const total = sum(held) + own(prior.sample_size, c), whole = total > 0 ? total : 1;
+      const other = prior.other === null ? 0 : Math.log(own(prior.other, c) / whole);
+      return [...held.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
     });
-    const levels = levelPlaces(block.levels), known = pseudocounts.length;
+    const levels = levelPlaces(block.levels), known = counts[0].length;
     return ofOneColumn(block, (cell) => {
       const code = levels(cell);
-      return logs.map((own) => (code < 0 ? 0 : own[Math.min(code, known)]));
+      return logs.map((log) => (code < 0 ? 0 : log[Math.min(code, known)]));
     });
+  }
+
+  // Presence of a column, with a Beta prior: cells above a threshold are present. Without a threshold
+  // cells are 0, 1 or fractions between them.
+  function presenceBlock(block) {
+    const { tally, prior } = block, [absent, present] = ["absent", "present"].map((name) =>
+      numbers(tally[name]).map((count, c) => count + Number(prior[name][c])));
+    const whole = present.map((count, c) => count + absent[c]);
+    const logs = [absent, present].map((side) => side.map((count, c) => (whole[c] > 0 ? Math.log(count / whole[c]) : 0)));
+    const linear = block.threshold === null && logs.flat().every(Number.isFinite);
+    return ofOneColumn(block, (x) => whole.map((_, c) => {
+      if (Number.isNaN(x)) return 0;
+      if (linear) return x * (logs[1][c] - logs[0][c]) + logs[0][c];
+      return logs[x > (block.threshold === null ? 0.5 : block.threshold) ? 1 : 0][c];
+    }));
   }
 
   // The code of a cell: its own, of a category; the place of a number among the levels, or their number.
@@ -414,6 +449,51 @@ var Suffice = (function () {
         return Math.log((held + size * supposed) / (totals[c] + size));
       });
     });
+  }
+
+  // Rows of counts: the event models of words, a column a word (sections 2 and 8). Where a word is
+  // missing, the others share its probability.
+  function countsBlock(block) {
+    const counts = numbers(block.tally.counts), alpha = Number(block.alpha), size = block.columns.length;
+    const pooled = block.columns.map((_, v) => sum(counts.map((own) => own[v]))), all = sum(pooled);
+    const pieces = (cells) => {
+      const x = block.columns.map((name) => cells[name]), places = x.map((_, v) => v);
+      const seen = places.filter((v) => !Number.isNaN(x[v])), held = seen.filter((v) => x[v] !== 0);
+      const length = sum(held.map((v) => x[v]));
+      const scores = new Map(held.map((v) => [v, counts.map((own) => {
+        const over = (values) => sum(values.map((at) => own[at])) + alpha * values.length;
+        if (block.event === "complement") {
+          return -x[v] * Math.log((pooled[v] - own[v] + alpha) / (all - sum(own) + alpha * size));
+        }
+        if (block.event === "polya") {
+          return logGammaStep(own[v] + alpha, x[v]) - (x[v] / length) * logGammaStep(over(seen), length);
+        }
+        return x[v] * Math.log((own[v] + alpha) / over(seen));
+      })]));
+      const nothing = counts.map(() => 0);
+      return places.filter((v) => x[v] !== 0).map((v) => ({ name: block.columns[v], scores: scores.get(v) || nothing }));
+    };
+    return {
+      scores: (cells) => {
+        const found = pieces(cells);
+        return counts.map((_, c) => sum(found.map((piece) => piece.scores[c])));
+      },
+      parts: (cells, show) => pieces(cells).map((piece) => ({ ...piece, value: show(piece.name) })),
+    };
+  }
+
+  // Logistic regression (section 5): scores are linear in the columns, and were fitted as such.
+  function linearBlock(block) {
+    const coefficients = numbers(block.coefficients);
+    const parts = (cells) => block.columns.map((name, j) => coefficients.map((own) => own[j] * (cells[name] || 0)));
+    return {
+      scores: (cells) => {
+        const found = parts(cells);
+        return coefficients.map((_, c) => sum(found.map((part) => part[c])));
+      },
+      parts: (cells, show) => parts(cells).map((scores, j) => (
+        { name: block.columns[j], value: show(block.columns[j]), scores })),
+    };
   }
 
   // Multivariate normal: NIW(m, k, v, S) and full moments make NIW(m', k', v', S'), whose predictive is
@@ -1085,13 +1165,16 @@ var Suffice = (function () {
     normal: normalBlock, lognormal: normalBlock, student: studentBlock, poisson: poissonBlock,
     binned: binnedBlock, categorical: categoricalBlock, bernoulli: categoricalBlock,
     joint: jointBlock, mvn: multivariateBlock, text: textBlock,
+    presence: presenceBlock, counts: countsBlock, linear: linearBlock,
   };
 
   function tableModel(object) {
     const { classes, combination } = object, table = object.letters ? letterTable(object.letters) : null;
     const blocks = object.blocks.map((block) => FAMILIES[block.family.split(":")[0]](block, table));
     const weights = numbers(combination.weights), offsets = numbers(combination.offsets);
-    const base = logClassPrior(object.class_prior).map((log, c) => log + offsets[c]);
+    // A calibration divides what stands before the columns by its temperature, too.
+    const priorWeight = combination.prior_weight === undefined ? 1 : Number(combination.prior_weight);
+    const base = logClassPrior(object.class_prior).map((log, c) => priorWeight * log + offsets[c]);
     const rate = Number(combination.noise_rate);
     const residuals = combination.residuals.map((one) => [one.column, residualScores(one)]);
     const read = rowReader(object.columns), write = cellWriter(object.columns);
