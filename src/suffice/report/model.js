@@ -217,7 +217,9 @@ var Suffice = (function () {
     const { tally } = block, estimate = block.estimate || (block.plug_in ? "mean" : "predictive");
     const [weight, origin, sumX, sumXX] = ["weight", "origin", "sum_x", "sum_xx"].map((name) => numbers(tally[name]));
     const moments = weight.map((n, c) => [n, ...meanAndScatter(n, origin[c], sumX[c], sumXX[c])]);
-    const densities = estimate === "mle" ? mostLikelyNormals(moments, block) : posteriorNormals(moments, block, estimate);
+    const densities = estimate === "mle"
+      ? mostLikelyNormals(moments, block)
+      : posteriorNormals(moments, block, estimate);
     return ofOneColumn(block, (cell) => {
       const x = block.logarithm ? (cell > 0 ? Math.log(cell) : NaN) : cell;
       return densities.map((density) => (Number.isNaN(x) ? 0 : density(x)));
@@ -377,7 +379,8 @@ var Suffice = (function () {
     // The prior is one for all classes, or each class has its own.
     const own = (values, c) => (Array.isArray(values) ? Number(values[c]) : Number(values));
     const logs = counts.map((held, c) => {
-      const pseudocounts = Array.isArray(prior.pseudocounts[0]) ? numbers(prior.pseudocounts[c]) : numbers(prior.pseudocounts);
+      const each = Array.isArray(prior.pseudocounts[0]);
+      const pseudocounts = numbers(each ? prior.pseudocounts[c] : prior.pseudocounts);
       const total = sum(held) + own(prior.sample_size, c), whole = total > 0 ? total : 1;
       const other = prior.other === null ? 0 : Math.log(own(prior.other, c) / whole);
       return [...held.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
@@ -395,7 +398,8 @@ var Suffice = (function () {
     const { tally, prior } = block, [absent, present] = ["absent", "present"].map((name) =>
       numbers(tally[name]).map((count, c) => count + Number(prior[name][c])));
     const whole = present.map((count, c) => count + absent[c]);
-    const logs = [absent, present].map((side) => side.map((count, c) => (whole[c] > 0 ? Math.log(count / whole[c]) : 0)));
+    const logs = [absent, present].map((side) =>
+      side.map((count, c) => (whole[c] > 0 ? Math.log(count / whole[c]) : 0)));
     const linear = block.threshold === null && logs.flat().every(Number.isFinite);
     return ofOneColumn(block, (x) => whole.map((_, c) => {
       if (Number.isNaN(x)) return 0;
@@ -471,7 +475,8 @@ var Suffice = (function () {
         return x[v] * Math.log((own[v] + alpha) / over(seen));
       })]));
       const nothing = counts.map(() => 0);
-      return places.filter((v) => x[v] !== 0).map((v) => ({ name: block.columns[v], scores: scores.get(v) || nothing }));
+      return places.filter((v) => x[v] !== 0).map((v) => (
+        { name: block.columns[v], scores: scores.get(v) || nothing }));
     };
     return {
       scores: (cells) => {
@@ -1143,7 +1148,9 @@ var Suffice = (function () {
     if (against !== undefined) others = [classes.indexOf(against)];
     const possible = classes.map((_, c) => c).filter((c) => Number.isFinite(scores[c]));
     others = others.filter((c) => possible.includes(c));
-    if (!possible.includes(at) || !others.length) return { target: classes[at], log_odds: null, base: null, reasons: [] };
+    if (!possible.includes(at) || !others.length) {
+      return { target: classes[at], log_odds: null, base: null, reasons: [] };
+    }
     const place = new Map(possible.map((c, number) => [c, number])), take = (values) => possible.map((c) => values[c]);
     const sides = [place.get(at), others.map((c) => place.get(c))];
     const shares = attribute(take(base), pieces.map((piece) => take(piece.scores)), ...sides, rate);
@@ -1188,7 +1195,8 @@ var Suffice = (function () {
       const probabilities = mixWithUniform(logSoftmax(scores), rate).map(Math.exp);
       const pieces = blocks.flatMap((block, k) => block.parts(cells, show).map((piece) => {
         const own = piece.scores.map((score) => weights[k] * score);
-        const residual = residuals.find(([column]) => column === piece.name && object.blocks[k].columns.includes(column));
+        const { columns } = object.blocks[k];
+        const residual = residuals.find(([column]) => column === piece.name && columns.includes(column));
         if (residual) residual[1](cells[piece.name]).forEach((score, c) => { own[c] += score; });
         return { ...piece, scores: own };
       }));
