@@ -50,7 +50,9 @@ CASES = [
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(("name", "settings", "draw"), CASES, ids=str)
+@pytest.mark.parametrize(
+    ("name", "settings", "draw"), CASES, ids=[f"{name} {settings}" for name, settings, _ in CASES]
+)
 def test_classifiers_of_arrays(script, name, settings, draw, classes):
     rng = np.random.default_rng(0)
     y = rng.integers(0, classes, 80)
