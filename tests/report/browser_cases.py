@@ -8,8 +8,8 @@ from suffice import GenerativeClassifier
 
 LABELS = np.array(["low", "middle", "<script>alert(1)</script>"])
 ROWS = 200
-# Everything that splits words in its own way: case, accents, final sigma, dotted I, digits, joiners,
-# ligatures, surrogate pairs, scripts without spaces.
+# Everything that splits words in its own way: case, accents, final sigma, dotted I, digits,
+# joiners, ligatures, surrogate pairs, scripts without spaces.
 UNICODE = (
     "ΟΔΥΣΣΕΥΣ ὈΔΥΣΣΕΎΣ ΣΑΣ Σ ΑΣ' ΑΣ'Α σς",
     "İstanbul ISTANBUL ıI İİ",
@@ -105,7 +105,7 @@ def correlated(combine, noise=0.0, **settings):
 
 
 def mixed():
-    """Return a model of dates, times, truth values, strings that are numbers, and gaps that tell."""
+    """Return a model of dates, times, truth values, numbers in strings, and gaps that tell."""
     rng = np.random.default_rng(3)
     y = classes_of(rng, 300, 2)
     start = dt.datetime(2021, 3, 1)

@@ -1,30 +1,17 @@
 """The page computes what Python computes: every family, on rows with missing and unseen cells."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import suffice.report
-from browser_cases import (
-    LABELS,
-    UNICODE,
-    correlated,
-    documents,
-    joined,
-    mixed,
-    mixed_rows,
-    new_documents,
-    one_column,
-    random_rows,
-    random_text,
-)
-from suffice import CountVectorizer, TextClassifier
-from suffice.report.browser_model import browser_model, compress
+from browser_answers import answers, compare, compare_reasons
+from browser_cases import correlated, joined, mixed, mixed_rows, one_column, random_rows
+from suffice import CountVectorizer
+from suffice.errors import InputError
+from suffice.report.browser_model import browser_model
 from suffice.tally import Blocks, Counts, Events, Moments
 
-SCRIPT = (Path(suffice.report.__file__).parent / "model.js").read_text(encoding="utf-8")
 FAMILIES = (
     "normal",
     "normal:tied",
@@ -39,61 +26,6 @@ FAMILIES = (
     "text:bernoulli",
     "text:complement",
 )
-# Rows whose reasons are compared, of those whose probabilities are.
-EXPLAINED = 12
-
-
-@pytest.fixture(scope="module")
-def script(browser):
-    """Return a page that has the script, and nothing else."""
-    context = browser.new_context()
-    page = context.new_page()
-    page.evaluate(SCRIPT + "; window.Suffice = Suffice; null")
-    yield page
-    context.close()
-
-
-def answers(script, found, rows):
-    """Return what the page says of rows, given the object as a page has it."""
-    return script.evaluate(
-        """async ([text, rows]) => {
-            const model = Suffice.model(await Suffice.decompress(text));
-            return rows.map((row) => model.predict(row));
-        }""",
-        [compress(found), rows],
-    )
-
-
-def compare(script, model, rows, given=None, explained=EXPLAINED):
-    """Assert that the page gives Python's probabilities, labels and reasons."""
-    found = answers(script, browser_model(model), rows)
-    given = rows if given is None else given
-    expected = model.predict_proba(given)
-    probabilities = np.array([one["probabilities"] for one in found])
-    np.testing.assert_allclose(probabilities, expected, rtol=1e-9, atol=1e-9)
-    labels = [model.classes_[np.argmax(row)] for row in expected]
-    assert [one["label"] for one in found] == labels
-    for row, one in list(zip(given, found, strict=True))[:explained]:
-        compare_reasons(model.explain(row, one["target"]).to_dict(), one)
-
-
-def compare_reasons(why, one):
-    # Of log-odds of 1e22, which a number far out has, the last digits are millions.
-    close = {"rtol": 1e-9, "atol": 1e-9 * max(1.0, abs(why["log_odds"]))}
-    np.testing.assert_allclose(one["log_odds"], why["log_odds"], **close)
-    np.testing.assert_allclose(one["base"], why["base"], **close)
-    mine, theirs = (
-        sorted(pieces, key=lambda piece: (piece["name"], piece["value"]))
-        for pieces in (one["reasons"], why["pieces"])
-    )
-    assert [(p["name"], p["value"]) for p in mine] == [(p["name"], p["value"]) for p in theirs]
-    np.testing.assert_allclose(
-        [piece["contribution"] for piece in mine],
-        [piece["contribution"] for piece in theirs],
-        **close,
-    )
-    sizes = [abs(piece["contribution"]) for piece in one["reasons"]]
-    assert sizes == sorted(sizes, reverse=True)
 
 
 @pytest.mark.parametrize("estimate", ["predictive", "mean"])
@@ -149,69 +81,6 @@ def test_cells_that_do_not_read_are_missing_and_named(script):
     rows = [{"day": "?", "clock": "25:00", "price": "free"}, {"day": "NA", "clock": "", "gap": "x"}]
     found = answers(script, browser_model(mixed()), rows)
     assert [one["unreadable"] for one in found] == [["day", "clock", "price"], ["gap"]]
-
-
-# Documents.
-
-
-def compare_documents(script, model, texts, explained=EXPLAINED):
-    rows = [{"document": text} for text in texts]
-    found = answers(script, browser_model(model), rows)
-    expected = model.predict_proba(texts)
-    np.testing.assert_allclose(
-        [one["probabilities"] for one in found], expected, rtol=1e-9, atol=1e-9
-    )
-    for text, one in list(zip(texts, found, strict=True))[:explained]:
-        compare_reasons(model.explain(text, one["target"]).to_dict(), one)
-
-
-@pytest.mark.parametrize("calibrate", [None, "folds"])
-@pytest.mark.parametrize("event", ["multinomial", "bernoulli", "complement", "polya"])
-def test_documents_of_every_event(script, event, calibrate):
-    model = TextClassifier(event=event, calibrate=calibrate).fit(*documents())
-    compare_documents(script, model, new_documents())
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"weighting": "tfidf"},
-        {"unknown": "smooth"},
-        {"unknown": "smooth", "event": "bernoulli"},
-        {"ngrams": (1, 3), "unknown": "smooth"},
-        {"refine": "logistic"},
-        {"fit_prior": False},
-        {"class_prior": [0.2, 0.8]},
-        {
-            "words": CountVectorizer(
-                lowercase=False, token_pattern=r"\w+", stop_words=["you", "née"]
-            )
-        },
-        {"words": CountVectorizer(vocabulary=["lunch", "pills", "free lunch"]), "ngrams": (1, 2)},
-    ],
-    ids=str,
-)
-def test_documents_of_every_setting(script, settings, classes):
-    if len(settings.get("class_prior", "  ")) != classes and "class_prior" in settings:
-        settings = {"class_prior": [0.2, 0.5, 0.3]}
-    model = TextClassifier(**settings).fit(*documents(classes=classes))
-    compare_documents(script, model, new_documents(), explained=5)
-
-
-def test_words_are_those_of_python_in_any_script(script):
-    rng = np.random.default_rng(0)
-    texts = [*UNICODE, *(random_text(rng) for _ in range(400))]
-    for lowercase, pattern in ((True, r"(?u)\b\w\w+\b"), (False, r"\w+")):
-        words = CountVectorizer(lowercase=lowercase, token_pattern=pattern)
-        model = TextClassifier(words=words, calibrate=None, alpha=1.0)
-        model.fit(texts, LABELS[rng.integers(0, 3, len(texts))])
-        found = answers(script, browser_model(model), [{"document": text} for text in texts])
-        analyze = words.build_analyzer()
-        for text, one in zip(texts, found, strict=True):
-            counted = {p["name"]: int(p["value"].rpartition("x")[2]) for p in one["reasons"]}
-            expected = analyze(text)
-            assert counted == {word: expected.count(word) for word in expected}, text
 
 
 # A changed count.
@@ -281,3 +150,8 @@ def test_a_changed_count_changes_the_answer_as_in_python(script, family):
     expected = np.exp(model.combination_.apply(likelihoods, log_prior))
     np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-9)
     assert np.abs(mine - model.predict_proba(rows)).max() > 1e-4
+
+
+def test_a_model_that_is_no_model_is_refused():
+    with pytest.raises(InputError, match="A page cannot compute a CountVectorizer"):
+        browser_model(CountVectorizer())
