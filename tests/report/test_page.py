@@ -214,17 +214,10 @@ def test_every_classifier_of_arrays_has_a_report(model, tmp_path):
     assert "keeps no held-out scores" not in given
 
 
-def test_what_a_regression_predicts_on_the_page_is_its_predictive_distribution():
-    object = model_of(report_page(regression()))
-    x = np.array([0.3, -1.2, 2.0])
-    z = np.append(1.0, x)
-    mean = object["intercept"] + np.dot(object["coefficients"], x)
-    spread = object["noise"] * (1 + z @ np.array(object["covariance"]) @ z)
-    row = pd.DataFrame([x], columns=["age", "income", "noise"])
-    low, high = regression().interval(row, object["level"])
-    assert mean == pytest.approx(regression().predict(row)[0], rel=1e-12)
-    half = object["quantile"] * np.sqrt(spread)
-    np.testing.assert_allclose([mean - half, mean + half], [low[0], high[0]], rtol=1e-9)
+def test_a_model_that_the_page_cannot_compute_has_no_form_and_says_why():
+    page = report_page(QuadraticDiscriminantAnalysis().fit(ROWS, CODES))
+    assert "There is no form to try this model in." in page
+    assert 'id="model-data"' not in page
 
 
 def test_a_regression_is_judged_by_rows_left_out_where_they_are_given():

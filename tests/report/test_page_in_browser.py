@@ -208,17 +208,14 @@ def test_a_document_is_answered_as_the_model_does(opened):
     assert shown_probability(page, "spam") == f"{100 * proba[1]:.1f}\u202f%"
 
 
-def test_a_number_is_predicted_with_its_interval(opened):
+def test_a_number_is_predicted_with_its_standard_deviation(opened):
     page = opened("regression")
     for name, value in (("age", 1.5), ("income", -0.5), ("noise", 0.0)):
         page.fill(f"[data-column={name}]", str(value))
     row = pd.DataFrame({"age": [1.5], "income": [-0.5], "noise": [0.0]})
-    mean = regression().predict(row)[0]
-    low, high = (end[0] for end in regression().interval(row))
-    answer = page.inner_text("#answer")
-    assert f"price: {mean:.4g}" in answer
-    assert f"{low:.4g}" in answer
-    assert f"{high:.4g}" in answer
+    mean, sd = regression().predict(row, return_std=True)
+    assert f"price: {mean[0]:.4g}" in page.inner_text("#answer")
+    assert f"± {sd[0]:.4g}" in page.inner_text("#answer")
 
 
 def test_the_keyboard_alone_suffices(opened):

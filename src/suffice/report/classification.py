@@ -63,13 +63,13 @@ class Contents(NamedTuple):
         """The weight of the rows of each class."""
         return np.asarray(self.model.tally_.weights, np.float64)
 
-    def sections(self, *, what_if: bool) -> list[Section]:
+    def sections(self, what_if: Section) -> list[Section]:
         """Return the sections of the page."""
         judged = self.judged
         known = type(self.model).__name__, self.names, self.class_weights
         found = [
             no_quality_section(*known) if judged is None else quality_section(judged, self.beside),
-            what_if_section(self.model) if what_if else None,
+            what_if,
             None if judged is None else calibration_section(judged),
             column_section(self),
             word_section(self),
@@ -286,36 +286,6 @@ def missing_section(contents: Contents) -> Section | None:
     shown = distributions.largest_classes(contents.class_weights)
     chart = separation.missing_chart(some, contents.names, shown)
     return Section("missing", "Missing values", markup([chart, rule]))
-
-
-# Trying it.
-
-
-def what_if_section(model: Any) -> Section:
-    """Return the place of the form, which the page's script fills."""
-    documents = isinstance(model, TextClassifier)
-    words = (
-        "Type a document."
-        if documents
-        else "Change a value and see what follows. An empty field is a missing value."
-    )
-    answer = element(
-        "div",
-        element("h3", "Answer", id="answer-title"),
-        element("div", id="answer", aria_live="polite", aria_labelledby="answer-title"),
-        element("h3", "Reasons"),
-        element("div", id="reasons"),
-        class_="answer",
-    )
-    form = element("form", id="what-if-form", autocomplete="off")
-    content = [
-        element("p", words),
-        note("Computed here, in your browser, from the model itself. Nothing is sent anywhere."),
-        element("p", id="what-if-note", class_="note"),
-        element("div", form, answer, class_="what-if"),
-        element("noscript", element("p", "The form needs JavaScript.")),
-    ]
-    return Section("what-if", "Try it", markup(content))
 
 
 # How it was chosen.

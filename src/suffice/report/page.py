@@ -21,22 +21,18 @@ from suffice.generative.classifier import TallyClassifier
 from suffice.linear_model.regressor import TallyRegressor
 from suffice.persist import Provenance, describe, load
 from suffice.persist.file_format import replace_file
-from suffice.report.browser_model import browser_model
 from suffice.report.classification import Contents, GivenRows
 from suffice.report.comparison import comparison_section
 from suffice.report.held_out import MAX_SCORED, JudgedRows, are_new, given_rows, kept_rows
 from suffice.report.html import Html, element, fill, markup
-from suffice.report.json_numbers import compress
 from suffice.report.learning_curve import learning_curve, sample_rows
 from suffice.report.numbers import show_count
-from suffice.report.regression import RegressionContents, browser_regression, predict_given
+from suffice.report.regression import RegressionContents, predict_given
 from suffice.report.section import Section, facts, note
+from suffice.report.what_if import what_if
 from suffice.table import GenerativeClassifier
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread
-
-# Models that the page computes itself.
-COMPUTED = (GenerativeClassifier, TextClassifier)
 
 
 class LabelledRows(NamedTuple):
@@ -112,8 +108,9 @@ def report_page(model: Any, data: Any = None, target: Any = None, against: Any =
                 "Give two classifiers or two regressions."
             )
         sections.append(comparison_section(contents, _contents(other, None)))
-    computed = _computed(model, contents)
-    own = contents.sections(what_if=computed is not None)
+    regression = isinstance(contents, RegressionContents)
+    form, computed = what_if(model, contents.target_names if regression else None)
+    own = contents.sections(form)
     sections = [own[0], *sections, *own[1:]]
     name = target if isinstance(target, str) else None
     sections.append(provenance_section(model, provenance, name))
@@ -216,15 +213,6 @@ def _check_name(target: str, names: list[str]) -> None:
         )
 
 
-def _computed(model: Any, contents: Any) -> dict[str, Any] | None:
-    """Return what the page answers with, if it can."""
-    if isinstance(model, TallyRegressor):
-        return browser_regression(contents)
-    if not isinstance(model, COMPUTED):
-        return None
-    return browser_model(model)
-
-
 def provenance_section(model: Any, provenance: Provenance | None, target: str | None) -> Section:
     """Return where the model comes from, and what made the page."""
     now = datetime.now(UTC)
@@ -288,7 +276,7 @@ def assemble(
     target: str | None,
     sections: list[Section],
     payload: dict[str, Any],
-    computed: dict[str, Any] | None,
+    computed: str | None,
     *,
     two: bool,
 ) -> str:
@@ -299,7 +287,7 @@ def assemble(
     data = [_data("report-data", "application/json", _json(payload))]
     if computed is not None:
         scripts.insert(0, folder.joinpath("model.js").read_text(encoding="utf-8"))
-        data.append(_data("model-data", "text/plain", compress(computed)))
+        data.append(_data("model-data", "text/plain", computed))
     kind = type(model).__name__
     title = (
         f"{'Two models' if two else kind}: {target}" if target else ("Two models" if two else kind)

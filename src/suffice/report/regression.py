@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from suffice.errors import SufficeError
-from suffice.prior.coefficients import CoefficientsKnownNoise
 from suffice.report.charts import Axis, Bar, Chart, bar_chart, ellipse_points, figure
 from suffice.report.classification import settings_table
 from suffice.report.html import Html, element, markup
@@ -20,8 +17,6 @@ from suffice.tally.tally import Floats
 
 # Groups of rows of equal size in the chart of predictions, and coefficients that are drawn.
 GROUPS, MAX_DRAWN, MAX_ELLIPSES = 10, 20, 12
-# Probability that the intervals of predictions hold, and columns up to which the page predicts.
-LEVEL, MAX_FORM = 0.9, 60
 
 
 class Predictions(NamedTuple):
@@ -58,11 +53,11 @@ class RegressionContents(NamedTuple):
         moments = self.model.tally_
         return np.asarray(moments.mean()), np.asarray(moments.scatter()) / float(moments.weight)
 
-    def sections(self, *, what_if: bool) -> list[Section]:
+    def sections(self, what_if: Section) -> list[Section]:
         """Return the sections of the page."""
         found = [
             quality_section(self),
-            form_section() if what_if else None,
+            what_if,
             coefficient_section(self),
             column_section(self),
             settings_section(self),
@@ -325,81 +320,6 @@ def column_section(contents: RegressionContents) -> Section | None:
         "Column by column",
         markup([words, element("div", charts, class_="charts"), more]),
     )
-
-
-def form_section() -> Section:
-    """Return the place of the form, which the page's script fills."""
-    answer = element(
-        "div",
-        element("h3", "Answer", id="answer-title"),
-        element("div", id="answer", aria_live="polite", aria_labelledby="answer-title"),
-        element("h3", "Reasons"),
-        element("div", id="reasons"),
-        class_="answer",
-    )
-    return Section(
-        "what-if",
-        "Try it",
-        markup(
-            [
-                element("p", "Change a value and see what follows."),
-                note("Computed here, in your browser, from the coefficients and their covariance."),
-                element("p", id="what-if-note", class_="note"),
-                element(
-                    "div",
-                    element("form", id="what-if-form", autocomplete="off"),
-                    answer,
-                    class_="what-if",
-                ),
-            ]
-        ),
-    )
-
-
-def browser_regression(contents: RegressionContents) -> dict[str, Any] | None:
-    """Return what the page predicts the first target with; None of too many columns."""
-    d = len(contents.columns)
-    if d > MAX_FORM:
-        return None
-    posterior = contents.model._fitted.solution.posterior
-    means, covariance = contents.moments
-    scale = np.sqrt(np.maximum(np.diagonal(covariance), 0.0))
-    if isinstance(posterior.posterior, CoefficientsKnownNoise):
-        unit, quantile = (
-            float(posterior.posterior.noise_variance),
-            float(stats.norm.ppf((1 + LEVEL) / 2)),
-        )
-    else:
-        noise = posterior.posterior
-        unit = float(np.ravel(noise.noise_scale / noise.noise_shape)[0])
-        quantile = float(stats.t.ppf((1 + LEVEL) / 2, 2 * float(np.ravel(noise.noise_shape)[0])))
-    intercept = 0.0 if np.isinf(posterior.weight) else float(np.ravel(posterior.intercepts)[0])
-    covariance_of = posterior.joint_covariance()
-    if np.isinf(posterior.weight):
-        covariance_of[0] = covariance_of[:, 0] = 0.0
-    return {
-        "kind": "regression",
-        "target": contents.target_names[0],
-        "columns": [
-            {
-                "name": name,
-                "typical": _rounded(float(means[at]), float(scale[at])),
-                "sd": float(scale[at]),
-            }
-            for at, name in enumerate(contents.columns)
-        ],
-        "intercept": intercept,
-        "coefficients": np.atleast_2d(posterior.coefficients)[0].tolist(),
-        "covariance": covariance_of.tolist(),
-        "noise": unit,
-        "quantile": quantile,
-        "level": LEVEL,
-    }
-
-
-def _rounded(mean: float, sd: float) -> float:
-    """Return a mean to a thousandth of the standard deviation, as a form shows it."""
-    return round(mean, 2 - math.floor(math.log10(sd))) if sd > 0 else mean
 
 
 def settings_section(contents: RegressionContents) -> Section:
