@@ -62,6 +62,7 @@ _PACKAGES = {
     "scoring": ("log_odds", "sigmoid", "softmax"),
     "text": ("CountVectorizer", "HashingVectorizer", "TextClassifier"),
     "table": ("GenerativeClassifier",),
+    "report": ("write_report",),
     "persist": ("load",),
     "testing": (),
     "threads": ("get_threads", "set_threads"),

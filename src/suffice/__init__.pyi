@@ -11,6 +11,7 @@ from suffice import (
     naive_bayes,
     persist,
     prior,
+    report,
     scoring,
     sources,
     table,
@@ -89,6 +90,9 @@ from suffice.prior import (
     NormalInverseGamma,
     NormalInverseWishart,
     PointMasses,
+)
+from suffice.report import (
+    write_report,
 )
 from suffice.scoring import (
     log_odds,
@@ -193,6 +197,7 @@ __all__ = [
     "plot_regions",
     "prior",
     "rank_features",
+    "report",
     "sample_complexity",
     "scoring",
     "searchlight",
@@ -207,4 +212,5 @@ __all__ = [
     "text",
     "threads",
     "validation",
+    "write_report",
 ]

@@ -1,8 +1,11 @@
 """A real Chromium, one for all tests of the report."""
 
 import shutil
+from pathlib import Path
 
 import pytest
+
+import suffice.report
 
 ARGUMENTS = (
     "--no-sandbox",
@@ -33,4 +36,15 @@ def page(browser):
     """Yield an empty page of its own, without cookies or storage of others."""
     context = browser.new_context()
     yield context.new_page()
+    context.close()
+
+
+@pytest.fixture(scope="session")
+def script(browser):
+    """Yield a page that has the script of a model, and nothing else."""
+    text = (Path(suffice.report.__file__).parent / "model.js").read_text(encoding="utf-8")
+    context = browser.new_context()
+    page = context.new_page()
+    page.add_script_tag(content=text)
+    yield page
     context.close()

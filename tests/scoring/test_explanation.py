@@ -58,6 +58,21 @@ def test_scores_in_the_thousands_still_add_up():
     assert shares.sum() == pytest.approx(change, rel=1e-9)
 
 
+@pytest.mark.parametrize("noise_rate", [0.0, 0.01])
+@pytest.mark.parametrize("size", [1e2, 1e4, 1e6])
+def test_contributions_add_up_where_the_odds_change_within_a_millionth_of_the_path(
+    size, noise_rate
+):
+    rng = np.random.default_rng(0)
+    others = np.array([1, 2, 3])
+    for _ in range(20):
+        base, parts = rng.normal(size=4), size * rng.normal(size=(2, 4))
+        shares = attribute_log_odds(base, parts, 0, others, noise_rate)
+        before = log_odds(base, 0, others, noise_rate)
+        after = log_odds(base + parts.sum(axis=0), 0, others, noise_rate)
+        assert shares.sum() == pytest.approx(after - before, abs=1e-11 * size)
+
+
 def test_contributions_do_not_depend_on_the_order_of_the_pieces():
     rng = np.random.default_rng(1)
     base, parts, others = rng.normal(size=3), rng.normal(size=(6, 3)), np.array([0, 2])

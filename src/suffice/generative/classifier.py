@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_
 from suffice.estimators.folds import Experiment, fold_numbers, parameter_grid
 from suffice.estimators.labels import NoRowsError, read_labels, with_groups
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
+from suffice.estimators.report import report_writer
 from suffice.generative import learning, persistence
 from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
@@ -451,6 +453,32 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         itself.
         """
         return to_logistic(self._check_ready(), type(self).__name__)
+
+    # Showing.
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        data: Any = None,
+        target: Any = None,
+        against: Any = None,
+    ) -> Path:
+        """Write one self-contained HTML page about the model, and return its path (docs: report).
+
+        It is made from the tally and the held-out scores that the model keeps, and holds no rows.
+
+        Parameters
+        ----------
+        path : str or PathLike
+        data : rows with their targets, optional
+            Adds histograms, a learning curve beside logistic regression, and figures on these rows
+            where the model keeps no held-out scores.
+        target : the name of the target's column in `data`, or the targets (n_samples,)
+        against : another classifier, or the path of a saved one, optional
+            Shown side by side with this one.
+        """
+        written: Path = report_writer()(self, path, data, target, against)
+        return written
 
     # Saving.
 

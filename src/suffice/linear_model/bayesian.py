@@ -129,6 +129,12 @@ class BayesianSolution(Solution):
         """The posterior of the coefficients."""
         return self.known_posterior
 
+    @property
+    def prior(self) -> CoefficientPosterior:
+        """The prior of the coefficients, at the scale that was used."""
+        location, precision = self.settings._unit_prior(self.products, float(self.moments.weight))
+        return self.settings._scaled_prior(location, precision, self.prior_scale)
+
     def restrict(self, columns: Index) -> BayesianSolution:
         """Return the regression on some columns only, with the same prior of their coefficients."""
         scale, prior = self.prior_scale, self.settings.prior

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +25,7 @@ from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_
 from suffice.estimators.folds import fold_numbers, parameter_grid
 from suffice.estimators.labels import NoRowsError, TargetColumns, read_targets, take_weights
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
+from suffice.estimators.report import report_writer
 from suffice.gaussian import MultivariateNormal
 from suffice.linear_model.fitted import (
     FittedRegression,
@@ -440,6 +443,27 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, LearnsFromSources, BaseEs
         """
         learned, solution = self._check_solved()
         return summarize_targets(type(self).__name__, learned, solution, level)
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        data: Any = None,
+        target: Any = None,
+        against: Any = None,
+    ) -> Path:
+        """Write one self-contained HTML page about the model, and return its path (docs: report).
+
+        Parameters
+        ----------
+        path : str or PathLike
+        data : rows with their targets, optional
+            Shows predictions of these rows: each by all others, if they are those learned.
+        target : the name of the target's column in `data`, or the targets (n_samples,)
+        against : another regression, or the path of a saved one, optional
+            Shown side by side with this one.
+        """
+        written: Path = report_writer()(self, path, data, target, against)
+        return written
 
     # Saving: the tally and the names of the targets; the rest is solved from them again.
 

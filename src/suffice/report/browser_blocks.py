@@ -1,7 +1,8 @@
 """What the browser needs of each block of a table: its tally, its prior and its settings.
 
-The families are those of `sql.terms`. There each is written out as an expression with its logarithms
-taken; here the sums go out as they are, and the page takes posterior and logarithms (`model.js`).
+The families are those of `sql.terms`. There each is written out as an expression with its
+logarithms taken; here the sums go out as they are, and the page makes the posterior and takes
+logarithms (`model.js`).
 """
 
 from __future__ import annotations
@@ -208,7 +209,9 @@ def typical_cells(posterior: Posterior[Any]) -> Mapping[str, TypicalCells]:
     elif isinstance(posterior, JointPosterior):
         pooled_counts = posterior.tables.counts.sum(axis=0)
         found = [
-            _of_levels(np.bincount(family.seen[:, at], pooled_counts, size), levels)
+            _of_levels(
+                np.asarray(np.bincount(family.seen[:, at], pooled_counts, size), np.float64), levels
+            )
             for at, (size, levels) in enumerate(zip(family.sizes, family.levels, strict=True))
         ]
     else:

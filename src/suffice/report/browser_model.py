@@ -1,33 +1,33 @@
 """A model as the browser takes it: its sums, priors and settings, from which the page computes.
 
-Nothing in it is a logarithm or a probability: `model.js` makes the posterior and takes logarithms, so
-that a changed count changes the answer as it does in Python under the same prior.
+Nothing in it is a logarithm or a probability: `model.js` makes the posterior and takes logarithms.
+So a changed count changes the answer as it does in Python under the same prior.
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
-from suffice.data import parsing
-from suffice.data.columns import NUMERIC
-from suffice.data.schema import Field
-from suffice.data.string_format import NOTHING, StringFormat
-from suffice.data.table import CALENDAR, FIRST_WEEKDAY
 from suffice.errors import InputError
-from suffice.families.class_prior import ClassPrior
-from suffice.report.browser_blocks import TypicalCells, browser_block, typical_cells
+from suffice.estimators.fitted import check_fitted
+from suffice.generative.classifier import TallyClassifier
+from suffice.linear_model.logistic import LogisticRegression
+from suffice.linear_model.regressor import TallyRegressor
+from suffice.report.browser_arrays import browser_logistic, browser_naive_bayes
+from suffice.report.browser_blocks import browser_block
+from suffice.report.browser_columns import browser_columns
+from suffice.report.browser_regression import browser_regression
 from suffice.report.browser_text import browser_letters, browser_terms
-from suffice.report.json_numbers import compress, numbers
+from suffice.report.json_numbers import browser_prior, compress, numbers, plain_labels
 from suffice.table import GenerativeClassifier
 from suffice.table.fitted import TableFitted
-from suffice.table.rows import MISSING_SUFFIX, format_time
 from suffice.table.to_sql import scored_model
 from suffice.tally.tally import Floats
 from suffice.text import TextClassifier
 from suffice.text.classify.fitted import TextFitted
+from suffice.text.classify.term_counter import document_counts, term_counts
 
 __all__ = ["browser_model", "compress"]
 
@@ -40,7 +40,7 @@ def browser_model(model: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : GenerativeClassifier or TextClassifier, fitted
+    model : GenerativeClassifier, TextClassifier, naive Bayes, linear or logistic regression, fitted
 
     Examples
     --------
@@ -56,10 +56,16 @@ def browser_model(model: Any) -> dict[str, Any]:
         found = _table(model._check_ready())
     elif isinstance(model, TextClassifier):
         found = _documents(model._check_ready())
+    elif isinstance(model, TallyRegressor):
+        found = browser_regression(check_fitted(model), model._check_solved()[1])
+    elif isinstance(model, LogisticRegression):
+        found = browser_logistic(model)
+    elif isinstance(model, TallyClassifier):
+        found = browser_naive_bayes(model._check_ready(), type(model).__name__)
     else:
         raise InputError(
-            f"A page cannot compute a {type(model).__name__}. Give a GenerativeClassifier or a "
-            "TextClassifier."
+            f"A page cannot compute a {type(model).__name__}. Give a GenerativeClassifier, a "
+            "TextClassifier, naive Bayes, or a linear or logistic regression."
         )
     return {"format": FORMAT, "model": type(model).__name__, **found}
 
@@ -84,9 +90,9 @@ def _table(fitted: TableFitted) -> dict[str, Any]:
     ]
     found: dict[str, Any] = {
         "kind": "table",
-        "classes": plain_labels(fitted.classes),
+        "classes": plain_labels(fitted.classes.tolist()),
         "class_prior": browser_prior(fitted.generative.prior),
-        "columns": _columns(fitted),
+        "columns": browser_columns(fitted),
         "blocks": blocks,
         "combination": {
             "method": combination.method,
@@ -101,119 +107,6 @@ def _table(fitted: TableFitted) -> dict[str, Any]:
     return found
 
 
-def plain_labels(classes: Any) -> list[Any]:
-    """Return labels as JSON has them; what it has no word for is written out."""
-    return [
-        label if isinstance(label, str | bool | int) or _is_plain(label) else str(label)
-        for label in classes.tolist()
-    ]
-
-
-def _is_plain(label: Any) -> bool:
-    return isinstance(label, float) and bool(np.isfinite(label))
-
-
-def browser_prior(prior: ClassPrior) -> dict[str, Any]:
-    """Return the weights of the classes and what is added to them, or what was given."""
-    weights = numbers(prior.weights)
-    if prior.added is None:
-        return {"weights": weights, "added": None, "given": numbers(prior.prob)}
-    return {"weights": weights, "added": numbers(prior.added), "given": None}
-
-
-# Columns.
-
-
-def _columns(fitted: TableFitted) -> list[dict[str, Any]]:
-    """Return the columns that users give, and those that follow from them."""
-    counter = fitted.counter
-    schema, unused = counter.schema, counter.unused_given
-    typical: dict[str, TypicalCells] = {}
-    for posterior in fitted.posteriors:
-        typical |= typical_cells(posterior)
-    found = [
-        _column(one, typical.get(one.name, TypicalCells()), used=one.name not in unused)
-        for one in schema.fields
-        if one.name in schema.given
-    ]
-    for column in found:
-        column["missing_column"] = (
-            column["name"] + MISSING_SUFFIX if column["name"] in counter.missing_columns else None
-        )
-    return found
-
-
-def _column(one: Field, typical: TypicalCells, *, used: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "name": one.name,
-        "kind": one.kind,
-        "used": used,
-        # A cell of any column may be missing.
-        "missing_allowed": True,
-        "levels": None,
-        "strings": None,
-        "typical": typical.typical,
-        "low": typical.low,
-        "high": typical.high,
-    }
-    if one.kind == "category":
-        found["levels"] = plain_labels(np.array([*one.levels, None], object)[:-1])
-        code = typical.typical
-        found["typical"] = None if code is None else found["levels"][int(code)]
-    elif one.kind in NUMERIC:
-        found["strings"] = _strings(one)
-    if one.kind in ("date", "time", "span"):
-        for name in ("typical", "low", "high"):
-            days = found[name]
-            found[name] = None if days is None else format_time(float(days), one.kind)
-    if one.kind == "date":
-        found["calendar"] = {
-            part: {"column": f"{one.name}:{part}", "levels": list(levels)}
-            for part, levels in CALENDAR.items()
-        }
-        found["first_weekday"] = FIRST_WEEKDAY
-    return found
-
-
-def _strings(one: Field) -> dict[str, Any]:
-    """Return how strings are read as numbers: by the column's own format, or by the plain one."""
-    kinds = {"date": "date", "time": "time"}
-    format = one.strings or StringFormat(kinds.get(one.kind, "number"))  # type: ignore[arg-type]
-    found: dict[str, Any] = {"kind": format.kind, "nothing": javascript(NOTHING)}
-    if format.kind == "number":
-        form = parsing.NumberForm(format.decimal, format.unit)
-        removed = f"{parsing.BLANK}|['{parsing.APOSTROPHE}+{',' if form.decimal == '.' else '.'}]"
-        return found | {
-            "pattern": javascript(parsing.number_pattern(form)),
-            "removed": javascript(removed),
-            "decimal": form.decimal,
-            "unit": form.unit,
-            "minus": parsing.MINUS,
-        }
-    if format.kind == "time":
-        return found | {"patterns": [javascript(parsing.TIME_PARTS)]}
-    patterns = (parsing.DATE_PARTS, *parsing.NAMED_PARTS)
-    return found | {
-        "patterns": [javascript(pattern) for pattern in patterns],
-        "day_first": format.day_first,
-        "pivot": parsing.PIVOT,
-        "months": list(parsing.MONTH_NAMES),
-    }
-
-
-def javascript(pattern: str) -> str:
-    r"""Return a regular expression as JavaScript writes it, with the same meaning.
-
-    Groups are named in another way there, its blanks are all of Unicode's, and it has no part that
-    ignores case: patterns of names are used as if all of them did.
-
-    >>> javascript(r"(?P<day>\d)[\s]")
-    '(?<day>\\d)[\\t-\\r ]'
-    """
-    named = pattern.replace("(?P<", "(?<").replace("(?i:", "(?:")
-    return re.sub(r"\\s", lambda _: r"\t-\r ", named)
-
-
 # Documents.
 
 
@@ -222,14 +115,11 @@ def _documents(fitted: TextFitted) -> dict[str, Any]:
     counts: Floats = model.all_counts
     names = np.array([str(term) for term in counter.vocabulary.terms], object)
     known = names if model.known is None else names[model.known]
-    document_counts = None
+    with_term = None
     if counter.weighting is not None:
-        from suffice.text.classify.term_counter import document_counts as documents_with
-        from suffice.text.classify.term_counter import term_counts
-
-        document_counts, counts = documents_with(fitted.tally), term_counts(fitted.tally)
+        with_term, counts = document_counts(fitted.tally), term_counts(fitted.tally)
         if model.known is not None:
-            document_counts, counts = document_counts[model.known], counts[:, model.known]
+            with_term, counts = with_term[model.known], counts[:, model.known]
     elif counter.with_unknown:
         counts = counts[:, :-1]
     refinement = fitted.refinement
@@ -247,12 +137,12 @@ def _documents(fitted: TextFitted) -> dict[str, Any]:
         counter.analyzer,
         length_discount=fitted.length_discount,
         with_unknown=counter.with_unknown,
-        document_counts=document_counts,
+        document_counts=with_term,
         refinement=weights,
     )
     found: dict[str, Any] = {
         "kind": "documents",
-        "classes": plain_labels(fitted.classes),
+        "classes": plain_labels(fitted.classes.tolist()),
         "class_prior": browser_prior(fitted.ready_model.decision_prior),
         "columns": [{"name": "document", "kind": "text", "used": True, "missing_allowed": True}],
         "blocks": [block],

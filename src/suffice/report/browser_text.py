@@ -1,8 +1,8 @@
-"""What the browser needs of texts: terms with their counts, and the letters that words are cut by."""
+"""What the browser needs of texts: terms with their counts, and the letters of words."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -28,8 +28,10 @@ from suffice.validation.information import table_information
 MAX_BYTES = 700_000
 # Terms whose size is measured to guess how many fit.
 MEASURED_TERMS = 20_000
-# What is kept back of that guess: rarer terms take other room than frequent ones.
+# So much of the room is to be used at least.
 MARGIN = 0.97
+
+Order = Callable[[], Index]
 
 
 def browser_terms(
@@ -86,27 +88,43 @@ def browser_terms(
         "longest": ngrams.longest,
         "stop_words": sorted(ngrams.stop_words),
     }
-    kept = terms_that_fit(terms, counts, documents, event)
-    rest = np.setdiff1d(np.arange(len(terms)), kept)
+    tables = [counts]
+    if document_counts is not None:
+        tables.append(document_counts[None])
+    if refinement is not None:
+        tables.append(refinement)
+    kept = terms_that_fit(terms, tables, lambda: by_information(counts, documents, event))
+    is_left_out = np.ones(len(terms), np.bool_)
+    is_left_out[kept] = False
+    rest = np.flatnonzero(is_left_out)
     found["terms"] = [terms[at] for at in kept.tolist()]
     found["left_out"] = len(rest)
-    # Of terms that are left out, their counts by class, and how many terms have the same ones.
-    alike, times = np.unique(counts[:, rest], axis=1, return_counts=True)
-    found["tally"]["counts"] = numbers(counts[:, kept])
-    found["tally"]["other_counts"] = numbers(alike)
-    found["tally"]["other_terms"] = numbers(times)
+    tally = found["tally"]
+    tally["counts"] = numbers(counts[:, kept])
+    which = _groups(
+        counts[:, rest], None if document_counts is None else document_counts[rest], event
+    )
+    tally["other_terms"] = numbers(np.bincount(which))
+    tally["other_counts"] = [numbers(np.bincount(which, own)) for own in counts[:, rest]]
     if document_counts is not None:
-        # Counts with tf-idf are multiplied by the rarity of each term: one that is left out has its
-        # own, so terms are alike only if documents with them are.
-        both = np.concatenate([counts[:, rest], document_counts[None, rest]])
-        alike, times = np.unique(both, axis=1, return_counts=True)
-        found["tally"]["other_counts"] = numbers(alike[:-1])
-        found["tally"]["other_terms"] = numbers(times)
-        found["tally"]["other_document_counts"] = numbers(alike[-1])
-        found["tally"]["document_counts"] = numbers(document_counts[kept])
+        tally["document_counts"] = numbers(document_counts[kept])
+        tally["other_document_counts"] = numbers(np.unique(document_counts[rest]))
     if refinement is not None:
         found["refinement"] = numbers(refinement[:, kept])
     return found
+
+
+def _groups(counts: Floats, document_counts: Floats | None, event: str) -> Index:
+    """Return the group of each term that is left out, (V,): of a group only the sums are needed.
+
+    A Bernoulli model is made of the absence of each term, so that terms of a group have the same
+    counts (C, V). With tf-idf they have the same rarity.
+    """
+    if event == "bernoulli":
+        return np.unique(counts, axis=1, return_inverse=True)[1].ravel()
+    if document_counts is not None:
+        return np.unique(document_counts, return_inverse=True)[1]
+    return np.zeros(counts.shape[1], np.intp)
 
 
 def why_not(analyzer: Analyzer) -> str | None:
@@ -129,22 +147,34 @@ def why_not(analyzer: Analyzer) -> str | None:
     return f"Documents are split by Python code ({what}), which a page cannot run."
 
 
-def terms_that_fit(terms: Sequence[str], counts: Floats, documents: Floats, event: str) -> Index:
-    """Return the terms that a page has room for, increasing: all, or the most informative ones."""
+def terms_that_fit(terms: Sequence[str], tables: Sequence[Floats], order: Order) -> Index:
+    """Return the terms that a page has room for, increasing: all, or the first ones in an order.
+
+    Parameters
+    ----------
+    terms : V names
+    tables : (k, V) each
+        What goes out of every term.
+    order : function without arguments
+        All terms, those first that are to be kept; asked for if not all fit.
+    """
     size = len(terms)
     some = np.unique(np.linspace(0, size - 1, min(size, MEASURED_TERMS)).astype(np.intp))
-    if _bytes_of(terms, counts, some) * size <= MAX_BYTES * len(some):
-        whole = np.arange(size)
-        if _bytes_of(terms, counts, whole) <= MAX_BYTES:
-            return whole
-    order = by_information(counts, documents, event)
-    many = min(size, MEASURED_TERMS)
+    bytes_each = _bytes_of(terms, tables, some) / max(len(some), 1)
+    if bytes_each * size <= MAX_BYTES:
+        everything = np.arange(size)
+        if _bytes_of(terms, tables, everything) <= MAX_BYTES:
+            return everything
+    first, many = order(), min(size, int(MAX_BYTES / bytes_each))
     while True:
-        bytes_each = _bytes_of(terms, counts, order[:many]) / many
-        fitting = int(MARGIN * MAX_BYTES / bytes_each)
-        if fitting <= many:
-            return np.sort(order[:fitting])
-        many = min(fitting, size, 2 * many)
+        needed = _bytes_of(terms, tables, first[:many])
+        if MARGIN * MAX_BYTES <= needed <= MAX_BYTES:
+            return np.sort(first[:many])
+        # Rarer terms take other room than frequent ones, so that some guesses are needed.
+        guess = int(many * (1 + MARGIN) / 2 * MAX_BYTES / needed)
+        if guess == many or not guess:
+            return np.sort(first[:guess])
+        many = min(guess, size)
 
 
 def by_information(counts: Floats, documents: Floats, event: str) -> Index:
@@ -155,10 +185,10 @@ def by_information(counts: Floats, documents: Floats, event: str) -> Index:
     return np.argsort(-table_information(np.ascontiguousarray(tables)), kind="stable")
 
 
-def _bytes_of(terms: Sequence[str], counts: Floats, some: Index) -> int:
+def _bytes_of(terms: Sequence[str], tables: Sequence[Floats], some: Index) -> int:
     kept = np.sort(some)
-    found = {"terms": [terms[at] for at in kept.tolist()], "counts": numbers(counts[:, kept])}
-    return len(compress(found))
+    names = [terms[at] for at in kept.tolist()]
+    return len(compress({"terms": names, "tables": [numbers(one[:, kept]) for one in tables]}))
 
 
 # Letters.
@@ -171,8 +201,8 @@ def browser_letters() -> dict[str, Any]:
     The table is the library's own (`letter_table`): a browser may know another version of Unicode.
 
     words : runs (first, how many) of Python's `\w`
-    lower : runs (first, step, how many, what is added) of letters whose lower case is another; where
-        it is no letter of a word, code point 0
+    lower : runs (first, step, how many, what is added) of letters whose lower case is another;
+        where it is no letter of a word, code point 0
     gap_after, by_place : code points whose lower case parts words, or depends on their place
     cased, passed_over : runs, for the last sigma of a word
     """
@@ -192,8 +222,9 @@ def browser_letters() -> dict[str, Any]:
 
 def _runs(mask: NDArray[np.bool_]) -> list[list[int]]:
     """Return runs of True: first and length."""
-    ends = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
-    return np.stack([ends[::2], ends[1::2] - ends[::2]], axis=1).tolist()
+    padded = np.concatenate([[False], mask, [False]]).astype(np.int8)
+    ends = np.flatnonzero(np.diff(padded)).tolist()
+    return [[first, stop - first] for first, stop in zip(ends[::2], ends[1::2], strict=True)]
 
 
 def _steps(points: Index, targets: NDArray[np.int64]) -> list[list[int]]:

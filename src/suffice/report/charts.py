@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
 
 # Points of a chart, as wide as a phone shows them one to one, and the room for labels.
 WIDTH, HEIGHT = 360, 220
-LEFT, RIGHT, TOP, BOTTOM = 46, 10, 10, 40
+LEFT, RIGHT, TOP, BOTTOM = 56, 10, 10, 42
 # Points of one letter of a label, nearly, and of a line of bars.
-LETTER, LINE = 6.2, 20
+LETTER, LINE = 6.8, 20
 # Letters of a name beside a bar.
 MAX_LETTERS = 22
 COLOURS = 8
@@ -133,7 +133,9 @@ class Chart:
         for number, (a, b) in enumerate(zip(self._x(x), self._y(y), strict=True)):
             hint = element("title", words[number]) if number < len(words) else None
             self.parts.append(
-                element("circle", hint, cx=f"{a:.1f}", cy=f"{b:.1f}", r=size, class_=f"dot {colour}")
+                element(
+                    "circle", hint, cx=f"{a:.1f}", cy=f"{b:.1f}", r=size, class_=f"dot {colour}"
+                )
             )
 
     def stems(self, x: Any, low: Any, high: Any, colour: str) -> None:
@@ -151,20 +153,32 @@ class Chart:
             axes.append(element("line", x1=LEFT, x2=right, y1=y, y2=y, class_="grid"))
             axes.append(element("text", text, x=LEFT - 5, y=y, class_="tick end", dy="0.35em"))
         ends = self.x.labels
-        for number, (at, text) in enumerate(ends):
+        for at, text in ends:
             x = float(self._x(at))
             wide = len(text) * LETTER / 2
             place = "start" if x - wide < 2 else "end" if x + wide > self.width else "middle"
-            if number and place == "end" and number == len(ends) - 1:
-                x = self.width - 1
-            axes.append(element("line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=bottom, y2=bottom + 4, class_="axis"))
+            axes.append(
+                element(
+                    "line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=bottom, y2=bottom + 4, class_="axis"
+                )
+            )
+            x = self.width - 1 if place == "end" else x
             axes.append(element("text", text, x=f"{x:.1f}", y=bottom + 16, class_=f"tick {place}"))
         axes.append(element("line", x1=LEFT, x2=right, y1=bottom, y2=bottom, class_="axis"))
         middle = (LEFT + right) / 2
-        axes.append(element("text", self.x.label, x=middle, y=self.height - 4, class_="label middle"))
-        turned = f"rotate(-90 11 {(TOP + bottom) / 2})"
         axes.append(
-            element("text", self.y.label, x=11, y=(TOP + bottom) / 2, transform=turned, class_="label middle")
+            element("text", self.x.label, x=middle, y=self.height - 4, class_="label middle")
+        )
+        turned = f"rotate(-90 10 {(TOP + bottom) / 2})"
+        axes.append(
+            element(
+                "text",
+                self.y.label,
+                x=10,
+                y=(TOP + bottom) / 2,
+                transform=turned,
+                class_="label middle",
+            )
         )
         return picture(self.width, self.height, description, axes, self.parts)
 
@@ -181,7 +195,9 @@ def picture(width: float, height: float, description: str, *parts: Any) -> Html:
     )
 
 
-def figure(title: str, chart: Any, *notes: Any, legend: Sequence[tuple[str, str]] = (), **how: Any) -> Html:
+def figure(
+    title: str, chart: Any, *notes: Any, legend: Sequence[tuple[str, str]] = (), **how: Any
+) -> Html:
     """Return a chart with its title, its legend (colour and name) and what is to be said of it."""
     keys = [
         element("li", _key(colour), " ", element("span", shorten(name, 40)))
@@ -189,7 +205,11 @@ def figure(title: str, chart: Any, *notes: Any, legend: Sequence[tuple[str, str]
     ]
     return element(
         "figure",
-        element("figcaption", element("h3", title), element("ul", keys, class_="legend") if keys else None),
+        element(
+            "figcaption",
+            element("h3", title),
+            element("ul", keys, class_="legend") if keys else None,
+        ),
         chart,
         [element("p", note, class_="note") for note in notes if note],
         **how,
@@ -213,7 +233,11 @@ class Bar:
 
 
 def bar_chart(
-    groups: Sequence[tuple[str, Sequence[Bar]]], description: str, label: str, *, top: float | None = None
+    groups: Sequence[tuple[str, Sequence[Bar]]],
+    description: str,
+    label: str,
+    *,
+    top: float | None = None,
 ) -> Html:
     """Return horizontal bars, in groups under one name each; values below 0 go to the left."""
     every = [bar for _, bars in groups for bar in bars]
@@ -224,7 +248,7 @@ def bar_chart(
     names = max((len(shorten(name)) for name, _ in groups), default=0) * LETTER + 8
     texts = max((len(bar.text) for bar in every), default=0) * LETTER + 8
     left, room = names, WIDTH - names - texts
-    if low < 0:
+    if any(bar.value < 0 for bar in every):
         left, room = names + texts, max(60.0, WIDTH - names - 2 * texts)
     single = all(len(bars) <= 1 for _, bars in groups)
     thick = 13 if single else 10
@@ -238,12 +262,22 @@ def bar_chart(
         middle = y + max(1, len(bars)) * (thick + 2) / 2
         hint = element("title", name)
         parts.append(
-            element("text", hint, shorten(name), x=f"{names - 6:.1f}", y=f"{middle:.1f}", dy="0.32em", class_="name end")
+            element(
+                "text",
+                hint,
+                shorten(name),
+                x=f"{names - 6:.1f}",
+                y=f"{middle:.1f}",
+                dy="0.32em",
+                class_="name end",
+            )
         )
         for bar in bars:
             start, stop = sorted((x(0.0), x(bar.value)))
             box = {"x": f"{start:.1f}", "width": f"{max(stop - start, 0.8):.1f}"}
-            parts.append(element("rect", y=f"{y:.1f}", height=thick, class_=f"bar {bar.colour}", **box))
+            parts.append(
+                element("rect", y=f"{y:.1f}", height=thick, class_=f"bar {bar.colour}", **box)
+            )
             centre = f"{y + thick / 2:.1f}"
             end = stop if bar.value >= 0 else start
             if math.isfinite(bar.low) and math.isfinite(bar.high):
@@ -252,13 +286,24 @@ def bar_chart(
                 end = max(end, x(bar.high)) if bar.value >= 0 else min(end, x(bar.low))
             beside = (end + 4, "start") if bar.value >= 0 else (end - 4, "end")
             parts.append(
-                element("text", bar.text, x=f"{beside[0]:.1f}", y=centre, dy="0.35em", class_=f"value {beside[1]}")
+                element(
+                    "text",
+                    bar.text,
+                    x=f"{beside[0]:.1f}",
+                    y=centre,
+                    dy="0.35em",
+                    class_=f"value {beside[1]}",
+                )
             )
             y += thick + 2
         y += 6 if not single else LINE - 15
     if low < 0:
-        parts.append(element("line", x1=f"{x(0):.1f}", x2=f"{x(0):.1f}", y1=0, y2=f"{y:.1f}", class_="axis"))
-    parts.append(element("text", label, x=f"{left + room / 2:.1f}", y=f"{y + 12:.1f}", class_="label middle"))
+        parts.append(
+            element("line", x1=f"{x(0):.1f}", x2=f"{x(0):.1f}", y1=0, y2=f"{y:.1f}", class_="axis")
+        )
+    parts.append(
+        element("text", label, x=f"{left + room / 2:.1f}", y=f"{y + 12:.1f}", class_="label middle")
+    )
     return picture(WIDTH, y + 18, description, parts)
 
 

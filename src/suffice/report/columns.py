@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from suffice.data.columns import Column
 from suffice.data.table import Table
-from suffice.report.charts import Axis, Bar, Chart, bar_chart, ellipse_points, figure, shorten
+from suffice.report.charts import Axis, Bar, Chart, bar_chart, figure, shorten
 from suffice.report.html import Html, element
 from suffice.report.numbers import show_number, show_share
 from suffice.table import GenerativeClassifier
@@ -23,17 +23,17 @@ from suffice.table.rows import MISSING_SUFFIX, format_time
 from suffice.tally.tally import Floats
 
 # Points of a curve, draws of each class that say where it runs, and the tails that are left out.
-POINTS, DRAWS, TAIL = 121, 400, 0.005
+POINTS, DRAWS, TAIL = 91, 400, 0.005
 # A number whose largest values are so many times its median is drawn on a logarithmic scale.
 SKEWED = 25.0
-# Whole numbers, levels, words and classes that are drawn, and columns that have a chart.
-MAX_WHOLE, MAX_LEVELS, MAX_WORDS, MAX_CLASSES, MAX_CHARTS = 40, 10, 12, 6, 40
+# Whole numbers, levels and classes that are drawn, and columns that have a chart.
+MAX_WHOLE, MAX_LEVELS, MAX_CLASSES, MAX_CHARTS = 40, 10, 6, 40
+# Stems of all classes beyond which whole numbers are drawn as a curve.
+MAX_STEMS = 60
 # Bins of the histogram of rows that are given.
 HISTOGRAM_BINS = 30
 # Means that are closer than this part of the standard deviation hardly differ.
 HARDLY = 0.1
-# Mahalanobis distance within which half of a normal distribution of two columns is, and 90 %.
-HALF, NINE_TENTHS = 1.1774, 2.1460
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +67,18 @@ class ColumnDistribution:
     @cached_property
     def means(self) -> Floats:
         """The mean of each class, within the points that are drawn, (C,)."""
-        weights = self.p * (1.0 if self.kind == "whole" else np.gradient(self._scale))
-        return np.asarray(weights @ self.at / weights.sum(axis=1))
+        return np.asarray(self._weights @ self.at)
+
+    @property
+    def spreads(self) -> Floats:
+        """The standard deviation of each class, within the points that are drawn, (C,)."""
+        away = np.square(np.asarray(self.at) - self.means[:, None])
+        return np.asarray(np.sqrt((self._weights * away).sum(axis=1)))
+
+    @cached_property
+    def _weights(self) -> Floats:
+        found = self.p * (1.0 if self.kind == "whole" else np.gradient(self._scale))
+        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
     @property
     def _scale(self) -> Floats:
@@ -76,19 +86,28 @@ class ColumnDistribution:
 
     def point(self, names: list[str], classes: list[int]) -> str:
         """Return what the chart shows, in a few words."""
-        return self._point_of_levels(names, classes) if self.kind == "level" else self._point_of_numbers(names, classes)
+        return (
+            self._point_of_levels(names, classes)
+            if self.kind == "level"
+            else self._point_of_numbers(names, classes)
+        )
 
     def _point_of_numbers(self, names: list[str], classes: list[int]) -> str:
-        means = self.means[classes]
-        weights = self.p[classes] * (1.0 if self.kind == "whole" else np.gradient(self._scale))
-        weights = weights / weights.sum(axis=1, keepdims=True)
-        spread = float(np.sqrt((weights * np.square(self.at - means[:, None])).sum(axis=1).mean()))
+        means, spreads = self.means[classes], self.spreads[classes]
         low, high = int(means.argmin()), int(means.argmax())
-        if means[high] - means[low] < HARDLY * spread:
-            return f"{self.name} hardly differs between the classes"
-        first, last = (shorten(names[classes[at]], 24) for at in (low, high))
-        ends = self.show(float(means[low])), self.show(float(means[high]))
-        return f"{self.name} is lower for {first} (mean {ends[0]}) than for {last} ({ends[1]})"
+        if means[high] - means[low] >= HARDLY * float(spreads.mean()):
+            first, last = (shorten(names[classes[at]], 24) for at in (low, high))
+            ends = self.show(float(means[low])), self.show(float(means[high]))
+            return f"{self.name} is lower for {first} (mean {ends[0]}) than for {last} ({ends[1]})"
+        narrow, wide = int(spreads.argmin()), int(spreads.argmax())
+        if spreads[wide] > (1 + HARDLY) * spreads[narrow]:
+            first, last = (shorten(names[classes[at]], 24) for at in (wide, narrow))
+            ends = show_number(float(spreads[wide])), show_number(float(spreads[narrow]))
+            return (
+                f"{self.name} varies more for {first} (standard deviation {ends[0]}) than for "
+                f"{last} ({ends[1]})"
+            )
+        return f"{self.name} hardly differs between the classes"
 
     def _point_of_levels(self, names: list[str], classes: list[int]) -> str:
         p = np.maximum(self.p[classes], 1e-12)
@@ -100,14 +119,17 @@ class ColumnDistribution:
             return f"{self.name} hardly differs between the classes"
         return (
             f"{shorten(str(self.at[level]), 24)} is more frequent for "
-            f"{shorten(names[classes[int(best)]], 24)} ({show_share(mine)}) than otherwise ({show_share(theirs)})"
+            f"{shorten(names[classes[int(best)]], 24)} ({show_share(mine)}) than otherwise "
+            f"({show_share(theirs)})"
         )
 
     def chart(self, names: list[str], classes: list[int], rows: GivenColumn | None) -> Html:
         """Return the chart of some classes."""
         point = self.point(names, classes)
         if self.kind == "level":
-            return figure(point, self._level_bars(names, classes, point), legend=class_legend(names, classes))
+            return figure(
+                point, self._level_bars(names, classes, point), legend=class_legend(names, classes)
+            )
         label = self.label + (", logarithmic scale" if self.log else "")
         found = self._number_chart(classes, label, rows)
         what = f"{point}. Distribution of {self.name} in each class."
@@ -128,12 +150,14 @@ class ColumnDistribution:
             low, high = low - 0.6, high + 0.6
             marks = marks or whole_marks(self.at)
         x = Axis(low, high, label, marks, self.log)
-        found = Chart(x, Axis(0.0, top or 1.0, "probability" if self.kind == "whole" else "density"))
+        found = Chart(
+            x, Axis(0.0, top or 1.0, "probability" if self.kind == "whole" else "density")
+        )
         if bars is not None:
             for number, _ in enumerate(classes):
                 found.steps(bars[0], bars[1][number], f"c{number}")
         for number, code in enumerate(classes):
-            if self.kind == "whole":
+            if self.kind == "whole" and len(self.at) * len(classes) <= MAX_STEMS:
                 shift = (number - (len(classes) - 1) / 2) * 0.8 / max(2, len(classes))
                 found.stems(self.at + shift, np.zeros(len(self.at)), self.p[code], f"c{number}")
                 found.dots(self.at + shift, self.p[code], f"c{number}", size=2.2)
@@ -145,14 +169,33 @@ class ColumnDistribution:
         shares = self.p[classes]
         order = np.argsort(-shares.max(axis=0), kind="stable")[:MAX_LEVELS]
         groups = [
-            (str(self.at[level]), [Bar(float(share), show_share(float(share)), f"c{number}") for number, share in enumerate(shares[:, level])])
+            (
+                str(self.at[level]),
+                [
+                    Bar(float(share), show_share(float(share)), f"c{number}")
+                    for number, share in enumerate(shares[:, level])
+                ],
+            )
             for level in order
         ]
         rest = len(self.at) - len(order)
         if rest:
             left = 1 - shares[:, order].sum(axis=1)
-            groups.append((f"{rest} other levels", [Bar(float(share), show_share(float(share)), f"c{n}") for n, share in enumerate(left)]))
-        return bar_chart(groups, f"{point}. Shares of the levels of {self.name} in each class.", f"share of {self.name}", top=max(0.05, float(shares.max())))
+            groups.append(
+                (
+                    f"{rest} other levels",
+                    [
+                        Bar(float(share), show_share(float(share)), f"c{n}")
+                        for n, share in enumerate(left)
+                    ],
+                )
+            )
+        return bar_chart(
+            groups,
+            f"{point}. Shares of the levels of {self.name} in each class.",
+            f"share of {self.name}",
+            top=max(0.05, float(shares.max())),
+        )
 
 
 def whole_marks(at: Any) -> list[tuple[float, str]]:
@@ -202,7 +245,9 @@ def table_distributions(model: GenerativeClassifier) -> dict[str, ColumnDistribu
             continue
         codes = np.repeat(np.arange(len(fitted.classes)), DRAWS).astype(np.int32)
         drawn = posterior.sample(codes, np.random.default_rng(0))
-        empty = {name: _empty_column(fitted.counter.schema, name) for name in posterior.family.columns}
+        empty = {
+            name: _empty_column(fitted.counter.schema, name) for name in posterior.family.columns
+        }
         for name, column in empty.items():
             at = _points(column, drawn[name], _levels_of(posterior.family, name, column))
             others = [one.as_missing(len(at.values)) for key, one in empty.items() if key != name]
@@ -265,14 +310,27 @@ def _distribution(at: Column, scores: Floats, family: Any) -> ColumnDistribution
     discrete = levels or family.name == "poisson"
     dates = at.kind if at.kind in ("date", "time", "span") else ""
     if discrete and len(values) <= MAX_WHOLE:
-        return ColumnDistribution(at.name, "whole", values, p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300), label, dates)
+        return ColumnDistribution(
+            at.name,
+            "whole",
+            values,
+            p / np.maximum(p.sum(axis=1, keepdims=True), 1e-300),
+            label,
+            dates,
+        )
     log = is_log(values)
-    return ColumnDistribution(at.name, "number", values, p * values if log else p, label, dates, log)
+    return ColumnDistribution(
+        at.name, "number", values, p * values if log else p, label, dates, log
+    )
 
 
 def is_log(points: Floats) -> bool:
     """Say whether points are at equal ratios."""
-    return len(points) > 2 and points[0] > 0 and not np.isclose(points[1] - points[0], points[-1] - points[-2], rtol=1e-3)
+    return (
+        len(points) > 2
+        and points[0] > 0
+        and not np.isclose(points[1] - points[0], points[-1] - points[-2], rtol=1e-3)
+    )
 
 
 # Columns of arrays.
@@ -283,7 +341,7 @@ def array_distributions(model: Any) -> dict[str, ColumnDistribution]:
     fitted = model._check_ready()
     width = fitted.columns.count
     names = list(fitted.columns.terms())
-    drawn, labels = model.sample(DRAWS * len(fitted.classes), random_state=0)
+    drawn, _ = model.sample(DRAWS * len(fitted.classes), random_state=0)
     if hasattr(drawn, "toarray"):
         return {}
     prior = fitted.ready_model.prior.log_prob
@@ -298,135 +356,18 @@ def array_distributions(model: Any) -> dict[str, ColumnDistribution]:
             p = p / p.sum(axis=1, keepdims=True)
         log = not whole and is_log(values)
         found[names[at]] = ColumnDistribution(
-            names[at], "whole" if whole else "number", values, p * values if log else p, names[at], "", log
+            names[at],
+            "whole" if whole else "number",
+            values,
+            p * values if log else p,
+            names[at],
+            "",
+            log,
         )
     return found
 
 
-# Words.
-
-
-def word_chart(names: list[str], code: int, words: list[str], ratios: Floats, what: str) -> Html:
-    """Return the words that speak most for a class, and by how much."""
-    bars = [(word, [Bar(float(ratio), f"{ratio:+.2f}", "c0" if ratio >= 0 else "c1")]) for word, ratio in zip(words, ratios, strict=True)]
-    shown = shorten(names[code], 30)
-    title = f"{shorten(words[0], 24)} speaks most for {shown}" if words else f"No {what} speaks for {shown}"
-    chart = bar_chart(bars, f"{title}. Log-odds that one such {what} adds for {shown}.", "log-odds added")
-    return figure(title, chart)
-
-
-def separating_words(p: Floats, terms: Any, code: int) -> tuple[list[str], Floats]:
-    """Return the words most informative of a class against the others, with their log ratios.
-
-    Parameters
-    ----------
-    p : (C, terms)
-        Probability of each word in each class.
-    terms : the words
-    code : number of the class
-    """
-    others = np.delete(p, code, axis=0).mean(axis=0) if len(p) > 1 else p[0]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.log(p[code]) - np.log(others)
-        gain = np.where(np.isfinite(ratio), p[code] * ratio, -np.inf)
-    best = np.argsort(-gain, kind="stable")[:MAX_WORDS]
-    best = best[gain[best] > 0]
-    best = best[np.argsort(-ratio[best], kind="stable")]
-    return [str(terms[at]) for at in best], ratio[best]
-
-
-# Joined numbers.
-
-
-def ellipse_chart(posterior: Any, names: list[str], classes: list[int]) -> Html:
-    """Return the ellipses of two joined columns: where half, and nine tenths, of a class lie.
-
-    Of more columns, those two that are most correlated within the classes.
-    """
-    means, matrices = joined_moments(posterior)
-    scale = np.sqrt(np.einsum("kii->ki", matrices))
-    correlation = (matrices / (scale[:, :, None] * scale[:, None, :])).mean(axis=0)
-    np.fill_diagonal(correlation, 0.0)
-    pair = sorted(np.unravel_index(int(np.abs(correlation).argmax()), correlation.shape))
-    first, second = (posterior.family.columns[at] for at in pair)
-    outlines = []
-    for code in classes:
-        matrix = matrices[min(code, len(matrices) - 1)][np.ix_(pair, pair)]
-        centre = means[code][pair]
-        outlines.append([ellipse_points(centre, matrix, away) for away in (HALF, NINE_TENTHS)])
-    every = np.concatenate([np.array(one) for both in outlines for one in both], axis=1)
-    pad = 0.03 * (every.max(axis=1) - every.min(axis=1))
-    low, high = every.min(axis=1) - pad, every.max(axis=1) + pad
-    found = Chart(Axis(float(low[0]), float(high[0]), first), Axis(float(low[1]), float(high[1]), second), height=280)
-    for number, both in enumerate(outlines):
-        for outline in both:
-            found.line(*outline, f"c{number}")
-        found.dots(means[classes[number]][pair[0]][None], means[classes[number]][pair[1]][None], f"c{number}")
-    strength = float(correlation[pair[0], pair[1]])
-    rise = "rise together" if strength > 0 else "move against each other"
-    title = f"{first} and {second} {rise} within the classes (correlation {strength:+.2f})"
-    joined = ", ".join(posterior.family.columns)
-    note = f"Half and nine tenths of each class lie within its ellipses. Joined columns: {joined}."
-    return figure(title, found.svg(title), note, legend=class_legend(names, classes))
-
-
-def joined_moments(posterior: Any) -> tuple[Floats, Floats]:
-    """Return means (C, d) and covariances (C or 1, d, d) of the predictive distribution."""
-    found = posterior.features.distribution
-    degrees = np.asarray(found.degrees, np.float64)
-    matrix = np.asarray(found.matrix, np.float64)
-    if degrees.size:
-        grow = np.where(degrees > 2, degrees / np.maximum(degrees - 2, 1e-9), 1.0)
-        if found.scale_factor is not None:
-            grow = grow * np.square(found.scale_factor)
-        matrix = matrix * np.broadcast_to(grow, (len(found.location),))[:, None, None]
-    return np.asarray(found.location), matrix
-
-
-# Missing values.
-
-
-def missing_shares(model: GenerativeClassifier) -> dict[str, Floats]:
-    """Return the share of missing cells of each column in each class, (C,), from the tally.
-
-    A column that is joined with others has no count of its own where rows were learned only whole.
-    """
-    fitted = model._check_ready()
-    totals = fitted.tally.weights
-    found: dict[str, Floats] = {}
-    for block, part in zip(fitted.counter.blocks, fitted.tally.parts.parts, strict=True):
-        if len(block.columns) != 1 or hasattr(block, "event"):
-            continue
-        seen = _seen_weight(part, len(totals))
-        if seen is not None:
-            found[block.columns[0]] = np.clip(1 - seen / np.maximum(totals, 1e-300), 0.0, 1.0)
-    for name in fitted.counter.missing_columns:
-        found.pop(name + MISSING_SUFFIX, None)
-    return found
-
-
-def _seen_weight(part: Any, classes: int) -> Floats | None:
-    """Return the weight of the cells that a tally of one column has, (C,)."""
-    for name in ("weight", "counts"):
-        values = getattr(part, name, None)
-        if values is not None:
-            return np.asarray(values, np.float64).reshape(classes, -1).sum(axis=1)
-    return None
-
-
-def missing_chart(shares: dict[str, Floats], names: list[str], classes: list[int]) -> Html:
-    """Return the shares of missing cells, the column with the largest first."""
-    order = sorted(shares, key=lambda name: -float(shares[name][classes].max()))[:MAX_CHARTS]
-    groups = [
-        (name, [Bar(float(shares[name][code]), show_share(float(shares[name][code]), 1), f"c{number}") for number, code in enumerate(classes)])
-        for name in order
-    ]
-    first = order[0]
-    by_class = shares[first][classes]
-    most = shorten(names[classes[int(by_class.argmax())]], 24)
-    title = f"{first} is missing most often: {show_share(float(by_class.max()), 1)} of {most}"
-    chart = bar_chart(groups, f"{title}. Share of missing cells by column and class.", "share of missing cells")
-    return figure(title, chart, legend=class_legend(names, classes), class_="wide")
+# Classes.
 
 
 def largest_classes(weights: Floats) -> list[int]:
@@ -439,4 +380,6 @@ def note_on_classes(total: int, shown: list[int]) -> Html | None:
     """Say which classes are drawn, if not all are."""
     if total == len(shown):
         return None
-    return element("p", f"Charts show the {len(shown)} largest of {total:,} classes.", class_="note")
+    return element(
+        "p", f"Charts show the {len(shown)} largest of {total:,} classes.", class_="note"
+    )

@@ -8,19 +8,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from suffice.combine import fit_calibration
+from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeError
 from suffice.generative.classifier import TallyClassifier
-from suffice.generative.fitted import Fitted, HeldOutSample
+from suffice.generative.fitted import HeldOutSample
 from suffice.report.numbers import show_count, wilson
 from suffice.table import GenerativeClassifier
+from suffice.table.held_out import cell_hashes
 from suffice.tally.tally import Floats
+from suffice.text.classify.fitted import TextFitted
 
 # Parts in which a calibration is fitted to some of the kept rows and judged on the others.
 PARTS = 5
 # Rows that are scored where rows are given, and up to which each is left out of what was learned.
 MAX_SCORED, MAX_LEFT_OUT = 20_000, 20_000
+# Rows that have to be looked for among those kept before they are said to be new.
+MIN_LOOKED_FOR = 20
 # Thresholds of the slider, and numbers (rows by classes) of which the page has a copy.
 THRESHOLDS = np.linspace(0.0, 1.0, 101)
 MAX_NUMBERS = 60_000
@@ -73,7 +79,7 @@ class JudgedRows:
     @property
     def class_weights(self) -> Floats:
         """The weight of the rows of each class, (C,)."""
-        return np.bincount(self.codes, self.weights, len(self.classes))
+        return np.bincount(self.codes, self.weights, len(self.classes)).astype(np.float64)
 
     @property
     def accuracy(self) -> tuple[float, float, float]:
@@ -202,7 +208,7 @@ def kept_rows(model: TallyClassifier) -> JudgedRows | None:
             "row itself was left out. Families, blocks and bins were chosen with all rows."
         )
         proba = np.exp(kept.log_proba)
-    elif before is not None and _is_plain(model, fitted):
+    elif before is not None and not isinstance(fitted, TextFitted):
         fairness = (
             "Each row was scored by a tally of the other nine folds. For this page, temperature "
             "and offsets were fitted to four fifths of these rows and applied to the last fifth."
@@ -218,11 +224,6 @@ def kept_rows(model: TallyClassifier) -> JudgedRows | None:
     if getattr(fitted, "weights_stale", False) or fitted.calibration_stale:
         fairness += " Rows were learned or forgotten since: the figures are of before."
     return JudgedRows(kept.classes, proba, before, kept.codes, kept.weights, what, fairness)
-
-
-def _is_plain(model: TallyClassifier, fitted: Fitted) -> bool:
-    """Say whether calibrated probabilities are those of temperature, offsets and noise rate."""
-    return fitted.calibration is not None and not hasattr(fitted, "length_discount")
 
 
 def _cross_fitted(kept: HeldOutSample) -> Floats:
@@ -258,8 +259,8 @@ def given_rows(model: Any, X: Any, y: Any, size: int) -> JudgedRows:
             f"The target of row {row} is {labels.tolist()[row]!r}, and the model knows "
             f"{', '.join(map(repr, classes.tolist()[:5]))}. Leave such rows out, or learn them."
         )
-    learned = float(model._rows_learned() or 0) if hasattr(model, "_rows_learned") else 0.0
-    if learned == size and size <= MAX_LEFT_OUT and hasattr(model, "leave_one_out"):
+    new = are_new(model, X)
+    if not new and float(model._rows_learned()) == size <= MAX_LEFT_OUT:
         try:
             left = model.leave_one_out(X, y)
         except SufficeError:
@@ -276,8 +277,36 @@ def given_rows(model: Any, X: Any, y: Any, size: int) -> JudgedRows:
             )
     what = f"the {size:,} rows that were given"
     fairness = (
-        "The page cannot know whether the model has learned these rows. If it has, the figures "
-        "are too good."
+        "None of them is among the rows that the model keeps of those it has learned: as far as "
+        "can be told, nothing was fitted to them."
+        if new
+        else "Some of them may have been learned. If so, the figures are too good."
     )
     proba = np.asarray(model.predict_proba(X), np.float64)
-    return JudgedRows(classes, proba, None, codes, np.ones(size), what, fairness)
+    before = None
+    if model._check_ready().is_calibrated:
+        before = softmax(np.asarray(model.predict_joint_log_proba(X)), axis=1)
+    return JudgedRows(classes, proba, before, codes, np.ones(size), what, fairness)
+
+
+def are_new(model: TallyClassifier, X: Any) -> bool:
+    """Say whether rows are known to be none of those learned: none is among those that are kept.
+
+    Of a model that keeps no rows, nothing is known.
+    """
+    fitted = model._check_ready()
+    sample = fitted.sample
+    if sample is None:
+        return False
+    read = model._read(fitted, X)
+    if isinstance(model, GenerativeClassifier):
+        hashes = cell_hashes(read.table, model._check_ready().counter.columns)
+    else:
+        rows = Rows(read, np.zeros(read.shape[0], np.int32), 1)
+        if isinstance(fitted, TextFitted):
+            hashes = fitted.term_counter.hashes(rows)
+        else:
+            hashes = model._hashes(rows)
+    looked_for = hashes <= sample.limit
+    found = np.isin(hashes[looked_for], sample.hashes)
+    return int(looked_for.sum()) >= MIN_LOOKED_FOR and not found.any()

@@ -1,13 +1,18 @@
-"""Markup that cannot hold an unescaped value: elements are made by `element`, and by nothing else."""
+"""Markup that cannot hold an unescaped value: elements are made by `element` alone."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import Any
 
 # Elements without content.
 VOID = frozenset({"br", "hr", "input", "meta"})
+# Control characters, halves of characters, and marks that turn the direction of what follows.
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufffe\uffff]"
+)
 
 
 class Html(str):
@@ -55,7 +60,7 @@ def element(name: str, /, *content: Any, **attributes: Any) -> Html:
 
 def _visible(text: str) -> str:
     """Return text without characters that no page may hold."""
-    return "".join(c if c.isprintable() or c in "\n\t " else "\ufffd" for c in text)
+    return HIDDEN.sub("\ufffd", text)
 
 
 def fill(template: str, **parts: Html) -> str:

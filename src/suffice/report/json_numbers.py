@@ -1,17 +1,21 @@
-"""Numbers as JSON, every digit kept, and a deflated page object."""
+"""Numbers, labels and class priors as JSON, every digit kept, and the deflated object of a page."""
 
 from __future__ import annotations
 
 import base64
 import json
 import zlib
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
+from suffice.families.class_prior import ClassPrior
+
 # Whole numbers up to this are written without a fraction, and are the same floats to a browser.
 MAX_INTEGER = 2.0**53
-LEVEL = 9
+# 9 takes eight times as long for 3 % less room, on 128,000 words with their counts.
+LEVEL = 6
 
 
 def numbers(values: Any) -> Any:
@@ -41,6 +45,28 @@ def _word(value: float) -> str:
     if np.isnan(value):
         return "NaN"
     return "Infinity" if value > 0 else "-Infinity"
+
+
+def plain_labels(labels: Iterable[Any]) -> list[Any]:
+    """Return labels or levels as JSON has them; what it has no word for is written out.
+
+    >>> plain_labels(["ham", 3, 0.5, None, float("nan")])
+    ['ham', 3, 0.5, 'None', 'nan']
+    """
+    return [
+        label
+        if isinstance(label, str | bool | int) or (isinstance(label, float) and np.isfinite(label))
+        else str(label)
+        for label in labels
+    ]
+
+
+def browser_prior(prior: ClassPrior) -> dict[str, Any]:
+    """Return the weights of the classes and what is added to them, or what was given."""
+    weights = numbers(prior.weights)
+    if prior.added is None:
+        return {"weights": weights, "added": None, "given": numbers(prior.prob)}
+    return {"weights": weights, "added": numbers(prior.added), "given": None}
 
 
 def compress(found: dict[str, Any]) -> str:

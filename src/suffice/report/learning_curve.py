@@ -17,6 +17,7 @@ from suffice.linear_model import LogisticRegression
 from suffice.report.charts import Axis, Chart, figure
 from suffice.report.html import Html, markup
 from suffice.report.section import note
+from suffice.table import GenerativeClassifier
 from suffice.tally.tally import Floats
 from suffice.text import CountVectorizer, TextClassifier
 
@@ -26,6 +27,12 @@ SIZES, MAX_TESTED, REPEATS = (50, 150, 500, 1500), 1000, 3
 MIN_ROWS, MAX_LEVELS = 100, 50
 # Variance of the prior of the weights of the logistic regression, columns being standardised.
 PRIOR_VARIANCE = 1.0
+# What logistic regression is given.
+OF_TABLES = (
+    "Logistic regression has standardised numbers, an indicator for each level, and the mean in "
+    "place of missing numbers."
+)
+OF_DOCUMENTS = "Logistic regression has an indicator for each word."
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +45,7 @@ class LearningCurve:
     sizes : (m,)
     means, errors : (2, m)
     tested : how many rows were tested on
+    how : what logistic regression was given, and what was left out
     """
 
     name: str
@@ -45,6 +53,7 @@ class LearningCurve:
     means: Floats
     errors: Floats
     tested: int
+    how: str
 
     def html(self) -> Html:
         """Return the chart and what it says."""
@@ -53,7 +62,9 @@ class LearningCurve:
         pad = 0.08 * (high - low or 1.0)
         marks = [(float(size), f"{size:,}") for size in self.sizes]
         x = Axis(self.sizes[0], self.sizes[-1], "rows learned, logarithmic scale", marks, log=True)
-        chart = Chart(x, Axis(max(0.0, low - pad), high + pad, "log-loss of other rows"), height=260)
+        chart = Chart(
+            x, Axis(max(0.0, low - pad), high + pad, "log-loss of other rows"), height=260
+        )
         for number, (mean, error) in enumerate(zip(self.means, self.errors, strict=True)):
             chart.band(self.sizes, mean - 2 * error, mean + 2 * error, f"c{number}")
             chart.line(self.sizes, mean, f"c{number}")
@@ -62,15 +73,17 @@ class LearningCurve:
         mine, theirs = float(self.means[0, -1]), float(self.means[1, -1])
         size = f"{self.sizes[-1]:,}"
         if abs(mine - theirs) < 2 * float(np.hypot(*self.errors[:, -1])):
-            title = f"With {size} rows, {self.name} and logistic regression are as good ({mine:.3f} and {theirs:.3f})"
+            title = (
+                f"With {size} rows, {self.name} and logistic regression are as good ({mine:.3f} "
+                f"and {theirs:.3f})"
+            )
         else:
             better, worse = sorted((mine, theirs))
             first = self.name if mine < theirs else "Logistic regression"
             title = f"{first} is better with {size} rows: log-loss {better:.3f} against {worse:.3f}"
         words = note(
             f"Both learn the same rows and are tested on {self.tested:,} others, {REPEATS} times; "
-            "bands are two standard errors. Logistic regression has standardised numbers, an indicator for each "
-            "level, and the mean in place of missing numbers."
+            f"bands are two standard errors. {self.how}"
         )
         return markup([figure(title, chart.svg(title), legend=legend, class_="wide"), words])
 
@@ -92,8 +105,11 @@ def learning_curve(model: Any, X: Any, y: Any, size: int) -> LearningCurve | Non
         return None
     if most < SIZES[-1] and most > 1.5 * sizes[-1]:
         sizes.append(most)
+    own = clone(model)
+    if isinstance(own, GenerativeClassifier):
+        own.set_params(budget=0)  # a search for columns to join takes most of the time
     candidates = [
-        Candidate(clone(model), X, False),
+        Candidate(own, X, False),
         Candidate(LogisticRegression(C=PRIOR_VARIANCE), discriminative_rows(model, X), False),
     ]
     try:
@@ -106,7 +122,10 @@ def learning_curve(model: Any, X: Any, y: Any, size: int) -> LearningCurve | Non
         return None
     errors = found.std(axis=0, ddof=1) / np.sqrt(REPEATS)
     tested = len(splits[0].test)
-    return LearningCurve(type(model).__name__, sizes, found.mean(axis=0), errors, tested)
+    how = OF_DOCUMENTS if isinstance(model, TextClassifier) else OF_TABLES
+    if isinstance(own, GenerativeClassifier):
+        how += " Columns are not joined here, to save time."
+    return LearningCurve(type(model).__name__, sizes, found.mean(axis=0), errors, tested, how)
 
 
 def discriminative_rows(model: Any, X: Any) -> Any:
@@ -124,7 +143,11 @@ def discriminative_rows(model: Any, X: Any) -> Any:
             continue
         values = np.asarray(column.values, np.float64)
         missing = np.isnan(values)
-        mean, spread = (float(np.mean(values[~missing])), float(np.std(values[~missing]))) if (~missing).any() else (0.0, 1.0)
+        mean, spread = (
+            (float(np.mean(values[~missing])), float(np.std(values[~missing])))
+            if (~missing).any()
+            else (0.0, 1.0)
+        )
         columns.append(np.where(missing, 0.0, (values - mean) / (spread or 1.0)))
         if missing.any():
             columns.append(missing.astype(np.float64))

@@ -192,7 +192,6 @@ var Suffice = (function () {
   const numbers = (values) => values.map((value) => (Array.isArray(value) ? numbers(value) : Number(value)));
   // The entry of a class; of one entry, all classes have it.
   const entry = (values, c) => values[values.length === 1 ? 0 : c];
-  const classesOf = (values, make) => values.map((_, c) => make(c));
 
   // ---- Section 1: the class prior ---------------------------------------------------------------
 
@@ -212,27 +211,46 @@ var Suffice = (function () {
   }
 
   // Normal and lognormal: NIG(m, k, a, b) and the moments of each class make NIG(m', k', a', b'), whose
-  // predictive is a Student t of 2a' degrees; its expectations plugged in make a normal.
+  // predictive is a Student t of 2a' degrees. Plugged in, its expectations or its mode make a normal;
+  // maximum likelihood does without a prior.
   function normalBlock(block) {
-    const { tally, prior, tied } = block;
+    const { tally } = block, estimate = block.estimate || (block.plug_in ? "mean" : "predictive");
     const [weight, origin, sumX, sumXX] = ["weight", "origin", "sum_x", "sum_xx"].map((name) => numbers(tally[name]));
+    const moments = weight.map((n, c) => [n, ...meanAndScatter(n, origin[c], sumX[c], sumXX[c])]);
+    const densities = estimate === "mle"
+      ? mostLikelyNormals(moments, block)
+      : posteriorNormals(moments, block, estimate);
+    return ofOneColumn(block, (cell) => {
+      const x = block.logarithm ? (cell > 0 ? Math.log(cell) : NaN) : cell;
+      return densities.map((density) => (Number.isNaN(x) ? 0 : density(x)));
+    });
+  }
+
+  function posteriorNormals(moments, { prior, tied }, estimate) {
     const [location, pseudoRows, shape, scale] = ["location", "pseudo_rows", "shape", "scale"].map((name) =>
       numbers(prior[name]));
-    const classes = weight.map((n, c) => {
-      const [mean, scatter] = meanAndScatter(n, origin[c], sumX[c], sumXX[c]);
+    const classes = moments.map(([n, mean, scatter], c) => {
       const k = pseudoRows[c] + n, shift = ((mean - location[c]) * n) / k;
       return { n, k, m: location[c] + shift, squares: scatter + (mean - location[c]) * pseudoRows[c] * shift };
     });
     const rows = sum(classes.map(({ n }) => n)), squares = sum(classes.map((one) => one.squares));
-    const densities = classes.map((one, c) => {
+    return classes.map((one, c) => {
       const a = entry(shape, c) + (tied ? rows : one.n) / 2;
       const b = entry(scale, c) + (tied ? squares : one.squares) / 2;
-      if (block.plug_in) return (x) => normalLogDensity(x, one.m, b / a);
-      return (x) => studentLogDensity(x, 2 * a, one.m, (b / a) * (1 + 1 / one.k));
+      if (estimate === "predictive") return (x) => studentLogDensity(x, 2 * a, one.m, (b / a) * (1 + 1 / one.k));
+      const sharing = tied ? classes.length : 1;
+      const variance = estimate === "map" ? b / (a + 1 + sharing / 2) : b / a;
+      return (x) => normalLogDensity(x, one.m, variance);
     });
-    return ofOneColumn(block, (cell) => {
-      const x = block.logarithm ? (cell > 0 ? Math.log(cell) : NaN) : cell;
-      return densities.map((density) => (Number.isNaN(x) ? 0 : density(x)));
+  }
+
+  // A class that shows nothing of the column is like the others.
+  function mostLikelyNormals(moments, { tied, variance_floor: floor }) {
+    const rows = sum(moments.map(([n]) => n)), within = sum(moments.map(([, , scatter]) => scatter)) / rows;
+    const pooled = sum(moments.map(([n, mean]) => n * mean)) / rows;
+    return moments.map(([n, mean, scatter]) => {
+      const variance = (tied || !(n > 0) ? within : scatter / n) + Number(floor);
+      return (x) => normalLogDensity(x, n > 0 ? mean : pooled, variance);
     });
   }
 
@@ -309,9 +327,10 @@ var Suffice = (function () {
   function poissonBlock(block) {
     const [rows, events] = ["weight", "sum_x"].map((name) => numbers(block.tally[name]));
     const [shape, rate] = ["shape", "rate"].map((name) => numbers(block.prior[name]));
+    const pooled = sum(events) / sum(rows);
     const scores = rows.map((n, c) => {
       const a = shape[c] + events[c], b = rate[c] + n;
-      if (block.plug_in) return (x) => xlogy(x, a / b) - a / b;
+      if (block.plug_in) return (x) => xlogy(x, b > 0 ? a / b : pooled) - (b > 0 ? a / b : pooled);
       return (x) => logGammaStep(a, x) - a * Math.log1p(1 / b) - x * Math.log1p(b);
     });
     return ofOneColumn(block, (x) => {
@@ -357,17 +376,36 @@ var Suffice = (function () {
   // learned is "other", with its share of the prior; where there is no other, it says nothing.
   function categoricalBlock(block) {
     const counts = numbers(block.tally.counts), { prior } = block;
-    const pseudocounts = numbers(prior.pseudocounts), size = Number(prior.sample_size);
-    const logs = counts.map((own) => {
-      const whole = sum(own) + size;
-      const other = prior.other === null ? 0 : Math.log(Number(prior.other) / whole);
-      return [...own.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
+    // The prior is one for all classes, or each class has its own.
+    const own = (values, c) => (Array.isArray(values) ? Number(values[c]) : Number(values));
+    const logs = counts.map((held, c) => {
+      const each = Array.isArray(prior.pseudocounts[0]);
+      const pseudocounts = numbers(each ? prior.pseudocounts[c] : prior.pseudocounts);
+      const total = sum(held) + own(prior.sample_size, c), whole = total > 0 ? total : 1;
+      const other = prior.other === null ? 0 : Math.log(own(prior.other, c) / whole);
+      return [...held.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
     });
-    const levels = levelPlaces(block.levels), known = pseudocounts.length;
+    const levels = levelPlaces(block.levels), known = counts[0].length;
     return ofOneColumn(block, (cell) => {
       const code = levels(cell);
-      return logs.map((own) => (code < 0 ? 0 : own[Math.min(code, known)]));
+      return logs.map((log) => (code < 0 ? 0 : log[Math.min(code, known)]));
     });
+  }
+
+  // Presence of a column, with a Beta prior: cells above a threshold are present. Without a threshold
+  // cells are 0, 1 or fractions between them.
+  function presenceBlock(block) {
+    const { tally, prior } = block, [absent, present] = ["absent", "present"].map((name) =>
+      numbers(tally[name]).map((count, c) => count + Number(prior[name][c])));
+    const whole = present.map((count, c) => count + absent[c]);
+    const logs = [absent, present].map((side) =>
+      side.map((count, c) => (whole[c] > 0 ? Math.log(count / whole[c]) : 0)));
+    const linear = block.threshold === null && logs.flat().every(Number.isFinite);
+    return ofOneColumn(block, (x) => whole.map((_, c) => {
+      if (Number.isNaN(x)) return 0;
+      if (linear) return x * (logs[1][c] - logs[0][c]) + logs[0][c];
+      return logs[x > (block.threshold === null ? 0.5 : block.threshold) ? 1 : 0][c];
+    }));
   }
 
   // The code of a cell: its own, of a category; the place of a number among the levels, or their number.
@@ -417,6 +455,52 @@ var Suffice = (function () {
     });
   }
 
+  // Rows of counts: the event models of words, a column a word (sections 2 and 8). Where a word is
+  // missing, the others share its probability.
+  function countsBlock(block) {
+    const counts = numbers(block.tally.counts), alpha = Number(block.alpha), size = block.columns.length;
+    const pooled = block.columns.map((_, v) => sum(counts.map((own) => own[v]))), all = sum(pooled);
+    const pieces = (cells) => {
+      const x = block.columns.map((name) => cells[name]), places = x.map((_, v) => v);
+      const seen = places.filter((v) => !Number.isNaN(x[v])), held = seen.filter((v) => x[v] !== 0);
+      const length = sum(held.map((v) => x[v]));
+      const scores = new Map(held.map((v) => [v, counts.map((own) => {
+        const over = (values) => sum(values.map((at) => own[at])) + alpha * values.length;
+        if (block.event === "complement") {
+          return -x[v] * Math.log((pooled[v] - own[v] + alpha) / (all - sum(own) + alpha * size));
+        }
+        if (block.event === "polya") {
+          return logGammaStep(own[v] + alpha, x[v]) - (x[v] / length) * logGammaStep(over(seen), length);
+        }
+        return x[v] * Math.log((own[v] + alpha) / over(seen));
+      })]));
+      const nothing = counts.map(() => 0);
+      return places.filter((v) => x[v] !== 0).map((v) => (
+        { name: block.columns[v], scores: scores.get(v) || nothing }));
+    };
+    return {
+      scores: (cells) => {
+        const found = pieces(cells);
+        return counts.map((_, c) => sum(found.map((piece) => piece.scores[c])));
+      },
+      parts: (cells, show) => pieces(cells).map((piece) => ({ ...piece, value: show(piece.name) })),
+    };
+  }
+
+  // Logistic regression (section 5): scores are linear in the columns, and were fitted as such.
+  function linearBlock(block) {
+    const coefficients = numbers(block.coefficients);
+    const parts = (cells) => block.columns.map((name, j) => coefficients.map((own) => own[j] * (cells[name] || 0)));
+    return {
+      scores: (cells) => {
+        const found = parts(cells);
+        return coefficients.map((_, c) => sum(found.map((part) => part[c])));
+      },
+      parts: (cells, show) => parts(cells).map((scores, j) => (
+        { name: block.columns[j], value: show(block.columns[j]), scores })),
+    };
+  }
+
   // Multivariate normal: NIW(m, k, v, S) and full moments make NIW(m', k', v', S'), whose predictive is
   // a t of v' - d + 1 degrees (section 6); of an incomplete row, the marginal of what is seen.
   function multivariateBlock(block) {
@@ -463,6 +547,95 @@ var Suffice = (function () {
           ((v + s) / 2) * Math.log1p(square / v);
       });
     });
+  }
+
+  // ---- Section 7: linear regression -------------------------------------------------------------
+
+  // Sums of products of columns and targets, about the means if there is an intercept.
+  function productsOf(object) {
+    const { tally } = object, n = Number(tally.weight);
+    const [origin, sumX, sumXX] = [tally.origin, tally.sum_x, tally.sum_xx].map(numbers);
+    const shift = sumX.map((x) => (n > 0 ? x / n : x)), mean = origin.map((x, j) => x + shift[j]);
+    const sums = sumXX.map((row, i) => row.map((product, j) => (object.intercept
+      ? product - (shift[i] * sumX[j] + shift[j] * sumX[i]) / 2
+      : product + origin[i] * sumX[j] + (sumX[i] + n * origin[i]) * origin[j])));
+    return { n, mean, sums, rows: object.intercept ? n - 1 : n };
+  }
+
+  const inverse = (matrix) => {
+    const root = cholesky(matrix);
+    return matrix.map((_, j) => solveUpper(root, solveLower(root, matrix.map((__, i) => (i === j ? 1 : 0)))));
+  };
+
+  // The prior of some coefficients: their marginal, which is a part of the covariance.
+  function priorOfSome(precision, shown) {
+    const part = (matrix) => shown.map((i) => shown.map((j) => matrix[i][j]));
+    const diagonal = precision.every((row, i) => row.every((value, j) => i === j || value === 0));
+    return diagonal || shown.length === precision.length ? part(precision) : inverse(part(inverse(precision)));
+  }
+
+  // s2 ~ InvGamma(a, b), w | s2 ~ N(m, s2 P^-1) and the products make the posterior of the
+  // coefficients of the columns that a row shows. Where the noise is known, all is normal.
+  function coefficientsOf(object, products, shown) {
+    const { prior } = object, d = object.columns.length, { sums } = products;
+    const known = prior.noise_variance === null ? 1 : Number(prior.noise_variance);
+    const precision = priorOfSome(numbers(prior.precision), shown), location = numbers(prior.location);
+    const xx = shown.map((i) => shown.map((j) => sums[i][j]));
+    const P = precision.map((row, i) => row.map((value, j) => value + xx[i][j] / known));
+    const root = cholesky(P), flat = precision.filter((row) => row.every((value) => value === 0)).length;
+    const shape = Number(prior.noise_shape) + (products.rows - flat) / 2;
+    const targets = object.targets.map((_, t) => {
+      const m = shown.map((j) => location[t][j]), y = d + t, xy = shown.map((j) => sums[y][j]);
+      const rest = xy.map((value, i) => value - dot(xx[i], m));
+      const shift = solveUpper(root, solveLower(root, rest.map((value) => value / known)));
+      const w = m.map((value, i) => value + shift[i]);
+      if (prior.noise_variance !== null) return { w, unit: known };
+      const yy = sums[y][y] - dot(xy.map((value, i) => value + rest[i]), m);
+      // What coefficients leave of a target is never known to be less than rounding.
+      const size = Math.hypot(products.mean[y], Math.sqrt(Math.max(sums[y][y], 0) / Math.max(products.n, 1))) || 1;
+      const least = Math.max(object.rounding.share * sums[y][y], products.n * (size * object.rounding.precision) ** 2);
+      const lost = Math.max(yy - dot(rest, shift), least);
+      return { w, unit: (Number(entry(numbers(prior.noise_scale), t)) + lost / 2) / shape };
+    });
+    return { root, targets, known, degrees: prior.noise_variance === null ? 2 * shape : Infinity };
+  }
+
+  function regressionModel(object) {
+    const products = productsOf(object), read = rowReader(object.columns), write = cellWriter(object.columns);
+    const d = object.columns.length, solved = new Map();
+    const mean = object.intercept ? products.mean : products.mean.map(() => 0);
+    const answer = (w, x, shown, t, show) => {
+      const parts = shown.map((j, i) => w[i] * (x[j] - mean[j]));
+      const pieces = object.columns.map(({ name }) => ({ name, value: show(name) }));
+      const shares = pieces.map((_, j) => (shown.includes(j) ? parts[shown.indexOf(j)] : 0));
+      return { prediction: mean[d + t] + sum(parts), ...orderReasons(pieces, shares, mean[d + t] + sum(shares)) };
+    };
+    const predict = (row) => {
+      const { cells, unreadable } = read(row), show = write(cells);
+      const x = object.columns.map(({ name }) => cells[name]);
+      const shown = x.map((_, j) => j).filter((j) => !Number.isNaN(x[j])), key = shown.join();
+      let found;
+      if (object.reason !== null) {
+        // Coefficients alone: nothing is known of rows with missing values.
+        const complete = shown.length === d;
+        found = numbers(object.coefficients).map((w, t) => {
+          const level = Number(object.intercepts[t]) + dot(w, mean.slice(0, d)) - mean[d + t];
+          const one = answer(w, x, shown, t, show);
+          return { ...one, prediction: complete ? one.prediction + level : NaN, standard_deviation: NaN };
+        });
+      } else {
+        if (!solved.has(key)) solved.set(key, coefficientsOf(object, products, shown));
+        const { root, targets, known, degrees } = solved.get(key);
+        const white = solveLower(root, shown.map((j) => x[j] - mean[j]));
+        const factor = 1 + dot(white, white) / known + (object.intercept ? 1 / products.n : 0);
+        const wider = degrees === Infinity ? 1 : degrees > 2 ? degrees / (degrees - 2) : Infinity;
+        found = targets.map(({ w, unit }, t) => ({
+          ...answer(w, x, shown, t, show), degrees, standard_deviation: Math.sqrt(unit * factor * wider),
+        }));
+      }
+      return { ...found[0], targets: found, unreadable };
+    };
+    return { classes: null, targets: object.targets, columns: object.columns, predict };
   }
 
   // ---- Texts: letters, words and runs of words --------------------------------------------------
@@ -534,7 +707,8 @@ var Suffice = (function () {
   // ---- Texts: event models (sections 2 and 8) ---------------------------------------------------
 
   // What each term of a document adds to the scores, and what is added whatever terms there are.
-  // Totals are those of all terms, those that the page has no room for among them.
+  // Totals are those of all terms. Those that the page has no room for are there in groups: sums of
+  // their counts, and how many they are.
   function eventModel(block) {
     const { tally } = block, alpha = Number(block.alpha);
     const documents = numbers(tally.documents);
@@ -548,13 +722,13 @@ var Suffice = (function () {
       rarity = numbers(tally.document_counts).map(idf);
       const rest = numbers(tally.other_document_counts).map(idf);
       counts = counts.map((own) => own.map((count, v) => count * rarity[v]));
-      others = others.map((own) => own.map((count, v) => count * rest[v]));
+      others = others.map((own) => own.map((count, g) => count * rest[g]));
     }
     const classes = documents.length, known = block.terms.length;
     const size = known + sum(times) + (block.unknown ? 1 : 0);
     // An unknown term, where it counts as one, is a last term without counts.
     const count = (c, v) => (v < known ? counts[c][v] : 0);
-    const totals = documents.map((_, c) => sum(counts[c]) + dot(others[c], times));
+    const totals = documents.map((_, c) => sum(counts[c]) + sum(others[c]));
     const all = sum(totals);
     const of = (make) => documents.map((_, c) => make(c));
 
@@ -566,7 +740,7 @@ var Suffice = (function () {
       };
       const bias = of((c) => sum([
         ...counts[c].map((n) => absent(n, c)),
-        ...others[c].map((n, at) => times[at] * absent(n, c)),
+        ...others[c].map((n, g) => times[g] * absent(n / times[g], c)),
         ...(block.unknown ? [absent(0, c)] : []),
       ]));
       return {
@@ -890,9 +1064,13 @@ var Suffice = (function () {
 
   const { nodes: NODES, weights: NODE_WEIGHTS } = gaussLegendre(16);
   const GRADIENT_ERROR = 1e-13, MAX_HALVINGS = 60;
+  // Scores may change so much over an interval that 16 nodes see it all; and by this much a class
+  // has to lead for its share to be 1 to the last digit.
+  const MAX_CHANGE = 8, LEAD = 40;
 
-  // The mean over (0, 1) of a function with several values, halved where it changes sharply.
-  function meanOver(f, cuts) {
+  // The mean over (0, 1) of a function with several values. An interval is halved until halves agree
+  // with the whole; `isSmooth` says where no node can have missed a sharp change.
+  function meanOver(f, cuts, isSmooth) {
     const integral = (low, high) => {
       const half = (high - low) / 2, middle = (high + low) / 2;
       let total = null;
@@ -908,14 +1086,24 @@ var Suffice = (function () {
       const middle = (low + high) / 2, left = integral(low, middle), right = integral(middle, high);
       const now = add(left, right);
       const off = Math.max(...now.map((value, at) => Math.abs(value - before[at])));
-      if (off <= GRADIENT_ERROR * (high - low) || halvings === MAX_HALVINGS || middle <= low || middle >= high) {
-        return now;
-      }
-      if (off <= 1e-16) return now;
+      const agree = off <= Math.max(GRADIENT_ERROR * (high - low), 1e-16);
+      if ((agree && isSmooth(low, high)) || halvings === MAX_HALVINGS || middle <= low || middle >= high) return now;
       return add(refine(low, middle, left, halvings + 1), refine(middle, high, right, halvings + 1));
     };
     const ends = [0, ...cuts, 1];
     return ends.slice(1).map((high, at) => refine(ends[at], high, integral(ends[at], high), 0)).reduce(add);
+  }
+
+  // Whether softmax of base + t slope, over some classes, hardly changes or is 0 and 1 between two t.
+  function smoothSoftmax(base, slope, classes, lead) {
+    return (low, high) => {
+      const some = classes.map((c) => slope[c]);
+      if ((high - low) * (Math.max(...some) - Math.min(...some)) <= MAX_CHANGE) return true;
+      const at = (t) => classes.map((c) => base[c] + t * slope[c]);
+      const [first, last] = [at(low), at(high)], best = argmax(first);
+      return [first, last].every((scores) =>
+        scores.every((score, c) => c === best || scores[best] - score > lead));
+    };
   }
 
   // The derivatives of log p(target) - log p(against) by the scores.
@@ -942,7 +1130,10 @@ var Suffice = (function () {
     }
     const gradient = meanOver(
       (t) => logOddsGradient(base.map((score, c) => score + t * total[c]), target, against, rate),
-      [...ties].sort((a, b) => a - b));
+      [...ties].sort((a, b) => a - b),
+      rate === 0
+        ? smoothSoftmax(base, total, against, LEAD)
+        : smoothSoftmax(base, total, base.map((_, c) => c), LEAD + Math.log(base.length / rate)));
     return parts.map((part) => dot(part, gradient));
   }
 
@@ -957,7 +1148,9 @@ var Suffice = (function () {
     if (against !== undefined) others = [classes.indexOf(against)];
     const possible = classes.map((_, c) => c).filter((c) => Number.isFinite(scores[c]));
     others = others.filter((c) => possible.includes(c));
-    if (!possible.includes(at) || !others.length) return { target: classes[at], log_odds: null, base: null, reasons: [] };
+    if (!possible.includes(at) || !others.length) {
+      return { target: classes[at], log_odds: null, base: null, reasons: [] };
+    }
     const place = new Map(possible.map((c, number) => [c, number])), take = (values) => possible.map((c) => values[c]);
     const sides = [place.get(at), others.map((c) => place.get(c))];
     const shares = attribute(take(base), pieces.map((piece) => take(piece.scores)), ...sides, rate);
@@ -979,13 +1172,16 @@ var Suffice = (function () {
     normal: normalBlock, lognormal: normalBlock, student: studentBlock, poisson: poissonBlock,
     binned: binnedBlock, categorical: categoricalBlock, bernoulli: categoricalBlock,
     joint: jointBlock, mvn: multivariateBlock, text: textBlock,
+    presence: presenceBlock, counts: countsBlock, linear: linearBlock,
   };
 
   function tableModel(object) {
     const { classes, combination } = object, table = object.letters ? letterTable(object.letters) : null;
     const blocks = object.blocks.map((block) => FAMILIES[block.family.split(":")[0]](block, table));
     const weights = numbers(combination.weights), offsets = numbers(combination.offsets);
-    const base = logClassPrior(object.class_prior).map((log, c) => log + offsets[c]);
+    // A calibration divides what stands before the columns by its temperature, too.
+    const priorWeight = combination.prior_weight === undefined ? 1 : Number(combination.prior_weight);
+    const base = logClassPrior(object.class_prior).map((log, c) => priorWeight * log + offsets[c]);
     const rate = Number(combination.noise_rate);
     const residuals = combination.residuals.map((one) => [one.column, residualScores(one)]);
     const read = rowReader(object.columns), write = cellWriter(object.columns);
@@ -999,7 +1195,8 @@ var Suffice = (function () {
       const probabilities = mixWithUniform(logSoftmax(scores), rate).map(Math.exp);
       const pieces = blocks.flatMap((block, k) => block.parts(cells, show).map((piece) => {
         const own = piece.scores.map((score) => weights[k] * score);
-        const residual = residuals.find(([column]) => column === piece.name && object.blocks[k].columns.includes(column));
+        const { columns } = object.blocks[k];
+        const residual = residuals.find(([column]) => column === piece.name && columns.includes(column));
         if (residual) residual[1](cells[piece.name]).forEach((score, c) => { own[c] += score; });
         return { ...piece, scores: own };
       }));
@@ -1066,7 +1263,8 @@ var Suffice = (function () {
         const total = sum(rest.map((c) => here[c]));
         return here.map((p, c) => (c === at ? 1 - p : rest.includes(c) ? (-p * (1 - p)) / total : 0));
       };
-      const mean = meanOver(slope, []);
+      const steepest = Math.max(...scores.map((score, c) => Math.abs(score - bias[c])));
+      const mean = meanOver(slope, [], (low, high) => (high - low) * steepest <= MAX_CHANGE);
       shares = pieces.map((piece) => dot(piece.scores, mean));
       odds = -softplus(-scores[at]) - Math.log(sum(rest.map((c) => sigmoid(scores[c]))));
     }
@@ -1074,7 +1272,7 @@ var Suffice = (function () {
     return { probabilities, label: classes[argmax(probabilities)], ...why, unreadable: [] };
   }
 
-  const MODELS = { table: tableModel, documents: documentModel };
+  const MODELS = { table: tableModel, documents: documentModel, regression: regressionModel };
 
   function model(object) {
     if (object.format !== 1) throw new Error(`This page cannot read a model of format ${object.format}.`);

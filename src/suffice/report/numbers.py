@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 
 THIN_SPACE = "\u202f"
+# Where there is no number.
+NOTHING = "\u2013"
 
 
 def show_share(share: float, digits: int = 0) -> str:
@@ -13,7 +15,7 @@ def show_share(share: float, digits: int = 0) -> str:
     >>> show_share(0.814), show_share(0.00412, 1), show_share(float("nan"))
     ('81\u202f%', '0.4\u202f%', '–')
     """
-    return "–" if math.isnan(share) else f"{100 * share:.{digits}f}{THIN_SPACE}%"
+    return NOTHING if math.isnan(share) else f"{100 * share:.{digits}f}{THIN_SPACE}%"
 
 
 def show_count(number: float) -> str:

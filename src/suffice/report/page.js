@@ -177,6 +177,8 @@
   const amount = (name, share, figure, colour) => make("div", { class: "amount" },
     make("span", {}, name), bar(share, colour), make("span", { class: "figure" }, figure));
 
+  // Fields of a form, and reasons that are listed.
+  const MAX_FIELDS = 60, MAX_REASONS = 12;
   const MISSING = "", OTHER = "\u0000other";
 
   function levelField(column) {
@@ -192,13 +194,20 @@
 
   const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : String(value));
 
+  // A number to a thousandth of the range that its column mostly has.
+  function rounded(value, column) {
+    const step = typeof value === "number" && column.high > column.low
+      ? 10 ** Math.floor(Math.log10((column.high - column.low) / 500)) : 0;
+    return step ? Math.round(value / step) * step : value;
+  }
+
   function textField(column) {
     const area = column.kind === "text";
     const field = make(area ? "textarea" : "input", { "data-column": column.name, ...(area ? { rows: "5" } : { type: "text" }) });
     if (!area && ["number", "integer"].includes(column.kind)) field.setAttribute("inputmode", "decimal");
     const typical = column.typical;
     if (!area && typical !== null && typical !== undefined) {
-      field.value = column.kind === "integer" ? String(Math.round(typical)) : short(typical);
+      field.value = column.kind === "integer" ? String(Math.round(typical)) : short(rounded(typical, column));
     }
     return [field, () => (field.value.trim() === "" && !(area && field.value !== "") ? null : field.value)];
   }
@@ -223,6 +232,9 @@
     return label;
   }
 
+  const unreadable = (found) => (found.unreadable || []).map((name) =>
+    make("p", { class: "note" }, `${String(name)} cannot be read, and counts as missing.`));
+
   // The answer of a classifier: probabilities of the classes, and reasons.
   function classAnswer(model) {
     return (row) => {
@@ -230,39 +242,38 @@
       const parts = [make("p", { class: "big" }, `${String(found.label)}, ${percent(order[0][0], 1)}`)];
       for (const [p, c] of order.slice(0, 8)) parts.push(amount(String(model.classes[c]), p, percent(p, 1), c === order[0][1] ? "c0" : "c1"));
       if (order.length > 8) parts.push(make("p", { class: "note" }, `and ${order.length - 8} classes that are less probable`));
-      for (const name of found.unreadable || []) {
-        parts.push(make("p", { class: "note" }, `${String(name.name ?? name.column ?? name)}: cannot be read, taken as missing.`));
-      }
-      const reasons = found.reasons.filter((one) => one.contribution !== 0).slice(0, 12);
+      parts.push(...unreadable(found));
+      const reasons = found.reasons.filter((one) => one.contribution !== 0).slice(0, MAX_REASONS);
       return { parts, reasons, label: `log-odds of ${String(found.target ?? found.label)}` };
     };
   }
 
-  // The answer of a regression: the predictive distribution of the target.
-  function numberAnswer(object) {
+  // The answer of a regression: the mean of a new target, and its standard deviation.
+  function numberAnswer(model) {
     return (row) => {
-      const x = object.columns.map((column) => {
-        const value = row[column.name];
-        return value === null || !Number.isFinite(Number(value)) ? column.typical : Number(value);
+      const found = model.predict(row), parts = [];
+      found.targets.forEach((one, t) => {
+        const name = String(model.targets[t]);
+        parts.push(make("p", { class: "big" }, `${name}: ${short(one.prediction)}`));
+        if (Number.isFinite(one.standard_deviation)) {
+          parts.push(make("p", {}, `A new row like this has ${short(one.prediction)} ± ${short(one.standard_deviation)}`
+            + " (one standard deviation)."));
+        }
       });
-      const z = [1, ...x];
-      let mean = object.intercept, spread = 0;
-      x.forEach((value, at) => { mean += object.coefficients[at] * value; });
-      z.forEach((a, i) => z.forEach((b, j) => { spread += a * b * object.covariance[i][j]; }));
-      const half = object.quantile * Math.sqrt(object.noise * (1 + spread));
-      const parts = [
-        make("p", { class: "big" }, `${object.target}: ${short(mean)}`),
-        make("p", {}, `${percent(object.level)} of new rows like this lie between ${short(mean - half)} and ${short(mean + half)}.`)];
-      const reasons = object.columns.map((column, at) => ({
-        name: column.name, value: `${column.name} = ${short(x[at])}`, contribution: object.coefficients[at] * (x[at] - column.typical) }));
-      reasons.sort((a, b) => Math.abs(b.contribution) - Math.abs(a.contribution));
-      return { parts, reasons: reasons.filter((one) => one.contribution !== 0).slice(0, 12), label: `${object.target}, against the mean row` };
+      parts.push(...unreadable(found));
+      const reasons = found.reasons.filter((one) => one.contribution !== 0).slice(0, MAX_REASONS);
+      return { parts, reasons, label: `${String(model.targets[0])}, against the mean row` };
     };
   }
 
   function form(columns, answer) {
     const place = byId("what-if-form"), fields = [];
-    for (const column of columns.filter((one) => one.used !== false)) {
+    const used = columns.filter((one) => one.used !== false);
+    if (used.length > MAX_FIELDS) {
+      place.append(make("p", { class: "note whole" },
+        `The first ${MAX_FIELDS} of ${used.length.toLocaleString("en-US")} columns; the others are taken as missing.`));
+    }
+    for (const column of used.slice(0, MAX_FIELDS)) {
       const [field, read] = fieldOf(column);
       fields.push([column, read]);
       place.append(labelled(column, field));
@@ -293,10 +304,10 @@
     const data = byId("model-data");
     if (!data || !byId("what-if-form")) return;
     const object = await Suffice.decompress(data.textContent);
+    const model = Suffice.model(object);
     if (object.kind === "regression") {
-      const columns = object.columns.map((one) => ({
-        ...one, kind: "number", low: one.typical - 2 * one.sd, high: one.typical + 2 * one.sd }));
-      form(columns, numberAnswer(object));
+      if (object.reason) byId("what-if-note").textContent = String(object.reason);
+      form(model.columns, numberAnswer(model));
       return;
     }
     const texts = object.blocks.filter((block) => block.left_out !== undefined || block.reason);
@@ -306,7 +317,6 @@
       else if (block.left_out > 0) words.push(`${block.left_out.toLocaleString("en-US")} words that say least were left out of this page; the form takes them as unknown.`);
     }
     byId("what-if-note").textContent = words.join(" ");
-    const model = Suffice.model(object);
     form(model.columns, classAnswer(model));
     const disabled = texts.filter((block) => block.reason).flatMap((block) => block.columns || ["document"]);
     for (const name of disabled) {

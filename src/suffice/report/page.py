@@ -10,7 +10,7 @@ import platform
 from datetime import UTC, datetime
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -21,22 +21,18 @@ from suffice.generative.classifier import TallyClassifier
 from suffice.linear_model.regressor import TallyRegressor
 from suffice.persist import Provenance, describe, load
 from suffice.persist.file_format import replace_file
-from suffice.report.browser_model import browser_model
 from suffice.report.classification import Contents, GivenRows
 from suffice.report.comparison import comparison_section
-from suffice.report.held_out import MAX_SCORED, given_rows, kept_rows
+from suffice.report.held_out import MAX_SCORED, JudgedRows, are_new, given_rows, kept_rows
 from suffice.report.html import Html, element, fill, markup
-from suffice.report.json_numbers import compress
 from suffice.report.learning_curve import learning_curve, sample_rows
 from suffice.report.numbers import show_count
-from suffice.report.regression import RegressionContents, browser_regression, predict_given
-from suffice.report.section import Section, facts
+from suffice.report.regression import RegressionContents, predict_given
+from suffice.report.section import Section, facts, note
+from suffice.report.what_if import what_if
 from suffice.table import GenerativeClassifier
 from suffice.text import TextClassifier
 from suffice.threads import one_blas_thread
-
-# Models that the page computes itself.
-COMPUTED = (GenerativeClassifier, TextClassifier)
 
 
 class LabelledRows(NamedTuple):
@@ -50,7 +46,11 @@ class LabelledRows(NamedTuple):
 
 @one_blas_thread
 def write_report(
-    model: Any, path: str | os.PathLike[str], data: Any = None, target: Any = None, against: Any = None
+    model: Any,
+    path: str | os.PathLike[str],
+    data: Any = None,
+    target: Any = None,
+    against: Any = None,
 ) -> Path:
     """Write one self-contained HTML page that says what a model is and how good it is.
 
@@ -84,7 +84,12 @@ def write_report(
     True
     """
     page = report_page(model, data, target, against)
-    replace_file(path, lambda file: file.write(page.encode("utf-8")) and None)
+    written = page.encode("utf-8")
+
+    def write(file: BinaryIO) -> None:
+        file.write(written)
+
+    replace_file(path, write)
     return Path(path)
 
 
@@ -98,12 +103,14 @@ def report_page(model: Any, data: Any = None, target: Any = None, against: Any =
         other, _ = _open(against)
         if isinstance(other, TallyRegressor) != isinstance(model, TallyRegressor):
             raise InputError(
-                f"A {type(model).__name__} and a {type(other).__name__} have nothing to be compared in. "
+                f"A {type(model).__name__} and a {type(other).__name__} have nothing to be "
+                "compared in. "
                 "Give two classifiers or two regressions."
             )
         sections.append(comparison_section(contents, _contents(other, None)))
-    computed = _computed(model, contents)
-    own = contents.sections(what_if=computed is not None)
+    regression = isinstance(contents, RegressionContents)
+    form, computed = what_if(model, contents.target_names if regression else None)
+    own = contents.sections(form)
     sections = [own[0], *sections, *own[1:]]
     name = target if isinstance(target, str) else None
     sections.append(provenance_section(model, provenance, name))
@@ -129,14 +136,18 @@ def _contents(model: Any, rows: LabelledRows | None) -> Any:
     """Return what the report of a model shows."""
     if isinstance(model, TallyRegressor):
         model._check_solved()
-        return RegressionContents(model, None if rows is None else predict_given(model, rows.X, rows.y))
+        return RegressionContents(
+            model, None if rows is None else predict_given(model, rows.X, rows.y)
+        )
     judged = kept_rows(model)
     if rows is None:
         return Contents(model, judged, None, None)
-    if judged is None:
-        judged = given_rows(model, rows.X, rows.y, rows.size)
+    beside: JudgedRows | None = given_rows(model, rows.X, rows.y, rows.size)
+    if judged is None or are_new(model, rows.X):
+        judged, beside = beside, judged
     given = GivenRows(_numbers(model, rows.X), _codes(model, rows.y))
-    return Contents(model, judged, given, learning_curve(model, rows.X, rows.y, rows.size))
+    curve = learning_curve(model, rows.X, rows.y, rows.size)
+    return Contents(model, judged, given, curve, beside)
 
 
 def _codes(model: Any, y: Any) -> Any:
@@ -154,7 +165,9 @@ def _numbers(model: Any, X: Any) -> dict[str, Any]:
         return {one.name: np.asarray(one.values, np.float64) for one in read.table if one.numeric}
     if hasattr(read, "toarray"):
         return {}
-    return {str(name): read[:, at].astype(np.float64) for at, name in enumerate(fitted.columns.terms())}
+    return {
+        str(name): read[:, at].astype(np.float64) for at, name in enumerate(fitted.columns.terms())
+    }
 
 
 def labelled_rows(data: Any, target: Any) -> LabelledRows:
@@ -179,7 +192,8 @@ def labelled_rows(data: Any, target: Any) -> LabelledRows:
         X = [{name: cell for name, cell in row.items() if name != target} for row in data]
     else:
         raise InputError(
-            f"data is a {type(data).__name__}, whose columns have no names, and target is {target!r}. Give the "
+            f"data is a {type(data).__name__}, whose columns have no names, and target is "
+            f"{target!r}. Give the "
             "targets themselves, or a data frame."
         )
     given = len(y)
@@ -194,17 +208,9 @@ def labelled_rows(data: Any, target: Any) -> LabelledRows:
 def _check_name(target: str, names: list[str]) -> None:
     if target not in names:
         raise InputError(
-            f"There is no column {target!r} among {', '.join(names[:8])}. Name the column of the target."
+            f"There is no column {target!r} among {', '.join(names[:8])}. Name the column of the "
+            "target."
         )
-
-
-def _computed(model: Any, contents: Any) -> dict[str, Any] | None:
-    """Return what the page answers with, if it can."""
-    if isinstance(model, TallyRegressor):
-        return browser_regression(contents)
-    if not isinstance(model, COMPUTED):
-        return None
-    return browser_model(model)
 
 
 def provenance_section(model: Any, provenance: Provenance | None, target: str | None) -> Section:
@@ -224,14 +230,17 @@ def provenance_section(model: Any, provenance: Provenance | None, target: str | 
     digest = _plan_digest(model, target)
     if digest is not None:
         pairs.append(("Counting plan", element("code", digest)))
-    versions = f"suffice {suffice.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
-    pairs += [("Page made", f"{now:%Y-%m-%d %H:%M} UTC, by {versions}")]
-    private = element(
-        "p",
-        "The page holds no rows. It holds the model's sums, its levels and words, and probabilities, classes and weights "
-        "of held-out rows.",
-        class_="note",
+    versions = (
+        f"suffice {suffice.__version__}, numpy {np.__version__}, Python {platform.python_version()}"
     )
+    pairs += [("Page made", f"{now:%Y-%m-%d %H:%M} UTC, by {versions}")]
+    held = (
+        "means, covariances and coefficients."
+        if isinstance(model, TallyRegressor)
+        else "the model's sums, its levels and words, and probabilities, classes and weights of "
+        "held-out rows."
+    )
+    private = note(f"The page holds no rows. It holds {held}")
     return Section("provenance", "Where it comes from", markup([facts(pairs), private]))
 
 
@@ -263,7 +272,13 @@ def _plan_digest(model: Any, target: str | None) -> str | None:
 
 
 def assemble(
-    model: Any, target: str | None, sections: list[Section], payload: dict[str, Any], computed: dict[str, Any] | None, *, two: bool
+    model: Any,
+    target: str | None,
+    sections: list[Section],
+    payload: dict[str, Any],
+    computed: str | None,
+    *,
+    two: bool,
 ) -> str:
     """Return the whole page."""
     folder = files("suffice.report")
@@ -272,9 +287,11 @@ def assemble(
     data = [_data("report-data", "application/json", _json(payload))]
     if computed is not None:
         scripts.insert(0, folder.joinpath("model.js").read_text(encoding="utf-8"))
-        data.append(_data("model-data", "text/plain", compress(computed)))
+        data.append(_data("model-data", "text/plain", computed))
     kind = type(model).__name__
-    title = f"{'Two models' if two else kind}: {target}" if target else ("Two models" if two else kind)
+    title = (
+        f"{'Two models' if two else kind}: {target}" if target else ("Two models" if two else kind)
+    )
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; "
         f"style-src {_hash(style)}; script-src {' '.join(map(_hash, scripts))}"

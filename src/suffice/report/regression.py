@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from suffice.errors import SufficeError
-from suffice.prior.coefficients import CoefficientsKnownNoise
 from suffice.report.charts import Axis, Bar, Chart, bar_chart, ellipse_points, figure
-from suffice.report.columns import HALF, MAX_CHARTS, NINE_TENTHS
+from suffice.report.classification import settings_table
 from suffice.report.html import Html, element, markup
 from suffice.report.numbers import show_count, show_number, show_share
 from suffice.report.section import Section, facts, note, number_cell, sortable_table
+from suffice.report.separation import HALF, NINE_TENTHS
 from suffice.tally.tally import Floats
 
 # Groups of rows of equal size in the chart of predictions, and coefficients that are drawn.
 GROUPS, MAX_DRAWN, MAX_ELLIPSES = 10, 20, 12
-# Probability that the intervals of predictions hold, and columns up to which the page predicts.
-LEVEL, MAX_FORM = 0.9, 60
 
 
 class Predictions(NamedTuple):
@@ -54,11 +51,17 @@ class RegressionContents(NamedTuple):
     def moments(self) -> tuple[Floats, Floats]:
         """Means and covariance of columns and targets together, by the tally."""
         moments = self.model.tally_
-        return np.asarray(moments.mean()), np.asarray(moments.covariance())
+        return np.asarray(moments.mean()), np.asarray(moments.scatter()) / float(moments.weight)
 
-    def sections(self, *, what_if: bool) -> list[Section]:
+    def sections(self, what_if: Section) -> list[Section]:
         """Return the sections of the page."""
-        found = [quality_section(self), form_section() if what_if else None, coefficient_section(self), column_section(self), settings_section(self)]
+        found = [
+            quality_section(self),
+            what_if,
+            coefficient_section(self),
+            column_section(self),
+            settings_section(self),
+        ]
         return [one for one in found if one is not None]
 
 
@@ -72,9 +75,17 @@ def predict_given(model: Any, X: Any, y: Any) -> Predictions:
             pass  # as many rows, but others
         else:
             predicted = np.asarray(left.predictions, np.float64)
-            return Predictions(targets, predicted, None, f"{len(targets):,} rows, each predicted by all others (leave-one-out)")
+            return Predictions(
+                targets,
+                predicted,
+                None,
+                f"{len(targets):,} rows, each predicted by all others (leave-one-out)",
+            )
     predicted, sd = model.predict(X, return_std=True)
-    what = f"the {len(targets):,} rows that were given. If the model has learned them, the figures are too good"
+    what = (
+        f"the {len(targets):,} rows that were given. If the model has learned them, the figures "
+        "are too good"
+    )
     return Predictions(targets, np.asarray(predicted), np.asarray(sd), what)
 
 
@@ -88,9 +99,25 @@ def quality_section(contents: RegressionContents) -> Section:
     if given is None:
         for name, share, sd in zip(names, explained, noise, strict=True):
             parts.append(
-                element("p", "Explains ", element("strong", show_share(share)), " of the variance of ", element("strong", name), "; predictions are off by about ", element("strong", show_number(sd)), " (standard deviation).", class_="headline")
+                element(
+                    "p",
+                    "Explains ",
+                    element("strong", show_share(share)),
+                    " of the variance of ",
+                    element("strong", name),
+                    "; predictions are off by about ",
+                    element("strong", show_number(sd)),
+                    " (standard deviation).",
+                    class_="headline",
+                )
             )
-        parts.append(note("By the rows that were learned, with the number of coefficients allowed for: a regression keeps no held-out rows. Give labelled rows with the report (data=, target=) to see how it predicts them."))
+        parts.append(
+            note(
+                "By the rows that were learned, with the number of coefficients allowed for: a "
+                "regression keeps no held-out rows. Give labelled rows with the report (data=, "
+                "target=) to see how it predicts them."
+            )
+        )
     else:
         targets, predicted = (np.atleast_2d(one.T) for one in (given.targets, given.predictions))
         for at, name in enumerate(names):
@@ -102,7 +129,17 @@ def quality_section(contents: RegressionContents) -> Section:
             root = float(np.sqrt(squared.mean()))
             error = float(squared.std() / np.sqrt(len(squared)) / (2 * root)) if root else 0.0
             parts.append(
-                element("p", "Explains ", element("strong", show_share(share)), " of the variance of ", element("strong", name), "; predictions are off by about ", element("strong", show_number(root)), f" ± {show_number(error)} (root mean square, standard error).", class_="headline")
+                element(
+                    "p",
+                    "Explains ",
+                    element("strong", show_share(share)),
+                    " of the variance of ",
+                    element("strong", name),
+                    "; predictions are off by about ",
+                    element("strong", show_number(root)),
+                    f" ± {show_number(error)} (root mean square, standard error).",
+                    class_="headline",
+                )
             )
             parts.append(prediction_chart(name, targets[at][known], predicted[at][known]))
         parts.append(note(f"Judged on {given.what}."))
@@ -134,18 +171,30 @@ def prediction_chart(name: str, targets: Floats, predicted: Floats) -> Html:
     groups = [one for one in np.array_split(order, min(GROUPS, len(order))) if one.size]
     x = np.array([predicted[one].mean() for one in groups])
     middle = np.array([targets[one].mean() for one in groups])
-    low, high = (np.array([np.quantile(targets[one], share) for one in groups]) for share in (0.1, 0.9))
+    low, high = (
+        np.array([np.quantile(targets[one], share) for one in groups]) for share in (0.1, 0.9)
+    )
     ends = float(min(x.min(), low.min())), float(max(x.max(), high.max()))
     if ends[0] == ends[1]:
         ends = ends[0] - 0.5, ends[1] + 0.5
-    chart = Chart(Axis(*ends, "mean prediction of a group"), Axis(*ends, f"{name[:30]}, mean of the group"), height=300)
+    chart = Chart(
+        Axis(*ends, "mean prediction of a group"),
+        Axis(*ends, f"{name[:30]}, mean of the group"),
+        height=300,
+    )
     chart.line(ends, ends, "diagonal")
     chart.band(x, low, high, "c0")
     chart.line(x, middle, "c0")
     chart.dots(x, middle, "c0")
     off = float(np.abs(middle - x).mean())
-    title = f"Groups of rows have the {name} predicted, to {show_number(off)} on average"
-    return figure(title, chart.svg(title), f"{len(groups)} groups of rows of equal size, by their prediction; the band holds the middle eight tenths of each.", class_="wide")
+    title = f"Groups of rows differ from their predicted {name} by {show_number(off)} on average"
+    return figure(
+        title,
+        chart.svg(title),
+        f"{len(groups)} groups of rows of equal size, by their prediction; the band holds the "
+        "middle eight tenths of each.",
+        class_="wide",
+    )
 
 
 def coefficient_section(contents: RegressionContents) -> Section:
@@ -156,22 +205,66 @@ def coefficient_section(contents: RegressionContents) -> Section:
     parts: list[Any] = []
     for at, target in enumerate(contents.target_names):
         bars = []
-        for term, value, low, high in zip(summary.terms, summary.estimate[at], summary.lower[at], summary.upper[at], strict=True):
+        for term, value, low, high in zip(
+            summary.terms, summary.estimate[at], summary.lower[at], summary.upper[at], strict=True
+        ):
             if term in place:
                 sd = float(scale[place[term]])
-                bars.append((abs(value * sd), term, Bar(value * sd, show_number(value * sd), "c0" if value >= 0 else "c1", low * sd, high * sd)))
+                bars.append(
+                    (
+                        abs(value * sd),
+                        term,
+                        Bar(
+                            value * sd,
+                            show_number(value * sd),
+                            "c0" if value >= 0 else "c1",
+                            low * sd,
+                            high * sd,
+                        ),
+                    )
+                )
         bars.sort(key=lambda one: -one[0])
         if bars:
             first = bars[0][1]
             way = "rises" if bars[0][2].value >= 0 else "falls"
             title = f"{target} {way} most with {first}"
-            chart = bar_chart([(term, [bar]) for _, term, bar in bars[:MAX_DRAWN]], f"{title}. Change of {target} for one standard deviation of each column.", f"change of {target} for one standard deviation")
-            parts.append(figure(title, chart, "Whiskers are 95 % intervals; the other columns are held.", class_="wide"))
+            chart = bar_chart(
+                [(term, [bar]) for _, term, bar in bars[:MAX_DRAWN]],
+                f"{title}. Change of {target} for one standard deviation of each column.",
+                f"change of {target} for one standard deviation",
+            )
+            parts.append(
+                figure(
+                    title,
+                    chart,
+                    "Whiskers are 95 % intervals; the other columns are held.",
+                    class_="wide",
+                )
+            )
         rows = [
-            [term, number_cell(float(a)), number_cell(float(b)), number_cell(float(c)), number_cell(float(d))]
-            for term, a, b, c, d in zip(summary.terms, summary.estimate[at], summary.sd[at], summary.lower[at], summary.upper[at], strict=True)
+            [
+                term,
+                number_cell(float(a)),
+                number_cell(float(b)),
+                number_cell(float(c)),
+                number_cell(float(d)),
+            ]
+            for term, a, b, c, d in zip(
+                summary.terms,
+                summary.estimate[at],
+                summary.sd[at],
+                summary.lower[at],
+                summary.upper[at],
+                strict=True,
+            )
         ]
-        parts.append(sortable_table(f"Coefficients of {target}", ("term", "estimate", "standard deviation", "2.5 %", "97.5 %"), rows))
+        parts.append(
+            sortable_table(
+                f"Coefficients of {target}",
+                ("term", "estimate", "standard deviation", "2.5 %", "97.5 %"),
+                rows,
+            )
+        )
     return Section("coefficients", "What it looks at", markup(parts))
 
 
@@ -181,7 +274,11 @@ def column_section(contents: RegressionContents) -> Section | None:
     d = len(contents.columns)
     scale = np.sqrt(np.maximum(np.diagonal(covariance), 1e-300))
     correlation = covariance[:d, d] / scale[:d] / scale[d]
-    order = [at for at in np.argsort(-np.abs(correlation), kind="stable") if covariance[at, at] > 0 and abs(correlation[at]) < 1 - 1e-9]
+    order = [
+        at
+        for at in np.argsort(-np.abs(correlation), kind="stable")
+        if covariance[at, at] > 0 and abs(correlation[at]) < 1 - 1e-9
+    ]
     if not order or covariance[d, d] <= 0:
         return None
     target = contents.target_names[0]
@@ -191,7 +288,10 @@ def column_section(contents: RegressionContents) -> Section | None:
         matrix, centre = covariance[np.ix_(pair, pair)], means[pair]
         outer = np.array(ellipse_points(centre, matrix, NINE_TENTHS))
         low, high = outer.min(axis=1), outer.max(axis=1)
-        chart = Chart(Axis(float(low[0]), float(high[0]), contents.columns[at]), Axis(float(low[1]), float(high[1]), target))
+        chart = Chart(
+            Axis(float(low[0]), float(high[0]), contents.columns[at]),
+            Axis(float(low[1]), float(high[1]), target),
+        )
         for away in (HALF, NINE_TENTHS):
             chart.line(*ellipse_points(centre, matrix, away), "c0")
         slope = matrix[0, 1] / matrix[0, 0]
@@ -199,58 +299,29 @@ def column_section(contents: RegressionContents) -> Section | None:
         chart.line(ends, centre[1] + slope * (ends - centre[0]), "c1")
         way = "rises" if slope >= 0 else "falls"
         title = f"{target} {way} with {contents.columns[at]} (correlation {correlation[at]:+.2f})"
-        charts.append(figure(title, chart.svg(title), legend=[("c0", "half and nine tenths of the rows, if normal"), ("c1", "this column alone")]))
+        charts.append(
+            figure(
+                title,
+                chart.svg(title),
+                legend=[
+                    ("c0", "half and nine tenths of the rows"),
+                    ("c1", "this column alone"),
+                ],
+            )
+        )
     words = note("From the tally: means and covariances of columns and target.")
-    more = note(f"The {len(charts)} columns of largest correlation, of {d:,}.") if d > len(charts) else None
-    return Section("columns", "Column by column", markup([words, element("div", charts, class_="charts"), more]))
-
-
-def form_section() -> Section:
-    """Return the place of the form, which the page's script fills."""
-    answer = element("div", element("h3", "Answer", id="answer-title"), element("div", id="answer", aria_live="polite", aria_labelledby="answer-title"), element("h3", "Reasons"), element("div", id="reasons"), class_="answer")
-    return Section(
-        "what-if",
-        "Try it",
-        markup([element("p", "Change a value and see what follows."), note("Computed here, in your browser, from the coefficients and their covariance."), element("p", id="what-if-note", class_="note"), element("div", element("form", id="what-if-form", autocomplete="off"), answer, class_="what-if")]),
+    more = (
+        note(f"The {len(charts)} columns of largest correlation, of {d:,}.")
+        if d > len(charts)
+        else None
     )
-
-
-def browser_regression(contents: RegressionContents) -> dict[str, Any] | None:
-    """Return what the page predicts the first target with; None of too many columns."""
-    d = len(contents.columns)
-    if d > MAX_FORM:
-        return None
-    posterior = contents.model._fitted.solution.posterior
-    means, covariance = contents.moments
-    known = isinstance(posterior.posterior, CoefficientsKnownNoise)
-    if known:
-        unit, quantile = float(posterior.posterior.noise_variance), float(stats.norm.ppf((1 + LEVEL) / 2))
-    else:
-        noise = posterior.posterior
-        unit = float(np.ravel(noise.noise_scale / noise.noise_shape)[0])
-        quantile = float(stats.t.ppf((1 + LEVEL) / 2, 2 * float(np.ravel(noise.noise_shape)[0])))
-    intercept = 0.0 if np.isinf(posterior.weight) else float(np.ravel(posterior.intercepts)[0])
-    covariance_of = posterior.joint_covariance()
-    if np.isinf(posterior.weight):
-        covariance_of[0] = covariance_of[:, 0] = 0.0
-    return {
-        "kind": "regression",
-        "target": contents.target_names[0],
-        "columns": [{"name": name, "typical": float(means[at]), "sd": float(np.sqrt(max(covariance[at, at], 0.0)))} for at, name in enumerate(contents.columns)],
-        "intercept": intercept,
-        "coefficients": np.atleast_2d(posterior.coefficients)[0].tolist(),
-        "covariance": covariance_of.tolist(),
-        "noise": unit,
-        "quantile": quantile,
-        "level": LEVEL,
-    }
+    return Section(
+        "columns",
+        "Column by column",
+        markup([words, element("div", charts, class_="charts"), more]),
+    )
 
 
 def settings_section(contents: RegressionContents) -> Section:
     """Return the settings."""
-    from suffice.report.classification import settings_table
-
     return Section("choices", "How it was made", settings_table(contents.model))
-
-
-__all__ = ["MAX_CHARTS", "RegressionContents", "browser_regression", "predict_given"]

@@ -36,7 +36,7 @@ def number_cell(value: float, shown: str | None = None) -> Cell:
     return Cell(show_number(value) if shown is None else shown, value)
 
 
-def sortable_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Html:
+def sortable_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> Html:
     """Return a table whose columns sort by a click or by the keyboard; cells are `Cell` or text."""
     body = []
     for row in rows:
@@ -47,19 +47,19 @@ def sortable_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[A
                 one.shown,
                 scope="row" if at == 0 else None,
                 class_=None if one.number is None else "number",
-                data_sort=None if one.number is None else repr(one.number),
+                data_sort=None if one.number is None else repr(float(one.number)),
             )
             for at, one in enumerate(cells)
         ]
         body.append(element("tr", shown))
-    first = [one if isinstance(one, Cell) else Cell(one) for one in rows[0]] if _some(rows) else []
+    first = [isinstance(one, Cell) and one.number is not None for one in rows[0]] if rows else []
     head = [
         element(
             "th",
             element("button", name, type="button"),
             scope="col",
             aria_sort="none",
-            class_="number" if at < len(first) and first[at].number is not None else None,
+            class_="number" if at < len(first) and first[at] else None,
         )
         for at, name in enumerate(heads)
     ]
@@ -71,10 +71,6 @@ def sortable_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[A
         class_="sortable",
     )
     return scrolled(table, caption)
-
-
-def _some(rows: Any) -> bool:
-    return isinstance(rows, Sequence) and bool(rows)
 
 
 def scrolled(table: Html, label: str) -> Html:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.integrate import quad_vec
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 from suffice.display.plots import draw_bars
 from suffice.display.tables import Bar, PrintedTable, Section, Tabular
@@ -21,6 +21,9 @@ from suffice.tally.tally import Floats, Index, readonly_copy
 # integral: where scores are in the thousands it changes sharply, but at few places.
 GRADIENT_ERROR = 1e-13
 MAX_INTERVALS = 2000
+# By so much a class must lead another for the other's share to be small, and to be 0 to the last
+# digit: between those two its share is an exponential, which an integral over it finds.
+SMALL, LEAD = 8.0, 40.0
 
 
 def log_odds(
@@ -44,7 +47,7 @@ def log_odds(
     0.0
     """
     log_proba = _log_proba(scores, noise_rate)
-    return float(log_proba[target] - logsumexp(log_proba[against]))
+    return float(log_proba[target] - _log_sum(log_proba[against]))
 
 
 def attribute_log_odds(
@@ -89,37 +92,64 @@ def attribute_log_odds(
         epsrel=GRADIENT_ERROR,
         norm="max",
         limit=MAX_INTERVALS,
-        points=_ties(base, total),
+        points=_break_points(base, total, against, noise_rate),
     )[0]
     return np.asarray(parts @ mean_gradient)
 
 
 def _log_proba(scores: Floats, noise_rate: float) -> Floats:
-    return mix_with_uniform(scores - logsumexp(scores), noise_rate, len(scores))
+    return mix_with_uniform(scores - _log_sum(scores), noise_rate, len(scores))
 
 
 def _gradient(scores: Floats, target: int, against: NDArray[np.intp], noise_rate: float) -> Floats:
     """Return the derivatives of the log-odds by the scores, (C,)."""
-    log_shares = scores - logsumexp(scores)
+    log_shares = scores - _log_sum(scores)
     shares, log_proba = np.exp(log_shares), _log_proba(scores, noise_rate)
     # What part of a class's probability is softmax's, not the uniform part's.
     known = (
         (1 - noise_rate) * np.exp(log_shares - log_proba) if noise_rate else np.ones(len(scores))
     )
     others = np.zeros(len(scores))
-    others[against] = np.exp(log_proba[against] - logsumexp(log_proba[against]))
+    others[against] = np.exp(log_proba[against] - _log_sum(log_proba[against]))
     gradient = -others * known
     gradient[target] += known[target]
     # Softmax takes from all classes what it gives to one; without noise this cancels.
     return np.asarray(gradient - shares * (known[target] - (others * known).sum()))
 
 
-def _ties(base: Floats, total: Floats) -> Floats:
-    """Return the t between 0 and 1 at which two classes are equally probable, sorted."""
-    apart, faster = np.subtract.outer(base, base), np.subtract.outer(total, total)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        at = -apart / faster
-    return np.unique(at[(at > 0) & (at < 1)])
+def _break_points(
+    base: Floats, total: Floats, against: NDArray[np.intp], noise_rate: float
+) -> Floats:
+    """Return the t between 0 and 1 that part the integral where the gradient changes, sorted.
+
+    It changes where two leading classes are about equally probable, and with noise where a class is
+    about as probable as the noise: scores of 1e6 do that within a millionth of the way, between the
+    nodes of any integral that is not parted there.
+    """
+    noise = 0.0 if noise_rate == 0 else float(np.log(len(base) / noise_rate))
+    one, other = np.triu_indices(len(base), 1)
+    apart, faster = base[one] - base[other], total[one] - total[other]
+    sharp = np.flatnonzero(np.abs(faster) > SMALL)
+    one, other, apart, faster = one[sharp], other[sharp], apart[sharp], faster[sharp]
+    ahead = [0.0, SMALL, LEAD + noise]
+    if noise:
+        ahead += [noise - SMALL, noise, noise + SMALL]
+    at = (np.concatenate([np.negative(ahead), ahead])[:, None] - apart) / faster
+    # Of classes that are far behind others it does not matter which is ahead.
+    near = np.clip(at, 0.0, 1.0)
+    leading = (base[against] + near[..., None] * total[against]).max(axis=-1)
+    better = np.maximum(base[one] + near * total[one], base[other] + near * total[other])
+    matters = better > leading - (LEAD + noise)
+    found = np.unique(at[(at > 0) & (at < 1) & matters])
+    # Between points so near each other no score changes much.
+    room = SMALL / np.abs(faster).max(initial=SMALL)
+    return found[np.unique(np.floor(found / room), return_index=True)[1]]
+
+
+def _log_sum(logs: Floats) -> Any:
+    """Return the logarithm of the sum of exponentials of finite numbers, (C,)."""
+    most = logs.max()
+    return most + np.log(np.exp(logs - most).sum())
 
 
 # Pieces that are printed and drawn, unless more are asked for; the others are summed up.
