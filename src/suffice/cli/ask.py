@@ -52,6 +52,9 @@ def predict(
             help="An input column to write beside the predictions. May be repeated. Default: all.",
         ),
     ] = None,
+    prefix: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the names of the new columns begin with.")
+    ] = "",
     text_column: Text = None,
     force: Force = False,
     as_json: Annotated[
@@ -78,6 +81,7 @@ def predict(
         "features": choose_column("text", text_column, rows, known),
         "columns": columns,
         "reasons": explain,
+        "prefix": prefix,
     }
     if output is not None:
         with busy(f"Predicting {rows.name}") as note:
