@@ -133,7 +133,7 @@ def suffice_(
         bool, typer.Option("--debug", help="Show the traceback of an error. Of every command.")
     ] = False,
 ) -> None:
-    r"""Classifiers that learn, explain, merge and forget exactly.
+    """Classifiers that learn, explain, merge and forget exactly.
 
     \b
     suffice fit customers.csv --target stays -o model.suffice
@@ -195,7 +195,7 @@ def tell(error: Exception) -> str:
     if isinstance(error, SufficeError):
         text = str(error)
     elif isinstance(error, FileNotFoundError) and error.filename is not None:
-        text = f"There is no file or folder {os.fspath(error.filename)!r}. Check the path."
+        text = _tell_missing(os.fspath(error.filename))
     elif isinstance(error, OSError) and error.filename is not None:
         name = os.fspath(error.filename)
         text = f"{name!r} cannot be used: {error.strerror}. Check the path and its permissions."
@@ -206,6 +206,14 @@ def tell(error: Exception) -> str:
             "command with --debug to see where, and report it."
         )
     return f"Error: {without_credentials(text)}"
+
+
+def _tell_missing(path: str) -> str:
+    """Return what is missing of a path: the file, or the folder that it should be in."""
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        return f"There is no folder {folder!r}. Make it first, or check the path."
+    return f"There is no file or folder {path!r}. Check the path."
 
 
 def _tell_usage(error: Any) -> str:

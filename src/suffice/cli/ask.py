@@ -52,13 +52,16 @@ def predict(
             help="An input column to write beside the predictions. May be repeated. Default: all.",
         ),
     ] = None,
+    prefix: Annotated[
+        str, typer.Option(metavar="TEXT", help="What the names of the new columns begin with.")
+    ] = "",
     text_column: Text = None,
     force: Force = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write JSON Lines to stdout in place of CSV.")
     ] = False,
 ) -> None:
-    r"""Write label and probabilities beside the rows.
+    """Write label and probabilities beside the rows.
 
     \b
     suffice predict model.suffice new.csv -o scored.parquet
@@ -78,6 +81,7 @@ def predict(
         "features": choose_column("text", text_column, rows, known),
         "columns": columns,
         "reasons": explain,
+        "prefix": prefix,
     }
     if output is not None:
         with busy(f"Predicting {rows.name}") as note:
@@ -133,7 +137,7 @@ def explain(
     text_column: Text = None,
     as_json: AsJson = False,
 ) -> None:
-    r"""Show the reasons for the label of one row.
+    """Show the reasons for the label of one row.
 
     \b
     suffice explain model.suffice new.csv --row 17
@@ -171,7 +175,7 @@ def sql(
         bool, typer.Option("--reasons", help="Add the three strongest reasons as columns.")
     ] = False,
 ) -> None:
-    r"""Print a SELECT that scores the rows of a table.
+    """Print a SELECT that scores the rows of a table.
 
     \b
     suffice sql model.suffice --table customers | duckdb shop.db

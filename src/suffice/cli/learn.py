@@ -16,6 +16,7 @@ from suffice.cli.options import (
     Ignore,
     Rows,
     Target,
+    UsageError,
     Weight,
     need_target,
     read_rows,
@@ -25,6 +26,8 @@ from suffice.cli.output import AsJson, busy, plus_minus, show, table, text
 
 # Rows that logistic regression is compared on.
 BASELINE_ROWS = 5_000
+# Different numbers beyond which a target looks like a quantity, and not like classes.
+MAX_NUMBERS = 20
 
 
 def fit(
@@ -62,7 +65,7 @@ def fit(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    r"""Learn a model from rows with a target.
+    """Learn a model from rows with a target.
 
     \b
     suffice fit customers.csv --target stays -o model.suffice
@@ -90,6 +93,7 @@ def fit(
         model.fit_from(rows.source, target, progress=note, **named)
         columns = _columns_of(model, rows, target, weight, named["ignore"])
         suffice.persist.save_model(model, output, source=rows.name, columns=columns)
+    _warn_of_numbers(model, target)
     baseline = None
     if compare and len(model.classes_) > 1:
         with busy("Fitting logistic regression to compare"):
@@ -98,12 +102,21 @@ def fit(
     show(_result(model, rows.name, target, output, baseline), as_json, _draw)
 
 
+def _warn_of_numbers(model: Any, target: str) -> None:
+    """Warn of a target that is a quantity."""
+    if model.classes_.dtype.kind in "iuf" and len(model.classes_) > MAX_NUMBERS:
+        typer.echo(
+            f"Warning: Column {text(target)!r} has {len(model.classes_)} different numbers, and "
+            "each was learned as a class. If it is a quantity, put it into ranges, or fit a "
+            "BayesianLinearRegression in Python.",
+            err=True,
+        )
+
+
 def _split_family(given: str) -> tuple[str, str]:
     column, equals, family = given.rpartition("=")
     if not equals or not column or not family:
-        raise typer.BadParameter(
-            f"{given!r} is not COLUMN=FAMILY, such as visits=poisson", param_hint="--family"
-        )
+        raise UsageError(f"--family {given!r} is not COLUMN=FAMILY, such as visits=poisson.")
     return column, family
 
 
@@ -126,7 +139,7 @@ def _result(model: Any, source: str, target: str, output: str, baseline: Any) ->
     if held_out is not None:
         shares = {"accuracy": held_out.shares_accuracy, "log_loss": held_out.shares_log_loss}
         quality = {"this model": _scores(held_out), "class shares": shares}
-    if baseline is not None:
+    if quality and baseline is not None:
         quality["logistic regression"] = _scores(baseline)
     choices = getattr(model, "choices_", {})
     return {

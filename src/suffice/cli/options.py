@@ -61,6 +61,14 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file 
 MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"{": ".jsonl", b"\x1f\x8b": ".csv.gz"}
 
 
+class UsageError(typer.BadParameter):
+    """Arguments that do not do, in a sentence of its own."""
+
+    def format_message(self) -> str:
+        """Return the sentence, without 'Invalid value'."""
+        return str(self.message)
+
+
 class Rows(NamedTuple):
     """Rows that a command was given."""
 
@@ -114,10 +122,7 @@ def need_target(given: str | None, rows: Rows, known: Mapping[str, str] | None =
         return found
     with suffice.sources.open_source(rows.source) as source:
         names = ", ".join(source.column_names[:20])
-    raise typer.BadParameter(
-        f"the column of the labels is not known. Name it: --target COLUMN (there are: {names})",
-        param_hint="--target",
-    )
+    raise UsageError(f"Name the column of the labels: --target COLUMN (there are: {names})")
 
 
 def refuse_overwriting(path: str, force: bool) -> None:

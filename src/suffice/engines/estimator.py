@@ -190,6 +190,8 @@ class LearnsFromSources(ABC):
         ):
             if names is None:
                 names = from_source.choose_features(self, rows, target, weight, features, ())
+            rows.check_columns([target, *([] if weight is None else [weight])])
+            rows.check_columns(names, from_source.SAME_COLUMNS)
             plan = from_source.read_target(self._fitted_plan(target, weight, names), rows)
             counts = self._counts_of_plan(plan)
             tally = from_source.count_source(self, plan, rows, counts, note, forget=forget)
@@ -207,6 +209,7 @@ class LearnsFromSources(ABC):
         columns: Sequence[str] | None = None,
         escape_formulas: bool = False,
         reasons: int = 0,
+        prefix: str = "",
         progress: Shown = False,
     ) -> int:
         """Write predictions for the rows of a source beside their columns; return how many.
@@ -225,6 +228,7 @@ class LearnsFromSources(ABC):
             spreadsheet would run as formulas
         reasons : how many of the strongest reasons for the label to write, `reason_1`, ...
             Each row is explained by itself, which takes about a millisecond.
+        prefix : what the names of the new columns begin with
         """
         from suffice.engines import from_source, predicting
 
@@ -244,6 +248,7 @@ class LearnsFromSources(ABC):
                 columns=columns,
                 escape_formulas=escape_formulas,
                 reasons=reasons,
+                prefix=prefix,
                 progress=note,
             )
 

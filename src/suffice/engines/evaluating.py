@@ -51,8 +51,9 @@ def evaluate_from(
     with Progress(progress) as note, open_source(source) as rows:
         if names is None:
             names = from_source.choose_features(model, rows, target, weight, features, ())
+        rows.check_columns([target, *([] if weight is None else [weight])])
+        rows.check_columns(names, from_source.SAME_COLUMNS)
         plan = from_source.read_roles(model, rows, target, weight, names)
-        rows.check_columns(plan.columns)
         note.begin(f"Evaluating {rows.name}", rows.rows)
         for unit in read_ahead(rows, rows.units(plan.columns)):
             try:
@@ -132,7 +133,7 @@ def row_of(model: Any, source: Any, number: int, *, features: Any = None) -> Any
             (text,) = names = from_source.choose_documents(model, rows, features)
         else:
             names = model._learned_columns()
-        rows.check_columns(names)
+        rows.check_columns(names, from_source.SAME_COLUMNS)
         for unit in rows.units(names):
             at = number - 1 - before
             if at < unit.table.num_rows:

@@ -108,6 +108,7 @@ def undo(path: Path, *, wait: float = WAIT) -> None:
     path : of the model file
     wait : seconds to wait for another writer
     """
+    os.stat(path)  # a name that is not there is reported as it was given
     target = os.path.realpath(path)
     with locked(target, wait):
         try:
