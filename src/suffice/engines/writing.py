@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from suffice.data.frames import library_of
-from suffice.errors import InputError, SaveError
+from suffice.errors import InputError, SaveError, without_credentials
 from suffice.sources.files import ending, quote
-from suffice.sources.source import open_duckdb, without_credentials
+from suffice.sources.source import open_duckdb
 
 # What a spreadsheet runs as a formula begins with one of these.
 FORMULA_STARTS = r"^[=+\-@\t\r]"

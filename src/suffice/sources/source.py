@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,8 +14,6 @@ from suffice.errors import InputError
 # Rows of a unit, where the source has no units of its own: enough that the work on one outweighs
 # what it costs to begin it, few enough that two of them are no matter of memory.
 UNIT_ROWS = 1 << 17
-# What stands between a scheme and a host in an address may be a password.
-CREDENTIALS = re.compile(r"//[^/@\s]*@|(password|pwd|token|secret)\s*=\s*\S+", re.IGNORECASE)
 
 
 class Unit(NamedTuple):
@@ -248,12 +245,3 @@ def open_duckdb(place: str = ":memory:", **options: Any) -> Any:
     connection = duckdb.connect(place, **options)
     connection.execute("SET enable_progress_bar = false")
     return connection
-
-
-def without_credentials(text: object) -> str:
-    """Return a text, an error of a driver say, without what may be a password in it.
-
-    >>> without_credentials("cannot connect to postgresql://ada:secret@host/db password=secret")
-    'cannot connect to postgresql://host/db '
-    """
-    return CREDENTIALS.sub(lambda found: "//" if found[0].startswith("//") else "", str(text))
