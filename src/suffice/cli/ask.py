@@ -21,7 +21,7 @@ def sql(
         bool, typer.Option("--reasons", help="Add the log-odds of each column.")
     ] = False,
 ) -> None:
-    """Print a SELECT that scores the rows of a table.
+    r"""Print a SELECT that scores the rows of a table.
 
     \b
     suffice sql model.suffice --table customers | duckdb shop.db

@@ -418,7 +418,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         numbers = fold_numbers(folds, batch.rows.codes, groups, **dealt)
         experiment = Experiment(batch.classes, batch.rows, numbers, int(numbers.max()) + 1)
         scores = self._cross_validation_scores(models, batch, experiment)
-        return CrossValidation(settings, *scores, fold_weights=experiment.fold_weights)
+        weights, answers = experiment.fold_weights, experiment.evaluation()
+        return CrossValidation(settings, *scores, fold_weights=weights, held_out=answers)
 
     def _cross_validation_scores(
         self, models: list[Any], batch: Batch, experiment: Any

@@ -1,6 +1,7 @@
 """Experiments on tallies: models compared, features ranked, curves of learning, searchlights."""
 
 from suffice.lab.compare import Comparison, compare
+from suffice.lab.encoded import evaluate_logistic
 from suffice.lab.evidence_table import EvidenceTable, evidence_table
 from suffice.lab.feature_selection import (
     FeatureRanking,
@@ -17,6 +18,7 @@ __all__ = [
     "Searchlight",
     "SelectFeatures",
     "compare",
+    "evaluate_logistic",
     "evidence_table",
     "rank_features",
     "searchlight",

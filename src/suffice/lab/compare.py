@@ -292,8 +292,10 @@ def compare(
         By default naive Bayes: categorical if X holds levels (whole numbers or words), Gaussian
         with one variance a column if it holds numbers (floats). "discriminant" is Gaussian
         discriminant analysis with one covariance, of numbers.
-    discriminative : classifier, optional
+    discriminative : classifier or "encoded", optional
         By default logistic regression with a weak prior: weights of standard deviation 10.
+        "encoded" is scikit-learn's on mixed columns: numbers standardised, levels as indicators,
+        texts as tf-idf, and an indicator where a number is missing.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Classifiers that are given take it as it is. The default models take numbers standardised
         by all rows, once, or the levels that all rows have, as one indicator each.

@@ -7,6 +7,7 @@ from typing import Any
 
 from suffice.data.frames import is_frame, library_of
 from suffice.errors import InputError
+from suffice.sources.addresses import is_address, open_address
 from suffice.sources.databases import ConnectionSource, DuckSource
 from suffice.sources.files import ParquetSource, open_files
 from suffice.sources.source import Source
@@ -19,9 +20,9 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
 
     Parameters
     ----------
-    source : path, pattern or folder; data frame; pyarrow table, reader or dataset; anything with
-        `__arrow_c_stream__`; DuckDB relation; connection of DuckDB, DB-API or SQLAlchemy;
-        Spark data frame or session
+    source : path, pattern or folder; address of a table (`sqlite:shop.db?table=orders`); data
+        frame; pyarrow table, reader or dataset; anything with `__arrow_c_stream__`; DuckDB relation;
+        connection of DuckDB, DB-API or SQLAlchemy; Spark data frame or session
     table : name of a table of a connection; a tuple of names is one with its schema
     query : a SELECT, in place of a table
 
@@ -47,6 +48,8 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
             f"A {kind} has no tables to choose from. Leave table= and query= out, or give a "
             "connection."
         )
+    if isinstance(source, str) and is_address(source):
+        return open_address(source)
     if isinstance(source, str | os.PathLike):
         return open_files(source)
     if library == "polars" and kind == "LazyFrame":
