@@ -1,37 +1,30 @@
-"""The command mail: the class of one message by exit code, and messages learned and forgotten.
-
-A mail server calls it for each message, so that scoring one imports neither scikit-learn nor scipy.
-"""
+"""The command mail: the class of one message by exit code, and messages learned and forgotten."""
 
 from __future__ import annotations
 
 import os
-import sys
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import suffice
 from suffice.cli.app import new_app
+from suffice.cli.one_message import (
+    HAM_CUTOFF,
+    SCORE,
+    SPAM_CUTOFF,
+    Asked,
+    check_text_model,
+    read_message,
+)
+from suffice.cli.one_message import score as score_message
 from suffice.cli.options import Model
 from suffice.cli.output import AsJson, busy, plain, text
 
 if TYPE_CHECKING:
     from suffice.text.mail import Broken
 
-# How the answer is told (docs: mail). Errors of every kind are 3: a usage error must not pass for
-# an unsure message, nor a traceback for spam.
-CODES = {
-    "spamc": {"ham": 0, "spam": 1, "unsure": 2},
-    "bogofilter": {"spam": 0, "ham": 1, "unsure": 2},
-}
-FAILED = 3
-SCORE = "score"
-# Where SpamBayes draws the lines: to lose a message costs more than to see one more advertisement.
-HAM_CUTOFF, SPAM_CUTOFF = 0.2, 0.9
-# Bytes that are read at a time of what a message has beyond the part that is looked at.
-CHUNK = 1 << 16
 # Skipped messages that are named.
 MAX_NAMED = 5
 
@@ -106,27 +99,17 @@ def score(
     suffice mail model.suffice < message
     suffice mail model.suffice --codes bogofilter --quiet < message
     """
-    if codes not in CODES:
-        raise typer.BadParameter(
-            f"{codes!r} is none. Use spamc or bogofilter.", param_hint="--codes"
-        )
-    if not 0.0 <= ham_cutoff <= spam_cutoff <= 1.0:
+    asked = Asked(model, message, codes, spam, ham_cutoff, spam_cutoff, quiet, as_json)
+    if not asked.has_codes:
+        hint = f"{codes!r} is none. Use spamc or bogofilter."
+        raise typer.BadParameter(hint, param_hint="--codes")
+    if not asked.has_cutoffs:
         raise typer.BadParameter(
             f"{ham_cutoff:g} and {spam_cutoff:g} are not in order between 0 and 1. Give the "
             "smaller one to --ham-cutoff.",
             param_hint="--ham-cutoff and --spam-cutoff",
         )
-    probability = _probability(model, _read(message), spam)
-    answer = "spam" if probability >= spam_cutoff else "unsure"
-    if probability <= ham_cutoff and answer != "spam":
-        answer = "ham"
-    if as_json:
-        import json
-
-        typer.echo(json.dumps({"answer": answer, "probability_of_spam": plain(probability)}))
-    elif not quiet:
-        typer.echo(f"{answer} {probability:.4f}")
-    raise typer.Exit(CODES[codes][answer])
+    raise typer.Exit(score_message(asked))
 
 
 @mail.command()
@@ -198,76 +181,6 @@ def relabel(
     _report("Relabelled", len(documents), how, broken, _change(model, correct), as_json)
 
 
-# One message.
-
-
-def _read(path: str) -> bytes:
-    """Return the bytes of a message, as far as they are looked at; the rest is read and dropped.
-
-    Whoever writes them into a pipe would otherwise fail.
-    """
-    if path != "-":
-        with open(path, "rb") as file:
-            return _read_all(file)
-    if sys.stdin is None or sys.stdin.isatty():
-        raise suffice.InputError("There is no message on stdin. Use: suffice mail MODEL < message")
-    return _read_all(sys.stdin.buffer)
-
-
-def _read_all(file: IO[bytes]) -> bytes:
-    from suffice.text.mail.message import MAX_BYTES
-
-    raw = file.read(MAX_BYTES + 1)
-    while file.read(CHUNK):
-        pass
-    return raw
-
-
-def _probability(path: str, raw: bytes, spam: str | None) -> float:
-    """Return the probability that a message is spam, by a model file."""
-    from suffice.text.classify.saved_scorer import load_scorer
-    from suffice.text.mail import parse_message
-
-    scorer = load_scorer(path)
-    if scorer is not None:
-        at = _spam_class(path, scorer.classes.tolist(), spam)
-        return float(scorer.proba(parse_message(raw).text)[at])
-    model = _text_model(path, suffice.load(path))
-    at = _spam_class(path, model.classes_.tolist(), spam)
-    return float(model.predict_proba([parse_message(raw).text])[0, at])
-
-
-def _spam_class(path: str, classes: list[Any], spam: str | None) -> int:
-    """Return the number of the class that is spam."""
-    known = [str(one) for one in classes]
-    names = ", ".join(repr(text(one)) for one in known[:8])
-    if len(known) < 2:
-        raise suffice.InputError(
-            f"{path!r} knows one class only, {names}, so every message is of it. Teach it another: "
-            "suffice mail learn MODEL LABEL PATH."
-        )
-    wanted = [one for one in known if one == spam] if spam is not None else []
-    if spam is None:
-        wanted = [one for one in known if one.lower() == "spam"]
-    if len(wanted) != 1:
-        fact = "no class called spam" if spam is None else f"no class {spam!r}"
-        fact = f"{len(wanted)} classes called spam" if len(wanted) > 1 else fact
-        raise suffice.InputError(
-            f"{path!r} has {fact}. Name the one that is with --spam LABEL; it has {names}."
-        )
-    return known.index(wanted[0])
-
-
-def _text_model(path: str, model: Any) -> Any:
-    """Return the model, if it is one of documents."""
-    if not isinstance(model, suffice.TextClassifier):
-        raise suffice.InputError(
-            f"{path!r} holds a {type(model).__name__}, which takes no messages. Learn a "
-            "TextClassifier: suffice mail learn MODEL LABEL PATH --new."
-        )
-    return model
-
-
 # Many messages.
 
 
@@ -280,7 +193,7 @@ def _documents(paths: list[str]) -> tuple[list[str], list[Broken]]:
     with busy("Reading mail"):
         for path in paths:
             if path == "-":
-                documents.append(parse_message(_read("-")).text)
+                documents.append(parse_message(read_message("-")).text)
             else:
                 found = read_mail(os.path.expanduser(path), on_broken=broken.append)
                 documents += [message.text for message in found]
@@ -304,7 +217,7 @@ def _change(path: str, change: Any, *, final: bool = False) -> Any:
         with warnings.catch_warnings():
             # Said of what is put right at once.
             warnings.simplefilter("ignore", StaleCalibrationWarning)
-            change(_text_model(path, model))
+            change(check_text_model(path, model))
             if model.calibrate is not None or model.refine is not None:
                 model.refresh_calibration()
 
