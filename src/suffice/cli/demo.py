@@ -1,0 +1,22 @@
+"""The command demo."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def demo(
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")
+    ] = "suffice-demo.html",
+) -> None:
+    """Show the main job on data that come with the package, in a few seconds.
+
+    A mixed table and messages are learned, beside scikit-learn's usual pipeline. One row is
+    explained, one correction learned, one row forgotten, and a report written.
+    """
+    from suffice.demo.__main__ import main
+
+    main(output)
