@@ -34,8 +34,8 @@ LABELS = ("ham", "spam")
 TRICKY = b"""From: Auctions <desk@oldlamps.example>
 Subject: Congratulations, you have won the auction
 
-Your bid of 45 dollars has won lot 12, two brass lamps. Click the link to pay and claim
-your order. Shipping is free if you pay now; the offer of free shipping ends on Friday.
+Your bid has won lot 12, two brass lamps. Please pay the invoice by Friday and claim your
+order at our desk; shipping is free if you pay now.
 """
 SIMILAR = b"""From: Auctions <desk@oldlamps.example>
 Subject: You have won lot 31
