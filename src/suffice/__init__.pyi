@@ -12,11 +12,13 @@ from suffice import (
     persist,
     prior,
     scoring,
+    sources,
     table,
     tally,
     testing,
     text,
     threads,
+    validation,
 )
 from suffice.basis import (
     Fourier,
@@ -194,9 +196,11 @@ __all__ = [
     "set_threads",
     "sigmoid",
     "softmax",
+    "sources",
     "table",
     "tally",
     "testing",
     "text",
     "threads",
+    "validation",
 ]

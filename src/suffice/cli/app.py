@@ -10,15 +10,15 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple, TextIO
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
 import suffice
-from suffice.errors import SufficeError, without_credentials
+from suffice.errors import SufficeError, SufficeWarning, without_credentials
 
 # How a call ends (docs: commands).
 OK = 0
@@ -160,8 +160,8 @@ def _run(args: list[str], debug: bool, failed: int | None) -> int:
     A command may tell results by its exit code: `failed` is then its code for errors of every kind.
     """
     with warnings.catch_warnings():
-        warnings.showwarning = _show_warning
-        warnings.simplefilter("default")
+        warnings.showwarning = _new_warnings()
+        warnings.simplefilter("always")
         try:
             # Where the reader of our output has gone, typer raises SystemExit.
             code = int(app(args, prog_name="suffice", standalone_mode=False) or OK)
@@ -202,7 +202,7 @@ def tell(error: Exception) -> str:
     if isinstance(error, SufficeError):
         text = str(error)
     elif isinstance(error, FileNotFoundError) and error.filename is not None:
-        text = f"There is no file or folder {os.fspath(error.filename)!r}. Check the path."
+        text = _tell_missing(os.fspath(error.filename))
     elif isinstance(error, OSError) and error.filename is not None:
         name = os.fspath(error.filename)
         text = f"{name!r} cannot be used: {error.strerror}. Check the path and its permissions."
@@ -213,6 +213,14 @@ def tell(error: Exception) -> str:
             "command with --debug to see where, and report it."
         )
     return f"Error: {without_credentials(text)}"
+
+
+def _tell_missing(path: str) -> str:
+    """Return what is missing of a path: the file, or the folder that it should be in."""
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        return f"There is no folder {folder!r}. Make it first, or check the path."
+    return f"There is no file or folder {path!r}. Check the path."
 
 
 def _tell_usage(error: Any) -> str:
@@ -226,12 +234,14 @@ def _tell_usage(error: Any) -> str:
     return f"Error: {without_credentials(text)} See '{path} --help'."
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
-) -> None:
-    typer.echo(f"Warning: {without_credentials(message)}", err=True)
+def _new_warnings() -> Callable[..., None]:
+    """Return what writes warnings to stderr, each text once. Those of other packages are theirs."""
+    seen: set[str] = set()
+
+    def write(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        line = f"Warning: {without_credentials(message)}"
+        if issubclass(category, SufficeWarning) and line not in seen:
+            seen.add(line)
+            typer.echo(line, err=True)
+
+    return write

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,6 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
 
 # The option of every command that prints results.
 AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
@@ -25,7 +24,7 @@ PATIENCE = 1.0
 
 
 def console(*, err: bool = False) -> Console:
-    """Return a console on stdout or stderr; it has colours on a terminal, unless NO_COLOR is set."""
+    """Return a console on stdout or stderr; with colours on a terminal, unless NO_COLOR is set."""
     from rich.console import Console
 
     made = Console(stderr=err, highlight=False, soft_wrap=False)
@@ -39,9 +38,20 @@ def show(result: Any, as_json: bool, draw: Callable[[Any], Iterable[RenderableTy
     if as_json:
         typer.echo(json.dumps(plain(result), indent=2, ensure_ascii=False))
         return
+    print_all(draw(result))
+
+
+def print_all(parts: Iterable[RenderableType]) -> None:
+    """Print text and tables; lines in a pipe have no blanks at their ends."""
     target = console()
-    for part in draw(result):
-        target.print(part)
+    if target.is_terminal:
+        for part in parts:
+            target.print(part, markup=False)
+        return
+    with target.capture() as kept:
+        for part in parts:
+            target.print(part, markup=False)
+    typer.echo("\n".join(line.rstrip() for line in kept.get().rstrip("\n").split("\n")))
 
 
 def plain(value: Any) -> Any:
@@ -64,10 +74,10 @@ def plain(value: Any) -> Any:
 
 
 def text(value: Any) -> str:
-    """Return a cell of a table; control characters of data cannot steer the terminal.
+    r"""Return a cell of a table; control characters of data cannot steer the terminal.
 
-    >>> text(0.123456), text("a\\x1b[31m")
-    ('0.1235', 'a\\\\x1b[31m')
+    >>> text(0.123456), text("a\x1b[31m")
+    ('0.1235', 'a\\x1b[31m')
     """
     if isinstance(value, float):
         return f"{value:.4g}"
@@ -76,19 +86,20 @@ def text(value: Any) -> str:
 
 def table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, left: int = 1
-) -> Table:
+) -> RenderableType:
     """Return a table whose first `left` columns are text, and the others numbers."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(title=title or None, box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_header=any(columns))
     for at, name in enumerate(columns):
         justify: Any = "left" if at < left else "right"
-        made.add_column(text(name), justify=justify, overflow="fold")
+        made.add_column(Text(text(name)), justify=justify, overflow="fold")
     for row in rows:
         made.add_row(*(one if isinstance(one, Text) else Text(text(one)) for one in row))
-    return made
+    return Group(Text(title, style="bold"), made) if title else made
 
 
 def on_terminal() -> bool:
@@ -97,20 +108,35 @@ def on_terminal() -> bool:
 
 
 @contextmanager
-def busy(what: str) -> Iterator[None]:
-    """Say on a terminal what goes on, if it takes more than a second."""
+def busy(what: str) -> Iterator[bool | Callable[[str], None]]:
+    """Say on a terminal what goes on, if it takes more than a second.
+
+    Gives what the library takes as `progress`: how far it is replaces what was said.
+    """
     if not on_terminal():
-        yield
+        yield False
         return
     import threading
 
-    status = console(err=True).status(what)
+    from rich.markup import escape
+
+    status = console(err=True).status(escape(what))
     timer = threading.Timer(PATIENCE, status.start)
     timer.daemon = True
     timer.start()
     try:
-        yield
+        yield lambda line: status.update(escape(line))
     finally:
         timer.cancel()
         timer.join()
         status.stop()
+
+
+def plus_minus(scores: Mapping[str, float], name: str) -> str:
+    """Return a score with its standard error, if it has one.
+
+    >>> plus_minus({"log_loss": 0.5, "log_loss_error": 0.01}, "log_loss")
+    '0.5000 ± 0.0100'
+    """
+    error = scores.get(f"{name}_error")
+    return f"{scores[name]:.4f}" + ("" if error is None else f" ± {error:.4f}")

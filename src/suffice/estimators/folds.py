@@ -147,7 +147,7 @@ class Experiment:
 
     @cached_property
     def answers(self) -> Floats:
-        """log p(class | row) of each row by models of the other folds, (n, C), once recorded."""
+        """Each row's log p(class | row) by models of the other folds, (n, C), once recorded."""
         return np.full((len(self.numbers), len(self.classes)), -np.inf)
 
     def record(self, number: int, log_proba: Floats, known: NDArray[Any]) -> None:

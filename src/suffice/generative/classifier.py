@@ -44,6 +44,7 @@ from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import enters_by_itself, one_blas_thread
 from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
+from suffice.validation.evaluation import Evaluation
 
 
 class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
@@ -561,6 +562,17 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
     def calibration_(self) -> Any:
         """The calibration, if there is one."""
         return self._calibrated("calibration_").calibration
+
+    @property
+    def held_out_(self) -> Evaluation | None:
+        """How the model answered for up to 5,000 of its rows, by folds without them; None if not.
+
+        Weights and calibration were fitted to these answers, families chosen by all rows.
+        """
+        found = self._known("held_out_").held_out
+        if found is None or not len(found.codes):
+            return None
+        return Evaluation(found.log_proba, found.codes, found.weights, found.classes)
 
     @property
     def calibration_stale_(self) -> bool:

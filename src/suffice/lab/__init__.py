@@ -1,6 +1,7 @@
 """Experiments on tallies: models compared, features ranked, curves of learning, searchlights."""
 
 from suffice.lab.compare import Comparison, compare
+from suffice.lab.difference import difference
 from suffice.lab.encoded import evaluate_logistic
 from suffice.lab.evidence_table import EvidenceTable, evidence_table
 from suffice.lab.feature_selection import (
@@ -18,6 +19,7 @@ __all__ = [
     "Searchlight",
     "SelectFeatures",
     "compare",
+    "difference",
     "evaluate_logistic",
     "evidence_table",
     "rank_features",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
+from suffice.display.characters import draw_curves_text
 from suffice.display.plots import draw_curves
 from suffice.errors import InputError, ShapeError
 from suffice.estimators.features import generator
@@ -237,6 +239,28 @@ class Comparison:
             crossing=found.size if found.certainty > LIKELY else np.nan,
             ax=ax,
         )
+
+    def draw_text(self, score: str = "error") -> str:
+        """Return the mean curves as a picture of characters."""
+        sizes = self.sizes.astype(np.float64)
+        label = f"{SCORES[score]} by rows learned"
+        return draw_curves_text(sizes, self.mean(score), self.names, label)
+
+    def save_picture(self, path: str | os.PathLike[str], title: str = "") -> bool:
+        """Write errors and log-losses as a picture; return False if matplotlib is missing."""
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            return False
+        figure, axes = pyplot.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
+        for ax, score in zip(axes, ("log_loss", "error"), strict=True):
+            self.plot(ax=ax, score=score)
+        figure.suptitle(title.replace("$", r"\$"), fontsize="medium")
+        try:
+            figure.savefig(path, dpi=150)
+        finally:
+            pyplot.close(figure)
+        return True
 
     def to_dict(self) -> dict[str, Any]:
         """Return sizes, and each model's means and standard errors, as lists."""

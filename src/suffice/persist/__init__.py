@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from suffice._lazy import load_at_first_use
 
 if TYPE_CHECKING:
-    from suffice.persist.changing import change_model, previous_path, undo
+    from suffice.persist.changing import change_model, previous_path, save_model, undo
     from suffice.persist.loading import describe, load
     from suffice.persist.provenance import Provenance
     from suffice.persist.saving import Savable
@@ -17,6 +17,7 @@ __all__ = [
     "describe",
     "load",
     "previous_path",
+    "save_model",
     "undo",
 ]
 
@@ -28,6 +29,7 @@ _HOME = {
     "describe": "loading",
     "load": "loading",
     "previous_path": "changing",
+    "save_model": "changing",
     "undo": "changing",
 }
 __getattr__ = load_at_first_use(__name__, _HOME)

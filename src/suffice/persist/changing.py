@@ -6,13 +6,14 @@ import errno
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from suffice.errors import InputError, SaveError
 from suffice.persist.file_format import replace_file
 from suffice.persist.loading import describe, load
+from suffice.persist.saving import write_model
 
 # What is added to the name of a model file to name its copy from before the last change.
 PREVIOUS = ".previous"
@@ -73,8 +74,30 @@ def change_model(
                 os.unlink(kept)
         else:
             _copy(target, kept)
-        model.save(target, source=told)
+        save_model(model, target, source=told, columns=record.columns, rows=record.keeps_rows)
     return model
+
+
+def save_model(
+    model: Any,
+    path: Path,
+    *,
+    source: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    rows: bool = False,
+) -> None:
+    """Save a model with the names of the columns that it learned from, for those who go on with it.
+
+    Parameters
+    ----------
+    model : that was fitted
+    path, source, rows : as in `model.save`
+    columns : mapping from "target", "weight" and "text" to names of columns, optional
+    """
+    state = model._saved_state()
+    if rows:
+        state["rows"] = model._rows_to_save(model._fitted)
+    write_model(model, path, state, source=source, when=None, columns=columns)
 
 
 def undo(path: Path, *, wait: float = WAIT) -> None:
@@ -85,6 +108,7 @@ def undo(path: Path, *, wait: float = WAIT) -> None:
     path : of the model file
     wait : seconds to wait for another writer
     """
+    os.stat(path)  # a name that is not there is reported as it was given
     target = os.path.realpath(path)
     with locked(target, wait):
         try:

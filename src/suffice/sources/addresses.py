@@ -70,11 +70,25 @@ def _connect(scheme: str, rest: str, options: dict[str, str]) -> Any:
             return open_duckdb(file, read_only=True)
         except duckdb.Error as error:
             said = str(error).splitlines()[0]
-            raise SourceError(f"{file!r} cannot be opened by DuckDB: {said}") from error
+            raise SourceError(
+                f"{file!r} cannot be opened by DuckDB: {said.rstrip('.!')}. Give the file of a "
+                "DuckDB database."
+            ) from error
+    _check_password(rest)
     address = f"{scheme}:{rest}" + (f"?{urlencode(options)}" if options else "")
     if scheme in ("postgresql", "postgres"):
         return _connect_postgresql(address)
     return _engine(address)
+
+
+def _check_password(rest: str) -> None:
+    """Refuse a password that drivers would take for a host, and show in their errors."""
+    credentials = rest.removeprefix("//").rpartition("@")[0]
+    if any(sign in credentials for sign in "@/#?"):
+        raise InputError(
+            "The user or password of the address has a sign that ends it. Write '@' as %40, '/' as "
+            "%2F, '#' as %23 and '?' as %3F."
+        )
 
 
 def _file_of(rest: str) -> str:

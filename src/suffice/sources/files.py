@@ -428,9 +428,9 @@ def _literal(text: str) -> str:
 def _unreadable(name: str, error: Exception) -> SourceError:
     """Return the error of files that DuckDB cannot read, with what it says of the row."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = " ".join(lines[:3])
+    said = "; ".join(line.rstrip(".") for line in lines[:3])
     return SourceError(
-        f"{name} cannot be read: {said:.500} Correct the file, or leave the row out."
+        f"{name} cannot be read: {said:.500}. Correct the file, or leave the row out."
     )
 
 

@@ -112,7 +112,7 @@ class Source(ABC):
         """Return what tells whether the rows are the same at another time, or None if nothing."""
         return None
 
-    def check_columns(self, wanted: Collection[str]) -> None:
+    def check_columns(self, wanted: Collection[str], cure: str = "Name one of them.") -> None:
         """Refuse columns that there are not."""
         known = self.column_names
         for name in wanted:
@@ -120,7 +120,7 @@ class Source(ABC):
                 raise InputError(
                     f"{self.name} has no column {name!r} (columns: "
                     f"{', '.join(map(repr, known[:20]))}{', ...' if len(known) > 20 else ''}). "
-                    "Name one of them."
+                    f"{cure}"
                 )
 
 

@@ -156,7 +156,7 @@ class Evaluation(Tabular):
     @property
     def precision(self) -> Floats:
         """Share of the rows taken for each class that are of it, (C,); NaN if there are none."""
-        taken = np.bincount(self.predictions, self.weights, len(self.classes))
+        taken = np.bincount(self.predictions, self.weights, len(self.classes)).astype(np.float64)
         return _ratio(np.diag(self.confusion), taken)
 
     @property

@@ -154,6 +154,7 @@ class TextClassifier(TallyClassifier):
     }
     _free_settings = ("ngrams", "words")  # analyzers are compared instead
     _saved = FIELDS
+    _takes_documents = True
 
     def __init__(
         self,
