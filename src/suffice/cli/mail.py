@@ -118,7 +118,11 @@ def learn(
     label: Label,
     paths: Paths,
     new: Annotated[
-        bool, typer.Option("--new", help="Begin a new model, of which there is no file yet.")
+        bool,
+        typer.Option(
+            "--new",
+            help="Begin a new file. It keeps the words of up to 5,000 messages, to be calibrated.",
+        ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -135,7 +139,7 @@ def learn(
             raise suffice.InputError(f"There is a file {model!r} already. Leave out --new.")
         with busy("Learning"):
             found = suffice.TextClassifier().fit(documents, [label] * len(documents))
-            found.save(model, source="mail")
+            found.save(model, source="mail", rows=True)
     else:
         found = _change(model, lambda one: one.partial_fit(documents, [label] * len(documents)))
     _report("Learned", len(documents), f"as {text(label)}", broken, found, as_json)
@@ -207,22 +211,23 @@ def _documents(paths: list[str]) -> tuple[list[str], list[Broken]]:
 
 
 def _change(path: str, change: Any, *, final: bool = False) -> Any:
-    """Change a model file under its lock, and calibrate it again on the messages that it keeps."""
+    """Change a model file under its lock, and calibrate it again if it keeps messages."""
     import warnings
 
     from suffice.errors import StaleCalibrationWarning
-    from suffice.persist import change_model
+    from suffice.persist import change_model, describe
 
-    def and_calibrate(model: Any) -> Any:
-        with warnings.catch_warnings():
-            # Said of what is put right at once.
-            warnings.simplefilter("ignore", StaleCalibrationWarning)
-            change(check_text_model(path, model))
-            if model.calibrate is not None or model.refine is not None:
-                model.refresh_calibration()
+    keeps_messages = describe(path).keeps_rows
 
-    with busy("Learning"):
-        return change_model(path, and_calibrate, source="mail", final=final)
+    def and_calibrate(model: Any) -> None:
+        change(check_text_model(path, model))
+        if keeps_messages and len(model.classes_) > 1:
+            model.refresh_calibration()
+
+    with busy("Learning"), warnings.catch_warnings():
+        # A calibration that is a few messages old is no news for a mail server.
+        warnings.simplefilter("ignore", StaleCalibrationWarning)
+        return change_model(path, and_calibrate, source=None if final else "mail", final=final)
 
 
 def _report(

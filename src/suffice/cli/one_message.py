@@ -1,7 +1,7 @@
 """One message scored, without typer: a mail server starts a process for each.
 
 typer builds a validator of pydantic for every option, which takes as long as all the rest
-(docs: decisions, 025). Arguments that are not plain are left to typer, which says what is wrong.
+(docs: decisions, 0NN). Arguments that are not plain are left to typer, which says what is wrong.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def _read_all(file: IO[bytes]) -> bytes:
 def _probability(path: str, raw: bytes, spam: str | None) -> float:
     """Return the probability that a message is spam, by a model file."""
     from suffice.text.classify.saved_scorer import load_scorer
-    from suffice.text.mail import parse_message
+    from suffice.text.mail.message import parse_message
 
     scorer = load_scorer(path)
     if scorer is not None:
