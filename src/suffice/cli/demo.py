@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Annotated
 
 import typer
@@ -17,6 +18,4 @@ def demo(
     A mixed table and messages are learned, beside scikit-learn's usual pipeline. One row is
     explained, one correction learned, one row forgotten, and a report written.
     """
-    from suffice.demo.__main__ import main
-
-    main(output)
+    import_module("suffice.demo.__main__").main(output)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
@@ -21,9 +21,7 @@ from suffice.cli.one_message import (
 from suffice.cli.one_message import score as score_message
 from suffice.cli.options import Model
 from suffice.cli.output import AsJson, busy, plain, text
-
-if TYPE_CHECKING:
-    from suffice.text.mail import Broken
+from suffice.errors import StaleCalibrationWarning
 
 # Skipped messages that are named.
 MAX_NAMED = 5
@@ -188,18 +186,18 @@ def relabel(
 # Many messages.
 
 
-def _documents(paths: list[str]) -> tuple[list[str], list[Broken]]:
+def _documents(paths: list[str]) -> tuple[list[str], list[Any]]:
     """Return the texts of the messages at paths, and what was skipped."""
-    from suffice.text.mail import parse_message, read_mail
-
-    broken: list[Broken] = []
+    broken: list[Any] = []
     documents: list[str] = []
     with busy("Reading mail"):
         for path in paths:
             if path == "-":
-                documents.append(parse_message(read_message("-")).text)
+                documents.append(suffice.text.mail.parse_message(read_message("-")).text)
             else:
-                found = read_mail(os.path.expanduser(path), on_broken=broken.append)
+                found = suffice.text.mail.read_mail(
+                    os.path.expanduser(path), on_broken=broken.append
+                )
                 documents += [message.text for message in found]
     if not documents:
         reason = f" The first that was skipped is {broken[0]}" if broken else ""
@@ -214,10 +212,7 @@ def _change(path: str, change: Any, *, final: bool = False) -> Any:
     """Change a model file under its lock, and calibrate it again if it keeps messages."""
     import warnings
 
-    from suffice.errors import StaleCalibrationWarning
-    from suffice.persist import change_model, describe
-
-    keeps_messages = describe(path).keeps_rows
+    keeps_messages = suffice.persist.describe(path).keeps_rows
 
     def and_calibrate(model: Any) -> None:
         change(check_text_model(path, model))
@@ -227,12 +222,11 @@ def _change(path: str, change: Any, *, final: bool = False) -> Any:
     with busy("Learning"), warnings.catch_warnings():
         # A calibration that is a few messages old is no news for a mail server.
         warnings.simplefilter("ignore", StaleCalibrationWarning)
-        return change_model(path, and_calibrate, source=None if final else "mail", final=final)
+        source = None if final else "mail"
+        return suffice.persist.change_model(path, and_calibrate, source=source, final=final)
 
 
-def _report(
-    done: str, number: int, how: str, broken: list[Broken], model: Any, as_json: bool
-) -> None:
+def _report(done: str, number: int, how: str, broken: list[Any], model: Any, as_json: bool) -> None:
     """Print what was done, and what the model has learned now."""
     counts = dict(zip(model.classes_.tolist(), model.class_count_.tolist(), strict=True))
     if as_json:

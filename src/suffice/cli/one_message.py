@@ -24,7 +24,8 @@ SCORE = "score"
 COMMANDS = ("learn", "forget", "relabel")
 # Where SpamBayes draws the lines: to lose a message costs more than to see one more advertisement.
 HAM_CUTOFF, SPAM_CUTOFF = 0.2, 0.9
-# Bytes that are read at a time of what a message has beyond the part that is looked at.
+# What is looked at of a message, and what is read at a time of the rest, in bytes.
+MAX_BYTES = 1_000_000
 CHUNK = 1 << 16
 TEXTS, NUMBERS = ("--codes", "--spam"), ("--ham-cutoff", "--spam-cutoff")
 FLAGS = {"--quiet": "quiet", "-q": "quiet", "--json": "as_json"}
@@ -87,7 +88,7 @@ def parse(args: list[str]) -> Asked | None:
             places.append(one)
     if not 1 <= len(places) <= 2:
         return None
-    asked = Asked(*places, **given)
+    asked = Asked(places[0], places[1] if len(places) > 1 else "-", **given)
     return asked if asked.has_codes and asked.has_cutoffs else None
 
 
@@ -102,7 +103,7 @@ def main(args: list[str]) -> int | None:
             sys.stdout.flush()
     except KeyboardInterrupt:
         return FAILED
-    except BaseException as error:
+    except Exception as error:
         if isinstance(error, OSError) and sys.stdout is not None:
             # Nobody reads what is left, and Python would fail once more when it ends.
             sys.stdout = None
@@ -143,8 +144,6 @@ def read_message(path: str) -> bytes:
 
 
 def _read_all(file: IO[bytes]) -> bytes:
-    from suffice.text.mail.message import MAX_BYTES
-
     raw = file.read(MAX_BYTES + 1)
     while file.read(CHUNK):
         pass
@@ -153,16 +152,14 @@ def _read_all(file: IO[bytes]) -> bytes:
 
 def _probability(path: str, raw: bytes, spam: str | None) -> float:
     """Return the probability that a message is spam, by a model file."""
-    from suffice.text.classify.saved_scorer import load_scorer
-    from suffice.text.mail.message import parse_message
-
-    scorer = load_scorer(path)
+    document = suffice.text.mail.parse_message(raw).text
+    scorer = suffice.text.load_scorer(path)
     if scorer is not None:
         at = _spam_class(path, scorer.classes.tolist(), spam)
-        return float(scorer.proba(parse_message(raw).text)[at])
+        return float(scorer.proba(document)[at])
     model = check_text_model(path, suffice.load(path))
     at = _spam_class(path, model.classes_.tolist(), spam)
-    return float(model.predict_proba([parse_message(raw).text])[0, at])
+    return float(model.predict_proba([document])[0, at])
 
 
 def _spam_class(path: str, classes: list[Any], spam: str | None) -> int:

@@ -198,8 +198,10 @@ class DocumentModel(ClassConditional):
             known = documents > 0
             counts, documents = counts[:, known], documents[known]
         total = float(groups.weights.sum())
-        settings = {"weighting": counter.weighting, "with_unknown": counter.with_unknown}
-        counts, weights = weight_counts(counts, documents, total, **settings)
+        weighting, unknown = counter.weighting, counter.with_unknown
+        counts, weights = weight_counts(
+            counts, documents, total, weighting=weighting, with_unknown=unknown
+        )
         words = event_model(counter.event, groups.classes, groups.weights, counts, alpha)
         return cls(counter, groups, known, weights, words)
 

@@ -64,5 +64,7 @@ def event_scorer(event: str, counts: Floats, alpha: float) -> Scorer:
     if event == "polya":
         return polya_scorer(counts + alpha)
     if event == "complement":
-        return complement_scorer(-log_ratio_table(counts, np.float64(alpha), of_others=True))
-    return multinomial_scorer(log_ratio_table(counts, np.float64(alpha)))
+        return complement_scorer(
+            -log_ratio_table(counts, np.asarray(alpha, np.float64), of_others=True)
+        )
+    return multinomial_scorer(log_ratio_table(counts, np.asarray(alpha, np.float64)))

@@ -85,7 +85,8 @@ def _check_tally(
     state: dict[str, Any], terms: int, event: str, weighting: str | None, *, given: bool
 ) -> None:
     """Refuse a tally that is not one of so many terms, all learned unless they were given."""
-    groups, weighted = state.get("tally_"), weighting is not None
+    groups: Any = state.get("tally_")
+    weighted = weighting is not None
     check_groups(groups, terms)
     kind, parts = Blocks if weighted else Counts, tally_parts(groups)
     if type(groups.parts) is not kind or len(parts) != 1 + weighted:
