@@ -135,7 +135,7 @@ def suffice_(
         bool, typer.Option("--debug", help="Show the traceback of an error. Of every command.")
     ] = False,
 ) -> None:
-    r"""Classifiers that learn, explain, merge and forget exactly.
+    """Classifiers that learn, explain, merge and forget exactly.
 
     \b
     suffice fit customers.csv --target stays -o model.suffice

@@ -61,7 +61,7 @@ def predict(
         bool, typer.Option("--json", help="Write JSON Lines to stdout in place of CSV.")
     ] = False,
 ) -> None:
-    r"""Write label and probabilities beside the rows.
+    """Write label and probabilities beside the rows.
 
     \b
     suffice predict model.suffice new.csv -o scored.parquet
@@ -137,7 +137,7 @@ def explain(
     text_column: Text = None,
     as_json: AsJson = False,
 ) -> None:
-    r"""Show the reasons for the label of one row.
+    """Show the reasons for the label of one row.
 
     \b
     suffice explain model.suffice new.csv --row 17
@@ -175,7 +175,7 @@ def sql(
         bool, typer.Option("--reasons", help="Add the three strongest reasons as columns.")
     ] = False,
 ) -> None:
-    r"""Print a SELECT that scores the rows of a table.
+    """Print a SELECT that scores the rows of a table.
 
     \b
     suffice sql model.suffice --table customers | duckdb shop.db

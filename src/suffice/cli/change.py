@@ -34,7 +34,7 @@ def update(
     weight: Weight = None,
     as_json: AsJson = False,
 ) -> None:
-    r"""Learn further rows.
+    """Learn further rows.
 
     \b
     suffice update model.suffice march.csv
@@ -54,7 +54,7 @@ def forget(
     weight: Weight = None,
     as_json: AsJson = False,
 ) -> None:
-    r"""Unlearn rows, for good.
+    """Unlearn rows, for good.
 
     \b
     suffice forget model.suffice withdrawn.csv
@@ -163,7 +163,7 @@ def merge(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    r"""Pool what several models have learned.
+    """Pool what several models have learned.
 
     \b
     suffice merge berlin.suffice paris.suffice rome.suffice -o all.suffice
@@ -211,7 +211,7 @@ def _draw_merged(result: dict[str, Any]) -> Iterator[str]:
 
 
 def undo(model: Model, as_json: AsJson = False) -> None:
-    r"""Take back the last update or merge.
+    """Take back the last update or merge.
 
     \b
     suffice undo model.suffice

@@ -65,7 +65,7 @@ def fit(
     ] = True,
     as_json: AsJson = False,
 ) -> None:
-    r"""Learn a model from rows with a target.
+    """Learn a model from rows with a target.
 
     \b
     suffice fit customers.csv --target stays -o model.suffice

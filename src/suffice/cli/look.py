@@ -26,7 +26,7 @@ WORDS = 8
 
 
 def inspect(model: Model, as_json: AsJson = False) -> None:
-    r"""Show what a model has learned, and its provenance.
+    """Show what a model has learned, and its provenance.
 
     \b
     suffice inspect model.suffice
@@ -134,7 +134,7 @@ def diff(
     second: Annotated[str, typer.Argument(metavar="B", help="A model of the same kind.")],
     as_json: AsJson = False,
 ) -> None:
-    r"""Show what differs between two models.
+    """Show what differs between two models.
 
     \b
     suffice diff model.suffice.previous model.suffice
@@ -208,7 +208,7 @@ def report(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    r"""Write a report as one HTML file.
+    """Write a report as one HTML file.
 
     \b
     suffice report model.suffice -o report.html

@@ -48,7 +48,7 @@ def evaluate(
     loss: Loss = None,
     as_json: AsJson = False,
 ) -> None:
-    r"""Measure a model on rows with known labels.
+    """Measure a model on rows with known labels.
 
     \b
     suffice evaluate model.suffice test.csv
@@ -145,7 +145,7 @@ def cv(
     loss: Loss = None,
     as_json: AsJson = False,
 ) -> None:
-    r"""Cross-validate in closed form, without refits.
+    """Cross-validate in closed form, without refits.
 
     \b
     suffice cv customers.csv --target stays --folds 10
@@ -184,7 +184,7 @@ def compare(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    r"""Compare learning curves on your data.
+    """Compare learning curves on your data.
 
     \b
     suffice compare customers.csv --target stays
