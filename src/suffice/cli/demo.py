@@ -13,7 +13,7 @@ def demo(
         str, typer.Option("--output", "-o", metavar="FILE", help="Where the report is written.")
     ] = "suffice-demo.html",
 ) -> None:
-    """Show the main job on data that come with the package, in a few seconds.
+    """Show the main job on data that come with the package.
 
     A mixed table and messages are learned, beside scikit-learn's usual pipeline. One row is
     explained, one correction learned, one row forgotten, and a report written.

@@ -40,17 +40,17 @@ class MailCommands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Take what does not begin with a command for the arguments of `score`."""
-        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+        if not args or args[0] not in (*self.commands, *ctx.help_option_names):
             args = [SCORE, *args]
         return super().parse_args(ctx, args)
 
 
-mail = new_app(cls=MailCommands, no_args_is_help=True)
+mail = new_app(cls=MailCommands)
 
 
 @mail.callback()
 def about() -> None:
-    r"""Tell the class of one message by exit code; learn and forget messages.
+    r"""Sort mail: the class of a message by exit code.
 
     \b
     suffice mail MODEL < message         0 ham, 1 spam, 2 unsure, 3 error
