@@ -10,7 +10,8 @@ import pytest
 from scipy.sparse import csr_array
 
 from suffice import CountVectorizer, TextClassifier
-from suffice.text.classify.term_counter import TermCounter, row_sums
+from suffice.text.classify.term_counter import TermCounter
+from suffice.text.classify.term_rows import row_sums
 from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vocabulary import Vocabulary

@@ -7,6 +7,7 @@ from sklearn.base import clone
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from suffice import CountVectorizer, TextClassifier
+from suffice.combine import fit_calibration
 from suffice.errors import InputError
 from suffice.text.classify.length_discount import DocumentScores, LengthDiscount, discounts
 from suffice.validation import DistinctRows, assign_folds
@@ -114,7 +115,9 @@ def test_calibration_is_that_of_refits_to_folds():
     given = scores, folds.rows.codes, folds.rows.row_weights
     found = LengthDiscount.of(*given)
     assert model._fitted.length_discount == found.rate
-    expected = found.fit_calibration(*given)
+    part, base, share = found.parts(scores)
+    start = found.inverse_temperature
+    expected = fit_calibration(part, *given[1:], log_prior=base, offset_share=share, start=start)
     assert model.calibration_.inverse_temperature == pytest.approx(
         expected.inverse_temperature, rel=1e-6
     )

@@ -40,8 +40,10 @@ class Entry(NamedTuple):
     """its exit code for errors of every kind, if it has its own"""
 
 
+START = "Start here"
 LEARN, ASK, COMPARE = "Learn and forget", "Ask a model", "Look and compare"
 COMMANDS = {
+    "demo": Entry("demo:demo", "Show the main job on data that come with the package.", START),
     "fit": Entry("learn:fit", "Learn a model from rows with a target.", LEARN),
     "update": Entry("change:update", "Learn further rows.", LEARN),
     "forget": Entry("change:forget", "Unlearn rows, for good.", LEARN),
@@ -50,6 +52,7 @@ COMMANDS = {
     "predict": Entry("ask:predict", "Write label and probabilities beside the rows.", ASK),
     "explain": Entry("ask:explain", "Show the reasons for the label of one row.", ASK),
     "evaluate": Entry("measure:evaluate", "Measure a model on rows with known labels.", ASK),
+    "mail": Entry("mail:mail", "Sort mail: the class of a message by exit code.", ASK, failed=3),
     "sql": Entry("ask:sql", "Print a SELECT that scores the rows of a table.", ASK),
     "inspect": Entry("look:inspect", "Show what a model has learned, and its provenance.", COMPARE),
     "diff": Entry("look:diff", "Show what differs between two models.", COMPARE),
@@ -79,7 +82,7 @@ class Commands(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the list of commands, in sections, without loading any."""
-        for section in (LEARN, ASK, COMPARE):
+        for section in (START, LEARN, ASK, COMPARE):
             rows = [(name, one.about) for name, one in COMMANDS.items() if one.section == section]
             with formatter.section(section):
                 formatter.write_dl(rows)
@@ -149,25 +152,28 @@ def main(args: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if args is None else args)
     given, debug = _take_debug(given)
     entry = COMMANDS.get(next((one for one in given if not one.startswith("-")), ""))
-    failed = None if entry is None else entry.failed
-    code = _run(given, debug)
-    return failed if failed is not None and code in (FAILED, USAGE) else code
+    return _run(given, debug, None if entry is None else entry.failed)
 
 
-def _run(args: list[str], debug: bool) -> int:
-    """Run the program; write what went wrong, if anything did, to stderr."""
+def _run(args: list[str], debug: bool, failed: int | None) -> int:
+    """Run the program; write what went wrong, if anything did, to stderr.
+
+    A command may tell results by its exit code: `failed` is then its code for errors of every kind.
+    """
     with warnings.catch_warnings():
         warnings.showwarning = _new_warnings()
         warnings.simplefilter("always")
         try:
             # Where the reader of our output has gone, typer raises SystemExit.
             code = int(app(args, prog_name="suffice", standalone_mode=False) or OK)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # a mail server may have closed it
+                sys.stdout.flush()
         except SystemExit as end:
-            return int(end.code or OK)
+            ended = int(end.code or OK)
+            return ended if failed is None or ended == OK else failed
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return FAILED
+            return FAILED if failed is None else failed
         except KeyboardInterrupt:
             code = INTERRUPTED
         except Exception as error:
@@ -176,6 +182,8 @@ def _run(args: list[str], debug: bool) -> int:
 
                 traceback.print_exc()
             typer.echo(tell(error), err=True)
+            if failed is not None:
+                return failed
             return USAGE if getattr(error, "exit_code", FAILED) == USAGE else FAILED
     if code == INTERRUPTED:
         typer.echo("Interrupted. No file was changed.", err=True)

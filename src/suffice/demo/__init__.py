@@ -1,1 +1,1 @@
-"""What suffice does, on made-up data and data sets of scikit-learn: `python -m suffice.demo`."""
+"""What suffice does, on data that come with it and with scikit-learn: `suffice demo`."""

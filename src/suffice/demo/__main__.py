@@ -1,9 +1,12 @@
-"""Print every part of the demo: `python -m suffice.demo`."""
+"""Print every part of the demo: `suffice demo`, or `python -m suffice.demo`."""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from typing import NamedTuple
 
 from rich.console import Console
@@ -11,6 +14,7 @@ from rich.table import Table
 
 # Titles and captions are no wider than the tables are, on wide terminals too.
 WIDTH = 80
+REPORT = "suffice-demo.html"
 
 
 class Section(NamedTuple):
@@ -23,51 +27,45 @@ class Section(NamedTuple):
 
 def sections() -> tuple[Section, ...]:
     """Return what the demo shows, in this order."""
-    # Imported here, after the greeting: scikit-learn and pyarrow take a second to import.
-    from suffice.demo import arrays, shop
+    # Imported here, after the greeting: scikit-learn takes a second to import.
+    from suffice.demo import messages, passengers
 
+    mail = messages.mail()
+    counts = [int((mail.y == label).sum()) for label in messages.LABELS]
     return (
         Section(
             "A table with missing values: GenerativeClassifier",
-            "Columns of any kind go in as they are. Calibrated probabilities and reasons come out.",
-            (shop.first_orders, shop.families, shop.explained_order, shop.updated_orders),
+            passengers.data().about,
+            (
+                passengers.first_rows,
+                passengers.families,
+                passengers.quality,
+                passengers.explained,
+                passengers.forgotten,
+            ),
         ),
         Section(
             "Messages: TextClassifier",
-            "Texts go in, labels come out. The model learns from corrections and forgets, one "
-            "message at a time.",
-            (shop.sorted_messages, shop.explained_message, shop.updated_messages),
-        ),
-        Section(
-            "The classifiers of scikit-learn, faster",
-            "The same names, parameters and results, on data sets of scikit-learn.",
-            (arrays.same_results, arrays.fit_times),
-        ),
-        Section(
-            "What these classifiers can do beyond scikit-learn's",
-            "Merging, forgetting, new classes, missing values, decisions by cost.",
-            (arrays.updates, arrays.missing_values, arrays.decisions, arrays.scales),
-        ),
-        Section(
-            "Evidence, calibration and intervals",
-            "Each is computed on half of the rows and compared with the other half.",
-            (arrays.evidence, arrays.calibration, arrays.regression),
+            f"{counts[0]} messages and {counts[1]} advertisements and frauds, all written for "
+            "this package. They show how it works, and are no benchmark.",
+            (messages.quality, messages.explained, messages.corrected),
         ),
     )
 
 
-def main() -> None:
-    """Print all sections, a table at a time."""
+def main(report: str = REPORT) -> None:
+    """Print all sections, a table at a time, and write a report.
+
+    Parameters
+    ----------
+    report : path of the HTML file that is written
+    """
     start = time.perf_counter()
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH)
     console.width = min(console.width, WIDTH)
     console.print(
-        "[bold]suffice[/bold]: classifiers and regressions that learn sums over rows, called a "
-        "tally. A model is a tally plus a prior, so it can learn more, merge and forget exactly."
-    )
-    console.print(
-        "The first run compiles the loops over rows, which takes a minute or two. Later runs take "
-        "seconds.\n"
+        "[bold]suffice[/bold]: classifiers that learn sums over rows, called a tally. A model is a "
+        "tally plus a prior, so it can learn more, merge and forget exactly.\n"
     )
     with console.status("Importing"):
         from suffice.demo.tables import print_table
@@ -75,14 +73,31 @@ def main() -> None:
         shown = sections()
     for number, section in enumerate(shown, 1):
         console.rule(f"[bold]{number}. {section.title}[/bold]", align="left")
-        console.print(f"{section.about}\n")
+        console.print(f"{section.about}\n", markup=False)
         for part in section.parts:
             with console.status(str(part.__doc__)):
                 table = part()
             print_table(table, console)
-    console.print(
-        f"Done in {time.perf_counter() - start:.0f} s. The code of this demo is in suffice/demo."
+    written = write_report(report)
+    if written:
+        console.rule(f"[bold]{len(shown) + 1}. A report[/bold]", align="left")
+        console.print(f"{written}\n", markup=False)
+    console.print(f"Done in {time.perf_counter() - start:.0f} s. Next, your own data:\n")
+    console.print("    suffice fit customers.csv --target stays -o model.suffice", markup=False)
+    console.print("    suffice mail learn mail.suffice spam ~/Maildir/.Junk --new", markup=False)
+
+
+def write_report(path: str) -> str:
+    """Write the report of the table's model; return what to say of it, if reports are there."""
+    if find_spec("suffice.report") is None:
+        return ""
+    from suffice.demo import passengers
+
+    found = passengers.data()
+    import_module("suffice.report").write_report(
+        passengers.model(), path, data=found.rows, target=found.y
     )
+    return f"What the model learned of the {found.name} is in {path}: open it in a browser."
 
 
 if __name__ == "__main__":

@@ -47,6 +47,16 @@ def explanation_table(title: str, explanation: Any) -> Table:
     return table
 
 
+def quality_row(proba: Array, y: Array, labels: Array) -> tuple[str, str]:
+    """Return accuracy and log-loss of probabilities (n, C), each with its standard error."""
+    own = proba[np.arange(len(y)), np.searchsorted(labels, y)]
+    right, losses = labels[proba.argmax(axis=1)] == y, -np.log(own)
+    accuracy, loss = (
+        f"{one.mean():.3f} ± {one.std() / len(y) ** 0.5:.3f}" for one in (right, losses)
+    )
+    return accuracy, loss
+
+
 def largest_difference(one: Array, other: Array) -> str:
     """Write the largest difference between two arrays of probabilities."""
     largest = np.abs(one - other).max()

@@ -19,7 +19,7 @@ from suffice.families.class_conditional import (
 from suffice.families.leave_one_out.counts import leave_one_out_bernoulli, leave_out_of_own_class
 from suffice.families.smoothing import Smoothing
 from suffice.prior import Beta
-from suffice.scoring.discrete import BinaryScorer, TableScorer
+from suffice.scoring.discrete import BinaryScorer, TableScorer, bernoulli_log_shares
 from suffice.scoring.scorer import Scorer
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats, Index
@@ -53,14 +53,7 @@ class IndependentBernoullis(ClassConditional):
         successes, failures = self.smoothing.successes_and_failures
         present = counts[..., 1] + self.smoothing.added(successes)
         absent = counts[..., 0] + self.smoothing.added(failures)
-        # A column of which nothing was seen, with no pseudocount, says nothing: log 1.
-        seen = present + absent > 0
-        total = np.where(seen, present + absent, 1.0)
-        with np.errstate(divide="ignore"):
-            return (
-                np.log(np.where(seen, present, 1.0) / total),
-                np.log(np.where(seen, absent, 1.0) / total),
-            )
+        return bernoulli_log_shares(present, absent)
 
     @property
     def log_present(self) -> Floats:

@@ -30,10 +30,10 @@ from suffice.prior import Dirichlet
 from suffice.prior.predictive import draw_events
 from suffice.prior.special import log_gamma_step
 from suffice.scoring.discrete import (
-    EMPTY_TABLE,
-    IntegratedCountScorer,
-    TableScorer,
+    complement_scorer,
     log_ratio_table,
+    multinomial_scorer,
+    polya_scorer,
 )
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Counts, Groups
@@ -83,13 +83,8 @@ class Multinomials(ClassConditional):
     def scorer(self) -> Scorer:
         """Return what adds log p(x | class), of the words in one order."""
         if not self.is_integrated:
-            table = self.log_prob.T
-            return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE, 0.0, one_total=True)
-        posterior = np.ascontiguousarray(self.posterior.T)
-        totals = posterior.sum(axis=0)
-        return IntegratedCountScorer(
-            posterior, EMPTY_TABLE, totals, np.zeros(len(totals)), EMPTY_TABLE
-        )
+            return multinomial_scorer(self.log_prob.T)
+        return polya_scorer(self.posterior)
 
     def split(self, cells: Floats) -> ColumnScores:
         """Return what the words of one row add to the scores."""
@@ -214,8 +209,7 @@ class Complements(Multinomials):
 
     def scorer(self) -> Scorer:
         """Return what adds the scores of the rule."""
-        table = np.ascontiguousarray(self.weights.T)
-        return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE)
+        return complement_scorer(self.weights.T)
 
     def density(self) -> Scorer:
         """Return what adds log p(x | class) of the multinomial."""

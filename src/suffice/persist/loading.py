@@ -68,7 +68,7 @@ class Decoder:
         cls = class_of(name)
         self._census.models += 1
         self._census.check()
-        given, learned = self._named(settings), self._named(state)
+        given, learned = self.named(settings), self.named(state)
         unknown = given.keys() - set(cls._get_param_names())
         if unknown:
             refuse(f"{name} has no parameter {sorted(unknown)[0][:80]!r}.")
@@ -119,7 +119,8 @@ class Decoder:
             refuse(f"Its tensor {name!r:.80} is missing, or used twice.")
         return self._tensors.pop(name)
 
-    def _named(self, nodes: Any) -> dict[str, Any]:
+    def named(self, nodes: Any) -> dict[str, Any]:
+        """Return values by name."""
         if type(nodes) is not dict:
             refuse(
                 f"It has something of type {type(nodes).__name__} where names and values are due."
@@ -130,7 +131,7 @@ class Decoder:
         name, nodes = entries(node, "is", "fields", what="A value")
         self._census.values += 1
         self._census.check()
-        fields = self._named(nodes)
+        fields = self.named(nodes)
         for value in fields.values():
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False  # nothing else uses it, so it need not be copied
@@ -189,6 +190,15 @@ class Decoder:
         return self.model(*entries(inner, "model", "settings", "state", what="A model"))
 
 
+def read_document(path: Path) -> tuple[dict[str, Any], Tensors]:
+    """Return the document of a file and its tensors, the checksum checked."""
+    with open_checked(path) as (file, header):
+        document = check_document(strict_json(header.document.encode(), "Its document"))
+        tensors = dict(tensors_of(file, header))
+    provenance_of(document)
+    return document, tensors
+
+
 @one_blas_thread
 def load(path: Path, *, trust_patterns: bool = False) -> Any:
     """Return the model that was saved in a file: it answers, learns, forgets and merges as before.
@@ -217,10 +227,7 @@ def load(path: Path, *, trust_patterns: bool = False) -> Any:
     """
     with refusals(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with open_checked(path) as (file, header):
-            document = check_document(strict_json(header.document.encode(), "Its document"))
-            tensors = dict(tensors_of(file, header))
-        provenance_of(document)
+        document, tensors = read_document(path)
         decoder = Decoder(tensors, trust_patterns=trust_patterns)
         model = decoder.model(*(document[name] for name in ("model", "settings", "state")))
         decoder.finish()

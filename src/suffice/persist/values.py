@@ -9,16 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice.persist.checks import MAX_WEIGHT, check_sizes, entries, refuse
 from suffice.persist.file_format import MAX_AXES, NAMES, is_shape
-
-if TYPE_CHECKING:
-    from suffice.gaussian import MultivariateNormal
 
 Array = NDArray[Any]
 Node = dict[str, Any]
@@ -331,7 +328,7 @@ def construct(name: str, fields: dict[str, Any]) -> Any:
     return getattr(import_module(kind.module), name)(**fields)
 
 
-def normal_fields(normal: MultivariateNormal) -> dict[str, Any]:
+def normal_fields(normal: Any) -> dict[str, Any]:
     """Return the fields that a normal is made of, by the form of its covariance.
 
     Examples
@@ -353,15 +350,15 @@ names=('age',)))
     return {**fields, "covariance": covariance.matrix}
 
 
-def normal_of(fields: dict[str, Any]) -> MultivariateNormal:
+def normal_of(fields: dict[str, Any]) -> Any:
     """Return the normal of such fields, checked by the constructors it is made with."""
-    from suffice.gaussian import MultivariateNormal
-
-    constructors: dict[tuple[str, ...], Callable[..., MultivariateNormal]] = {
-        ("variances",): MultivariateNormal.from_diagonal,
-        ("loadings", "noise"): MultivariateNormal.from_low_rank,
-        ("lower",): MultivariateNormal.from_cholesky,
-        ("covariance",): MultivariateNormal,
+    # By name, as `construct` does: what reads other values needs no Gaussian algebra.
+    normal: Any = import_module("suffice.gaussian").MultivariateNormal
+    constructors: dict[tuple[str, ...], Callable[..., Any]] = {
+        ("variances",): normal.from_diagonal,
+        ("loadings", "noise"): normal.from_low_rank,
+        ("lower",): normal.from_cholesky,
+        ("covariance",): normal,
     }
     form = tuple(sorted(fields.keys() - {"mean", "names"}))
     if form not in constructors or not {"mean", "names"} <= fields.keys():

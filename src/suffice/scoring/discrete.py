@@ -102,6 +102,34 @@ def log_ratio_table(counts: Floats, pseudo: Floats, *, of_others: bool = False) 
     return _core.log_table(counts, all_counts, wide, log_totals)
 
 
+def multinomial_scorer(table: Floats) -> TableScorer:
+    """Return what scores words in one order, given log p(word | class), (V, C)."""
+    return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE, 0.0, one_total=True)
+
+
+def complement_scorer(table: Floats) -> TableScorer:
+    """Return what scores words by Rennie's rule, given the weights of words, (V, C)."""
+    table = np.ascontiguousarray(table)
+    return TableScorer(table, np.zeros(table.shape[1]), EMPTY_TABLE)
+
+
+def bernoulli_log_shares(present: Floats, absent: Floats) -> tuple[Floats, Floats]:
+    """Return log p(present) and log p(absent), given counts of any shape and their pseudocounts.
+
+    Where nothing was seen, with no pseudocount, nothing is said: log 1.
+
+    >>> bernoulli_log_shares(np.array([1.0, 0.0]), np.array([1.0, 0.0]))[0].round(2)
+    array([-0.69,  0.  ])
+    """
+    seen = present + absent > 0
+    total = np.where(seen, present + absent, 1.0)
+    with np.errstate(divide="ignore"):
+        return (
+            np.log(np.where(seen, present, 1.0) / total),
+            np.log(np.where(seen, absent, 1.0) / total),
+        )
+
+
 @dataclass(frozen=True)
 class BinaryScorer:
     """Scores cells above a threshold by log_one, the others by log_zero, both (V, C)."""
@@ -168,6 +196,16 @@ class IntegratedCountScorer:
             return _core.integrated_count_scores(X, *tables, log_prior, answer)
         cells = X.data, X.indices, X.indptr
         return _core.sparse_integrated_count_scores(*cells, *tables, log_prior, answer)
+
+
+def polya_scorer(posterior: Floats) -> IntegratedCountScorer:
+    """Return what scores words with their probabilities integrated out, given (C, V) counts.
+
+    Pseudocounts are in them.
+    """
+    table = np.ascontiguousarray(posterior.T)
+    totals = table.sum(axis=0)
+    return IntegratedCountScorer(table, EMPTY_TABLE, totals, np.zeros(len(totals)), EMPTY_TABLE)
 
 
 def row_log_factorials(X: Any) -> tuple[Floats, Floats]:

@@ -122,6 +122,22 @@ def log_softmax(scores: Floats) -> Floats:
     return np.asarray(_core.answer_scores(scores, uniform, "log_proba")[2])
 
 
+def one_against_all(scores: Floats) -> Floats:
+    """Return log-probabilities (n, C), given log-odds of each class against all others.
+
+    Two classes have one regression, whose log-odds are those of the second.
+
+    Examples
+    --------
+    >>> np.exp(one_against_all(np.log([[1.0, 3.0]])))
+    array([[0.25, 0.75]])
+    """
+    if scores.shape[1] == 2:
+        yes = -np.logaddexp(0.0, -scores[:, 1])
+        return np.stack([-np.logaddexp(0.0, scores[:, 1]), yes], axis=1)
+    return log_softmax(-np.logaddexp(0.0, -scores))
+
+
 def mix_with_uniform(log_proba: Floats, noise_rate: float, classes: int) -> Floats:
     """Return log((1 - noise_rate) p + noise_rate / classes), given log p of any shape.
 

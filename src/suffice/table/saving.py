@@ -376,7 +376,7 @@ def _check_tally(
         like = family.count(*row)
         check_alike(part, like, len(groups.classes))
         if family.name in TEXTS:
-            from suffice.text.classify.persistence import check_lengths
+            from suffice.text.classify.saved_state import check_lengths
 
             check_lengths(part.counts[:, 1:], part.counts[:, 0])
         if isinstance(like, Blocks):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import gammaln
 
 from suffice.errors import InputError
 from suffice.tally.tally import Floats, Tally, as_readonly, checked_data, readonly_copy
@@ -203,7 +203,10 @@ class Events(Tally):
             lambda x: np.isfinite(x) & (x >= 0) & (x == np.floor(x)),
             "Give numbers of events, 0, 1, 2, ..., one a row.",
         )
-        return cls(len(seen), seen.sum(), gammaln(seen + 1).sum())
+        # A logarithm for each distinct number: numbers of events repeat.
+        distinct, times = np.unique(seen, return_counts=True)
+        log_factorials = np.array([math.lgamma(number + 1.0) for number in distinct.tolist()])
+        return cls(len(seen), seen.sum(), times @ log_factorials)
 
     def mean(self) -> Floats:
         """Events a row (NaN where no row was seen)."""

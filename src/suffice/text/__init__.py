@@ -5,16 +5,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from suffice.text.classify.classifier import TextClassifier
+    from suffice.text.classify.saved_scorer import load_scorer
     from suffice.text.vectorize.hashing import HashingVectorizer
     from suffice.text.vectorize.vectorizer import CountVectorizer
 
-__all__ = ["CountVectorizer", "HashingVectorizer", "TextClassifier"]
+__all__ = ["CountVectorizer", "HashingVectorizer", "TextClassifier", "load_scorer"]
 
 # Loaded when first used: documents can be split and scored without scikit-learn.
 _HOME = {
     "CountVectorizer": "suffice.text.vectorize.vectorizer",
     "HashingVectorizer": "suffice.text.vectorize.hashing",
     "TextClassifier": "suffice.text.classify.classifier",
+    "load_scorer": "suffice.text.classify.saved_scorer",
 }
 
 

@@ -21,16 +21,17 @@ from suffice.scoring import scorer as scoring
 from suffice.tally import Counts
 from suffice.tally.tally import Floats, Index, as_readonly
 from suffice.text.classify.event_model import (
-    EVIDENCE,
     EventModel,
     draw_documents,
     event_model,
     leave_one_out,
     score_terms,
 )
+from suffice.text.classify.event_scorer import EVIDENCE
 from suffice.text.classify.length_discount import DocumentScores, LengthDiscount, discounts
-from suffice.text.classify.term_counter import presences, row_sums
+from suffice.text.classify.term_rows import presences, row_sums
 from suffice.text.vectorize.analyzer import WordAnalyzer
+from suffice.text.vectorize.matrices import count_matrix
 from suffice.text.vectorize.terms import Names
 from suffice.text.vectorize.vocabulary import Vocabulary
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
@@ -295,7 +296,7 @@ class Text(Family[Counts]):
     def matrix(self, table: Table) -> Any:
         """Return the rows of counts of the known terms, CSR (n, V)."""
         counted = self._vocabulary.count(WordAnalyzer(), table[self.column].values)
-        found = counted.matrix(len(self._vocabulary))
+        found = count_matrix(counted, len(self._vocabulary))
         return presences(found) if self.event == "bernoulli" else found
 
     def count(self, table: Table, codes: Codes, classes: int, weights: Floats) -> Counts:

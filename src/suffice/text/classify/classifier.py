@@ -42,7 +42,7 @@ from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.text.classify import persistence
 from suffice.text.classify.document_model import DocumentModel
-from suffice.text.classify.event_model import EVENTS, EVIDENCE, SMOOTH
+from suffice.text.classify.event_scorer import EVENTS, EVIDENCE, SMOOTH
 from suffice.text.classify.explanation import (
     TermProbabilities,
     TopWords,
@@ -53,12 +53,13 @@ from suffice.text.classify.fitted import TextFitted, check_same_terms
 from suffice.text.classify.held_out import calibrate_documents, leave_one_out
 from suffice.text.classify.importance import measure_increase
 from suffice.text.classify.refinement import fit_refinement
+from suffice.text.classify.saved_state import FIELDS
 from suffice.text.classify.term_counter import (
     TermCounter,
     as_documents,
     labelled_batches,
-    term_counts,
 )
+from suffice.text.classify.term_tally import term_counts
 from suffice.text.vectorize.analyzer import WordAnalyzer
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.vectorizer import CountVectorizer, vectorizer_with_ngrams
@@ -152,7 +153,7 @@ class TextClassifier(TallyClassifier):
         "class_prior": ["array-like", Dirichlet, None],
     }
     _free_settings = ("ngrams", "words")  # analyzers are compared instead
-    _saved = persistence.FIELDS
+    _saved = FIELDS
     _takes_documents = True
 
     def __init__(

@@ -26,16 +26,15 @@ from suffice.text.classify.event_model import (
     leave_one_out,
     score_terms,
 )
-from suffice.text.classify.term_counter import (
-    TermCounter,
-    TermTally,
-    document_counts,
-    idf,
+from suffice.text.classify.term_counter import TermCounter
+from suffice.text.classify.term_rows import (
+    document_lengths,
+    prepare_rows,
     row_sums,
-    term_counts,
+    weight_counts,
     with_cells,
-    with_column,
 )
+from suffice.text.classify.term_tally import TermTally, document_counts, term_counts
 
 
 @dataclass(frozen=True)
@@ -194,15 +193,15 @@ class DocumentModel(ClassConditional):
     def of(cls, counter: TermCounter, groups: TermTally, alpha: Any) -> Self:
         """Return the model of a tally, with a pseudocount or that of most evidence."""
         counts, documents = term_counts(groups), document_counts(groups)
-        known, weights = None, None
+        known = None
         if not counter.is_given and not (documents > 0).all():
             known = documents > 0
             counts, documents = counts[:, known], documents[known]
-        if counter.weighting is not None:
-            weights = idf(documents, float(groups.weights.sum()))
-            counts = counts * weights
-        if counter.with_unknown:
-            counts = np.pad(counts, [(0, 0), (0, 1)])
+        total = float(groups.weights.sum())
+        weighting, unknown = counter.weighting, counter.with_unknown
+        counts, weights = weight_counts(
+            counts, documents, total, weighting=weighting, with_unknown=unknown
+        )
         words = event_model(counter.event, groups.classes, groups.weights, counts, alpha)
         return cls(counter, groups, known, weights, words)
 
@@ -250,23 +249,12 @@ class DocumentModel(ClassConditional):
         """Return rows of the counter as the event model scores them."""
         counter, matrix = self.counter, self.narrow(X)
         known = counter.known_part(matrix)
-        rows = counter.weight_rows(known)
-        if self.idf is not None:
-            rows = with_cells(rows, rows.data * self.idf[rows.indices])
-        if counter.with_unknown:
-            missed = row_sums(matrix) - row_sums(known)
-            present = counter.event == "bernoulli"
-            rows = with_column(rows, np.minimum(missed, 1.0) if present else missed)
-        return rows
+        missed = row_sums(matrix) - row_sums(known) if counter.with_unknown else None
+        return prepare_rows(known, missed, counter.event, counter.weighting, self.idf)
 
     def lengths(self, rows: Any) -> Floats:
-        """Return how many words prepared rows have, (n,), as far as the length discount goes.
-
-        Absent words are scored as well in the Bernoulli model, so that its documents are all long.
-        """
-        if self.counter.event == "bernoulli":
-            return np.full(rows.shape[0], np.inf)
-        return row_sums(rows)
+        """Return how many words prepared rows have, (n,), as far as the length discount goes."""
+        return document_lengths(rows, self.counter.event)
 
     def scorer(self) -> Scorer:
         """Return what adds log p(document | class) of prepared rows."""

@@ -18,11 +18,9 @@ from suffice.prior.predictive import draw_events
 from suffice.tally import Counts, Groups
 from suffice.tally.debt import gross_scale
 from suffice.tally.tally import Floats, as_readonly
+from suffice.text.classify.event_scorer import EVIDENCE, event_counts
 
 EventModel = Multinomials | IndependentBernoullis
-EVENTS = ("multinomial", "bernoulli", "complement", "polya")
-EVIDENCE = "evidence"
-SMOOTH = "smooth"
 
 
 def event_model(
@@ -48,11 +46,7 @@ def event_model(
     array([[0.67, 0.33],
            [0.17, 0.83]])
     """
-    parts = Counts(as_readonly(np.ascontiguousarray(counts)))
-    if event == "bernoulli":
-        # Weights that are fractions may leave rounding of a term that all documents have.
-        absent = np.maximum(documents[:, None] - counts, 0.0)
-        parts = Counts(as_readonly(np.stack([absent, counts], axis=-1)))
+    parts = Counts(as_readonly(event_counts(event, documents, counts)))
     groups = Groups(classes, documents, parts)
     pseudocount = pseudocount_by_evidence(parts.counts) if alpha == EVIDENCE else float(alpha)
     smoothing = Smoothing(pseudocount, "predictive" if event == "polya" else "mean")

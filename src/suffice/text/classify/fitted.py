@@ -14,18 +14,13 @@ from suffice.errors import InputError
 from suffice.estimators.merging import Difference, compare_settings, refuse_different_counts
 from suffice.generative import learning
 from suffice.generative.fitted import Fitted
-from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
 from suffice.text.classify.document_model import DocumentModel, TermScores
 from suffice.text.classify.importance import informative_words
-from suffice.text.classify.length_discount import (
-    DocumentScores,
-    LengthDiscount,
-    discounts,
-    offset_shares,
-)
+from suffice.text.classify.length_discount import discounts, document_log_proba, offset_shares
 from suffice.text.classify.refinement import Refinement
-from suffice.text.classify.term_counter import TermCounter, document_counts, take_terms
+from suffice.text.classify.term_counter import TermCounter
+from suffice.text.classify.term_tally import document_counts, take_terms
 from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS
 from suffice.validation.importance import LossIncrease
 from suffice.validation.information import Dependence, counts_dependence
@@ -88,11 +83,8 @@ class TextFitted(Fitted):
         if self.refinement is not None:
             return self.refinement.log_proba(self.known_rows(X))
         rows, scorer = self.documents.prepare(X), self.documents.scorer()
-        if self.calibration is None:
-            return scoring.log_proba(scorer, rows, self.log_prior)
-        likelihoods = scoring.joint_log_proba(scorer, rows, np.zeros_like(self.log_prior))
-        scores = DocumentScores(likelihoods, self.log_prior, self.documents.lengths(rows))
-        return LengthDiscount(self.length_discount).log_proba(scores, self.calibration)
+        lengths, rate = self.documents.lengths(rows), self.length_discount
+        return document_log_proba(scorer, rows, self.log_prior, lengths, self.calibration, rate)
 
     def score_terms(self, X: Any) -> TermScores:
         """Return the scores of one document: before any term, and of each of its terms."""

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from suffice.combine.calibration import parameter_price
+from suffice.combine.calibration import fit_calibration, parameter_price
 from suffice.combine.combination import Calibration
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.generative.held_out import deal_rows, fit_folds, left_out_joint, sample_answers
 from suffice.scoring import scorer as scoring
 from suffice.tally.tally import Floats, Index
-from suffice.text.classify.event_model import EVIDENCE
+from suffice.text.classify.event_scorer import EVIDENCE
 from suffice.text.classify.fitted import TextFitted
 from suffice.text.classify.importance import (
     MAX_RESCORED,
@@ -91,7 +91,9 @@ def calibrate_documents(
         folds = deal_rows(rows, hashes, MAX_CALIBRATED, complete=complete)
         held_out = hold_out_documents(fitted, folds, (1.0,), words)[0]
     own = held_out.codes, held_out.weights
-    calibration = discount.fit_calibration(held_out.scores, *own)
+    part, base, share = discount.parts(held_out.scores)
+    start = discount.inverse_temperature
+    calibration = fit_calibration(part, *own, log_prior=base, offset_share=share, start=start)
     some = held_out.scores.take(slice(MAX_ROWS))
     naive = scoring.log_softmax(some.log_likelihood + some.log_prior)
     answers = discount.log_proba(some, calibration), naive

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from suffice import _core
-from suffice.combine.calibration import fit_calibration
 from suffice.combine.combination import Calibration
-from suffice.scoring.scorer import log_softmax
+from suffice.scoring import scorer as scoring
+from suffice.scoring.scorer import Scorer, log_softmax
 from suffice.tally.tally import Floats
 
 # Rates of the discount that are tried, per word: beyond 1 / rate words, more add hardly anything.
@@ -161,15 +161,6 @@ class LengthDiscount:
         part = np.where(possible, (1.0 - full) * relative, -np.inf)
         return part, prior + full * relative, offset_shares(lengths)
 
-    def fit_calibration(
-        self, scores: DocumentScores, codes: NDArray[Any], weights: Floats
-    ) -> Calibration:
-        """Return the inverse temperature, offsets and noise rate that suit held-out documents."""
-        part, base, share = self.parts(scores)
-        return fit_calibration(
-            part, codes, weights, log_prior=base, offset_share=share, start=self.inverse_temperature
-        )
-
     def log_proba(self, scores: DocumentScores, calibration: Calibration) -> Floats:
         """Return log p(class | document), (n, C)."""
         return calibration.apply(*self.parts(scores))
@@ -178,3 +169,29 @@ class LengthDiscount:
 def _penalty(rate: float) -> float:
     """Return minus the log prior of a rate, up to a constant."""
     return float(((np.log(rate) - LOG_RATE_MEAN) / LOG_RATE_DEVIATION) ** 2 / 2)
+
+
+def document_log_proba(
+    scorer: Scorer,
+    rows: Any,
+    log_prior: Floats,
+    lengths: Floats,
+    calibration: Calibration | None,
+    rate: float,
+) -> Floats:
+    """Return log p(class | document), (n, C): calibrated and discounted by length, or as it is.
+
+    Parameters
+    ----------
+    scorer : what adds log p(document | class)
+    rows : prepared rows
+    log_prior : (C,)
+    lengths : (n,)
+    calibration : Calibration, optional
+    rate : of the length discount
+    """
+    if calibration is None:
+        return scoring.log_proba(scorer, rows, log_prior)
+    likelihoods = scoring.joint_log_proba(scorer, rows, np.zeros_like(log_prior))
+    scores = DocumentScores(likelihoods, log_prior, lengths)
+    return LengthDiscount(rate).log_proba(scores, calibration)

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from suffice.data.rows import Rows
-from suffice.scoring.scorer import log_softmax
+from suffice.scoring.scorer import one_against_all
 from suffice.tally.tally import Floats
 from suffice.text.classify.document_model import TermScores
-from suffice.text.classify.term_counter import presences, with_cells
+from suffice.text.classify.term_rows import presences, with_cells
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,7 @@ class Refinement:
 
     def log_proba(self, matrix: Any) -> Floats:
         """Return log p(class | row), (n, C), of rows of counts (CSR)."""
-        scores = np.asarray(presences(matrix) @ self.weights.T) + self.bias
-        if scores.shape[1] == 2:
-            yes = -np.logaddexp(0.0, -scores[:, 1])
-            return np.stack([-np.logaddexp(0.0, scores[:, 1]), yes], axis=1)
-        return log_softmax(-np.logaddexp(0.0, -scores))
+        return one_against_all(np.asarray(presences(matrix) @ self.weights.T) + self.bias)
 
     def keep(self, kept: NDArray[np.bool_]) -> Refinement:
         """Return the weights of the terms that are kept, (V,); terms that are new weigh 0."""

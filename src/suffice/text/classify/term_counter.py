@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,117 +16,14 @@ from suffice.data.documents import Documents, as_arrow
 from suffice.data.hashes import Hashes, array_hashes, string_hashes
 from suffice.data.rows import Rows
 from suffice.errors import DebtError, InputError
-from suffice.tally import Blocks, Counts, Groups
+from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats, Index, as_readonly
+from suffice.text.classify.term_rows import presences, row_sums, weight_rows, with_column
+from suffice.text.classify.term_tally import TermTally, map_counts
 from suffice.text.vectorize.analyzer import Analyzer, WordAnalyzer
+from suffice.text.vectorize.matrices import count_matrix
 from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.text.vectorize.vocabulary import Vocabulary
-
-
-def presences(matrix: Any) -> Any:
-    """Return rows (CSR) with 1 where a term is present.
-
-    >>> presences(csr_array([[0, 3, 1]])).toarray()
-    array([[0., 1., 1.]])
-    """
-    return with_cells(matrix, np.ones(len(matrix.data)))
-
-
-def with_cells(matrix: Any, cells: Any) -> Any:
-    """Return rows (CSR) with other cells in the same places."""
-    return type(matrix)((cells, matrix.indices, matrix.indptr), shape=matrix.shape)
-
-
-def row_sums(matrix: Any) -> Floats:
-    """Return what the cells of each row (CSR) add up to, (n,).
-
-    >>> row_sums(csr_array([[0, 3, 1], [0, 0, 0], [2, 0, 0], [0, 0, 0]]))
-    array([4., 0., 2., 0.])
-    """
-    begins, ends = matrix.indptr[:-1], matrix.indptr[1:]
-    sums, some = np.zeros(len(begins)), ends > begins
-    if some.any():
-        cells = matrix.data[: matrix.indptr[-1]]
-        # Each sum goes on to where the next begins: rows without cells have no part.
-        sums[some] = np.add.reduceat(cells, begins[some], dtype=np.float64)
-    return sums
-
-
-def with_column(matrix: Any, last: Any) -> Any:
-    """Return rows (CSR) with a column more, whose cells are (n,) numbers.
-
-    >>> with_column(csr_array([[0, 3], [0, 0]]), np.array([0, 2])).toarray()
-    array([[0, 3, 0],
-           [0, 0, 2]])
-    """
-    size, width = matrix.shape
-    some = np.flatnonzero(last)
-    ends = matrix.indptr[1:][some]
-    cells = np.insert(matrix.data, ends, last[some])
-    columns = np.insert(matrix.indices, ends, width)
-    begins = matrix.indptr.copy()
-    begins[1:] += np.cumsum(last != 0, dtype=begins.dtype)
-    return csr_array((cells, columns, begins), shape=(size, width + 1))
-
-
-def normalized_log_rows(matrix: Any) -> Any:
-    """Return rows of counts as ln(1 + count), each of length 1 (docs: text, tf-idf).
-
-    A term's inverse document frequency (`idf`) is no part of a row: it is multiplied in when a
-    model is made of the tally, so that documents can still be learned, forgotten and merged in any
-    order.
-
-    >>> normalized_log_rows(csr_array([[1, 1], [0, 3]])).toarray().round(2)
-    array([[0.71, 0.71],
-           [0.  , 1.  ]])
-    """
-    cells = np.log1p(matrix.data.astype(np.float64))
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    lengths = np.sqrt(np.bincount(rows, cells**2, minlength=matrix.shape[0]))
-    cells /= lengths[rows]
-    return with_cells(matrix, cells)
-
-
-def idf(document_counts: Floats, documents: float) -> Floats:
-    """Return ln((1 + documents) / (1 + documents with the term)) + 1, as scikit-learn does.
-
-    >>> idf(np.array([1.0, 3.0]), 3.0).round(2)
-    array([1.69, 1.  ])
-    """
-    return np.asarray(np.log((1.0 + documents) / (1.0 + document_counts)) + 1.0)
-
-
-TermTally = Groups[Any]
-
-
-def term_counts(groups: TermTally) -> Floats:
-    """Return what the terms of each class's documents add up to, (C, V).
-
-    >>> term_counts(Groups(["ham"], [1.0], Blocks((Counts([[0.5, 0.5]]), Counts([[1.0, 1.0]])))))
-    array([[0.5, 0.5]])
-    """
-    return tally_parts(groups)[0].counts
-
-
-def document_counts(groups: TermTally) -> Floats:
-    """Return how many documents have each term, (V,), where that is tallied apart."""
-    return np.asarray(tally_parts(groups)[-1].counts.sum(axis=0))
-
-
-def take_terms(groups: TermTally, columns: Index) -> TermTally:
-    """Return the tally of some of the terms, in this order."""
-    return _map_counts(groups, lambda part: part.levels_at(columns))
-
-
-def tally_parts(groups: TermTally) -> tuple[Counts, ...]:
-    """Return the counts of terms, and those of the documents with each term if they are tallied."""
-    return groups.parts.parts if isinstance(groups.parts, Blocks) else (groups.parts,)
-
-
-def _map_counts(groups: TermTally, change: Callable[[Counts], Counts]) -> TermTally:
-    parts = tuple(map(change, tally_parts(groups)))
-    whole = Blocks(parts) if isinstance(groups.parts, Blocks) else parts[0]
-    return Groups(groups.classes, groups.weights, whole)
 
 
 @dataclass(frozen=True)
@@ -199,7 +96,7 @@ class TermCounter(Counter):
         return self._matrix(TermCounts.concatenate(parts), len(self.vocabulary))
 
     def _matrix(self, counted: TermCounts, width: int) -> Any:
-        matrix = counted.matrix(width)
+        matrix = count_matrix(counted, width)
         return with_column(matrix, counted.unknown) if self.with_unknown else matrix
 
     def _check_known(
@@ -251,9 +148,7 @@ class TermCounter(Counter):
 
     def weight_rows(self, matrix: Any) -> Any:
         """Return rows of known terms as the tally adds them up."""
-        if self.event == "bernoulli":
-            return presences(matrix)
-        return matrix if self.weighting is None else normalized_log_rows(matrix)
+        return weight_rows(matrix, self.event, self.weighting)
 
     def hashes(self, rows: Rows) -> Hashes:
         """Return a hash of the terms and counts of each row, whatever columns they have, (n,)."""
@@ -312,7 +207,7 @@ class TermCounter(Counter):
             wide[:, columns] = part.counts
             return Counts(as_readonly(wide), part.log_orderings)
 
-        return counter, _map_counts(groups, place)
+        return counter, map_counts(groups, place)
 
 
 def _document(batch: Any, row: int) -> Any:

@@ -15,6 +15,7 @@ from sklearn.preprocessing import normalize
 from suffice._core import murmur_names
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
+from suffice.text.vectorize.matrices import count_matrix
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.terms import Names, TermCounts
 from suffice.text.vectorize.vocabulary import Vocabulary
@@ -145,7 +146,7 @@ class HashingVectorizer(ScikitHashingVectorizer, auto_wrap_output_keys=None):  #
         """Return counts by the columns that terms fall on, (documents, n_features) CSR."""
         columns, signs = self._places(terms)
         signed = counted._replace(counts=counted.counts * signs[counted.columns])
-        found = signed.matrix(self.n_features, columns, self.dtype)
+        found = count_matrix(signed, self.n_features, columns, self.dtype)
         # Terms of one column may cancel: the cell stays, as a zero, as in scikit-learn.
         found.has_canonical_format = False
         found.sum_duplicates()

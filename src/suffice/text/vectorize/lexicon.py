@@ -36,6 +36,35 @@ def letters_of(*, lowercase: bool, ascii_only: bool) -> Letters:
     return Letters(lowercase, letter_table(lowercase), cases)
 
 
+def letters_in(text: str, *, lowercase: bool) -> Letters:
+    """Return how the code points of one text are written in words, and of no other text.
+
+    The tables of `letters_of` take a look at all of Unicode, a fifth of a second.
+
+    Examples
+    --------
+    >>> lexicon = Lexicon.of(WordNgrams(), Names.of(["café", "οδός"]))
+    >>> letters = letters_in("CAFÉ ΟΔΌΣ", lowercase=True)
+    >>> lexicon.count(Documents.of(["CAFÉ ΟΔΌΣ"]), letters).counts
+    array([1, 1], dtype=int32)
+    """
+    if text.isascii():
+        return letters_of(lowercase=lowercase, ascii_only=True)
+    written, cases = np.zeros(CODE_POINTS, np.uint32), np.zeros(CODE_POINTS, np.uint8)
+    sigma = lowercase and chr(SIGMA) in text
+    for letter in set(text):
+        lowered = letter.lower() if lowercase else letter
+        point = ord(letter)
+        if WORD.match(lowered[0]):
+            mark = _mark(lowered) if point != SIGMA or not lowercase else BY_PLACE
+            written[point] = ord(lowered[0]) | mark
+        if sigma:
+            near = [f"a{chr(SIGMA)}{letter}{after}".lower()[1] for after in " a"]
+            cased, passed_over = (inner == chr(INNER_SIGMA) for inner in near)
+            cases[point] = CASED if cased else PASSED_OVER if passed_over else 0
+    return Letters(lowercase, written, cases)
+
+
 def letter_table(lowercase: bool) -> NDArray[np.uint32]:
     r"""Return what each code point is written as in a word, perhaps marked; 0 outside of words.
 
@@ -152,10 +181,10 @@ class Lexicon:
         """The names of all columns."""
         return Names(*self._table.names())
 
-    def count(self, documents: Documents) -> TermCounts:
-        """Count the columns there are."""
-        text, begins = documents.text, documents.begins
-        return TermCounts(*self._table.count(text, begins, self._letters(documents)))
+    def count(self, documents: Documents, letters: Letters | None = None) -> TermCounts:
+        """Count the columns there are; `letters` are those of the documents, if they are known."""
+        letters = self._letters(documents) if letters is None else letters
+        return TermCounts(*self._table.count(documents.text, documents.begins, letters))
 
     def learn(self, documents: Documents) -> TermCounts:
         """Count all there is, with new columns for what had none, in the order of first sight."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import pairwise
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from suffice._core import order_cells, order_names, sum_cells, take_names, utf8_strings
+from suffice._core import order_names, sum_cells, take_names, utf8_strings
 
 
 @dataclass(frozen=True)
@@ -87,24 +84,15 @@ class Names:
 Terms = Names | list[Any]
 
 
-@lru_cache(maxsize=8)
-def _no_counts(documents: int, width: int) -> Any:
-    """Return a CSR array without cells, to be copied and filled.
-
-    To check the cells of a short document, which come from the core, would take scipy longer than
-    to count them.
-    """
-    return csr_array((documents, width), dtype=np.int64)
-
-
 class TermCounts(NamedTuple):
     """Counts of documents, by column.
 
     Examples
     --------
     >>> counted = TermCounts(np.array([1, 0]), np.array([2, 1]), np.array([0, 2]), np.array([0]))
-    >>> counted.matrix(3).toarray()
-    array([[1, 2, 0]])
+    >>> counted.sums(3)
+    array([[1, 2, 0],
+           [1, 1, 0]])
     """
 
     columns: NDArray[np.int32]
@@ -115,23 +103,6 @@ class TermCounts(NamedTuple):
     """(documents + 1,)"""
     unknown: NDArray[np.int64]
     """(documents,): how many terms have no column"""
-
-    def matrix(self, width: int, moved: Any = None, dtype: Any = np.int64) -> Any:
-        """Return the CSR array (documents, width), column c of these counts being `moved[c]`.
-
-        Columns that are moved to -1 are left out.
-        """
-        moved = np.asarray(() if moved is None else moved, np.int32)
-        exact = np.dtype(dtype) in (np.dtype(np.int64), np.dtype(np.float64), np.dtype(np.int32))
-        like = np.empty(0, dtype if exact else np.int64)
-        counts, columns, begins = order_cells(*self[:3], moved, width, like)
-        narrow = np.int32 if len(columns) <= np.iinfo(np.int32).max else np.int64
-        # The core's 64-bit integers are C's long long, which numpy prints as no default integer.
-        cells = counts.view(dtype) if exact else counts.astype(dtype)
-        found = copy(_no_counts(len(self.unknown), width))
-        found.data, found.indices, found.indptr = cells, columns, begins.astype(narrow)
-        found.has_sorted_indices = found.has_canonical_format = True
-        return found
 
     def sums(self, width: int) -> NDArray[np.int64]:
         """Return how often each term occurs, and in how many documents, (2, width)."""

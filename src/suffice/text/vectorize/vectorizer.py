@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer as ScikitCountVectorizer
@@ -24,6 +25,7 @@ from suffice.estimators.merging import (
 from suffice.persist.saving import Savable
 from suffice.text.vectorize.analyzer import ANALYZER_SETTINGS, LETTER_RUNS
 from suffice.text.vectorize.hashing import as_configured
+from suffice.text.vectorize.matrices import count_matrix
 from suffice.text.vectorize.sklearn_analyzer import analyzer_of
 from suffice.text.vectorize.terms import TermCounts
 from suffice.text.vectorize.vocabulary import (
@@ -31,7 +33,6 @@ from suffice.text.vectorize.vocabulary import (
     Vocabulary,
     check_analyzer,
     check_term_counts,
-    terms_within_limits,
 )
 from suffice.threads import with_one_blas_thread
 
@@ -271,7 +272,7 @@ class CountVectorizer(Savable, ScikitCountVectorizer):
         return learned, TermCounts.concatenate(kept)
 
     def _matrix(self, counted: TermCounts, width: int, moved: Any = None) -> Any:
-        found = counted.matrix(width, moved, self.dtype)
+        found = count_matrix(counted, width, moved, self.dtype)
         if self.binary:
             found.data.fill(1)
         return as_configured(found)
@@ -308,6 +309,47 @@ class CountVectorizer(Savable, ScikitCountVectorizer):
 def _by_column(columns: dict[Any, int]) -> Vocabulary:
     """Return the vocabulary of terms and their columns."""
     return Vocabulary.of(sorted(columns, key=columns.__getitem__))
+
+
+def terms_within_limits(
+    settings: Any,
+    documents: int,
+    document_counts: NDArray[np.int64],
+    term_counts: NDArray[np.int64],
+) -> NDArray[np.intp]:
+    """Return the numbers of the terms that `min_df`, `max_df` and `max_features` leave, in order.
+
+    Parameters
+    ----------
+    settings : a CountVectorizer
+    documents : how many there are
+    document_counts, term_counts : (terms,), by name
+        In how many documents each term occurs, and how often.
+
+    Examples
+    --------
+    >>> from sklearn.feature_extraction.text import CountVectorizer
+    >>> terms_within_limits(CountVectorizer(min_df=2), 3, np.array([1, 2, 3]), np.array([5, 2, 3]))
+    array([1, 2])
+    """
+    highest: Any = settings.max_df
+    lowest: Any = settings.min_df
+    highest = highest if isinstance(highest, Integral) else highest * documents
+    lowest = lowest if isinstance(lowest, Integral) else lowest * documents
+    if highest < lowest:
+        raise InputError(
+            f"max_df corresponds to < documents than min_df ({highest} and {lowest} of "
+            f"{documents}). Raise max_df or lower min_df."
+        )
+    kept = np.flatnonzero((document_counts <= highest) & (document_counts >= lowest))
+    if settings.max_features is not None and len(kept) > settings.max_features:
+        totals = (document_counts if settings.binary else term_counts)[kept]
+        # The same sort of numbers of the same type as scikit-learn's, so that ties fall alike.
+        kind = csr_array((1, 1), dtype=settings.dtype).sum(axis=0).dtype
+        kept = kept[np.sort((-totals.astype(kind)).argsort()[: settings.max_features])]
+    if not len(kept):
+        raise InputError("After pruning, no terms remain. Try a lower min_df or a higher max_df.")
+    return kept
 
 
 def vectorizer_with_ngrams(words: CountVectorizer | None, ngrams: Any) -> CountVectorizer:
