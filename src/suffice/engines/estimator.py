@@ -27,9 +27,9 @@ class LearnsFromSources(ABC):
     """Learning where the rows are: `fit_from`, and the three steps that it consists of.
 
     A source is anything with `__arrow_c_stream__`, a data frame, a pyarrow table, reader or
-    dataset, a path, pattern or folder (Parquet, CSV, JSON Lines, Arrow), a DuckDB relation, a
-    connection (DuckDB, SQLAlchemy, DB-API, Spark) with `table` or `query`, or a Spark data frame
-    (docs: sources).
+    dataset, a path, pattern or folder (Parquet, CSV, JSON Lines, Arrow), "-" for standard input,
+    a stream of bytes, a DuckDB relation, a connection (DuckDB, SQLAlchemy, DB-API, Spark) with
+    `table` or `query`, a cursor that has executed, or a Spark data frame (docs: sources).
     """
 
     def fit_from(

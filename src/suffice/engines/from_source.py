@@ -133,14 +133,14 @@ def take_sample(plan: CountingPlan, source: Source, rows: int) -> Sample:
 def read_target(plan: CountingPlan, source: Source) -> CountingPlan:
     """Return the plan with the format of a target whose cells are strings, as those of CSV are.
 
-    It is that of the first unit.
+    It is that of the first rows.
     """
     if not source.strings or plan.target_format is not None:
         return plan
-    unit = next(source.units((plan.target,)), None)
-    if unit is None:
+    first = source.first_rows((plan.target,))
+    if first is None:
         return plan
-    return replace(plan, target_format=_target_format(plan.target, unit.table))
+    return replace(plan, target_format=_target_format(plan.target, first))
 
 
 def _target_format(target: str, table: Any) -> StringFormat | None:
