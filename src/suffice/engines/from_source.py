@@ -14,7 +14,7 @@ from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
-from suffice.engines.sample import Sample
+from suffice.engines.sample import Caps, Sample
 from suffice.engines.spark import count_frame
 from suffice.errors import InputError, SourceError, SufficeError, SufficeWarning, warn_caller
 from suffice.sources import Reservoir, Source, Unit, open_source
@@ -107,10 +107,10 @@ def make_plan(
     return replace(reading, **{one.name: getattr(parts, one.name) for one in fields(parts)})
 
 
-def draw_sample(reading: CountingPlan, source: Source) -> Sample:
-    """Return a sample of a source."""
+def draw_sample(reading: CountingPlan, source: Source, caps: Caps = None) -> Sample:
+    """Return a sample of a source; `caps` says which levels are kept."""
     drawn = source.sample(reading.columns, SAMPLE_ROWS)
-    return read_sample(reading, drawn, source)
+    return read_sample(reading, drawn, source)._replace(caps=caps)
 
 
 def read_sample(reading: CountingPlan, drawn: Drawn, source: Source) -> Sample:
