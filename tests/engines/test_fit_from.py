@@ -1,5 +1,6 @@
 """Learning from a source is learning from its rows, whatever holds them."""
 
+import io
 import itertools
 import json
 import sqlite3
@@ -131,8 +132,26 @@ SOURCES = {
     "parquet": lambda table, folder: {"source": write_parquet(table, folder)},
     "json lines": lambda table, folder: {"source": write_json(table, folder)},
     "duckdb": lambda table, folder: {"source": duckdb.from_arrow(table)},
+    "json lines as bytes": lambda table, folder: {"source": json_bytes(table, folder)},
+    "arrow as bytes": lambda table, folder: {"source": arrow_bytes(table)},
     "sqlite": lambda table, folder: {"source": stored_in_sqlite(table), "table": "given"},
+    "sqlite cursor": lambda table, folder: {"source": executed(table)},
 }
+
+
+def executed(table):
+    return stored_in_sqlite(table).execute("SELECT * FROM given")
+
+
+def json_bytes(table, folder):
+    return io.BytesIO(write_json(table, folder).read_bytes())
+
+
+def arrow_bytes(table):
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=77)
+    return pa.BufferReader(sink.getvalue())
 
 
 def write_parquet(table, folder):
@@ -148,7 +167,8 @@ def write_json(table, folder):
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_few_rows_give_the_model_that_fit_gives(kind, tmp_path):
-    table = TABLE.drop_columns(["paid"]) if kind == "sqlite" else TABLE  # it has no truth values
+    # SQLite has no truth values.
+    table = TABLE.drop_columns(["paid"]) if kind.startswith("sqlite") else TABLE
     families = {name: kind for name, kind in FAMILIES.items() if name != "paid" or table is TABLE}
     model = GenerativeClassifier(families, combine="naive")
     model.fit_from(**SOURCES[kind](table, tmp_path), target="label")
@@ -187,7 +207,7 @@ def test_declared_categories_of_pandas_stay_categories():
 
 @pytest.mark.parametrize("kind", SOURCES)
 def test_many_rows_are_counted_in_units_to_the_tally_of_all(kind, few, tmp_path):
-    table = TABLE.drop_columns(["paid"]) if kind == "sqlite" else TABLE
+    table = TABLE.drop_columns(["paid"]) if kind.startswith("sqlite") else TABLE
     families = {name: kind for name, kind in FAMILIES.items() if name != "paid" or table is TABLE}
     model = GenerativeClassifier(families).fit_from(
         **SOURCES[kind](table, tmp_path), target="label"

@@ -289,6 +289,58 @@ def test_values_of_several_types_in_a_column_are_named():
         read(rows, ("x",))
 
 
+# Cursors.
+
+
+def by_name(cursor, row):
+    return {column[0]: cell for column, cell in zip(cursor.description, row, strict=True)}
+
+
+@pytest.mark.parametrize("factory", [None, sqlite3.Row, by_name])
+def test_a_cursor_gives_the_rows_it_has_still_to_give_once(factory, sqlite, table):
+    sqlite.row_factory = factory
+    cursor = sqlite.execute("SELECT rooms, city, size FROM houses")
+    with open_source(cursor) as rows:
+        assert rows.one_shot
+        assert rows.column_names == ("rooms", "city", "size")
+        units = list(rows.units(NAMES))
+        assert [unit.first_row for unit in units] == list(range(0, ROWS, 128))
+        assert as_sorted(pa.concat_tables([unit.table for unit in units])) == as_sorted(table)
+        with pytest.raises(InputError, match="The sqlite3 cursor was read already"):
+            rows.units(NAMES)
+    with open_source(sqlite, table="houses") as rows:
+        assert as_sorted(read(rows)) == as_sorted(table)
+
+
+def test_results_of_sqlalchemy_and_duckdb_are_cursors(table):
+    engine = sqlalchemy.create_engine("sqlite://")
+    with engine.connect() as connection:
+        result = connection.execute(sqlalchemy.text("SELECT 1 AS x UNION ALL SELECT 2"))
+        with open_source(result) as rows:
+            assert read(rows, ("x",)).to_pylist() == [{"x": 1}, {"x": 2}]
+    engine.dispose()
+    connection = duckdb.connect()
+    connection.register("given", table)
+    with open_source(connection.execute("SELECT * FROM given")) as rows:
+        assert as_sorted(read(rows)) == as_sorted(table)
+
+
+def test_a_cursor_that_has_executed_nothing_is_refused(sqlite):
+    with pytest.raises(InputError, match=r"sqlite3 cursor has no rows to give. Execute a SELECT"):
+        open_source(sqlite.cursor())
+    with pytest.raises(InputError, match="More than one column is named 'x'"):
+        open_source(sqlite.execute("SELECT 1 AS x, 2 AS x"))
+    with pytest.raises(InputError, match="has no tables to choose from"):
+        open_source(sqlite.execute("SELECT 1 AS x"), table="houses")
+
+
+def test_a_cursor_whose_connection_is_lost_is_named(sqlite):
+    with open_source(sqlite.execute("SELECT * FROM houses")) as rows:
+        sqlite.close()
+        with pytest.raises(SourceError, match="The sqlite3 cursor cannot be read: Cannot operate"):
+            read(rows)
+
+
 # What passes by once.
 
 

@@ -24,6 +24,8 @@ PLAIN_KINDS: tuple[Kind, ...] = ("number", "integer", "boolean")
 NUMBER_TYPES = frozenset({float, int, bool, np.float64, np.int64, type(None)})
 LEVEL_TYPES = frozenset({str, type(None)})
 ABSENT = object()
+# The level that all levels are which a capped column does not keep.
+OTHER = "(other)"
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,14 @@ class Field:
     """A column's name and kind, and a category's levels in the order of their codes.
 
     Numbers, dates and times that arrived as strings have the format that later ones are read by.
+    A category with a cap keeps some levels, and all others are the level "(other)".
     """
 
     name: str
     kind: Kind
     levels: tuple[Any, ...] = ()
     strings: StringFormat | None = None
+    kept: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,8 @@ class Schema:
         for field, codes in readers:
             cell = row.get(field.name, ABSENT)
             if codes is not None:
-                cell = codes.get(cell, ABSENT) if type(cell) in LEVEL_TYPES else ABSENT
+                known = cell if field.kept is None or cell in codes else OTHER
+                cell = codes.get(known, ABSENT) if type(cell) in LEVEL_TYPES else ABSENT
             if type(cell) not in NUMBER_TYPES:
                 return None
             cells.append(cell)
@@ -184,6 +189,28 @@ class Schema:
         )
         wider = replace(self, fields=fields)
         return wider, wider.take(table, unused)
+
+    def cap(self, kept: Mapping[str, tuple[str, ...]]) -> Self:
+        """Return the schema where some categories keep these levels, and all others are "(other)".
+
+        Examples
+        --------
+        >>> schema = Schema((Field("city", "category", ("Rome", "Oslo")),)).cap({"city": ("Rome",)})
+        >>> schema.fields[0].levels
+        ('Rome', '(other)')
+        >>> schema.take([{"city": "Oslo"}, {"city": "Lima"}, {"city": None}])["city"].values
+        array([ 1,  1, -1], dtype=int32)
+        """
+        fields = (
+            replace(
+                _add_levels(replace(one, levels=()), _kept_levels(one.levels, kept[one.name])),
+                kept=kept[one.name],
+            )
+            if one.name in kept
+            else one
+            for one in self.fields
+        )
+        return replace(self, fields=tuple(fields))
 
     def merge(self, other: Self) -> Self:
         """Return the schema with the levels of another one added last."""
@@ -281,6 +308,11 @@ class Schema:
                     f"Column {field.name!r} is {field.kind!r} in one and {theirs!r} in the other. "
                     "Learn both from columns of one type."
                 )
+            if field.kept != other[field.name].kept:
+                raise ShapeError(
+                    f"Column {field.name!r} keeps other levels in one than in the other. Learn "
+                    "both with one cap."
+                )
 
 
 def with_own_levels(table: Table) -> Table:
@@ -302,6 +334,27 @@ def _of_own_levels(column: Column) -> Column:
     codes = np.where(column.values == MISSING_CODE, MISSING_CODE, len(present)).astype(np.int32)
     codes[known] = places
     return replace(column, values=codes, levels=tuple(column.levels[code] for code in present))
+
+
+def _kept_levels(levels: tuple[Any, ...], kept: Collection[str]) -> tuple[Any, ...]:
+    """Return levels where all that are not kept are one, the last."""
+    some = tuple(level for level in levels if level in kept)
+    return some if len(some) == len(levels) else (*some, OTHER)
+
+
+def _cap_column(field: Field, column: Column) -> Column:
+    """Return a category where all levels that a capped field does not keep are one."""
+    if field.kept is None:
+        return column
+    kept = {*field.kept, OTHER}
+    other = [level not in kept for level in column.levels]
+    if not any(other) and not (column.values == len(column.levels)).any():
+        return column
+    names = tuple(OTHER if odd else level for level, odd in zip(column.levels, other, strict=True))
+    levels = tuple(dict.fromkeys((*names, OTHER)))
+    # Levels that were not known, then missing values, as in `Column.recode`.
+    codes = [*level_codes(names, levels), levels.index(OTHER), MISSING_CODE]
+    return Column(column.name, "category", np.array(codes, np.int32)[column.values], levels)
 
 
 def _add_levels(field: Field, levels: tuple[Any, ...]) -> Field:
@@ -360,7 +413,11 @@ def _shown(column: Column) -> list[Any]:
 
 
 def _as_category(field: Field, column: Column) -> Column:
-    """Return a column of numbers as one of levels, named as the levels of the field are."""
+    """Return a column as one of levels: numbers named as the levels of the field are."""
+    return _cap_column(field, _uncapped(field, column))
+
+
+def _uncapped(field: Field, column: Column) -> Column:
     if column.kind == "category":
         return column
     if column.kind == "text":

@@ -18,7 +18,7 @@ from suffice.threads import with_one_blas_thread
 # What reads sources is loaded when a source is first given: most estimators meet none.
 if TYPE_CHECKING:
     from suffice.engines.plan_tally import PlanTally
-    from suffice.engines.sample import PlanParts, Sample
+    from suffice.engines.sample import Caps, PlanParts, Sample
     from suffice.sources.source import SqlTable
 
 
@@ -27,9 +27,9 @@ class LearnsFromSources(ABC):
     """Learning where the rows are: `fit_from`, and the three steps that it consists of.
 
     A source is anything with `__arrow_c_stream__`, a data frame, a pyarrow table, reader or
-    dataset, a path, pattern or folder (Parquet, CSV, JSON Lines, Arrow), a DuckDB relation, a
-    connection (DuckDB, SQLAlchemy, DB-API, Spark) with `table` or `query`, or a Spark data frame
-    (docs: sources).
+    dataset, a path, pattern or folder (Parquet, CSV, JSON Lines, Arrow), "-" for standard input,
+    a stream of bytes, a DuckDB relation, a connection (DuckDB, SQLAlchemy, DB-API, Spark) with
+    `table` or `query`, a cursor that has executed, or a Spark data frame (docs: sources).
     """
 
     def fit_from(
@@ -42,6 +42,7 @@ class LearnsFromSources(ABC):
         features: Sequence[str] | str | None = None,
         ignore: Collection[str] = (),
         weight: str | None = None,
+        max_levels: Caps = None,
         progress: Shown = False,
         checkpoint: str | os.PathLike[str] | None = None,
         every: int | None = None,
@@ -61,6 +62,9 @@ class LearnsFromSources(ABC):
         features : names of the columns to learn from; all others if not given
         ignore : names of columns to leave out
         weight : name of a column with the weight of each row
+        max_levels : how many levels each column of strings keeps, or for columns by name how many
+            or which; all others are counted as the level "(other)"
+            The most frequent of the sample are kept. Without a cap all levels are.
         progress : whether to write to stderr how far it is; or a function to be given such lines
         checkpoint : path of a file to keep what was counted of files so far
             The same call goes on from there after a crash, to exactly the tally of a call that
@@ -75,6 +79,7 @@ class LearnsFromSources(ABC):
         from suffice.sources import Reservoir
 
         self._validate_params()  # type: ignore[attr-defined]
+        self._check_caps(max_levels)
         # What decides what is counted is drawn before all rows are; what is fitted to rows beside
         # the tally can be drawn while they pass by.
         before = self._plans_from_sample() or (self._needs_sample() and checkpoint is not None)
@@ -84,7 +89,7 @@ class LearnsFromSources(ABC):
         ):
             names = from_source.choose_features(self, rows, target, weight, features, ignore)
             reading = from_source.read_roles(self, rows, target, weight, names)
-            sample = from_source.draw_sample(reading, rows) if before else None
+            sample = from_source.draw_sample(reading, rows, max_levels) if before else None
             if sample is not None and sample.complete:
                 from_source.warn_left_out(target, sample, rows)
                 fitted = self._fit_sample(names, sample)
@@ -264,22 +269,24 @@ class LearnsFromSources(ABC):
         features: Sequence[str] | str | None = None,
         ignore: Collection[str] = (),
         weight: str | None = None,
+        max_levels: Caps = None,
     ) -> CountingPlan:
         """Return what to count of rows like those of a source: chosen from a sample of them.
 
         Parameters
         ----------
-        source, target, table, query, features, ignore, weight : as in `fit_from`
+        source, target, table, query, features, ignore, weight, max_levels : as in `fit_from`
         """
         from suffice.engines import from_source
 
         self._validate_params()  # type: ignore[attr-defined]
+        self._check_caps(max_levels)
         quiet = Progress(False)
         with from_source.rows_of(source, table, query, again=False, progress=quiet) as rows:
             names = from_source.choose_features(self, rows, target, weight, features, ignore)
             reading = from_source.read_roles(self, rows, target, weight, names)
             before = self._plans_from_sample()
-            sample = from_source.draw_sample(reading, rows) if before else None
+            sample = from_source.draw_sample(reading, rows, max_levels) if before else None
             return from_source.make_plan(self, reading, sample)
 
     def count(
@@ -375,6 +382,14 @@ class LearnsFromSources(ABC):
             raise InputError(
                 f"The plan is one of {plan.model}, and this is a {type(self).__name__}. Use the "
                 "class that made the plan."
+            )
+
+    def _check_caps(self, max_levels: Caps) -> None:
+        """Refuse a cap on levels where there are none."""
+        if max_levels is not None and not self._plans_from_sample():
+            raise InputError(
+                f"A {type(self).__name__} has no levels that are strings, so max_levels= has "
+                "nothing to cap. Leave it out; words are capped by a vectorizer's vocabulary."
             )
 
     # What an estimator says.

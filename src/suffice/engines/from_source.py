@@ -14,7 +14,7 @@ from suffice.engines.checkpoint import Checkpoint
 from suffice.engines.plan import CountingPlan
 from suffice.engines.plan_tally import PlanTally
 from suffice.engines.progress import Progress
-from suffice.engines.sample import Sample
+from suffice.engines.sample import Caps, Sample
 from suffice.engines.spark import count_frame
 from suffice.errors import InputError, SourceError, SufficeError, SufficeWarning, warn_caller
 from suffice.sources import Reservoir, Source, Unit, open_source
@@ -109,10 +109,10 @@ def make_plan(
     return replace(reading, **{one.name: getattr(parts, one.name) for one in fields(parts)})
 
 
-def draw_sample(reading: CountingPlan, source: Source) -> Sample:
-    """Return a sample of a source."""
+def draw_sample(reading: CountingPlan, source: Source, caps: Caps = None) -> Sample:
+    """Return a sample of a source; `caps` says which levels are kept."""
     drawn = source.sample(reading.columns, SAMPLE_ROWS)
-    return read_sample(reading, drawn, source)
+    return read_sample(reading, drawn, source)._replace(caps=caps)
 
 
 def read_sample(reading: CountingPlan, drawn: Drawn, source: Source) -> Sample:
@@ -135,14 +135,14 @@ def take_sample(plan: CountingPlan, source: Source, rows: int) -> Sample:
 def read_target(plan: CountingPlan, source: Source) -> CountingPlan:
     """Return the plan with the format of a target whose cells are strings, as those of CSV are.
 
-    It is that of the first unit.
+    It is that of the first rows.
     """
     if not source.strings or plan.target_format is not None:
         return plan
-    unit = next(source.units((plan.target,)), None)
-    if unit is None:
+    first = source.first_rows((plan.target,))
+    if first is None:
         return plan
-    return replace(plan, target_format=_target_format(plan.target, unit.table))
+    return replace(plan, target_format=_target_format(plan.target, first))
 
 
 def _target_format(target: str, table: Any) -> StringFormat | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -26,8 +26,9 @@ class CountingPlan:
     """What is counted of which columns: rules, and no level, word or class that was seen.
 
     Two tallies of one plan add up, whatever engine, site or day they are from. New levels, words
-    and classes may arrive at any time: they are keys of the tally, aligned by name. It prints,
-    compares, has a hash, and is saved as JSON.
+    and classes may arrive at any time: they are keys of the tally, aligned by name. Only a cap
+    names levels: those are kept, and all others are counted as "(other)". A plan prints, compares,
+    has a hash, and is saved as JSON.
 
     Parameters
     ----------
@@ -79,10 +80,20 @@ class CountingPlan:
         weight = "" if self.weight is None else f", weighted by {self.weight!r}"
         lines = [f"{self.model} of {of} for {self.target!r}{weight}"]
         if self.blocks:
-            lines += [f"{', '.join(one['columns'])}: {one['family']}" for one in self.blocks]
+            lines += [
+                f"{', '.join(one['columns'])}: {one['family']}{self._caps(one['columns'])}"
+                for one in self.blocks
+            ]
         else:
             lines += [f"{name}: {self.schema[name].kind}" for name in names]
         return "\n".join(lines)
+
+    def _caps(self, columns: Sequence[str]) -> str:
+        """Return how many levels are kept of columns with a cap, in words."""
+        kept = {one.name: one.kept for one in self.schema.fields if one.kept is not None}
+        found = [len(kept[name]) for name in columns if name in kept]
+        words = [f"{one} level{'s' if one != 1 else ''}" for one in found]
+        return f", {' and '.join(words)} kept" if found else ""
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -121,8 +132,8 @@ class CountingPlan:
             if found.pop("format") != FORMAT:
                 raise KeyError("format")
             known = [
-                Field(name, kind, tuple(levels), _format_of(strings))
-                for name, kind, levels, strings in found["schema"]
+                Field(name, kind, tuple(levels), _format_of(strings), *map(tuple, kept))
+                for name, kind, levels, strings, *kept in found["schema"]
             ]
             target_format = _format_of(found["target_format"])
             return cls(
@@ -149,6 +160,7 @@ class CountingPlan:
                 one.kind,
                 list(one.levels),
                 None if one.strings is None else asdict(one.strings),
+                *(() if one.kept is None else (list(one.kept),)),
             ]
             for one in self.schema.fields
         ]
@@ -236,10 +248,7 @@ def without_levels(schema: Schema) -> Schema:
     calendars = {
         f"{one.name}:{part}" for one in schema.fields if one.kind == "date" for part in CALENDAR
     }
-    kept = tuple(
-        one if one.name in calendars else Field(one.name, one.kind, (), one.strings)
-        for one in schema.fields
-    )
+    kept = tuple(one if one.name in calendars else replace(one, levels=()) for one in schema.fields)
     return Schema(kept, schema.by_place)
 
 

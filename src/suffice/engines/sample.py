@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from suffice.data.schema import Schema
+
+# How many levels all columns of strings keep at most; or, by column, how many or which.
+Caps = int | Mapping[str, int | Sequence[str]] | None
 
 
 class Sample(NamedTuple):
@@ -23,6 +27,8 @@ class Sample(NamedTuple):
     """whether these are all rows"""
     left_out: int = 0
     """how many rows had no target"""
+    caps: Caps = None
+    """how many levels, or which, columns of strings keep"""
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from suffice.data.frames import library_of
+from suffice.data.frames import check_unique_names, library_of
 from suffice.errors import InputError, SourceError, without_credentials
 from suffice.sources.files import quote
 from suffice.sources.source import (
@@ -142,7 +142,7 @@ class ConnectionSource(Source):
             self.close()
             if isinstance(error, InputError) or not isinstance(error, Exception):
                 raise
-            raise self._lost(error) from error
+            raise lost(self.name, error) from error
 
     def _open_sqlalchemy(self, source: Any) -> None:
         """Take the driver's own connection of an engine or connection of SQLAlchemy."""
@@ -160,10 +160,6 @@ class ConnectionSource(Source):
             return tuple(str(column[0]) for column in cursor.description)
         finally:
             cursor.close()
-
-    def _lost(self, error: Exception) -> SourceError:
-        said = without_credentials(error).splitlines()[0] if str(error) else type(error).__name__
-        return SourceError(f"{self.name} cannot be read: {said:.300}.")
 
     def close(self) -> None:
         """Close what was opened here; the caller's connection stays open."""
@@ -186,7 +182,7 @@ class ConnectionSource(Source):
             cursor.execute(query)
             return list(cursor.fetchall())
         except Exception as error:
-            raise self._lost(error) from error
+            raise lost(self.name, error) from error
         finally:
             cursor.close()
 
@@ -214,7 +210,7 @@ class ConnectionSource(Source):
             except SourceError:
                 raise
             except Exception as error:
-                raise self._lost(error) from error
+                raise lost(self.name, error) from error
 
     def sample(self, columns: Sequence[str], size: int) -> Drawn:
         """Return random rows, drawn by the database."""
@@ -243,6 +239,58 @@ class ConnectionSource(Source):
         return SqlTable(self.dialect, self._from, self._run, local=False)
 
 
+class CursorSource(Source):
+    """What a DB-API cursor, or a result of SQLAlchemy, has still to give: it can be read once."""
+
+    one_shot = True
+    any_thread = False
+
+    def __init__(self, cursor: Any) -> None:
+        super().__init__(f"The {library_of(cursor).strip('_')} cursor")
+        if hasattr(cursor, "keys"):  # of SQLAlchemy, which has names where DB-API has descriptions
+            self._columns = tuple(map(str, cursor.keys()))
+        elif cursor.description is None:
+            raise InputError(f"{self.name} has no rows to give. Execute a SELECT first.")
+        else:
+            self._columns = tuple(str(column[0]) for column in cursor.description)
+        check_unique_names(self._columns)
+        self._cursor, self._read = cursor, False
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self._columns
+
+    def units(
+        self, columns: Sequence[str], *, levels: Collection[str] = (), skip: int = 0
+    ) -> Iterator[Unit]:
+        """Yield the rows, once."""
+        if self._read:
+            raise InputError(f"{self.name} was read already, and can be read once only.")
+        self._read = True
+        return (
+            unit._replace(table=unit.table.select(list(columns)))
+            for unit in list_units(self, self._columns, self._fetch())
+        )
+
+    def _fetch(self) -> Iterator[list[Any]]:
+        """Yield rows of cells, many at a time."""
+        while True:
+            try:
+                rows = list(self._cursor.fetchmany(UNIT_ROWS))
+            except Exception as error:
+                raise lost(self.name, error) from error
+            if not rows:
+                return
+            yield rows
+
+
+def lost(name: str, error: Exception) -> SourceError:
+    """Return the error of a database that stops to answer, without credentials."""
+    said = without_credentials(error).splitlines()[0] if str(error) else type(error).__name__
+    return SourceError(f"{name} cannot be read: {said:.300}.")
+
+
 def driver_of(connection: Any) -> str:
     """Return the library of a connection, or of the class that its own is made from.
 
@@ -263,6 +311,8 @@ def list_units(
 
     first = 0
     for rows in lists:
+        if rows and isinstance(rows[0], Mapping):  # drivers may be told to give rows by name
+            rows = [tuple(row[name] for name in columns) for row in rows]
         cells = zip(*rows, strict=True) if rows else [()] * len(columns)
         arrays = [
             _array(name, list(column), first, source.name)

@@ -242,7 +242,7 @@ class ParquetSource(FileSource):
 
     def sql_table(self) -> SqlTable:
         """Return how DuckDB is asked for sums over the files."""
-        files = ", ".join(map(_literal, self.files))
+        files = ", ".join(map(literal, self.files))
 
         def run(query: str) -> list[Any]:
             with open_duckdb() as connection:
@@ -288,7 +288,7 @@ def _runs_by_duckdb(fragment: Any, runs: list[Run], schema: Any) -> Any:
     places = " OR ".join(
         f"file_row_number BETWEEN {begin} AND {begin + rows - 1}" for begin, rows in begins
     )
-    file = f"read_parquet({_literal(fragment.path)}, file_row_number = true)"
+    file = f"read_parquet({literal(fragment.path)}, file_row_number = true)"
     with open_duckdb() as connection:
         found = connection.sql(f"SELECT {names} FROM {file} WHERE {places}").to_arrow_table()
     keys = ds.get_partition_keys(fragment.partition_expression)
@@ -386,7 +386,7 @@ class DuckFileSource(FileSource):
         try:
             return tuple(row[0] for row in self._connection.execute(query).fetchall())
         except duckdb.Error as error:
-            raise _unreadable(self.name, error) from error
+            raise unreadable(self.name, error) from error
 
     def close(self) -> None:
         """Close the connection."""
@@ -410,7 +410,7 @@ class DuckFileSource(FileSource):
             reader = cursor.sql(f"SELECT {names} FROM {self._relation}").to_arrow_reader(UNIT_ROWS)
             yield from in_units(iter(reader), reader.schema, self.name, skip)
         except (duckdb.Error, pa.ArrowException, OSError) as error:
-            raise _unreadable(self.name, error) from error
+            raise unreadable(self.name, error) from error
 
 
 def quote(name: str) -> str:
@@ -422,17 +422,16 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Return a text as SQL takes it."""
     return "'" + text.replace("'", "''") + "'"
 
 
-def _unreadable(name: str, error: Exception) -> SourceError:
-    """Return the error of files that DuckDB cannot read, with what it says of the row."""
+def unreadable(name: str, error: object) -> SourceError:
+    """Return the error of rows that DuckDB cannot read, with what it says of them."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = "; ".join(line.rstrip(".") for line in lines[:3])
-    return SourceError(
-        f"{name} cannot be read: {said:.500}. Correct the file, or leave the row out."
-    )
+    return SourceError(f"{name} cannot be read: {said:.500}. Correct the row, or leave it out.")
 
 
 class CsvSource(DuckFileSource):
@@ -453,48 +452,61 @@ class CsvSource(DuckFileSource):
         super().__init__(named, files, strings=True)
 
     def _query(self) -> str:
-        files = ", ".join(map(_literal, self.files))
-        columns = ", ".join(f"{_literal(name)}: 'VARCHAR'" for name in self.header)
-        return (
-            f"SELECT * FROM read_csv([{files}], columns = {{{columns}}}, auto_detect = false, "
-            f"header = true, delim = {_literal(self.delimiter)}, quote = '\"', escape = '\"', "
-            "strict_mode = true, null_padding = false, nullstr = '', hive_partitioning = false)"
-        )
+        return read_csv_query(self.files, self.header, self.delimiter)
+
+
+def read_csv_query(
+    files: Sequence[str], names: Sequence[str], delimiter: str, *, header: bool = True
+) -> str:
+    """Return the query of all rows of CSV files, their cells as strings."""
+    columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in names)
+    return (
+        f"SELECT * FROM read_csv([{', '.join(map(literal, files))}], columns = {{{columns}}}, "
+        f"auto_detect = false, header = {header}, delim = {literal(delimiter)}, quote = '\"', "
+        "escape = '\"', strict_mode = true, null_padding = false, nullstr = '', "
+        "hive_partitioning = false)"
+    )
 
 
 def read_header(file: str) -> tuple[str, list[str]]:
-    """Return what separates the columns of a CSV file, and their names.
-
-    The separator is what its first line has most of, quoted parts aside.
-    """
-    first = _first_line(file)
-    delimiter = "\t"
-    if ending(file) not in (".tsv", ".tab"):
-        outside = "".join(first.split('"')[::2])
-        delimiter = max(DELIMITERS, key=outside.count)
-    names = next(csv.reader([first], delimiter=delimiter), [])
-    if not names:
-        raise SourceError(f"{file!r} is empty. Give a file whose first line names the columns.")
-    return delimiter, names
-
-
-def _first_line(file: str) -> str:
+    """Return what separates the columns of a CSV file, and their names."""
     import pyarrow as pa
 
     kind = {".gz": "gzip", ".zst": "zstd"}.get(os.path.splitext(file.lower())[1])
     try:
         with pa.input_stream(file, compression=kind) as stream:
-            text = stream.read(MAX_HEADER).decode("utf-8-sig", "replace")
+            text = stream.read(MAX_HEADER)
     except (pa.ArrowInvalid, OSError) as error:
         raise _damaged(file, error) from error
-    return str(text).lstrip("\n").splitlines()[0] if text.strip() else ""
+    delimiters = ("\t",) if ending(file) in (".tsv", ".tab") else DELIMITERS
+    return header_of(text, repr(file), delimiters)
+
+
+def header_of(
+    head: bytes, name: str, delimiters: Sequence[str] = DELIMITERS
+) -> tuple[str, list[str]]:
+    r"""Return what separates the columns of CSV, and their names.
+
+    The separator is what the first line has most of, quoted parts aside.
+
+    >>> header_of(b'size;"a, b"\n1;2', "rows")
+    (';', ['size', 'a, b'])
+    """
+    text = head[:MAX_HEADER].decode("utf-8-sig", "replace").lstrip("\n")
+    first = text.splitlines()[0] if text.strip() else ""
+    outside = "".join(first.split('"')[::2])
+    delimiter = max(delimiters, key=outside.count)
+    names = next(csv.reader([first], delimiter=delimiter), [])
+    if not names:
+        raise SourceError(f"{name} is empty. Give rows after a first line that names the columns.")
+    return delimiter, names
 
 
 class JsonSource(DuckFileSource):
     """JSON Lines: an object a line, whose entries are columns."""
 
     def _query(self) -> str:
-        files = ", ".join(map(_literal, self.files))
+        files = ", ".join(map(literal, self.files))
         return (
             f"SELECT * FROM read_json([{files}], format = 'newline_delimited', "
             "union_by_name = true, hive_partitioning = false)"

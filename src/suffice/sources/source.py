@@ -100,6 +100,11 @@ class Source(ABC):
         Columns of `levels` have few different strings: they may come as dictionaries.
         """
 
+    def first_rows(self, columns: Sequence[str]) -> Any:
+        """Return the first rows, a pyarrow.Table, or None if there are none."""
+        unit = next(self.units(columns), None)
+        return None if unit is None else unit.table
+
     def sample(self, columns: Sequence[str], size: int) -> Drawn:
         """Return about `size` rows that stand for all; all if they are fewer.
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from suffice.data.frames import library_of
-from suffice.errors import InputError
+from suffice.errors import InputError, SourceError
 from suffice.sources.source import SEED, UNIT_ROWS, Drawn, Source, Unit, in_units
 
 # What the types of columns that are declared categories are called (pandas, polars).
@@ -99,12 +99,19 @@ class StreamSource(Source):
         if self._read:
             raise InputError(f"{self.name} was read already, and can be read once only.")
         self._read = True
+        return self._units(list(columns), skip)
+
+    def _units(self, names: list[str], skip: int) -> Iterator[Unit]:
         import pyarrow as pa
 
-        names = list(columns)
         schema = pa.schema([self._reader.schema.field(name) for name in names])
-        batches = (batch.select(names) for batch in self._reader)
-        return in_units(batches, schema, self.name, skip)
+        try:
+            batches = (batch.select(names) for batch in self._reader)
+            yield from in_units(batches, schema, self.name, skip)
+        except (pa.ArrowException, OSError) as error:
+            raise SourceError(
+                f"{self.name} cannot be read to its end: {str(error).splitlines()[0]:.300}"
+            ) from error
 
 
 class SpooledSource(Source):

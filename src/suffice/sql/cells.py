@@ -11,7 +11,7 @@ import numpy as np
 
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column, column_of
 from suffice.data.objects import Kind
-from suffice.data.schema import Field, Schema
+from suffice.data.schema import OTHER, Field, Schema
 from suffice.data.table import CALENDAR, FIRST_WEEKDAY
 from suffice.errors import InputError
 from suffice.sql.dialect import Dialect
@@ -152,7 +152,11 @@ class Cells:
         given = self.dialect.identifier(name)
         levels = self.field(name).levels
         words = not levels or any(isinstance(level, str) for level in levels)
-        return self.dialect.level.format(given) if words else given
+        return (
+            capped(self.dialect.level.format(given), self.field(name), self.dialect)
+            if words
+            else given
+        )
 
     def _month(self, date: str) -> str:
         given, strings = self.dialect.identifier(date), self.field(date).strings
@@ -183,6 +187,22 @@ class Cells:
         field = self.field(name)
         values: Any = np.empty(0, np.int32 if field.kind == "category" else np.float64)
         return Column(name, field.kind, values, field.levels)
+
+
+def capped(sql: str, field: Field, dialect: Dialect) -> str:
+    r"""Return the level of a cell: of a column with a cap, "(other)" if it is not kept.
+
+    >>> from suffice.sql.dialect import dialect_of
+    >>> capped('"city"', Field("city", "category", kept=("Rome",)), dialect_of("duckdb"))
+    'CASE WHEN "city" IS NULL OR "city" IN (\'Rome\') THEN "city" ELSE \'(other)\' END'
+    """
+    if field.kept is None:
+        return sql
+    other = dialect.string(OTHER)
+    if not field.kept:
+        return f"CASE WHEN {sql} IS NOT NULL THEN {other} END"
+    kept = ", ".join(map(dialect.string, field.kept))
+    return f"CASE WHEN {sql} IS NULL OR {sql} IN ({kept}) THEN {sql} ELSE {other} END"
 
 
 def number_of(sql: str, kind: Kind, dialect: Dialect) -> str:

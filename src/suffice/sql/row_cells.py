@@ -12,7 +12,7 @@ from suffice.data.columns import NUMERIC
 from suffice.data.schema import Field, Schema
 from suffice.data.table import CALENDAR, FIRST_WEEKDAY
 from suffice.errors import InputError
-from suffice.sql.cells import LARGEST, MISSING_SUFFIX, number_of
+from suffice.sql.cells import LARGEST, MISSING_SUFFIX, capped, number_of
 from suffice.sql.stages import Stages
 
 
@@ -96,7 +96,7 @@ class RowCells:
         if given.kind == "text":
             return sql
         if _are_words(given.levels):
-            return self.stages.dialect.level.format(sql)
+            return capped(self.stages.dialect.level.format(sql), given, self.stages.dialect)
         if all(isinstance(level, int | float | np.number | np.bool_) for level in given.levels):
             truth = all(isinstance(level, bool | np.bool_) for level in given.levels)
             kind: Any = "boolean" if truth else "number"

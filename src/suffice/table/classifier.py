@@ -514,10 +514,17 @@ class GenerativeClassifier(TallyClassifier):
         return TableBatch(rows, classes, columns, counter, kind)
 
     def _first_batch(
-        self, table: TableRows, columns: Columns, y: Any, sample_weight: Any, kind: str
+        self,
+        table: TableRows,
+        columns: Columns,
+        y: Any,
+        sample_weight: Any,
+        kind: str,
+        schema: Schema | None = None,
     ) -> TableBatch:
         """Return labelled rows of a table of which nothing was learned before."""
-        counter = TableCounter(Schema.of(table.table), self._columns_to_mark(table))
+        schema = Schema.of(table.table) if schema is None else schema
+        counter = TableCounter(schema, self._columns_to_mark(table))
         found = table.with_missing_columns(counter.missing_columns)
         classes, rows = read_labels(found, y, sample_weight, columns.names, type(self).__name__)
         return TableBatch(rows, classes, columns, counter, kind)
@@ -562,7 +569,9 @@ class GenerativeClassifier(TallyClassifier):
         names = tuple(sample.features.column_names)
         columns = Columns(len(names), names)
         labels = sample.target, sample.weights
-        return self._first_batch(TableRows(table), columns, *labels, "pyarrow")
+        schema = planning.cap_levels(table, sample.caps, sample.weights)
+        rows = TableRows(schema.take(table))
+        return self._first_batch(rows, columns, *labels, "pyarrow", schema)
 
     def _empty_counts(self, plan: CountingPlan) -> ClassCounts:
         if self._window is not None:

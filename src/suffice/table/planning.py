@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from suffice.combine.combination import Combination
+from suffice.data.columns import Column
 from suffice.data.rows import Rows
+from suffice.data.schema import Schema
 from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.engines.plan import CountingPlan, without_levels
-from suffice.engines.sample import PlanParts
+from suffice.engines.sample import Caps, PlanParts
 from suffice.errors import InputError
 from suffice.families import Family
 from suffice.generative.fitted import Fitted
@@ -40,6 +42,58 @@ def plan_parts(batch: TableBatch, missing: str) -> PlanParts:
     assert batch.structure is not None
     parts = parts_of(batch.counter, batch.structure.choices, missing)
     return replace(parts, origins=_origins(batch.counter.blocks, batch.rows.X.table))
+
+
+def cap_levels(table: Table, caps: Caps, weights: Any) -> Schema:
+    """Return the schema of a sample; columns of strings with a cap keep their heaviest levels.
+
+    Parameters
+    ----------
+    table : the sample, (n, d)
+    caps : how many levels are kept of all columns of strings; or, by column, how many or which
+    weights : of the rows, (n,), or None
+    """
+    schema = Schema.of(table)
+    if caps is None:
+        return schema
+    given = set(schema.given)
+    words = [
+        one.name
+        for one in schema.fields
+        if one.kind == "category" and one.name in given and all(map(_is_word, one.levels))
+    ]
+    named = caps if isinstance(caps, Mapping) else dict.fromkeys(words, caps)
+    kept = {}
+    for name, cap in named.items():
+        if name not in words:
+            raise InputError(
+                f"max_levels names {name!r}, which is no column of levels that are strings "
+                f"({', '.join(map(repr, words)) or 'there is none'}). Name one that is."
+            )
+        kept[name] = _kept_levels(table[name], cap, weights)
+    return schema.cap(kept)
+
+
+def _is_word(level: Any) -> bool:
+    return isinstance(level, str)
+
+
+def _kept_levels(column: Column, cap: Any, weights: Any) -> tuple[str, ...]:
+    """Return the levels that a column keeps: those named, or so many of the heaviest."""
+    if isinstance(cap, int) and not isinstance(cap, bool) and cap > 0:
+        seen = ~column.missing
+        heavy = None if weights is None else np.asarray(weights, np.float64)[seen]
+        totals = np.bincount(column.values[seen], heavy, minlength=len(column.levels))
+        names = np.array(column.levels, object)
+        # Of equally heavy ones the first by name, so that the order of rows does not matter.
+        order = sorted(range(len(names)), key=lambda at: (-totals[at], names[at]))[:cap]
+        return tuple(sorted(str(names[at]) for at in order))
+    if isinstance(cap, list | tuple) and cap and all(map(_is_word, cap)):
+        return tuple(sorted({*cap}))
+    raise InputError(
+        f"max_levels of {column.name!r} is {cap!r:.80}. Give a number of levels, or a list of "
+        "their names."
+    )
 
 
 def parts_of(counter: TableCounter, choices: Choices, missing: str) -> PlanParts:

@@ -17,7 +17,7 @@ from suffice.combine.combination import Combination
 from suffice.combine.select import COMBINE_METHODS, UNFITTED
 from suffice.data.columns import MISSING_CODE, NUMERIC, Column
 from suffice.data.objects import Kind
-from suffice.data.schema import Field, Schema
+from suffice.data.schema import OTHER, Field, Schema
 from suffice.data.string_format import StringFormat
 from suffice.data.table import Table
 from suffice.errors import InputError, ShapeError, SufficeWarning, warn_caller
@@ -107,7 +107,13 @@ def state_of(fitted: TableFitted) -> dict[str, Any]:
         state["loss_increase"] = increase_saved(fitted.loss_increase)
     formats = [None if f.strings is None else list(astuple(f.strings)) for f in schema.fields]
     fields = [
-        [f.name, f.kind, _saved_levels(f.levels), strings]
+        [
+            f.name,
+            f.kind,
+            _saved_levels(f.levels),
+            strings,
+            *(() if f.kept is None else (list(f.kept),)),
+        ]
         for f, strings in zip(schema.fields, formats, strict=True)
     ]
     return state | {
@@ -281,7 +287,7 @@ def schema_of(saved: Any) -> Schema:
     return Schema(found, by_place)
 
 
-def _field(name: Any, kind: Any, levels: Any, strings: Any = None) -> Field:
+def _field(name: Any, kind: Any, levels: Any, strings: Any = None, kept: Any = None) -> Field:
     """Return a field of the schema that was saved, or refuse it."""
     if type(name) is not str or kind not in KINDS:
         refuse(f"It has a column {name!r:.80} of kind {kind!r:.80}.")
@@ -292,7 +298,12 @@ def _field(name: Any, kind: Any, levels: Any, strings: Any = None) -> Field:
     plain = all(isinstance(level, LEVELS) and level == level for level in known)
     if not plain or len(set(known)) < len(known) or (known and kind != "category"):
         refuse(f"Its column {name!r:.80} has levels twice, or of other types.")
-    return Field(name, kind, known, _format(name, kind, strings))
+    if kept is not None:
+        words = type(kept) is list and all(type(level) is str for level in kept)
+        if not words or kind != "category" or not {*known} <= {*kept, OTHER}:
+            refuse(f"Its column {name!r:.80} keeps levels that it cannot keep.")
+        kept = tuple(kept)
+    return Field(name, kind, known, _format(name, kind, strings), kept)
 
 
 def _format(name: str, kind: str, saved: Any) -> StringFormat | None:

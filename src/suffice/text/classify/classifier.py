@@ -644,7 +644,10 @@ class TextClassifier(TallyClassifier):
             "weighting": self.weighting,
             "unknown": self.unknown,
         }
-        return PlanParts(schema, settings | dict(self._counter().analyzer.settings))
+        counter = self._counter()
+        if counter.is_given:  # words that were given are kept, and no others are counted
+            settings["vocabulary"] = counter.terms
+        return PlanParts(schema, settings | dict(counter.analyzer.settings))
 
     def _counts_of_columns(self, features: tuple[str, ...]) -> ClassCounts:
         return ClassCounts(Columns(0), self._counter())
