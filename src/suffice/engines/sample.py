@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from suffice.data.schema import Schema
+if TYPE_CHECKING:
+    from suffice.data.schema import Schema
 
 
 class Sample(NamedTuple):

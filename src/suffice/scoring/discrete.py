@@ -11,20 +11,12 @@ from numpy.typing import NDArray
 
 from suffice import _core
 from suffice.data.rows import readable, sparse_ready
-from suffice.scoring.scorer import Answer, Answers
+from suffice.scoring.scorer import Answer, Answers, is_finite
 from suffice.tally.tally import Floats
 
 EMPTY_TABLE = np.empty((0, 0))
 # With fewer classes the whole table is as quick to read as its roundings.
 SCREENED_CLASSES = 8
-
-
-def is_finite(block: NDArray[Any]) -> bool:
-    """Say whether no cell is NaN or infinite; a sum that overflows is only a false alarm."""
-    if block.dtype.kind != "f":
-        return True
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isfinite(block.sum()))
 
 
 @dataclass(frozen=True)
