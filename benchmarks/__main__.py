@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import time
 from pathlib import Path
 
 import numpy
@@ -55,7 +56,7 @@ def row(result: Result) -> tuple[str, ...]:
         result.work,
         duration(result.seconds),
         duration(result.peer_seconds),
-        result.peer,
+        f"{result.peer} (one run)" if result.once else result.peer,
         f"{result.ratio:.2f}",
         f"{result.at_least:.2f}",
         "[green]yes[/]" if result.met else "[red]no[/]",
@@ -78,12 +79,14 @@ def main() -> None:
         text = name in ("work", "peer")
         table.add_column(name, justify="left" if text else "right", no_wrap=True)
     results: list[Result] = []
+    start = time.perf_counter()
     for case in (case for name in wanted for case in MODULES[name].CASES):
         with console.status(case.__name__.replace("_", " ")):
             for result in case():
                 results.append(result)
                 table.add_row(*row(result))
     console.print(table)
+    console.print(f"This took {(time.perf_counter() - start) / 60:.1f} minutes.")
     if set(wanted) != set(MODULES):
         return
     setting = {

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 Work = Callable[[], Any]
+# What takes longer, in seconds, is run once; the table says so.
+LONG = 10.0
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Result:
     ratio: float
     at_least: float
     extra_megabytes: float | None
+    once: bool = False
+    """whether the peer was run once, because it takes long"""
 
     @property
     def met(self) -> bool:
@@ -36,14 +40,19 @@ class Result:
         return {**asdict(self), "met": self.met}
 
 
-def in_turn(ours: Work, theirs: Work, *, rounds: int, peer_rounds: int) -> tuple[float, float]:
-    """Return the best time of each; they take turns, so that both meet the same load."""
-    ours()  # warm up
-    best, peer_best = float("inf"), float("inf")
+def in_turn(
+    ours: Work, theirs: Work, *, rounds: int, peer_rounds: int, peer_best: float = float("inf")
+) -> tuple[float, float]:
+    """Return the best time of each; they take turns, so that both meet the same load.
+
+    `peer_best` is the time of a run of the peer that was made before, if there is one. Whoever
+    takes LONG is not run again.
+    """
+    best = warm_up if (warm_up := seconds(ours)) > LONG else float("inf")
     for turn in range(max(rounds, peer_rounds)):
-        if turn < peer_rounds:
+        if turn < peer_rounds and not LONG < peer_best < float("inf"):
             peer_best = min(peer_best, seconds(theirs))
-        if turn < rounds:
+        if turn < rounds and not LONG < best < float("inf"):
             best = min(best, seconds(ours))
     return best, peer_best
 
@@ -123,8 +132,12 @@ def line(
     rounds: int = 5,
     peer_rounds: int = 3,
     memory: bool = False,
+    peer_best: float = float("inf"),
 ) -> Result:
     """Measure one line of the table."""
-    best, peer_best = in_turn(ours, theirs, rounds=rounds, peer_rounds=peer_rounds)
+    best, peer_best = in_turn(
+        ours, theirs, rounds=rounds, peer_rounds=peer_rounds, peer_best=peer_best
+    )
     extra = extra_megabytes(ours, model_bytes) if memory else None
-    return Result(work, best, peer_best, peer, peer_best / best, at_least, extra)
+    ratio, once = peer_best / best, peer_best > LONG
+    return Result(work, best, peer_best, peer, ratio, at_least, extra, once)

@@ -87,15 +87,10 @@ def aggregates(path: Path) -> None:
 
 
 def peak_megabytes(script: str, path: Path) -> float:
-    """Return the peak memory of a process that runs a script, in MB."""
+    """Run a script on a file, in a process of its own; return the peak of its memory, in MB."""
     command = [sys.executable, "-W", "ignore", "-c", script + PEAK, str(path)]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
     return int(found.stdout.split()[-1]) * 1024 / 1e6
-
-
-def run(script: str, path: Path) -> None:
-    """Run a script on a file, in a process of its own."""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", script, str(path)], check=True)
 
 
 def tables() -> Iterator[Result]:
@@ -128,16 +123,16 @@ def tables() -> Iterator[Result]:
             peer="families given",
             rounds=3,
         )
-        peer = line(
+        peaks: list[float] = []
+        yield line(
             f"fit_from, {size}, against pandas and scikit-learn, whole processes",
-            lambda: run(OURS, path),
-            lambda: run(PEER, path),
+            lambda: peak_megabytes(OURS, path),
+            lambda: peaks.append(peak_megabytes(PEER, path)),
             5,
             rounds=2,
             peer_rounds=1,
         )
-        yield peer
-        ours, theirs = peak_megabytes(IMPORTS + OURS, path), peak_megabytes(PEER, path)
+        ours, theirs = peak_megabytes(IMPORTS + OURS, path), peaks[0]
         base = peak_megabytes(IMPORTS, path)
         yield Result(
             f"fit_from, {size}, memory of the process (MB for s), against pandas and scikit-learn",

@@ -210,6 +210,7 @@ class RoundedTable {
           classes(table.shape(1)),
           fine(classes <= FINE_COLUMNS),
           columns(fine ? FINE_COLUMNS : (classes + REGISTER - 1) / REGISTER * REGISTER) {
+        require(classes > 0 || words == 0, "a table without classes");
         nb::gil_scoped_release release;
         memory_.resize(words * columns * (fine ? 2 : 1) + LINE);
         // From a multiple of a line of cache on, so that a row begins a line.
@@ -219,10 +220,15 @@ class RoundedTable {
         const Ranges ranges(words, classes);
         in_parallel(ranges.count(), [&](std::size_t range) {
             for (std::size_t v = ranges.start(range); v < ranges.stop(range); ++v) {
+                const double* row = table.data() + v * classes;
                 double ends[2];
-                round_loops().find_ends(table.data() + v * classes, classes, ends);
+                round_loops().find_ends(row, classes, ends);
                 middles[v] = 0.5 * (ends[0] + ends[1]);
                 widths[v] = ends[1] - ends[0];
+                // Rounded to whole numbers, NaN or infinity could be any.
+                require(
+                    check_loops<double>().finite(row, classes) && std::isfinite(middles[v]) && std::isfinite(widths[v]),
+                    "a table that is not finite");
             }
         });
         double widest = 0.0;
@@ -809,6 +815,40 @@ auto alpha_scores(AnyVector data, AnyVector indices, AnyVector indptr, In<std::i
     return out;
 }
 
+// Sums of such scores (3, n, A) by fold: of losses (F, A), of rows that were answered right (F, A), and in
+// each of so many bins of probability (F, A, bins) those that were right less those expected to be.
+auto fold_sums(In<double, 3> scores, In<std::int32_t, 1> codes, In<std::int64_t, 1> folds, std::size_t size,
+               std::size_t bins) {
+    const std::size_t rows = scores.shape(1), alphas = scores.shape(2);
+    require(scores.shape(0) == 3 && codes.shape(0) == rows && folds.shape(0) == rows, "rows and scores do not fit");
+    require(bins > 0, "no bins");
+    auto losses = make_array<double>({size, alphas}), right = make_array<double>({size, alphas}),
+         gaps = make_array<double>({size, alphas, bins});
+    nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < rows; ++i)
+        require(folds.data()[i] >= 0 && static_cast<std::size_t>(folds.data()[i]) < size, "a fold that there is not");
+    in_parallel(size, [&](std::size_t fold) {
+        // Rows that were right and what was expected are added up apart, and subtracted last.
+        std::vector<double> expected(alphas * bins);
+        double* hits = gaps.data() + fold * alphas * bins;
+        for (std::size_t i = 0; i < rows; ++i) {
+            if (static_cast<std::size_t>(folds.data()[i]) != fold) continue;
+            for (std::size_t a = 0; a < alphas; ++a) {
+                const double sure = scores.data()[(2 * rows + i) * alphas + a];
+                require(sure >= 0.0 && sure <= 1.0, "a probability beyond 0 and 1");
+                const std::size_t bin = std::min(static_cast<std::size_t>(sure * static_cast<double>(bins)), bins - 1);
+                const double hit = scores.data()[(rows + i) * alphas + a] == static_cast<double>(codes.data()[i]);
+                losses.data()[fold * alphas + a] += scores.data()[i * alphas + a];
+                right.data()[fold * alphas + a] += hit;
+                hits[a * bins + bin] += hit;
+                expected[a * bins + bin] += sure;
+            }
+        }
+        for (std::size_t at = 0; at < expected.size(); ++at) hits[at] -= expected[at];
+    });
+    return std::make_tuple(losses, right, gaps);
+}
+
 }  // namespace
 
 void bind_table_scores(nb::module_& m) {
@@ -841,6 +881,8 @@ void bind_table_scores(nb::module_& m) {
     m.def("alpha_scores", &alpha_scores, "data"_a, "indices"_a, "indptr"_a, "codes"_a, "folds"_a, "counts"_a,
           "log_counts"_a, "log_totals"_a, "log_priors"_a,
           "Return losses, best classes and their probabilities (3, n, A).");
+    m.def("fold_sums", &fold_sums, "scores"_a, "codes"_a, "folds"_a, "size"_a, "bins"_a,
+          "Return sums of losses and hits by fold (F, A), and hits less those expected (F, A, bins).");
 }
 
 }  // namespace suffice

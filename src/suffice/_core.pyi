@@ -382,6 +382,15 @@ def alpha_scores(
 ) -> NDArray[np.float64]:
     """Return losses, best classes and their probabilities (3, n, A)."""
 
+def fold_sums(
+    scores: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    folds: NDArray[np.int64],
+    size: int,
+    bins: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return sums of losses and hits by fold (F, A), and hits less those expected (F, A, bins)."""
+
 def gather_levels(codes: NDArray[np.int32], table: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the rows (n, C) of a table (levels + 2, C) that codes have."""
 

@@ -557,7 +557,7 @@ def test_sums_and_log_factorials_of_rows():
 
 
 @pytest.mark.parametrize("dtype", FIVE)
-@pytest.mark.parametrize("several", [1, 4, 8, 13, 1100])
+@pytest.mark.parametrize("several", [1, 4, 8, 13, 20, 1100])
 def test_many_pseudocounts_are_scored_as_each_by_itself(dtype, several):
     rng = np.random.default_rng(16)
     X, y, folds = counts((120, 15), dtype), rng.integers(0, 3, 120), rng.integers(0, 4, 120)
@@ -596,6 +596,55 @@ def test_rows_whose_counts_are_not_of_the_whole_are_refused():
             zeros((1, 1, 1)),
             zeros((1, 1)),
         )
+
+
+def test_scores_of_pseudocounts_are_added_up_by_fold():
+    rng = np.random.default_rng(17)
+    rows, alphas, bins = 200, 5, 10
+    codes, folds = rng.integers(0, 4, rows).astype(np.int32), rng.integers(0, 3, rows)
+    losses, sure = rng.exponential(size=(rows, alphas)), rng.random((rows, alphas))
+    sure[:4, 0] = [0.0, 1.0, 0.3, np.nextafter(0.3, 0.0)]
+    best = rng.integers(0, 4, (rows, alphas)).astype(np.float64)
+    found = _core.fold_sums(np.stack([losses, best, sure]), codes, folds, 4, bins)
+    for fold in range(4):
+        part = folds == fold
+        hits = best[part] == codes[part, None]
+        np.testing.assert_allclose(found[0][fold], losses[part].sum(axis=0), rtol=1e-13)
+        np.testing.assert_array_equal(found[1][fold], hits.sum(axis=0))
+        for a in range(alphas):
+            place = np.minimum(np.floor(sure[part, a] * bins).astype(int), bins - 1)
+            for b in range(bins):
+                here = place == b
+                gap = hits[here, a].sum() - sure[part, a][here].sum()
+                np.testing.assert_allclose(found[2][fold, a, b], gap, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("cell", [np.nan, -0.1, 1.1, np.inf])
+def test_no_probability_is_in_no_bin(cell):
+    scores = np.full((3, 2, 1), 0.5)
+    scores[2, 1, 0] = cell
+    with pytest.raises(ValueError, match="a probability beyond 0 and 1"):
+        _core.fold_sums(scores, np.zeros(2, np.int32), np.zeros(2, np.int64), 1, 10)
+
+
+@pytest.mark.parametrize("classes", [3, 20, 33, 500])
+@pytest.mark.parametrize("cell", [np.nan, np.inf, -np.inf])
+def test_a_table_that_is_not_finite_is_not_rounded(classes, cell, instruction_sets):
+    for use in instruction_sets:
+        use()
+        for place in (0, classes - 1):
+            table = np.zeros((40, classes))
+            table[17, place] = cell
+            with pytest.raises(ValueError, match="a table that is not finite"):
+                _core.RoundedTable(table)
+
+
+def test_a_table_whose_width_is_beyond_all_numbers_is_not_rounded():
+    for ends in ((-1.5e308, 1.5e308), (1.5e308, 1.7e308)):
+        with pytest.raises(ValueError, match="a table that is not finite"):
+            _core.RoundedTable(np.array([ends] * 3))
+    with pytest.raises(ValueError, match="a table without classes"):
+        _core.RoundedTable(np.empty((3, 0)))
 
 
 # ---- many sparse rows, which are checked some at a time

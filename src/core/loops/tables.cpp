@@ -1,6 +1,7 @@
 #include "tables.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "../prefetch.h"
@@ -99,6 +100,16 @@ constexpr std::size_t WIDE_TILE = 256;
 constexpr std::size_t WIDE_TILE = 64;
 #endif
 
+// total + factor code, rounded once where that is an instruction: these sums say only which classes are
+// scored exactly, so no answer depends on it.
+inline float add_product(float factor, std::int8_t code, float total) {
+#ifdef __AVX512F__
+    return std::fma(factor, static_cast<float>(code), total);
+#else
+    return total + factor * static_cast<float>(code);
+#endif
+}
+
 template <class Index>
 void add_coarse(const float* x, const StoredCells<Index>& row, const std::int8_t* codes, std::size_t columns,
                 float* scores) {
@@ -109,7 +120,7 @@ void add_coarse(const float* x, const StoredCells<Index>& row, const std::int8_t
             prefetch_row(row.indices + at, row.end, codes, columns, low, low + WIDE_TILE);
             const std::int8_t* terms = codes + static_cast<std::size_t>(row.indices[at]) * columns + low;
             const float factor = x[at];
-            for (std::size_t c = 0; c < WIDE_TILE; ++c) total[c] += factor * static_cast<float>(terms[c]);
+            for (std::size_t c = 0; c < WIDE_TILE; ++c) total[c] = add_product(factor, terms[c], total[c]);
         }
         std::copy_n(total, WIDE_TILE, scores + low);
     }
@@ -143,6 +154,10 @@ template <std::size_t Classes, class Index>
 void add_alphas_of(const double* x, const StoredCells<Index>& row, const std::int32_t* counts, const double* log_counts,
                    std::size_t classes, std::size_t alphas, double* joint) {
     std::size_t a = 0;
+#ifdef __AVX512F__
+    for (; a + 24 <= alphas; a += 24)
+        add_some_alphas<Classes, 24>(x, row, counts, log_counts + a, classes, alphas, joint + a);
+#endif
     for (; a + 8 <= alphas; a += 8)
         add_some_alphas<Classes, 8>(x, row, counts, log_counts + a, classes, alphas, joint + a);
     for (; a + 4 <= alphas; a += 4)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from suffice._core import hash_levels, hash_rows, hash_sparse_rows, hash_strings
-from suffice.data.columns import Column
 from suffice.data.documents import Documents
 from suffice.data.rows import sparse_ready
+
+if TYPE_CHECKING:
+    from suffice.data.columns import Column
 
 Hashes = NDArray[np.uint64]
 # What the hash of a whole number begins with, so that numbers and names differ.
@@ -23,6 +25,7 @@ def table_hashes(columns: Iterable[Column], rows: int) -> Hashes:
 
     Examples
     --------
+    >>> from suffice.data import Column
     >>> age = Column("age", "number", np.array([1.0, np.nan, 1.0]))
     >>> city = Column("city", "category", np.array([0, 1, 0], np.int32), ("Rome", "Oslo"))
     >>> one, two, three = table_hashes([age, city], 3).tolist()

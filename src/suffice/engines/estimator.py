@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import clone
 
-from suffice.engines.plan import CountingPlan
 from suffice.engines.progress import Progress, Shown
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
@@ -17,6 +16,7 @@ from suffice.threads import with_one_blas_thread
 
 # What reads sources is loaded when a source is first given: most estimators meet none.
 if TYPE_CHECKING:
+    from suffice.engines.plan import CountingPlan
     from suffice.engines.plan_tally import PlanTally
     from suffice.engines.sample import Caps, PlanParts, Sample
     from suffice.sources.source import SqlTable
@@ -337,6 +337,7 @@ class LearnsFromSources(ABC):
         ----------
         tally : path, or bytes
         """
+        from suffice.engines.plan import CountingPlan
         from suffice.engines.plan_tally import PlanTally
         from suffice.persist.packing import unpack
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from suffice.data.schema import Schema
+if TYPE_CHECKING:
+    from suffice.data.schema import Schema
 
 # How many levels all columns of strings keep at most; or, by column, how many or which.
 Caps = int | Mapping[str, int | Sequence[str]] | None

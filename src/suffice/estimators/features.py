@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from suffice._sklearn import get_feature_names
-from suffice.data.columns import cells_of
 from suffice.data.frames import (
     as_table,
     check_unique_names,
@@ -293,6 +292,8 @@ def _as_frame_or_array(X: Any, columns: Columns | None) -> Any:
     if not is_columns(X) and not is_rows_of_mappings(X):
         return X
     import pyarrow as pa
+
+    from suffice.data.columns import cells_of
 
     given = X if isinstance(X, Mapping) else columns_of_rows(X)
     check_unique_names([str(name) for name in given])

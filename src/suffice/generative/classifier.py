@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,9 @@ from suffice.data.hashes import Hashes, array_hashes
 from suffice.data.plain_rows import numbers_of_rows, read_numbers, row_reader
 from suffice.data.rows import Rows
 from suffice.engines.estimator import LearnsFromSources
-from suffice.engines.numbers import numbers_of, numeric_schema
-from suffice.engines.plan import CountingPlan
-from suffice.engines.sample import PlanParts, Sample
 from suffice.errors import InputError, OneClassWarning, SufficeWarning, warn_caller
 from suffice.estimators.features import Columns, generator, read_features
 from suffice.estimators.fitted import check_fitted, fitted_for, keep_fitted, no_attribute
-from suffice.estimators.folds import Experiment, fold_numbers, parameter_grid
 from suffice.estimators.labels import NoRowsError, read_labels, with_groups
 from suffice.estimators.merging import check_addable, check_same_class, is_start_of_sum
 from suffice.estimators.report import report_writer
@@ -36,17 +32,20 @@ from suffice.generative import learning, persistence
 from suffice.generative.counts import ClassCounts
 from suffice.generative.fitted import Batch, F, Fitted, Generative, Labels, score_rows
 from suffice.generative.held_out import Candidate, calibrate, leave_one_out, score_candidates
-from suffice.generative.log_odds import explain_row, to_logistic
 from suffice.generative.row_buffer import MAX_WAITING, Codes, RowBuffer, RowReader
-from suffice.persist.saving import write_model
 from suffice.scoring import scorer as scoring
 from suffice.scoring.decision import decide
-from suffice.scoring.explanation import Explanation
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import enters_by_itself, one_blas_thread
-from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
-from suffice.validation.evaluation import Evaluation
+
+# What fit and predict do not need is loaded at its first use: a short process is mostly imports.
+if TYPE_CHECKING:
+    from suffice.engines.plan import CountingPlan
+    from suffice.engines.sample import PlanParts, Sample
+    from suffice.scoring.explanation import Explanation
+    from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
+    from suffice.validation.evaluation import Evaluation
 
 
 class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
@@ -344,6 +343,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         against : class, optional
             All others together if not given.
         """
+        from suffice.generative.log_odds import explain_row
+
         fitted = self._check_ready()
         cells = self._read(fitted, row)
         self._scores(scoring.joint_log_proba, fitted, cells)  # raises for cells without a score
@@ -412,6 +413,9 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
             Which shuffle; None is another one at each call.
         **settings_to_try : lists of values of parameters, of which all combinations are tried
         """
+        from suffice.estimators.folds import Experiment, fold_numbers, parameter_grid
+        from suffice.validation.cross_validation import CrossValidation
+
         settings = parameter_grid(settings_to_try)
         models = [clone(self).set_params(**setting) for setting in settings]
         for model in models:
@@ -452,6 +456,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         then the regression (docs: mathematics, section 4). Rows with missing values need the model
         itself.
         """
+        from suffice.generative.log_odds import to_logistic
+
         return to_logistic(self._check_ready(), type(self).__name__)
 
     # Showing.
@@ -510,6 +516,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
             Without it the file has probabilities, labels and weights of rows that were held out,
             but no cells.
         """
+        from suffice.persist.saving import write_model
+
         fitted = self._before()
         state = None if fitted is None else self._state(fitted)
         if rows and fitted is not None and state is not None:
@@ -597,6 +605,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
 
         Weights and calibration were fitted to these answers, families chosen by all rows.
         """
+        from suffice.validation.evaluation import Evaluation
+
         found = self._known("held_out_").held_out
         if found is None or not len(found.codes):
             return None
@@ -822,6 +832,9 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         return names
 
     def _plan_parts(self, features: tuple[str, ...], sample: Sample | None) -> PlanParts:
+        from suffice.engines.numbers import numeric_schema
+        from suffice.engines.sample import PlanParts
+
         return PlanParts(numeric_schema(features), {"counter": repr(self._counter())})
 
     def _empty_counts(self, plan: CountingPlan) -> ClassCounts:
@@ -832,6 +845,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
 
     def _unit_batch(self, counts: ClassCounts, X: Any, y: Any, weights: Any) -> Batch:
         """Return labelled rows of an Arrow table, read by the counter of counts."""
+        from suffice.engines.numbers import numbers_of
+
         columns = counts.columns
         array = numbers_of(X, columns.terms())
         classes, rows = read_labels(array, y, weights, columns.names, type(self).__name__)
@@ -894,6 +909,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
     def _fitted_plan(
         self, target: str, weight: str | None, features: tuple[str, ...]
     ) -> CountingPlan:
+        from suffice.engines.plan import CountingPlan
+
         parts, name = self._plan_parts(features, None), type(self).__name__
         return CountingPlan(name, parts.settings, target, weight, parts.schema)
 
@@ -930,6 +947,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
 
     def _read_unit(self, fitted: Fitted, X: Any) -> Any:
         """Return rows of an Arrow table to score."""
+        from suffice.engines.numbers import numbers_of
+
         return numbers_of(X, fitted.columns.terms())
 
     def _saved_counts(self, plan: CountingPlan, counts: ClassCounts) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -19,18 +19,19 @@ from suffice.count.counters import Counter
 from suffice.data.hashes import Hashes
 from suffice.data.rows import Rows
 from suffice.errors import InputError, SufficeWarning
-from suffice.estimators.folds import Experiment
 from suffice.families.class_conditional import ClassConditional, LearnedRows
 from suffice.generative.fitted import Fitted, HeldOutSample, Labels
-from suffice.scoring.discrete import is_finite
-from suffice.scoring.scorer import joint_log_proba, log_softmax
+from suffice.scoring.scorer import is_finite, joint_log_proba, log_softmax
 from suffice.tally import Groups
 from suffice.tally.held_out import with_weight_of
 from suffice.tally.tally import Floats, Index
 from suffice.threads import on_all_cores
-from suffice.validation.cross_validation import LeaveOneOutResult, binned_error
 from suffice.validation.folds import DistinctRows, Folds, assign_folds
 from suffice.validation.row_sample import MAX_ROWS
+
+if TYPE_CHECKING:
+    from suffice.estimators.folds import Experiment
+    from suffice.validation.cross_validation import LeaveOneOutResult
 
 Scores = tuple[Floats, Floats, Floats]
 
@@ -131,6 +132,8 @@ def _training_tallies(fitted: Fitted, folds: Folds) -> Callable[[int], Groups[An
     """Return a function from a fold's number to the tally of all rows but its own."""
     tally, count = fitted.tally, fitted.counter.count
     if folds.complete:
+        from suffice.estimators.folds import Experiment
+
         numbers = folds.numbers.astype(np.intp)
         experiment = Experiment(tally.classes, folds.rows, numbers, folds.size)
         return experiment.training_tallies(count).__getitem__
@@ -187,6 +190,8 @@ def leave_one_out(fitted: Fitted, rows: Rows, name: str) -> LeaveOneOutResult:
     rows : all learned rows, coded by the classes
     name : of the estimator, for the progress bar
     """
+    from suffice.validation.cross_validation import LeaveOneOutResult
+
     joint = left_out_joint(fitted, fitted.learned(rows), name)
     found = LeaveOneOutResult.of(joint, rows.codes, rows.weights, fitted.classes)
     if fitted.calibration is None:
@@ -290,6 +295,8 @@ def score_fold(
     classes : all classes, by which the rows are coded
     rows : Rows
     """
+    from suffice.validation.cross_validation import binned_error
+
     wide = np.full((rows.shape[0], len(classes)), -np.inf)
     wide[:, np.searchsorted(classes, known)] = log_proba
     weights, every = rows.row_weights, np.arange(rows.shape[0])

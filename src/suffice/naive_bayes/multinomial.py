@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from suffice import _core
 from suffice.count.counters import CountWords
 from suffice.empirical_bayes.pseudocounts import pseudocount_by_evidence
 from suffice.estimators.folds import MAX_SUMS, NEVER, Experiment
@@ -20,7 +21,7 @@ from suffice.scoring.discrete import alpha_scores, whole_numbers
 from suffice.tally import Counts, Groups
 from suffice.tally.tally import Floats
 from suffice.threads import with_one_blas_thread
-from suffice.validation.cross_validation import binned_error
+from suffice.validation.cross_validation import CALIBRATION_BINS
 
 
 @with_one_blas_thread
@@ -163,15 +164,10 @@ def score_many_alphas(
     found = alpha_scores(rows.X, rows.codes, numbers, tally.counts, log_priors, alphas)
     if found is None:
         return None
-    out = np.empty((3, len(models), folds))
-    right = found.best == rows.codes[:, None]
-    for fold, part in enumerate(experiment.parts):
-        out[0, :, fold] = found.losses[part].mean(axis=0)
-        out[1, :, fold] = right[part].mean(axis=0)
-        ones = np.ones(len(part))
-        for at in range(len(models)):
-            out[2, at, fold] = binned_error(found.confidence[part, at], right[part, at], ones)
-    return out[0], out[1], out[2]
+    codes, numbers = rows.codes.astype(np.int32, copy=False), numbers.astype(np.int64, copy=False)
+    losses, right, gaps = _core.fold_sums(found, codes, numbers, folds, CALIBRATION_BINS)
+    sizes, errors = by_fold.sum(axis=1), np.abs(gaps).sum(axis=2)
+    return losses.T / sizes, right.T / sizes, errors.T / sizes
 
 
 def settings_but_alpha(model: Any) -> dict[str, Any]:

@@ -19,14 +19,6 @@ EMPTY_TABLE = np.empty((0, 0))
 SCREENED_CLASSES = 8
 
 
-def is_finite(block: NDArray[Any]) -> bool:
-    """Say whether no cell is NaN or infinite; a sum that overflows is only a false alarm."""
-    if block.dtype.kind != "f":
-        return True
-    with np.errstate(invalid="ignore", over="ignore"):
-        return bool(np.isfinite(block.sum()))
-
-
 @dataclass(frozen=True)
 class TableScorer:
     """Scores x @ table + bias.
@@ -77,7 +69,10 @@ class TableScorer:
     @cached_property
     def _rounded_table(self) -> _core.RoundedTable | None:
         """The table in whole steps, kept for the next rows; None if it is not finite."""
-        return _core.RoundedTable(self.table) if is_finite(self.table) else None
+        try:
+            return _core.RoundedTable(self.table)
+        except ValueError:
+            return None
 
 
 def log_ratio_table(counts: Floats, pseudo: Floats, *, of_others: bool = False) -> Floats:
@@ -220,18 +215,6 @@ def row_log_factorials(X: Any) -> tuple[Floats, Floats]:
 MAX_LOGARITHMS = 1 << 24
 
 
-@dataclass(frozen=True)
-class AlphaScores:
-    """Of every row under every pseudocount: loss of the own class, best class, its probability."""
-
-    losses: Floats
-    """(n, A)"""
-    best: Floats
-    """(n, A)"""
-    confidence: Floats
-    """(n, A)"""
-
-
 def whole_numbers(X: Any) -> bool:
     """Say whether a CSR matrix holds counts: whole numbers, none below 0, and no missing values."""
     data = X.data
@@ -245,8 +228,11 @@ def alpha_scores(
     counts: Floats,
     log_priors: Floats,
     alphas: Floats,
-) -> AlphaScores | None:
+) -> Floats | None:
     """Score each row of a CSR matrix of counts by the counts of all folds but its own.
+
+    Returns the loss of the own class, the best class and its probability, (3, n, A), or None if the
+    counts are too large for a table of logarithms.
 
     Counts are whole numbers, so log(count + alpha) is looked up in a table that all words, classes
     and folds share, and what is scored under one pseudocount is scored under all of them.
@@ -260,8 +246,6 @@ def alpha_scores(
     log_priors : (F, C)
         Of the classes, given all folds but one.
     alphas : (A,), above 0
-
-    Returns None if the counts are too large for such a table.
     """
     highest = int(counts.max(initial=0.0))
     if highest * alphas.size > MAX_LOGARITHMS:
@@ -272,10 +256,8 @@ def alpha_scores(
     by_fold = np.bincount(folds * len(counts) + codes, lengths, log_priors.size)
     totals = counts.sum(axis=1) - by_fold.reshape(log_priors.shape)
     log_totals = np.log(totals[..., None] + alphas * counts.shape[1])
-    return AlphaScores(
-        *_core.alpha_scores(
-            *(X.data, X.indices, X.indptr, codes, folds.astype(np.int64, copy=False)),
-            *(np.ascontiguousarray(counts), log_counts, log_totals),
-            np.ascontiguousarray(log_priors),
-        )
+    return _core.alpha_scores(
+        *(X.data, X.indices, X.indptr, codes, folds.astype(np.int64, copy=False)),
+        *(np.ascontiguousarray(counts), log_counts, log_totals),
+        np.ascontiguousarray(log_priors),
     )

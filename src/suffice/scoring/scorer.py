@@ -44,6 +44,14 @@ class Refused(Exception):  # noqa: N818  # not an error of its own: the caller w
         self.row = row
 
 
+def is_finite(block: NDArray[Any]) -> bool:
+    """Say whether no cell is NaN or infinite; a sum that overflows is only a false alarm."""
+    if block.dtype.kind != "f":
+        return True
+    with np.errstate(invalid="ignore", over="ignore"):
+        return bool(np.isfinite(block.sum()))
+
+
 def _answer(scorer: Scorer, X: Any, log_prior: Floats, answer: Answer) -> Any:
     if hasattr(X, "indptr") and not scorer.reads_sparse:
         refused, impossible, found = _answer_in_parts(scorer, X, log_prior, answer)
