@@ -35,8 +35,11 @@ from suffice.text.vectorize.analyzer import WordAnalyzer
 RANGE_DEVIATIONS = 3.0
 
 
-def browser_block(posterior: Posterior[Any]) -> dict[str, Any]:
-    """Return a block: family, columns, tally, prior, and the settings that say how it is read."""
+def browser_block(posterior: Posterior[Any], texts: int = 1) -> dict[str, Any]:
+    """Return a block: family, columns, tally, prior, and the settings that say how it is read.
+
+    `texts` says how many texts share the room that a page has for them.
+    """
     family = posterior.family
     found = {"family": family.name, "columns": list(family.columns)}
     if isinstance(posterior, NormalPosterior):
@@ -124,6 +127,7 @@ def browser_block(posterior: Posterior[Any]) -> dict[str, Any]:
             posterior.alpha,
             WordAnalyzer(),
             length_discount=family.length_discount,
+            texts=texts,
         )
     name = family.columns[0]
     raise InputError(

@@ -28,6 +28,7 @@ from suffice.tally.tally import Floats
 from suffice.text import TextClassifier
 from suffice.text.classify.fitted import TextFitted
 from suffice.text.classify.term_counter import document_counts, term_counts
+from suffice.text.family import TextPosterior
 
 __all__ = ["browser_model", "compress"]
 
@@ -75,7 +76,8 @@ def browser_model(model: Any) -> dict[str, Any]:
 
 def _table(fitted: TableFitted) -> dict[str, Any]:
     model, combination = scored_model(fitted), fitted.combination
-    blocks = [browser_block(one) for one in model.posteriors]
+    texts = sum(isinstance(one, TextPosterior) for one in model.posteriors)
+    blocks = [browser_block(one, texts) for one in model.posteriors]
     residuals = [
         {
             "column": column,

@@ -635,7 +635,7 @@ var Suffice = (function () {
       }
       return { ...found[0], targets: found, unreadable };
     };
-    return { classes: null, targets: object.targets, columns: object.columns, predict };
+    return { classes: null, targets: object.targets, columns: object.columns, read, predict };
   }
 
   // ---- Texts: letters, words and runs of words --------------------------------------------------
@@ -1203,7 +1203,7 @@ var Suffice = (function () {
       const why = explain(classes, base, pieces, rate, sides);
       return { probabilities, label: classes[argmax(probabilities)], ...why, unreadable };
     };
-    return { classes, columns: object.columns, predict };
+    return { classes, columns: object.columns, read, predict };
   }
 
   // Documents (docs: text): log p(class) + f l + inverse_temperature (1 - f) l + g offset.
