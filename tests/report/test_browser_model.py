@@ -188,6 +188,18 @@ def test_cells_that_do_not_read_are_missing_and_named(script):
     assert [one["unreadable"] for one in found] == [["day", "clock", "price"], ["gap"]]
 
 
+def test_levels_without_room_count_in_the_totals(script, monkeypatch):
+    monkeypatch.setattr("suffice.report.browser_blocks.MAX_LEVELS", 3)
+    model = one_column("categorical", combine="blocks")
+    found = browser_model(model)
+    columns = {column["name"]: column for column in found["columns"]}
+    kept = columns["x"]["levels"]
+    assert len(kept) == 3
+    assert columns["x"]["left_out"] == 2
+    rows = [{"x": x, "beside": b} for x in [*kept, None] for b in [*columns["beside"]["levels"]]]
+    compare(script, model, rows, explained=4)
+
+
 # A changed count.
 
 

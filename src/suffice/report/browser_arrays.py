@@ -167,7 +167,7 @@ def _categorical(features: IndependentCategories, at: int, name: str) -> dict[st
         "family": "categorical",
         "columns": [name],
         "levels": list(range(levels)),
-        "tally": {"counts": numbers(table.counts)},
+        "tally": {"counts": numbers(table.counts), "left_out": [0] * classes},
         "prior": {
             "pseudocounts": numbers(np.broadcast_to(table.pseudocounts, (classes, levels))),
             "other": numbers(np.broadcast_to(table.other, (classes,))),

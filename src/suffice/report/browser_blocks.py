@@ -24,15 +24,17 @@ from suffice.families.columns.normal import NormalPosterior
 from suffice.families.columns.poisson import PoissonPosterior
 from suffice.families.columns.student import StudentPosterior
 from suffice.prior import NormalInverseGamma
-from suffice.report.browser_text import browser_terms
+from suffice.report.browser_text import browser_terms, by_information
 from suffice.report.json_numbers import numbers
 from suffice.tally import Moments
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 from suffice.text.family import TextPosterior
 from suffice.text.vectorize.analyzer import WordAnalyzer
 
 # Standard deviations to either side of the mean that a form offers.
 RANGE_DEVIATIONS = 3.0
+# Levels of a category that a page takes: 10,000 are about 100 kB of a page that may have 1 MB.
+MAX_LEVELS = 10_000
 
 
 def browser_block(posterior: Posterior[Any], texts: int = 1) -> dict[str, Any]:
@@ -90,12 +92,13 @@ def browser_block(posterior: Posterior[Any], texts: int = 1) -> dict[str, Any]:
         }
     if isinstance(posterior, CategoricalPosterior):
         tables = posterior.tables
-        other = tables.other
+        other, kept = tables.other, kept_levels(posterior)
+        total = tables.counts.sum(axis=1) - tables.counts[:, kept].sum(axis=1)
         return found | {
             "levels": _levels(family.levels),
-            "tally": {"counts": numbers(tables.counts)},
+            "tally": {"counts": numbers(tables.counts[:, kept]), "left_out": numbers(total)},
             "prior": {
-                "pseudocounts": numbers(np.asarray(tables.pseudocounts)),
+                "pseudocounts": numbers(np.asarray(tables.pseudocounts)[kept]),
                 "other": None if other is None else float(other),
                 "sample_size": float(tables.prior_sample_size),
             },
@@ -134,6 +137,18 @@ def browser_block(posterior: Posterior[Any], texts: int = 1) -> dict[str, Any]:
         f"Column {name!r} has the family {family.name!r}, which a page cannot compute. Leave it "
         f"out: families={{{name!r}: 'ignore'}}."
     )
+
+
+def kept_levels(posterior: CategoricalPosterior) -> Index:
+    """Return the codes of the levels that a page has room for, increasing.
+
+    All, or those of a category that have most mutual information with the class. The others count
+    in the totals of the classes, and are unknown to the page.
+    """
+    counts = posterior.tables.counts
+    if posterior.family.levels is not None or counts.shape[1] <= MAX_LEVELS:
+        return np.arange(counts.shape[1])
+    return np.sort(by_information(counts, counts.sum(axis=1))[:MAX_LEVELS])
 
 
 def moments(tally: Moments) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def browser_model(model: Any) -> dict[str, Any]:
     >>> found["classes"], found["class_prior"]["weights"]
     (['apple', 'plum'], [2, 2])
     >>> found["blocks"][0]["tally"]
-    {'counts': [[2, 0], [0, 2]]}
+    {'counts': [[2, 0], [0, 2]], 'left_out': [0, 0]}
     """
     if isinstance(model, GenerativeClassifier):
         found = _table(model._check_ready())

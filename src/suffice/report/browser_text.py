@@ -95,7 +95,8 @@ def browser_terms(
         tables.append(document_counts[None])
     if refinement is not None:
         tables.append(refinement)
-    order = partial(by_information, counts, documents, event)
+    totals = documents if event == "bernoulli" else counts.sum(axis=1)
+    order = partial(by_information, counts, totals)
     kept = terms_that_fit(terms, tables, order, MAX_BYTES // texts)
     is_left_out = np.ones(len(terms), np.bool_)
     is_left_out[kept] = False
@@ -183,9 +184,15 @@ def terms_that_fit(
         many = min(guess, size)
 
 
-def by_information(counts: Floats, documents: Floats, event: str) -> Index:
-    """Return all terms, those of most mutual information with the class first."""
-    totals = documents if event == "bernoulli" else counts.sum(axis=1)
+def by_information(counts: Floats, totals: Floats) -> Index:
+    """Return all terms or levels, those of most mutual information with the class first.
+
+    Parameters
+    ----------
+    counts : (C, V)
+    totals : (C,)
+        How many terms, rows or documents each class has.
+    """
     others = np.maximum(totals[:, None] - counts, 0.0)
     tables = np.stack([others, counts], axis=-1).swapaxes(0, 1)
     return np.argsort(-table_information(np.ascontiguousarray(tables)), kind="stable")

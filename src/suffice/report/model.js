@@ -381,7 +381,8 @@ var Suffice = (function () {
     const logs = counts.map((held, c) => {
       const each = Array.isArray(prior.pseudocounts[0]);
       const pseudocounts = numbers(each ? prior.pseudocounts[c] : prior.pseudocounts);
-      const total = sum(held) + own(prior.sample_size, c), whole = total > 0 ? total : 1;
+      // Levels that the page has no room for count in the total.
+      const total = sum(held) + Number(block.tally.left_out[c]) + own(prior.sample_size, c), whole = total > 0 ? total : 1;
       const other = prior.other === null ? 0 : Math.log(own(prior.other, c) / whole);
       return [...held.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
     });
