@@ -1,4 +1,4 @@
-"""Classifiers of arrays in the page: naive Bayes by columns, and logistic regression."""
+"""Classifiers of arrays in the page: naive Bayes, discriminants and logistic regression."""
 
 import numpy as np
 import pytest
@@ -46,6 +46,13 @@ CASES = [
     ("MultinomialNB", {"estimate": "map", "alpha": 1.5, "calibrate": "folds"}, counts_of),
     ("ComplementNB", {}, counts_of),
     ("LogisticRegression", {}, numbers_of),
+    ("LinearDiscriminantAnalysis", {}, numbers_of),
+    ("LinearDiscriminantAnalysis", {"solver": "lsqr", "shrinkage": 0.2}, numbers_of),
+    ("LinearDiscriminantAnalysis", {"calibrate": "folds"}, numbers_of),
+    ("QuadraticDiscriminantAnalysis", {}, numbers_of),
+    ("QuadraticDiscriminantAnalysis", {"reg_param": 0.1}, numbers_of),
+    ("GaussianDiscriminant", {"covariance": "full", "estimate": "predictive"}, numbers_of),
+    ("GaussianDiscriminant", {"covariance": "tied", "estimate": "predictive"}, numbers_of),
 ]
 
 
@@ -78,5 +85,6 @@ def test_what_a_page_cannot_compute_is_refused():
     X, y = np.random.default_rng(0).normal(size=(20, 2)), [0, 1] * 10
     with pytest.raises(InputError, match="A page cannot compute this GaussianNB"):
         browser_model(suffice.GaussianNB(tie="both", estimate="predictive").fit(X, y))
+    model = suffice.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
     with pytest.raises(InputError, match="A page cannot compute this LinearDiscriminantAnalysis"):
-        browser_model(suffice.LinearDiscriminantAnalysis().fit(X, y))
+        browser_model(model)

@@ -1,4 +1,4 @@
-"""What the browser needs of classifiers of arrays: naive Bayes by columns, logistic regression."""
+"""What the browser needs of classifiers of arrays: naive Bayes, discriminants, logistic ones."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from suffice.errors import InputError
 from suffice.families.bernoulli import IndependentBernoullis
 from suffice.families.categorical import IndependentCategories
 from suffice.families.class_conditional import ClassConditional
+from suffice.families.dense_normal import DenseNormals
+from suffice.families.linear_discriminant import LinearDiscriminant
 from suffice.families.multinomial import Complements, Multinomials
 from suffice.families.normal import IndependentNormals
 from suffice.families.poisson import IndependentPoissons
+from suffice.families.quadratic_discriminant import QuadraticDiscriminant
+from suffice.gaussian.covariance import mle, solve, toward_mean_variance
 from suffice.generative.fitted import Fitted
+from suffice.report.browser_blocks import moments, normal_inverse_wishart
 from suffice.report.browser_columns import number_column
 from suffice.report.json_numbers import browser_prior, numbers, plain_labels
 from suffice.tally.tally import Floats
@@ -21,8 +26,8 @@ from suffice.tally.tally import Floats
 NO_NOISE = 0.0
 
 
-def browser_naive_bayes(fitted: Fitted, name: str) -> dict[str, Any]:
-    """Return a naive Bayes classifier as a table model: a block a column, calibrated or not."""
+def browser_generative(fitted: Fitted, name: str) -> dict[str, Any]:
+    """Return a classifier as a table model: a block a column, or one of all columns."""
     model, calibration = fitted.ready_model, fitted.calibration
     names = [str(term) for term in fitted.columns.terms()]
     blocks = _blocks(model.features, names, name)
@@ -90,9 +95,12 @@ def _blocks(features: ClassConditional, names: list[str], name: str) -> list[dic
         alpha = features.smoothing.added(features.smoothing.concentration)
         if np.ndim(alpha) == 0:
             return [_counts(features, float(alpha), names)]
+    block = _discriminant(features, names)
+    if block is not None:
+        return [block]
     raise InputError(
-        f"A page cannot compute this {name}: it has neither columns that are independent given the "
-        "class, nor one pseudocount for all of them. Learn with GenerativeClassifier."
+        f"A page cannot compute this {name} with its settings. Use the default ones, or learn with "
+        "GenerativeClassifier."
     )
 
 
@@ -174,6 +182,47 @@ def _categorical(features: IndependentCategories, at: int, name: str) -> dict[st
             "sample_size": numbers(np.broadcast_to(table.prior_sample_size, (classes,))),
         },
     }
+
+
+def _discriminant(features: ClassConditional, names: list[str]) -> dict[str, Any] | None:
+    """Return normals of all columns together, or None if their covariances are not read so."""
+    if isinstance(features, DenseNormals) and features.settings.estimate == "predictive":
+        tied = features.settings.tied
+        assert features.prior is not None
+        return {
+            "family": "mvn",
+            "columns": names,
+            "tied": tied,
+            "plug_in": False,
+            "tally": moments(features.moments),
+            "prior": normal_inverse_wishart(features.prior, features.moments, tied=tied),
+        }
+    if not isinstance(features, QuadraticDiscriminant | LinearDiscriminant):
+        return None
+    found, settings = features.found, features.settings
+    mean, each = mle(found.moments, tied=False)
+    shrinkage = 0.0 if settings.shrinkage is None else settings.shrinkage
+    if isinstance(shrinkage, str) or not np.allclose(
+        toward_mean_variance(each, shrinkage), found.covariances, rtol=1e-12, atol=0.0
+    ):
+        return None
+    block: dict[str, Any] = {
+        "family": "gaussian",
+        "columns": names,
+        "tally": moments(found.moments),
+        "shrinkage": float(shrinkage),
+        "unit_share": 0.0,
+        "class_shares": None,
+    }
+    if isinstance(features, QuadraticDiscriminant):
+        unit_share = features.settings.reg_param if features.settings.solver == "svd" else 0.0
+        return block | {"unit_share": float(unit_share)}
+    # Of directions that a tolerance has left out, the weights of the columns know nothing.
+    plain = solve(features.within, (mean - features.centre).T).T
+    if not np.allclose(features.linear().weights, plain, rtol=1e-9, atol=1e-9):
+        return None
+    pooled = features.settings.solver == "svd"
+    return block | {"class_shares": numbers(features.class_prob), "pooled": pooled}
 
 
 def _counts(features: Multinomials, alpha: float, names: list[str]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from suffice.families.columns.mvn import MultivariateNormalPosterior
 from suffice.families.columns.normal import NormalPosterior
 from suffice.families.columns.poisson import PoissonPosterior
 from suffice.families.columns.student import StudentPosterior
-from suffice.prior import NormalInverseGamma
+from suffice.prior import NormalInverseGamma, NormalInverseWishart
 from suffice.report.browser_text import browser_terms, by_information
 from suffice.report.json_numbers import numbers
 from suffice.tally import Moments
@@ -118,7 +118,7 @@ def browser_block(posterior: Posterior[Any], texts: int = 1) -> dict[str, Any]:
             "tied": family.tied,
             "plug_in": posterior.plug_in,
             "tally": moments(posterior.tally),
-            "prior": _normal_inverse_wishart(posterior),
+            "prior": normal_inverse_wishart(posterior.prior, posterior.tally, tied=family.tied),
         }
     if isinstance(posterior, TextPosterior):
         terms = list(family.terms.strings())
@@ -177,10 +177,12 @@ def _normal_inverse_gamma(prior: NormalInverseGamma, classes: int) -> dict[str, 
     }
 
 
-def _normal_inverse_wishart(posterior: MultivariateNormalPosterior) -> dict[str, Any]:
-    prior = posterior.prior
-    classes, d = posterior.tally.sum_x.shape
-    matrices = 1 if posterior.family.tied else classes
+def normal_inverse_wishart(
+    prior: NormalInverseWishart, tally: Moments, *, tied: bool
+) -> dict[str, Any]:
+    """Return the prior of several columns, an entry a class; one matrix if all classes share it."""
+    classes, d = tally.sum_x.shape
+    matrices = 1 if tied else classes
     return {
         "location": numbers(np.broadcast_to(prior.location, (classes, d))),
         "pseudo_rows": numbers(np.broadcast_to(prior.pseudo_rows, (classes,))),

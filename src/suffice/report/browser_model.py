@@ -15,7 +15,7 @@ from suffice.estimators.fitted import check_fitted
 from suffice.generative.classifier import TallyClassifier
 from suffice.linear_model.logistic import LogisticRegression
 from suffice.linear_model.regressor import TallyRegressor
-from suffice.report.browser_arrays import browser_logistic, browser_naive_bayes
+from suffice.report.browser_arrays import browser_generative, browser_logistic
 from suffice.report.browser_blocks import browser_block
 from suffice.report.browser_columns import browser_columns
 from suffice.report.browser_regression import browser_regression
@@ -41,7 +41,7 @@ def browser_model(model: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : GenerativeClassifier, TextClassifier, naive Bayes, linear or logistic regression, fitted
+    model : classifier or linear regression, fitted
 
     Examples
     --------
@@ -62,11 +62,11 @@ def browser_model(model: Any) -> dict[str, Any]:
     elif isinstance(model, LogisticRegression):
         found = browser_logistic(model)
     elif isinstance(model, TallyClassifier):
-        found = browser_naive_bayes(model._check_ready(), type(model).__name__)
+        found = browser_generative(model._check_ready(), type(model).__name__)
     else:
         raise InputError(
             f"A page cannot compute a {type(model).__name__}. Give a GenerativeClassifier, a "
-            "TextClassifier, naive Bayes, or a linear or logistic regression."
+            "TextClassifier, naive Bayes, a discriminant, or a linear or logistic regression."
         )
     return {"format": FORMAT, "model": type(model).__name__, **found}
 
