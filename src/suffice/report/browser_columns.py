@@ -127,3 +127,8 @@ def number_column(
 ) -> dict[str, Any]:
     """Return a column of plain numbers."""
     return _column(Field(name, "number"), TypicalCells(typical, low, high), used=True)
+
+
+def text_column(name: str) -> dict[str, Any]:
+    """Return a column of documents."""
+    return _column(Field(name, "text"), TypicalCells(), used=True)

@@ -17,7 +17,7 @@ from suffice.linear_model.logistic import LogisticRegression
 from suffice.linear_model.regressor import TallyRegressor
 from suffice.report.browser_arrays import browser_generative, browser_logistic
 from suffice.report.browser_blocks import browser_block
-from suffice.report.browser_columns import browser_columns
+from suffice.report.browser_columns import browser_columns, text_column
 from suffice.report.browser_regression import browser_regression
 from suffice.report.browser_text import browser_letters, browser_terms
 from suffice.report.json_numbers import browser_prior, compress, numbers, plain_labels
@@ -146,7 +146,7 @@ def _documents(fitted: TextFitted) -> dict[str, Any]:
         "kind": "documents",
         "classes": plain_labels(fitted.classes.tolist()),
         "class_prior": browser_prior(fitted.ready_model.decision_prior),
-        "columns": [{"name": "document", "kind": "text", "used": True, "missing_allowed": True}],
+        "columns": [text_column("document")],
         "blocks": [block],
         "calibration": None,
         "refinement_bias": None if refinement is None else numbers(refinement.bias),

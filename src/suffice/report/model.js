@@ -382,7 +382,8 @@ var Suffice = (function () {
       const each = Array.isArray(prior.pseudocounts[0]);
       const pseudocounts = numbers(each ? prior.pseudocounts[c] : prior.pseudocounts);
       // Levels that the page has no room for count in the total.
-      const total = sum(held) + Number(block.tally.left_out[c]) + own(prior.sample_size, c), whole = total > 0 ? total : 1;
+      const total = sum(held) + Number(block.tally.left_out[c]) + own(prior.sample_size, c);
+      const whole = total > 0 ? total : 1;
       const other = prior.other === null ? 0 : Math.log(own(prior.other, c) / whole);
       return [...held.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
     });
