@@ -88,3 +88,11 @@ def test_what_a_page_cannot_compute_is_refused():
     model = suffice.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
     with pytest.raises(InputError, match="A page cannot compute this LinearDiscriminantAnalysis"):
         browser_model(model)
+
+
+def test_columns_of_numbers_have_a_typical_value_and_a_range():
+    X = np.random.default_rng(0).normal([5.0, -1.0], [1.0, 0.1], (200, 2))
+    for name in ("GaussianNB", "LinearDiscriminantAnalysis", "GaussianDiscriminant"):
+        columns = browser_model(getattr(suffice, name)().fit(X, X[:, 0] > 5))["columns"]
+        assert [column["typical"] for column in columns] == pytest.approx(X.mean(axis=0))
+        assert columns[0]["low"] == pytest.approx(5.0 - 3 * X[:, 0].std(), abs=0.2)

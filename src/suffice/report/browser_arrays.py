@@ -18,7 +18,12 @@ from suffice.families.poisson import IndependentPoissons
 from suffice.families.quadratic_discriminant import QuadraticDiscriminant
 from suffice.gaussian.covariance import mle, solve, toward_mean_variance
 from suffice.generative.fitted import Fitted
-from suffice.report.browser_blocks import moments, normal_inverse_wishart
+from suffice.report.browser_blocks import (
+    TypicalCells,
+    moments,
+    normal_inverse_wishart,
+    of_moments,
+)
 from suffice.report.browser_columns import number_column
 from suffice.report.json_numbers import browser_prior, numbers, plain_labels
 from suffice.tally.tally import Floats
@@ -39,7 +44,7 @@ def browser_generative(fitted: Fitted, name: str) -> dict[str, Any]:
         "kind": "table",
         "classes": plain_labels(fitted.classes.tolist()),
         "class_prior": browser_prior(model.decision_prior),
-        "columns": [number_column(one) for one in names],
+        "columns": _columns(model.features, names),
         "blocks": blocks,
         "combination": {
             "method": "naive" if calibration is None else calibration.method,
@@ -75,6 +80,21 @@ def browser_logistic(model: Any) -> dict[str, Any]:
             "residuals": [],
         },
     }
+
+
+def _columns(features: ClassConditional, names: list[str]) -> list[dict[str, Any]]:
+    """Return the columns, with typical numbers where moments are tallied."""
+    typical = [TypicalCells()] * len(names)
+    if isinstance(features, IndependentNormals):
+        typical = of_moments(features.groups.parts)
+    elif isinstance(features, DenseNormals):
+        typical = of_moments(features.moments.diagonal())
+    elif isinstance(features, QuadraticDiscriminant | LinearDiscriminant):
+        typical = of_moments(features.found.moments.diagonal())
+    return [
+        number_column(name, one.typical, one.low, one.high)
+        for name, one in zip(names, typical, strict=True)
+    ]
 
 
 def _places(count: int) -> list[str]:

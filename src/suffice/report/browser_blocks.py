@@ -211,9 +211,9 @@ def typical_cells(posterior: Posterior[Any]) -> Mapping[str, TypicalCells]:
     """Return what the rows of each column of a block are like, as far as its tally says."""
     family = posterior.family
     if isinstance(posterior, NormalPosterior):
-        found = _of_moments(posterior.tally, logarithm=family.of_logarithms)
+        found = of_moments(posterior.tally, logarithm=family.of_logarithms)
     elif isinstance(posterior, MultivariateNormalPosterior):
-        found = _of_moments(posterior.tally.diagonal())
+        found = of_moments(posterior.tally.diagonal())
     elif isinstance(posterior, StudentPosterior):
         edges, rows = family.edges, posterior.tally.weight.sum(axis=0)
         found = [_of_cells(edges, posterior.tally.pooled().mean(), rows)]
@@ -240,7 +240,8 @@ def typical_cells(posterior: Posterior[Any]) -> Mapping[str, TypicalCells]:
     return dict(zip(family.columns, found, strict=True))
 
 
-def _of_moments(tally: Moments, *, logarithm: bool = False) -> list[TypicalCells]:
+def of_moments(tally: Moments, *, logarithm: bool = False) -> list[TypicalCells]:
+    """Return the mean of each column and three standard deviations to either side."""
     pooled = tally.pooled()
     found = []
     for at in range(len(pooled.origin)):
