@@ -1,4 +1,4 @@
-"""Classifiers of arrays in the page: naive Bayes by columns, and logistic regression."""
+"""Classifiers of arrays in the page: naive Bayes, discriminants and logistic regression."""
 
 import numpy as np
 import pytest
@@ -46,6 +46,13 @@ CASES = [
     ("MultinomialNB", {"estimate": "map", "alpha": 1.5, "calibrate": "folds"}, counts_of),
     ("ComplementNB", {}, counts_of),
     ("LogisticRegression", {}, numbers_of),
+    ("LinearDiscriminantAnalysis", {}, numbers_of),
+    ("LinearDiscriminantAnalysis", {"solver": "lsqr", "shrinkage": 0.2}, numbers_of),
+    ("LinearDiscriminantAnalysis", {"calibrate": "folds"}, numbers_of),
+    ("QuadraticDiscriminantAnalysis", {}, numbers_of),
+    ("QuadraticDiscriminantAnalysis", {"reg_param": 0.1}, numbers_of),
+    ("GaussianDiscriminant", {"covariance": "full", "estimate": "predictive"}, numbers_of),
+    ("GaussianDiscriminant", {"covariance": "tied", "estimate": "predictive"}, numbers_of),
 ]
 
 
@@ -78,5 +85,14 @@ def test_what_a_page_cannot_compute_is_refused():
     X, y = np.random.default_rng(0).normal(size=(20, 2)), [0, 1] * 10
     with pytest.raises(InputError, match="A page cannot compute this GaussianNB"):
         browser_model(suffice.GaussianNB(tie="both", estimate="predictive").fit(X, y))
+    model = suffice.LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto").fit(X, y)
     with pytest.raises(InputError, match="A page cannot compute this LinearDiscriminantAnalysis"):
-        browser_model(suffice.LinearDiscriminantAnalysis().fit(X, y))
+        browser_model(model)
+
+
+def test_columns_of_numbers_have_a_typical_value_and_a_range():
+    X = np.random.default_rng(0).normal([5.0, -1.0], [1.0, 0.1], (200, 2))
+    for name in ("GaussianNB", "LinearDiscriminantAnalysis", "GaussianDiscriminant"):
+        columns = browser_model(getattr(suffice, name)().fit(X, X[:, 0] > 5))["columns"]
+        assert [column["typical"] for column in columns] == pytest.approx(X.mean(axis=0))
+        assert columns[0]["low"] == pytest.approx(5.0 - 3 * X[:, 0].std(), abs=0.2)

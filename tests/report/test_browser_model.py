@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from browser_answers import answers, compare, compare_reasons
@@ -77,10 +78,126 @@ def test_dates_times_units_and_gaps_that_tell(script):
             compare_reasons(model.explain(row, one["target"]).to_dict(), one)
 
 
+NUMBERS = [
+    "1.250,50 €",
+    "€ 3",
+    "€3",
+    "-€ 3",
+    "€ -3",
+    "- 3",
+    "+7",
+    "0,5",
+    ",5",
+    "5,",
+    "1e3",
+    "1,5E-2",
+    "1.2.3",
+    "12.34",
+    "1 250",
+    "1'250",
+    "1’250",
+    "−5",
+    "1\xa0250,5",
+    "1\u202f000",
+    "12 €€",
+    "$5",
+    "5 %",
+    "0012",
+    "1.000.000,25",
+    "10.00",
+    "abc",
+    "",
+    "NA",
+    " n/a ",
+    "1e999",
+    ".5",
+    "--5",
+]
+DATES = [
+    "31.12.2020",
+    "1.6.20",
+    "3.2.68",
+    "3.2.69",
+    "2020-02-29",
+    "2021-02-29",
+    "2020/2/9",
+    "2020-02-29T18:30",
+    "1.2.2020 6:05 PM",
+    "1/2-2020",
+    "31 January 2024",
+    "Wed, 31 Jan 2024",
+    "Jan. 31, 2024",
+    "jan 1 24",
+    "3rd of May 2020",
+    "3rd May 2020",
+    "1.13.2020",
+    "13.1.2020",
+    "2020-1-1 24:00",
+    "2020-01-01 23:59:59.999999",
+    "1.1.2020 12:00 am",
+    "Sept 5, 2021",
+    "0001-01-01",
+    "9999-12-31",
+    "5-May-20",
+    "5. May 2020",
+    "?",
+    "NA",
+]
+TIMES = [
+    "18:00",
+    "6:00 PM",
+    "12:30 a.m.",
+    "0:00",
+    "24:00",
+    "23:59:59.25",
+    "7:60",
+    "13:00 pm",
+    "12:00pm",
+    "6:5",
+    "18:00Z",
+    "18:00+02:00",
+    "",
+    "x",
+]
+
+
+@pytest.mark.parametrize(
+    ("column", "strings"), [("price", NUMBERS), ("day", DATES), ("clock", TIMES)]
+)
+def test_strings_are_read_as_python_reads_them(script, column, strings):
+    model = mixed()
+    field = model._check_ready().counter.schema[column]
+    expected = field.strings.read(pa.array(strings))
+    found = script.evaluate(
+        """([object, column, strings]) => {
+            const model = Suffice.model(object);
+            return strings.map((text) => String(model.read({ [column]: text }).cells[column]));
+        }""",
+        [browser_model(model), column, strings],
+    )
+    assert dict(zip(strings, map(float, found), strict=True)) == pytest.approx(
+        dict(zip(strings, expected.tolist(), strict=True)), rel=0, abs=0, nan_ok=True
+    )
+    assert np.isnan(expected).any()
+    assert np.isfinite(expected).sum() > 5
+
+
 def test_cells_that_do_not_read_are_missing_and_named(script):
     rows = [{"day": "?", "clock": "25:00", "price": "free"}, {"day": "NA", "clock": "", "gap": "x"}]
     found = answers(script, browser_model(mixed()), rows)
     assert [one["unreadable"] for one in found] == [["day", "clock", "price"], ["gap"]]
+
+
+def test_levels_without_room_count_in_the_totals(script, monkeypatch):
+    monkeypatch.setattr("suffice.report.browser_blocks.MAX_LEVELS", 3)
+    model = one_column("categorical", combine="blocks")
+    found = browser_model(model)
+    columns = {column["name"]: column for column in found["columns"]}
+    kept = columns["x"]["levels"]
+    assert len(kept) == 3
+    assert columns["x"]["left_out"] == 2
+    rows = [{"x": x, "beside": b} for x in [*kept, None] for b in [*columns["beside"]["levels"]]]
+    compare(script, model, rows, explained=4)
 
 
 # A changed count.

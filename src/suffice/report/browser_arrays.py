@@ -1,4 +1,4 @@
-"""What the browser needs of classifiers of arrays: naive Bayes by columns, logistic regression."""
+"""What the browser needs of classifiers of arrays: naive Bayes, discriminants, logistic ones."""
 
 from __future__ import annotations
 
@@ -10,10 +10,20 @@ from suffice.errors import InputError
 from suffice.families.bernoulli import IndependentBernoullis
 from suffice.families.categorical import IndependentCategories
 from suffice.families.class_conditional import ClassConditional
+from suffice.families.dense_normal import DenseNormals
+from suffice.families.linear_discriminant import LinearDiscriminant
 from suffice.families.multinomial import Complements, Multinomials
 from suffice.families.normal import IndependentNormals
 from suffice.families.poisson import IndependentPoissons
+from suffice.families.quadratic_discriminant import QuadraticDiscriminant
+from suffice.gaussian.covariance import mle, solve, toward_mean_variance
 from suffice.generative.fitted import Fitted
+from suffice.report.browser_blocks import (
+    TypicalCells,
+    moments,
+    normal_inverse_wishart,
+    of_moments,
+)
 from suffice.report.browser_columns import number_column
 from suffice.report.json_numbers import browser_prior, numbers, plain_labels
 from suffice.tally.tally import Floats
@@ -21,8 +31,8 @@ from suffice.tally.tally import Floats
 NO_NOISE = 0.0
 
 
-def browser_naive_bayes(fitted: Fitted, name: str) -> dict[str, Any]:
-    """Return a naive Bayes classifier as a table model: a block a column, calibrated or not."""
+def browser_generative(fitted: Fitted, name: str) -> dict[str, Any]:
+    """Return a classifier as a table model: a block a column, or one of all columns."""
     model, calibration = fitted.ready_model, fitted.calibration
     names = [str(term) for term in fitted.columns.terms()]
     blocks = _blocks(model.features, names, name)
@@ -34,7 +44,7 @@ def browser_naive_bayes(fitted: Fitted, name: str) -> dict[str, Any]:
         "kind": "table",
         "classes": plain_labels(fitted.classes.tolist()),
         "class_prior": browser_prior(model.decision_prior),
-        "columns": [number_column(one) for one in names],
+        "columns": _columns(model.features, names),
         "blocks": blocks,
         "combination": {
             "method": "naive" if calibration is None else calibration.method,
@@ -72,6 +82,21 @@ def browser_logistic(model: Any) -> dict[str, Any]:
     }
 
 
+def _columns(features: ClassConditional, names: list[str]) -> list[dict[str, Any]]:
+    """Return the columns, with typical numbers where moments are tallied."""
+    typical = [TypicalCells()] * len(names)
+    if isinstance(features, IndependentNormals):
+        typical = of_moments(features.groups.parts)
+    elif isinstance(features, DenseNormals):
+        typical = of_moments(features.moments.diagonal())
+    elif isinstance(features, QuadraticDiscriminant | LinearDiscriminant):
+        typical = of_moments(features.found.moments.diagonal())
+    return [
+        number_column(name, one.typical, one.low, one.high)
+        for name, one in zip(names, typical, strict=True)
+    ]
+
+
 def _places(count: int) -> list[str]:
     return [f"x{at}" for at in range(count)]
 
@@ -90,9 +115,12 @@ def _blocks(features: ClassConditional, names: list[str], name: str) -> list[dic
         alpha = features.smoothing.added(features.smoothing.concentration)
         if np.ndim(alpha) == 0:
             return [_counts(features, float(alpha), names)]
+    block = _discriminant(features, names)
+    if block is not None:
+        return [block]
     raise InputError(
-        f"A page cannot compute this {name}: it has neither columns that are independent given the "
-        "class, nor one pseudocount for all of them. Learn with GenerativeClassifier."
+        f"A page cannot compute this {name} with its settings. Use the default ones, or learn with "
+        "GenerativeClassifier."
     )
 
 
@@ -167,13 +195,54 @@ def _categorical(features: IndependentCategories, at: int, name: str) -> dict[st
         "family": "categorical",
         "columns": [name],
         "levels": list(range(levels)),
-        "tally": {"counts": numbers(table.counts)},
+        "tally": {"counts": numbers(table.counts), "left_out": [0] * classes},
         "prior": {
             "pseudocounts": numbers(np.broadcast_to(table.pseudocounts, (classes, levels))),
             "other": numbers(np.broadcast_to(table.other, (classes,))),
             "sample_size": numbers(np.broadcast_to(table.prior_sample_size, (classes,))),
         },
     }
+
+
+def _discriminant(features: ClassConditional, names: list[str]) -> dict[str, Any] | None:
+    """Return normals of all columns together, or None if their covariances are not read so."""
+    if isinstance(features, DenseNormals) and features.settings.estimate == "predictive":
+        tied = features.settings.tied
+        assert features.prior is not None
+        return {
+            "family": "mvn",
+            "columns": names,
+            "tied": tied,
+            "plug_in": False,
+            "tally": moments(features.moments),
+            "prior": normal_inverse_wishart(features.prior, features.moments, tied=tied),
+        }
+    if not isinstance(features, QuadraticDiscriminant | LinearDiscriminant):
+        return None
+    found, settings = features.found, features.settings
+    mean, each = mle(found.moments, tied=False)
+    shrinkage = 0.0 if settings.shrinkage is None else settings.shrinkage
+    if isinstance(shrinkage, str) or not np.allclose(
+        toward_mean_variance(each, shrinkage), found.covariances, rtol=1e-12, atol=0.0
+    ):
+        return None
+    block: dict[str, Any] = {
+        "family": "gaussian",
+        "columns": names,
+        "tally": moments(found.moments),
+        "shrinkage": float(shrinkage),
+        "unit_share": 0.0,
+        "class_shares": None,
+    }
+    if isinstance(features, QuadraticDiscriminant):
+        unit_share = features.settings.reg_param if features.settings.solver == "svd" else 0.0
+        return block | {"unit_share": float(unit_share)}
+    # Of directions that a tolerance has left out, the weights of the columns know nothing.
+    plain = solve(features.within, (mean - features.centre).T).T
+    if not np.allclose(features.linear().weights, plain, rtol=1e-9, atol=1e-9):
+        return None
+    pooled = features.settings.solver == "svd"
+    return block | {"class_shares": numbers(features.class_prob), "pooled": pooled}
 
 
 def _counts(features: Multinomials, alpha: float, names: list[str]) -> dict[str, Any]:

@@ -23,20 +23,25 @@ from suffice.families.columns.mvn import MultivariateNormalPosterior
 from suffice.families.columns.normal import NormalPosterior
 from suffice.families.columns.poisson import PoissonPosterior
 from suffice.families.columns.student import StudentPosterior
-from suffice.prior import NormalInverseGamma
-from suffice.report.browser_text import browser_terms
+from suffice.prior import NormalInverseGamma, NormalInverseWishart
+from suffice.report.browser_text import browser_terms, by_information
 from suffice.report.json_numbers import numbers
 from suffice.tally import Moments
-from suffice.tally.tally import Floats
+from suffice.tally.tally import Floats, Index
 from suffice.text.family import TextPosterior
 from suffice.text.vectorize.analyzer import WordAnalyzer
 
 # Standard deviations to either side of the mean that a form offers.
 RANGE_DEVIATIONS = 3.0
+# Levels of a category that a page takes: 10,000 are about 100 kB of a page that may have 1 MB.
+MAX_LEVELS = 10_000
 
 
-def browser_block(posterior: Posterior[Any]) -> dict[str, Any]:
-    """Return a block: family, columns, tally, prior, and the settings that say how it is read."""
+def browser_block(posterior: Posterior[Any], texts: int = 1) -> dict[str, Any]:
+    """Return a block: family, columns, tally, prior, and the settings that say how it is read.
+
+    `texts` says how many texts share the room that a page has for them.
+    """
     family = posterior.family
     found = {"family": family.name, "columns": list(family.columns)}
     if isinstance(posterior, NormalPosterior):
@@ -87,12 +92,13 @@ def browser_block(posterior: Posterior[Any]) -> dict[str, Any]:
         }
     if isinstance(posterior, CategoricalPosterior):
         tables = posterior.tables
-        other = tables.other
+        other, kept = tables.other, kept_levels(posterior)
+        total = tables.counts.sum(axis=1) - tables.counts[:, kept].sum(axis=1)
         return found | {
             "levels": _levels(family.levels),
-            "tally": {"counts": numbers(tables.counts)},
+            "tally": {"counts": numbers(tables.counts[:, kept]), "left_out": numbers(total)},
             "prior": {
-                "pseudocounts": numbers(np.asarray(tables.pseudocounts)),
+                "pseudocounts": numbers(np.asarray(tables.pseudocounts)[kept]),
                 "other": None if other is None else float(other),
                 "sample_size": float(tables.prior_sample_size),
             },
@@ -112,7 +118,7 @@ def browser_block(posterior: Posterior[Any]) -> dict[str, Any]:
             "tied": family.tied,
             "plug_in": posterior.plug_in,
             "tally": moments(posterior.tally),
-            "prior": _normal_inverse_wishart(posterior),
+            "prior": normal_inverse_wishart(posterior.prior, posterior.tally, tied=family.tied),
         }
     if isinstance(posterior, TextPosterior):
         terms = list(family.terms.strings())
@@ -124,12 +130,25 @@ def browser_block(posterior: Posterior[Any]) -> dict[str, Any]:
             posterior.alpha,
             WordAnalyzer(),
             length_discount=family.length_discount,
+            texts=texts,
         )
     name = family.columns[0]
     raise InputError(
         f"Column {name!r} has the family {family.name!r}, which a page cannot compute. Leave it "
         f"out: families={{{name!r}: 'ignore'}}."
     )
+
+
+def kept_levels(posterior: CategoricalPosterior) -> Index:
+    """Return the codes of the levels that a page has room for, increasing.
+
+    All, or those of a category that have most mutual information with the class. The others count
+    in the totals of the classes, and are unknown to the page.
+    """
+    counts = posterior.tables.counts
+    if posterior.family.levels is not None or counts.shape[1] <= MAX_LEVELS:
+        return np.arange(counts.shape[1])
+    return np.sort(by_information(counts, counts.sum(axis=1))[:MAX_LEVELS])
 
 
 def moments(tally: Moments) -> dict[str, Any]:
@@ -158,10 +177,12 @@ def _normal_inverse_gamma(prior: NormalInverseGamma, classes: int) -> dict[str, 
     }
 
 
-def _normal_inverse_wishart(posterior: MultivariateNormalPosterior) -> dict[str, Any]:
-    prior = posterior.prior
-    classes, d = posterior.tally.sum_x.shape
-    matrices = 1 if posterior.family.tied else classes
+def normal_inverse_wishart(
+    prior: NormalInverseWishart, tally: Moments, *, tied: bool
+) -> dict[str, Any]:
+    """Return the prior of several columns, an entry a class; one matrix if all classes share it."""
+    classes, d = tally.sum_x.shape
+    matrices = 1 if tied else classes
     return {
         "location": numbers(np.broadcast_to(prior.location, (classes, d))),
         "pseudo_rows": numbers(np.broadcast_to(prior.pseudo_rows, (classes,))),
@@ -190,9 +211,9 @@ def typical_cells(posterior: Posterior[Any]) -> Mapping[str, TypicalCells]:
     """Return what the rows of each column of a block are like, as far as its tally says."""
     family = posterior.family
     if isinstance(posterior, NormalPosterior):
-        found = _of_moments(posterior.tally, logarithm=family.of_logarithms)
+        found = of_moments(posterior.tally, logarithm=family.of_logarithms)
     elif isinstance(posterior, MultivariateNormalPosterior):
-        found = _of_moments(posterior.tally.diagonal())
+        found = of_moments(posterior.tally.diagonal())
     elif isinstance(posterior, StudentPosterior):
         edges, rows = family.edges, posterior.tally.weight.sum(axis=0)
         found = [_of_cells(edges, posterior.tally.pooled().mean(), rows)]
@@ -219,7 +240,8 @@ def typical_cells(posterior: Posterior[Any]) -> Mapping[str, TypicalCells]:
     return dict(zip(family.columns, found, strict=True))
 
 
-def _of_moments(tally: Moments, *, logarithm: bool = False) -> list[TypicalCells]:
+def of_moments(tally: Moments, *, logarithm: bool = False) -> list[TypicalCells]:
+    """Return the mean of each column and three standard deviations to either side."""
     pooled = tally.pooled()
     found = []
     for at in range(len(pooled.origin)):

@@ -10,10 +10,12 @@ from suffice.data.columns import NUMERIC
 from suffice.data.schema import Field
 from suffice.data.string_format import NOTHING, StringFormat
 from suffice.data.table import CALENDAR, FIRST_WEEKDAY
-from suffice.report.browser_blocks import TypicalCells, typical_cells
+from suffice.families.columns.categorical import CategoricalPosterior
+from suffice.report.browser_blocks import TypicalCells, kept_levels, typical_cells
 from suffice.report.json_numbers import plain_labels
 from suffice.table.fitted import TableFitted
 from suffice.table.rows import MISSING_SUFFIX, format_time
+from suffice.tally.tally import Index
 
 
 def browser_columns(fitted: TableFitted) -> list[dict[str, Any]]:
@@ -28,10 +30,22 @@ def browser_columns(fitted: TableFitted) -> list[dict[str, Any]]:
         for one in schema.fields
         if one.name in schema.given
     ]
+    for posterior in fitted.posteriors:
+        if isinstance(posterior, CategoricalPosterior):
+            _drop_levels(found, posterior.family.column, kept_levels(posterior))
     for column in found:
         if column["name"] in counter.missing_columns:
             column["missing_column"] = column["name"] + MISSING_SUFFIX
     return found
+
+
+def _drop_levels(columns: list[dict[str, Any]], name: str, kept: Index) -> None:
+    """Take levels that a page has no room for out of a column, and say how many they are."""
+    for column in columns:
+        if column["name"] == name and column["levels"] is not None:
+            column["left_out"] = len(column["levels"]) - len(kept)
+            for key in ("levels", "shown_levels"):
+                column[key] = [column[key][code] for code in kept.tolist()]
 
 
 def _column(one: Field, typical: TypicalCells, *, used: bool) -> dict[str, Any]:
@@ -50,6 +64,7 @@ def _column(one: Field, typical: TypicalCells, *, used: bool) -> dict[str, Any]:
     }
     if one.kind == "category":
         found["levels"] = plain_labels(one.levels)
+        found["left_out"] = 0
         found["shown_levels"] = [str(level) for level in one.levels]
         code = typical.typical
         found["typical"] = None if code is None else found["levels"][int(code)]
@@ -112,3 +127,8 @@ def number_column(
 ) -> dict[str, Any]:
     """Return a column of plain numbers."""
     return _column(Field(name, "number"), TypicalCells(typical, low, high), used=True)
+
+
+def text_column(name: str) -> dict[str, Any]:
+    """Return a column of documents."""
+    return _column(Field(name, "text"), TypicalCells(), used=True)

@@ -15,9 +15,9 @@ from suffice.estimators.fitted import check_fitted
 from suffice.generative.classifier import TallyClassifier
 from suffice.linear_model.logistic import LogisticRegression
 from suffice.linear_model.regressor import TallyRegressor
-from suffice.report.browser_arrays import browser_logistic, browser_naive_bayes
+from suffice.report.browser_arrays import browser_generative, browser_logistic
 from suffice.report.browser_blocks import browser_block
-from suffice.report.browser_columns import browser_columns
+from suffice.report.browser_columns import browser_columns, text_column
 from suffice.report.browser_regression import browser_regression
 from suffice.report.browser_text import browser_letters, browser_terms
 from suffice.report.json_numbers import browser_prior, compress, numbers, plain_labels
@@ -28,6 +28,7 @@ from suffice.tally.tally import Floats
 from suffice.text import TextClassifier
 from suffice.text.classify.fitted import TextFitted
 from suffice.text.classify.term_counter import document_counts, term_counts
+from suffice.text.family import TextPosterior
 
 __all__ = ["browser_model", "compress"]
 
@@ -40,7 +41,7 @@ def browser_model(model: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : GenerativeClassifier, TextClassifier, naive Bayes, linear or logistic regression, fitted
+    model : classifier or linear regression, fitted
 
     Examples
     --------
@@ -50,7 +51,7 @@ def browser_model(model: Any) -> dict[str, Any]:
     >>> found["classes"], found["class_prior"]["weights"]
     (['apple', 'plum'], [2, 2])
     >>> found["blocks"][0]["tally"]
-    {'counts': [[2, 0], [0, 2]]}
+    {'counts': [[2, 0], [0, 2]], 'left_out': [0, 0]}
     """
     if isinstance(model, GenerativeClassifier):
         found = _table(model._check_ready())
@@ -61,11 +62,11 @@ def browser_model(model: Any) -> dict[str, Any]:
     elif isinstance(model, LogisticRegression):
         found = browser_logistic(model)
     elif isinstance(model, TallyClassifier):
-        found = browser_naive_bayes(model._check_ready(), type(model).__name__)
+        found = browser_generative(model._check_ready(), type(model).__name__)
     else:
         raise InputError(
             f"A page cannot compute a {type(model).__name__}. Give a GenerativeClassifier, a "
-            "TextClassifier, naive Bayes, or a linear or logistic regression."
+            "TextClassifier, naive Bayes, a discriminant, or a linear or logistic regression."
         )
     return {"format": FORMAT, "model": type(model).__name__, **found}
 
@@ -75,7 +76,8 @@ def browser_model(model: Any) -> dict[str, Any]:
 
 def _table(fitted: TableFitted) -> dict[str, Any]:
     model, combination = scored_model(fitted), fitted.combination
-    blocks = [browser_block(one) for one in model.posteriors]
+    texts = sum(isinstance(one, TextPosterior) for one in model.posteriors)
+    blocks = [browser_block(one, texts) for one in model.posteriors]
     residuals = [
         {
             "column": column,
@@ -144,7 +146,7 @@ def _documents(fitted: TextFitted) -> dict[str, Any]:
         "kind": "documents",
         "classes": plain_labels(fitted.classes.tolist()),
         "class_prior": browser_prior(fitted.ready_model.decision_prior),
-        "columns": [{"name": "document", "kind": "text", "used": True, "missing_allowed": True}],
+        "columns": [text_column("document")],
         "blocks": [block],
         "calibration": None,
         "refinement_bias": None if refinement is None else numbers(refinement.bias),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from suffice.text.vectorize.lexicon import (
 from suffice.text.vectorize.sklearn_analyzer import PreprocessedWordAnalyzer
 from suffice.validation.information import table_information
 
-# Bytes of the terms and counts of one text, deflated and in base64, that a page takes.
+# Bytes that the terms and counts of all texts of a page may take, deflated and in base64.
 MAX_BYTES = 700_000
 # Terms whose size is measured to guess how many fit.
 MEASURED_TERMS = 20_000
@@ -43,6 +43,7 @@ def browser_terms(
     analyzer: Analyzer,
     *,
     length_discount: float,
+    texts: int = 1,
     with_unknown: bool = False,
     document_counts: Floats | None = None,
     refinement: Floats | None = None,
@@ -61,6 +62,7 @@ def browser_terms(
     alpha : pseudocount of each term
     analyzer : how documents are split
     length_discount : float
+    texts : how many texts the page has to hold
     with_unknown : whether unknown terms count as one term, with a pseudocount of its own
     document_counts : (V,), with tf-idf
         Documents that have each term.
@@ -93,7 +95,9 @@ def browser_terms(
         tables.append(document_counts[None])
     if refinement is not None:
         tables.append(refinement)
-    kept = terms_that_fit(terms, tables, lambda: by_information(counts, documents, event))
+    totals = documents if event == "bernoulli" else counts.sum(axis=1)
+    order = partial(by_information, counts, totals)
+    kept = terms_that_fit(terms, tables, order, MAX_BYTES // texts)
     is_left_out = np.ones(len(terms), np.bool_)
     is_left_out[kept] = False
     rest = np.flatnonzero(is_left_out)
@@ -147,7 +151,9 @@ def why_not(analyzer: Analyzer) -> str | None:
     return f"Documents are split by Python code ({what}), which a page cannot run."
 
 
-def terms_that_fit(terms: Sequence[str], tables: Sequence[Floats], order: Order) -> Index:
+def terms_that_fit(
+    terms: Sequence[str], tables: Sequence[Floats], order: Order, room: int
+) -> Index:
     """Return the terms that a page has room for, increasing: all, or the first ones in an order.
 
     Parameters
@@ -157,29 +163,36 @@ def terms_that_fit(terms: Sequence[str], tables: Sequence[Floats], order: Order)
         What goes out of every term.
     order : function without arguments
         All terms, those first that are to be kept; asked for if not all fit.
+    room : bytes
     """
     size = len(terms)
     some = np.unique(np.linspace(0, size - 1, min(size, MEASURED_TERMS)).astype(np.intp))
     bytes_each = _bytes_of(terms, tables, some) / max(len(some), 1)
-    if bytes_each * size <= MAX_BYTES:
+    if bytes_each * size <= room:
         everything = np.arange(size)
-        if _bytes_of(terms, tables, everything) <= MAX_BYTES:
+        if _bytes_of(terms, tables, everything) <= room:
             return everything
-    first, many = order(), min(size, int(MAX_BYTES / bytes_each))
+    first, many = order(), min(size, int(room / bytes_each))
     while True:
         needed = _bytes_of(terms, tables, first[:many])
-        if MARGIN * MAX_BYTES <= needed <= MAX_BYTES:
+        if MARGIN * room <= needed <= room:
             return np.sort(first[:many])
         # Rarer terms take other room than frequent ones, so that some guesses are needed.
-        guess = int(many * (1 + MARGIN) / 2 * MAX_BYTES / needed)
+        guess = int(many * (1 + MARGIN) / 2 * room / needed)
         if guess == many or not guess:
             return np.sort(first[:guess])
         many = min(guess, size)
 
 
-def by_information(counts: Floats, documents: Floats, event: str) -> Index:
-    """Return all terms, those of most mutual information with the class first."""
-    totals = documents if event == "bernoulli" else counts.sum(axis=1)
+def by_information(counts: Floats, totals: Floats) -> Index:
+    """Return all terms or levels, those of most mutual information with the class first.
+
+    Parameters
+    ----------
+    counts : (C, V)
+    totals : (C,)
+        How many terms, rows or documents each class has.
+    """
     others = np.maximum(totals[:, None] - counts, 0.0)
     tables = np.stack([others, counts], axis=-1).swapaxes(0, 1)
     return np.argsort(-table_information(np.ascontiguousarray(tables)), kind="stable")

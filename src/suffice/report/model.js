@@ -381,7 +381,9 @@ var Suffice = (function () {
     const logs = counts.map((held, c) => {
       const each = Array.isArray(prior.pseudocounts[0]);
       const pseudocounts = numbers(each ? prior.pseudocounts[c] : prior.pseudocounts);
-      const total = sum(held) + own(prior.sample_size, c), whole = total > 0 ? total : 1;
+      // Levels that the page has no room for count in the total.
+      const total = sum(held) + Number(block.tally.left_out[c]) + own(prior.sample_size, c);
+      const whole = total > 0 ? total : 1;
       const other = prior.other === null ? 0 : Math.log(own(prior.other, c) / whole);
       return [...held.map((count, k) => Math.log((count + pseudocounts[k]) / whole)), other];
     });
@@ -549,6 +551,60 @@ var Suffice = (function () {
     });
   }
 
+  // Discriminants (section 4): normals of the most likely means and covariances. With one covariance for
+  // all classes scores are linear in the columns, about the mean of the class means.
+  function gaussianBlock(block) {
+    const { tally } = block, shares = block.class_shares === null ? null : numbers(block.class_shares);
+    const [weight, origin, sumX, sumXX] = ["weight", "origin", "sum_x", "sum_xx"].map((name) => numbers(tally[name]));
+    const places = block.columns.map((_, j) => j), d = places.length, matrix = (of) => places.map((i) =>
+      places.map((j) => of(i, j)));
+    const shift = sumX.map((own, c) => own.map((x) => x / weight[c]));
+    const means = shift.map((own, c) => own.map((x, j) => origin[c][j] + x));
+    const scatters = weight.map((_, c) => matrix((i, j) =>
+      sumXX[c][i][j] - (shift[c][i] * sumX[c][j] + shift[c][j] * sumX[c][i]) / 2));
+    const shrink = (S, part, size) => matrix((i, j) => (1 - part) * S[i][j] + (i === j ? part * size : 0));
+    const covariances = scatters.map((S, c) => {
+      const plain = matrix((i, j) => S[i][j] / weight[c]);
+      const average = sum(places.map((j) => plain[j][j])) / d;
+      return shrink(shrink(plain, block.shrinkage, average), block.unit_share, 1);
+    });
+    const seenOf = (cells) => places.filter((j) => !Number.isNaN(cells[block.columns[j]]));
+    if (shares === null) {
+      return ofColumns(block, (cells, width) => {
+        const seen = seenOf(cells).filter((j) => j < width);
+        return covariances.map((S, c) => {
+          const root = cholesky(seen.map((i) => seen.map((j) => S[i][j])));
+          const white = solveLower(root, seen.map((j) => cells[block.columns[j]] - means[c][j]));
+          const half = sum(root.map((row, i) => Math.log(row[i])));
+          return (-seen.length * LOG_TWO_PI) / 2 - half - dot(white, white) / 2;
+        });
+      });
+    }
+    const centre = places.map((j) => dot(shares, means.map((own) => own[j]))), rows = sum(weight);
+    const within = matrix((i, j) => (block.pooled
+      ? sum(scatters.map((S) => S[i][j])) / rows
+      : dot(shares, covariances.map((S) => S[i][j]))));
+    // Of a row that lacks cells, the regression on the others.
+    const pieces = (cells) => {
+      const seen = seenOf(cells), root = cholesky(seen.map((i) => seen.map((j) => within[i][j])));
+      const found = means.map((own) => {
+        const away = seen.map((j) => own[j] - centre[j]), w = solveUpper(root, solveLower(root, away));
+        return { bias: -dot(away, w) / 2, parts: seen.map((j, at) => w[at] * (cells[block.columns[j]] - centre[j])) };
+      });
+      const part = (j) => found.map(({ parts }) => (seen.includes(j) ? parts[seen.indexOf(j)] : 0));
+      return { base: found.map(({ bias }) => bias), parts: places.map(part) };
+    };
+    return {
+      base: (cells) => pieces(cells).base,
+      scores: (cells) => {
+        const { base, parts } = pieces(cells);
+        return base.map((bias, c) => bias + sum(parts.map((part) => part[c])));
+      },
+      parts: (cells, show) => pieces(cells).parts.map((scores, j) => (
+        { name: block.columns[j], value: show(block.columns[j]), scores })),
+    };
+  }
+
   // ---- Section 7: linear regression -------------------------------------------------------------
 
   // Sums of products of columns and targets, about the means if there is an intercept.
@@ -635,7 +691,7 @@ var Suffice = (function () {
       }
       return { ...found[0], targets: found, unreadable };
     };
-    return { classes: null, targets: object.targets, columns: object.columns, predict };
+    return { classes: null, targets: object.targets, columns: object.columns, read, predict };
   }
 
   // ---- Texts: letters, words and runs of words --------------------------------------------------
@@ -1172,7 +1228,7 @@ var Suffice = (function () {
     normal: normalBlock, lognormal: normalBlock, student: studentBlock, poisson: poissonBlock,
     binned: binnedBlock, categorical: categoricalBlock, bernoulli: categoricalBlock,
     joint: jointBlock, mvn: multivariateBlock, text: textBlock,
-    presence: presenceBlock, counts: countsBlock, linear: linearBlock,
+    presence: presenceBlock, counts: countsBlock, linear: linearBlock, gaussian: gaussianBlock,
   };
 
   function tableModel(object) {
@@ -1200,10 +1256,13 @@ var Suffice = (function () {
         if (residual) residual[1](cells[piece.name]).forEach((score, c) => { own[c] += score; });
         return { ...piece, scores: own };
       }));
-      const why = explain(classes, base, pieces, rate, sides);
+      // What a block adds whatever the cells are stands before them.
+      const before = base.slice();
+      blocks.forEach((block, k) => block.base?.(cells).forEach((score, c) => { before[c] += weights[k] * score; }));
+      const why = explain(classes, before, pieces, rate, sides);
       return { probabilities, label: classes[argmax(probabilities)], ...why, unreadable };
     };
-    return { classes, columns: object.columns, predict };
+    return { classes, columns: object.columns, read, predict };
   }
 
   // Documents (docs: text): log p(class) + f l + inverse_temperature (1 - f) l + g offset.
