@@ -22,7 +22,7 @@ from suffice.tally.tally import Floats
 from suffice.text import CountVectorizer, TextClassifier
 
 # Rows that are learned from, in which steps; rows that are tested on; repeats.
-SIZES, MAX_TESTED, REPEATS = (50, 150, 500, 1500), 1000, 3
+SIZES, MAX_TESTED, REPEATS = (50, 200, 800), 1000, 3
 # Rows that a curve needs, and levels of a column that logistic regression has a weight for.
 MIN_ROWS, MAX_LEVELS = 100, 50
 # Variance of the prior of the weights of the logistic regression, columns being standardised.

@@ -24,13 +24,12 @@ def quality_section(judged: JudgedRows, beside: JudgedRows | None = None) -> Sec
         "p", headline_sentence(judged, begin), id="headline", class_="headline", aria_live="polite"
     )
     fairness = note(f"Judged on {judged.what}. {judged.fairness}")
-    parts = [headline, quality_facts(judged), fairness]
+    parts = [headline, quality_facts(judged), fairness, controls(judged), class_table(judged)]
+    if len(judged.classes) > 2:
+        parts.append(full_confusion(judged))
     if beside is not None:
         heading = element("h3", f"By comparison, on {beside.what}")
         parts += [heading, quality_facts(beside), note(beside.fairness)]
-    parts += [controls(judged), class_table(judged)]
-    if len(judged.classes) > 2:
-        parts.append(full_confusion(judged))
     return Section("quality", TITLE, markup(parts))
 
 
