@@ -176,7 +176,7 @@ def draw_curves(
         above = {"color": INK, "marker": "^", "mfc": "none", "ls": "", "label": f"above {top:.2g}"}
         handles.append(ax.plot([], [], **above)[0])
         for which, beyond in enumerate(high):
-            edge = {"color": COLOURS[which], "ms": 5, "ls": "", "mfc": "none", "clip_on": False}
+            edge = {"color": COLOURS[which], "ms": 5, "ls": "", "mfc": "none"}
             ax.plot(sizes[beyond] * apart[which], np.full(beyond.sum(), top), "^", **edge)
     ax.minorticks_off()
     ax.set(xlabel="training rows, m (bars: 2 standard errors)", ylabel=label)
