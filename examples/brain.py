@@ -108,7 +108,8 @@ def report(name: str, scan: Scan, rng: np.random.Generator, folder: Path) -> Sea
     above = int(np.sum(light.accuracy > chance.max()))
     print(f"  {above} of {voxels} positions are above all of these")
     means = light.plot_means()
-    means[0].figure.suptitle(f"{name}: mean of each class", fontsize="medium")
+    title = f"{name}: each class is high (red) in voxels of its own"
+    means[0].figure.suptitle(title, fontsize="medium")
     means[0].figure.savefig(folder / f"brain_{name}_means.png", dpi=150)
     from matplotlib import pyplot
 
@@ -116,7 +117,8 @@ def report(name: str, scan: Scan, rng: np.random.Generator, folder: Path) -> Sea
     print(f"  picture: brain_{name}_means.png")
     ax = light.plot()
     ax.set_title("")
-    title = f"{name}: best {light.accuracy[light.best]:.2f}, by chance {chance.max():.2f}"
+    best = light.accuracy[light.best]
+    title = f"{name}: best cube right in {best:.0%} of rows, shuffled labels in {chance.max():.0%}"
     save_figure(ax, title, folder / f"brain_{name}_accuracy.png")
     return light
 

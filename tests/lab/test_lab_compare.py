@@ -452,7 +452,9 @@ def test_the_picture_shows_both_curves_and_where_they_cross(score, label):
         shown = wanted < (2.1 if score == "log_loss" else 1.0)
         np.testing.assert_allclose(bars[0].get_ydata(), np.where(shown, wanted, np.nan))
     names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names == ["left", "right", f"cross at m = {result.crossing(score).size:.0f}"]
+    assert names[:3] == ["left", "right", f"cross at m = {result.crossing(score).size:.0f}"]
+    assert names[3:] == (["above 2.1"] if score == "log_loss" else [])
+    assert ax.get_title(loc="left").startswith("right overtakes left at m = ")
     assert ax.get_yscale() == "linear"
     own = pyplot.subplots()[1]
     assert result.plot(ax=own) is own

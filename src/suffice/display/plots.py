@@ -173,8 +173,10 @@ def draw_curves(
         ax.set_ylim(top=1.08 * top)
         # Beside each other, so that none hides another.
         apart = 1.05 ** (np.arange(len(names)) - (len(names) - 1) / 2)
+        above = {"color": INK, "marker": "^", "mfc": "none", "ls": "", "label": f"above {top:.2g}"}
+        handles.append(ax.plot([], [], **above)[0])
         for which, beyond in enumerate(high):
-            edge = {"color": COLOURS[which], "ms": 5, "ls": "", "mfc": "none", "clip_on": False}
+            edge = {"color": COLOURS[which], "ms": 5, "ls": "", "mfc": "none"}
             ax.plot(sizes[beyond] * apart[which], np.full(beyond.sum(), top), "^", **edge)
     ax.minorticks_off()
     ax.set(xlabel="training rows, m (bars: 2 standard errors)", ylabel=label)
@@ -258,6 +260,8 @@ def draw_ellipses(
         label="mean",
     )
     first, second = ("feature 0", "feature 1") if names is None else names
+    shares = " and ".join(f"{100 * level:g} %" for level in ordered)
+    ax.set_title(f"Contours hold {shares} of the probability", loc="left", fontsize="medium")
     ax.set_xlabel(first)
     ax.set_ylabel(second)
     ax.legend(frameon=False)

@@ -257,7 +257,7 @@ class Comparison:
             first = self.mean(score)[:, 0].min()
             top = READABLE * np.log(2.0)
             top = max(top, 2.0 * first) if np.isfinite(first) else top
-        return draw_curves(
+        ax = draw_curves(
             self.sizes.astype(np.float64),
             self.mean(score),
             np.nan_to_num(self.standard_error(score)),
@@ -267,6 +267,23 @@ class Comparison:
             top=top,
             ax=ax,
         )
+        ax.set_title(self._title(found, score), loc="left", fontsize="medium")
+        return ax
+
+    def _title(self, found: Crossing, score: str) -> str:
+        """Say whether one curve overtakes the other."""
+        first, second = self.names[:2]
+        ahead = self.mean(score)[1] < self.mean(score)[0]
+        if found.crosses:
+            says = f"{second} overtakes {first} at m = {found.size:.0f}"
+        elif ahead[-1]:
+            says = f"{second} is ahead from the start: no crossing"
+        else:
+            says = f"{second} does not overtake {first}"
+        if np.isnan(found.certainty):
+            return says
+        chance = found.certainty if found.crosses else 1 - found.certainty
+        return f"{says} (probability {chance:.2f})"
 
     def draw_text(self, score: str = "error") -> str:
         """Return the mean curves as a picture of characters."""
