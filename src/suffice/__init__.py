@@ -66,6 +66,8 @@ _PACKAGES = {
     "testing": (),
     "threads": ("get_threads", "set_threads"),
     "engines": ("CountingPlan",),
+    "sources": (),
+    "validation": (),
     "errors": (
         "CovarianceError",
         "DebtError",

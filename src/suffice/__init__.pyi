@@ -12,11 +12,13 @@ from suffice import (
     persist,
     prior,
     scoring,
+    sources,
     table,
     tally,
     testing,
     text,
     threads,
+    validation,
 )
 from suffice.basis import (
     Fourier,
@@ -198,9 +200,11 @@ __all__ = [
     "set_threads",
     "sigmoid",
     "softmax",
+    "sources",
     "table",
     "tally",
     "testing",
     "text",
     "threads",
+    "validation",
 ]

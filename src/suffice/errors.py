@@ -1,8 +1,12 @@
 """What can go wrong, and what we warn of: the fact with the value, then the cure."""
 
+import re
 import sys
 import warnings
 from types import FrameType
+
+# What stands between a scheme and a host in an address may be a password.
+CREDENTIALS = re.compile(r"//\S*@|(password|pwd|token|secret)\s*=\s*\S+", re.IGNORECASE)
 
 
 class SufficeError(Exception):
@@ -90,3 +94,12 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame is not None and frame.f_globals.get("__name__", "").startswith("suffice."):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+def without_credentials(text: object) -> str:
+    """Return a text, an address or an error of a driver, without what may be a password in it.
+
+    >>> without_credentials("cannot connect to postgresql://ada:secret@host/db password=secret")
+    'cannot connect to postgresql://host/db '
+    """
+    return CREDENTIALS.sub(lambda found: "//" if found[0].startswith("//") else "", str(text))

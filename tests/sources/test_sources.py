@@ -18,9 +18,10 @@ import pytest
 import sqlalchemy
 
 from suffice import InputError, SourceError
+from suffice.errors import without_credentials
 from suffice.sources import open_source, source
 from suffice.sources.files import find_files
-from suffice.sources.source import in_units, read_ahead, sample_units, without_credentials
+from suffice.sources.source import in_units, read_ahead, sample_units
 from suffice.sources.tables import SpooledSource
 
 ROWS = 1000
@@ -450,6 +451,7 @@ def test_what_is_no_source_is_refused():
     [
         ("postgresql://ada:secret@db/x failed", "postgresql://db/x failed"),
         ("host=db password=secret user=ada", "host=db  user=ada"),
+        ("mysql://ada:s/e@c:ret@db/x?table=t", "mysql://db/x?table=t"),
         ("nothing here", "nothing here"),
     ],
 )

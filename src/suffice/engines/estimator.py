@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import clone
 
 from suffice.engines.plan import CountingPlan
-from suffice.engines.progress import Progress
+from suffice.engines.progress import Progress, Shown
 from suffice.errors import InputError
 from suffice.estimators.fitted import keep_fitted
 from suffice.threads import with_one_blas_thread
@@ -42,7 +42,7 @@ class LearnsFromSources(ABC):
         features: Sequence[str] | str | None = None,
         ignore: Collection[str] = (),
         weight: str | None = None,
-        progress: bool = False,
+        progress: Shown = False,
         checkpoint: str | os.PathLike[str] | None = None,
         every: int | None = None,
         in_database: bool | None = None,
@@ -61,7 +61,7 @@ class LearnsFromSources(ABC):
         features : names of the columns to learn from; all others if not given
         ignore : names of columns to leave out
         weight : name of a column with the weight of each row
-        progress : whether to write to stderr how far it is
+        progress : whether to write to stderr how far it is; or a function to be given such lines
         checkpoint : path of a file to keep what was counted of files so far
             The same call goes on from there after a crash, to exactly the tally of a call that
             was not interrupted; the file is removed at the end.
@@ -123,7 +123,7 @@ class LearnsFromSources(ABC):
         query: str | None = None,
         features: Sequence[str] | str | None = None,
         weight: str | None = None,
-        progress: bool = False,
+        progress: Shown = False,
     ) -> Self:
         """Learn from the rows of a further source, all of them or, if anything fails, none.
 
@@ -156,7 +156,7 @@ class LearnsFromSources(ABC):
         query: str | None = None,
         features: Sequence[str] | str | None = None,
         weight: str | None = None,
-        progress: bool = False,
+        progress: Shown = False,
     ) -> Self:
         """Unlearn the rows of a source: all are counted first, and subtracted once.
 
@@ -176,7 +176,7 @@ class LearnsFromSources(ABC):
         query: str | None,
         features: Sequence[str] | str | None,
         weight: str | None,
-        progress: bool,
+        progress: Shown,
         *,
         forget: bool,
     ) -> Any:
@@ -190,6 +190,8 @@ class LearnsFromSources(ABC):
         ):
             if names is None:
                 names = from_source.choose_features(self, rows, target, weight, features, ())
+            rows.check_columns([target, *([] if weight is None else [weight])])
+            rows.check_columns(names, from_source.SAME_COLUMNS)
             plan = from_source.read_target(self._fitted_plan(target, weight, names), rows)
             counts = self._counts_of_plan(plan)
             tally = from_source.count_source(self, plan, rows, counts, note, forget=forget)
@@ -206,7 +208,9 @@ class LearnsFromSources(ABC):
         features: Sequence[str] | str | None = None,
         columns: Sequence[str] | None = None,
         escape_formulas: bool = False,
-        progress: bool = False,
+        reasons: int = 0,
+        prefix: str = "",
+        progress: Shown = False,
     ) -> int:
         """Write predictions for the rows of a source beside their columns; return how many.
 
@@ -216,12 +220,15 @@ class LearnsFromSources(ABC):
         Parameters
         ----------
         source, table, query, progress : as in `fit_from`
-        destination : path that ends in .parquet, .csv or .jsonl, or a connection
-        into : name of the table to make, with a connection
+        destination : path that ends in .parquet, .csv or .jsonl, binary stream, or connection
+        into : name of the table to make, with a connection; "csv" or "jsonl", with a stream
         features : which column has the documents of a TextClassifier
         columns : names of the source's columns to write beside; all if not given
         escape_formulas : whether to put an apostrophe before strings of a CSV file that a
             spreadsheet would run as formulas
+        reasons : how many of the strongest reasons for the label to write, `reason_1`, ...
+            Each row is explained by itself, which takes about a millisecond.
+        prefix : what the names of the new columns begin with
         """
         from suffice.engines import from_source, predicting
 
@@ -240,6 +247,8 @@ class LearnsFromSources(ABC):
                 features=names,
                 columns=columns,
                 escape_formulas=escape_formulas,
+                reasons=reasons,
+                prefix=prefix,
                 progress=note,
             )
 
@@ -280,7 +289,7 @@ class LearnsFromSources(ABC):
         *,
         table: Any = None,
         query: str | None = None,
-        progress: bool = False,
+        progress: Shown = False,
         checkpoint: str | os.PathLike[str] | None = None,
         every: int | None = None,
         in_database: bool | None = None,
@@ -369,6 +378,9 @@ class LearnsFromSources(ABC):
             )
 
     # What an estimator says.
+
+    # Whether it learns from documents, in one column, and not from a table.
+    _takes_documents: ClassVar[bool] = False
 
     def _plans_from_sample(self) -> bool:
         """Say whether rows decide what is counted."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 # Rows that a plan is made from, and that weights and calibration are fitted to. A search looks at
 # 3,000 of them, a few thousand fit the weights.
 SAMPLE_ROWS = 20_000
+# What to do where a column is missing that a model has learned from.
+SAME_COLUMNS = "The model has learned from it: give rows with the same columns."
 
 
 @contextmanager

@@ -25,24 +25,33 @@ def predict_to(
     features: tuple[str, ...],
     columns: Sequence[str] | None,
     escape_formulas: bool,
+    reasons: int,
+    prefix: str,
     progress: Progress,
 ) -> int:
     """Write predictions beside columns of the source; return how many rows there are."""
     kept = source.column_names if columns is None else tuple(columns)
-    source.check_columns([*features, *kept])
-    answers = learner._answer_names()
+    source.check_columns(features, from_source.SAME_COLUMNS)
+    source.check_columns(kept)
+    answers = [f"{prefix}{one}" for one in (*learner._answer_names(), *_reason_names(reasons))]
+    if reasons and not hasattr(learner, "explain"):
+        raise InputError(f"A {type(learner).__name__} gives no reasons. Leave reasons out.")
     clash = [name for name in kept if name in answers]
     if clash:
         raise InputError(
-            f"{source.name} has a column {clash[0]!r}, and so have the predictions. Name the "
-            "columns to write beside them (columns=), or rename it."
+            f"{source.name} has a column {clash[0]!r}, and so have the predictions. Give their "
+            "names a prefix (prefix), or name the columns to write beside them (columns)."
         )
     wanted = tuple(dict.fromkeys((*kept, *features)))
     progress.begin(f"Predicting {source.name}", source.rows)
     rows = 0
     with open_writer(destination, into, escape_formulas=escape_formulas) as writer:
         for unit in read_ahead(source, source.units(wanted)):
-            writer.write(_answered(learner, unit, features, kept))
+            answered = _answered(learner, unit, features, reasons)
+            beside = unit.table.select(list(kept))
+            for name, cells in answered.items():
+                beside = beside.append_column(f"{prefix}{name}", cells)
+            writer.write(beside)
             rows += unit.table.num_rows
             progress.add(unit.table.num_rows)
         if not rows:
@@ -51,16 +60,38 @@ def predict_to(
 
 
 def _answered(
-    learner: LearnsFromSources, unit: Unit, features: tuple[str, ...], kept: Sequence[str]
-) -> Any:
-    """Return the rows of a unit with the answers of a model beside them."""
-    try:
-        answers = learner._unit_answers(unit.table.select(list(features)))
-    except SufficeError as error:
-        raise from_source.name_place(unit, error) from error
+    learner: LearnsFromSources, unit: Unit, features: tuple[str, ...], reasons: int
+) -> dict[str, Any]:
+    """Return the answers of a model for the rows of a unit, as columns of Arrow."""
     import pyarrow as pa
 
-    table = unit.table.select(list(kept))
-    for name, cells in answers.items():
-        table = table.append_column(name, cells if isinstance(cells, pa.Array) else pa.array(cells))
-    return table
+    try:
+        given = unit.table.select(list(features))
+        answers = learner._unit_answers(given)
+        if reasons:
+            answers |= _reasons(learner, given, reasons)
+    except SufficeError as error:
+        raise from_source.name_place(unit, error) from error
+    return {
+        name: cells if isinstance(cells, pa.Array) else pa.array(cells)
+        for name, cells in answers.items()
+    }
+
+
+def _reason_names(reasons: int) -> list[str]:
+    return [f"reason_{number}" for number in range(1, reasons + 1)]
+
+
+def _reasons(learner: Any, X: Any, reasons: int) -> dict[str, Any]:
+    """Return the strongest reasons for the label of each row, as columns of text."""
+    import pyarrow as pa
+
+    found: list[list[str | None]] = []
+    for at in range(X.num_rows):
+        row = X.column(0)[at].as_py() if learner._takes_documents else X.slice(at, 1)
+        why = learner.explain("" if row is None else row)
+        strongest = [f"{why.values[j]} ({why.contributions[j]:+.2f})" for j in why.order[:reasons]]
+        found.append(strongest + [None] * (reasons - len(strongest)))
+    columns = zip(*found, strict=True)
+    names = _reason_names(reasons)
+    return {name: pa.array(cells, pa.string()) for name, cells in zip(names, columns, strict=True)}

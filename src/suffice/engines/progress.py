@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import Self
+
+Shown = bool | Callable[[str], None]
 
 # Seconds between two lines, and before the first: short work says nothing.
 PAUSE = 0.5
@@ -15,10 +18,10 @@ class Progress:
 
     Parameters
     ----------
-    shown : bool
+    shown : bool, or a function that is given each line in place of stderr
     """
 
-    def __init__(self, shown: bool) -> None:
+    def __init__(self, shown: Shown) -> None:
         self._shown = shown
         self._what = ""
         self._total: int | None = None
@@ -50,5 +53,8 @@ class Progress:
         share = "" if not self._total else f", {self._rows / self._total:.0%}"
         rate = self._rows / max(seconds, 1e-9)
         line = f"{self._what}: {self._rows:,} rows, {rate:,.0f} rows/s{share}"
+        if callable(self._shown):
+            self._shown(line)
+            return
         print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
         self._width = len(line)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from suffice.data.frames import library_of
-from suffice.errors import InputError, SaveError
+from suffice.errors import InputError, SaveError, without_credentials
 from suffice.sources.files import ending, quote
-from suffice.sources.source import open_duckdb, without_credentials
+from suffice.sources.source import open_duckdb
 
 # What a spreadsheet runs as a formula begins with one of these.
 FORMULA_STARTS = r"^[=+\-@\t\r]"
@@ -40,14 +41,19 @@ class TableWriter(ABC):
 def open_writer(
     destination: Any, into: str | None, *, escape_formulas: bool = False
 ) -> Iterator[TableWriter]:
-    """Open a file by the ending of its name, or a new table of a connection.
+    """Open a file by the ending of its name, a binary stream, or a new table of a connection.
 
-    Nothing is there under the final name before all is written.
+    Nothing is there under the final name before all is written. Rows for a stream, "csv" or
+    "jsonl" as `into` says, are written as they come.
     """
     if isinstance(destination, str | os.PathLike):
         if into is not None:
             raise InputError("into= names a table of a connection. Leave it out with a path.")
         with _file_writer(os.fspath(destination), escape_formulas=escape_formulas) as writer:
+            yield writer
+        return
+    if hasattr(destination, "write") and hasattr(destination, "flush"):
+        with _stream_writer(destination, into, escape_formulas=escape_formulas) as writer:
             yield writer
         return
     if into is None:
@@ -79,6 +85,24 @@ def _file_writer(path: str, *, escape_formulas: bool) -> Iterator[TableWriter]:
             yield writer
         finally:
             writer.close()
+
+
+@contextlib.contextmanager
+def _stream_writer(
+    stream: Any, form: str | None, *, escape_formulas: bool
+) -> Iterator[TableWriter]:
+    if form not in ("csv", "jsonl"):
+        raise InputError(f"into={form!r} is no format of a stream. Use 'csv' or 'jsonl'.")
+    writer: FileWriter
+    if form == "csv":
+        writer = CsvWriter(stream, escape_formulas=escape_formulas)
+    else:
+        writer = JsonWriter(stream)
+    try:
+        yield writer
+    finally:
+        writer.close()
+        stream.flush()
 
 
 @contextlib.contextmanager
@@ -131,9 +155,9 @@ class ParquetWriter(FileWriter):
 
 
 class CsvWriter(FileWriter):
-    """A CSV file with a header."""
+    """A CSV file or stream with a header."""
 
-    def __init__(self, file: str, *, escape_formulas: bool) -> None:
+    def __init__(self, file: Any, *, escape_formulas: bool) -> None:
         self._file = file
         self._writer: Any = None
         self._escape = escape_formulas
@@ -170,11 +194,14 @@ def _escape_formulas(table: Any) -> Any:
 
 
 class JsonWriter(FileWriter):
-    """A file of JSON Lines."""
+    """A file or stream of JSON Lines."""
 
-    def __init__(self, file: str) -> None:
-        self._stream = open(file, "wb")  # noqa: SIM115  # closed by close()
-        self._part = f"{file}.part"
+    def __init__(self, file: Any) -> None:
+        self._is_ours = isinstance(file, str)
+        # Closed by close().
+        self._stream = open(file, "wb") if self._is_ours else file  # noqa: SIM115
+        self._folder = tempfile.TemporaryDirectory()
+        self._part = os.path.join(self._folder.name, "part.jsonl")
         self._connection = open_duckdb()
 
     def write(self, table: Any) -> None:
@@ -186,11 +213,11 @@ class JsonWriter(FileWriter):
         self._stream.write(Path(self._part).read_bytes())
 
     def close(self) -> None:
-        """Close the file."""
-        self._stream.close()
+        """Close the file; a stream stays open."""
+        if self._is_ours:
+            self._stream.close()
         self._connection.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._part)
+        self._folder.cleanup()
 
 
 # Databases.

@@ -15,6 +15,7 @@ from suffice.data.rows import Rows
 from suffice.errors import InputError
 from suffice.tally import Groups
 from suffice.tally.tally import Floats
+from suffice.validation.evaluation import Evaluation
 
 Folds = NDArray[np.intp]
 # Rows to the weight of each class, (C,), and their tally with first axis C.
@@ -143,6 +144,25 @@ class Experiment:
     def fold(self, number: int) -> Rows:
         """Return the rows of a fold."""
         return self.rows.take(self.parts[number])
+
+    @cached_property
+    def answers(self) -> Floats:
+        """Each row's log p(class | row) by models of the other folds, (n, C), once recorded."""
+        return np.full((len(self.numbers), len(self.classes)), -np.inf)
+
+    def record(self, number: int, log_proba: Floats, known: NDArray[Any]) -> None:
+        """Keep the answers for the rows of a fold, by a model that knows these classes."""
+        at = np.searchsorted(self.classes, known)
+        self.answers[np.ix_(self.parts[number], at)] = log_proba
+
+    def evaluation(self) -> Evaluation | None:
+        """Return how good the recorded answers are; None if there are none."""
+        if "answers" not in vars(self):
+            return None
+        held = np.flatnonzero(self.numbers != NEVER)
+        codes = self.rows.codes[held].astype(np.intp)
+        weights = self.rows.row_weights[held]
+        return Evaluation(self.answers[held], codes, weights, self.classes)
 
     def learned_classes(self, number: int) -> NDArray[Any]:
         """Return the classes that have rows of some weight in other folds."""

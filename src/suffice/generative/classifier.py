@@ -44,6 +44,7 @@ from suffice.tally import Groups
 from suffice.tally.tally import Floats
 from suffice.threads import enters_by_itself, one_blas_thread
 from suffice.validation.cross_validation import CrossValidation, LeaveOneOutResult
+from suffice.validation.evaluation import Evaluation
 
 
 class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
@@ -418,7 +419,8 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         numbers = fold_numbers(folds, batch.rows.codes, groups, **dealt)
         experiment = Experiment(batch.classes, batch.rows, numbers, int(numbers.max()) + 1)
         scores = self._cross_validation_scores(models, batch, experiment)
-        return CrossValidation(settings, *scores, fold_weights=experiment.fold_weights)
+        weights, answers = experiment.fold_weights, experiment.evaluation()
+        return CrossValidation(settings, *scores, fold_weights=weights, held_out=answers)
 
     def _cross_validation_scores(
         self, models: list[Any], batch: Batch, experiment: Any
@@ -560,6 +562,17 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
     def calibration_(self) -> Any:
         """The calibration, if there is one."""
         return self._calibrated("calibration_").calibration
+
+    @property
+    def held_out_(self) -> Evaluation | None:
+        """How the model answered for up to 5,000 of its rows, by folds without them; None if not.
+
+        Weights and calibration were fitted to these answers, families chosen by all rows.
+        """
+        found = self._known("held_out_").held_out
+        if found is None or not len(found.codes):
+            return None
+        return Evaluation(found.log_proba, found.codes, found.weights, found.classes)
 
     @property
     def calibration_stale_(self) -> bool:

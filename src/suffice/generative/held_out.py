@@ -261,6 +261,8 @@ def score_candidates(candidates: list[Candidate], experiment: Experiment) -> Sco
         tally = training[candidate.counter][fold].drop_empty()
         fitted = candidate.fit(tally, lambda classes: experiment.others(fold, classes))
         log_proba = candidate.log_proba(fitted, tests[fold].X)
+        if len(candidates) == 1:
+            experiment.record(fold, log_proba, fitted.classes)
         scores[:, at, fold] = score_fold(log_proba, fitted.classes, experiment.classes, tests[fold])
 
     tasks = [(at, fold) for at in range(len(candidates)) for fold in range(experiment.folds)]

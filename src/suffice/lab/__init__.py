@@ -1,6 +1,8 @@
 """Experiments on tallies: models compared, features ranked, curves of learning, searchlights."""
 
 from suffice.lab.compare import Comparison, compare
+from suffice.lab.difference import difference
+from suffice.lab.encoded import evaluate_logistic
 from suffice.lab.evidence_table import EvidenceTable, evidence_table
 from suffice.lab.feature_selection import (
     FeatureRanking,
@@ -20,6 +22,8 @@ __all__ = [
     "Searchlight",
     "SelectFeatures",
     "compare",
+    "difference",
+    "evaluate_logistic",
     "evidence_table",
     "plot_regions",
     "rank_features",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length
 
+from suffice.display.characters import draw_curves_text
 from suffice.display.plots import draw_curves
 from suffice.errors import InputError, ShapeError
 from suffice.estimators.features import generator
@@ -266,6 +268,28 @@ class Comparison:
             ax=ax,
         )
 
+    def draw_text(self, score: str = "error") -> str:
+        """Return the mean curves as a picture of characters."""
+        sizes = self.sizes.astype(np.float64)
+        label = f"{SCORES[score]} by rows learned"
+        return draw_curves_text(sizes, self.mean(score), self.names, label)
+
+    def save_picture(self, path: str | os.PathLike[str], title: str = "") -> bool:
+        """Write errors and log-losses as a picture; return False if matplotlib is missing."""
+        try:
+            from matplotlib import pyplot
+        except ImportError:
+            return False
+        figure, axes = pyplot.subplots(1, 2, figsize=(9.6, 4.0), layout="constrained")
+        for ax, score in zip(axes, ("log_loss", "error"), strict=True):
+            self.plot(ax=ax, score=score)
+        figure.suptitle(title.replace("$", r"\$"), fontsize="medium")
+        try:
+            figure.savefig(path, dpi=150)
+        finally:
+            pyplot.close(figure)
+        return True
+
     def to_dict(self) -> dict[str, Any]:
         """Return sizes, and each model's means and standard errors, as lists."""
         curves = {
@@ -321,8 +345,10 @@ def compare(
         By default naive Bayes: categorical if X holds levels (whole numbers or words), Gaussian
         with one variance a column if it holds numbers (floats). "discriminant" is Gaussian
         discriminant analysis with one covariance, of numbers.
-    discriminative : classifier, optional
+    discriminative : classifier or "encoded", optional
         By default logistic regression with a weak prior: weights of standard deviation 10.
+        "encoded" is scikit-learn's on mixed columns: numbers standardised, levels as indicators,
+        texts as tf-idf, and an indicator where a number is missing.
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Classifiers that are given take it as it is. The default models take numbers standardised
         by all rows, once, or the levels that all rows have, as one indicator each.

@@ -19,6 +19,7 @@ from suffice._sklearn import safe_indexing
 from suffice.data.frames import frame_to_array, is_frame
 from suffice.discriminant_analysis import GaussianDiscriminant
 from suffice.errors import InputError
+from suffice.lab.encoded import encode_columns, encoded_logistic
 from suffice.linear_model import LogisticRegression
 from suffice.naive_bayes import CategoricalNB, GaussianNB
 from suffice.tally.tally import Floats
@@ -195,6 +196,8 @@ def show_progress(splits: Sequence[Split], progress: bool | str) -> Iterable[Spl
 # Variance of the prior of the default logistic regression's weights. Ng and Jordan's has none; so
 # weak a prior changes little where the rows are informative, and gives separable rows an optimum.
 PRIOR_VARIANCE = 100.0
+# Logistic regression of a mixed table, its columns encoded.
+ENCODED = "encoded"
 GENERATIVE_NAMES = ("naive_bayes", "discriminant")
 
 
@@ -213,7 +216,13 @@ def choose_candidates(generative: Any, discriminative: Any, X: Any) -> tuple[Can
     first = second = None
     if not named:
         first = _candidate(generative, X, incremental=True)
-    if discriminative is not None:
+    if isinstance(discriminative, str):
+        if discriminative != ENCODED:
+            raise InputError(
+                f"discriminative={discriminative!r} is not {ENCODED!r}. Give that, or a classifier."
+            )
+        second = Candidate(encoded_logistic(), encode_columns(X), False)
+    elif discriminative is not None:
         second = _candidate(discriminative, X, incremental=False)
     if first is not None and second is not None:
         return first, second
@@ -258,7 +267,10 @@ def _candidate(model: Any, X: Any, *, incremental: bool) -> Candidate:
             "Give a classifier with probabilities."
         )
     rows = X if is_frame(X) or sparse.issparse(X) else np.asarray(X)
-    return Candidate(model, rows, incremental and hasattr(model, "partial_fit"))
+    # What is counted may be chosen from rows; then further rows do not make the same model.
+    chooses = getattr(model, "_plans_from_sample", lambda: False)()
+    counts = incremental and hasattr(model, "partial_fit") and not chooses
+    return Candidate(model, rows, counts)
 
 
 def _default_generative(name: str | None, levels: bool, cells: NDArray[Any]) -> Any:

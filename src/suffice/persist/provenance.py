@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,6 +12,8 @@ from suffice.errors import InputError
 from suffice.persist.checks import WholeFileError, entries, refuse
 
 FORMAT_VERSION = 1
+# What columns of a source may be, other than features.
+ROLES = ("target", "weight", "text")
 DOCUMENT = ("format", "provenance", "model", "settings", "state")
 
 
@@ -30,6 +33,11 @@ class Provenance:
         Weight of the rows that it had learned.
     source : str, optional
         Where they came from, as `save` was given it.
+    columns : mapping
+        The columns of a source that the model learned from and are no features: which is the
+        "target", which the "weight", and which has the "text" of a TextClassifier.
+    keeps_rows : bool
+        Whether the file has raw rows.
     """
 
     model: str
@@ -37,9 +45,16 @@ class Provenance:
     when: datetime
     rows: float | None
     source: str | None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    keeps_rows: bool = False
 
 
-def provenance_node(rows: float | None, source: str | None, when: datetime | None) -> Any:
+def provenance_node(
+    rows: float | None,
+    source: str | None,
+    when: datetime | None,
+    columns: Mapping[str, str] | None = None,
+) -> Any:
     """Return the record that is saved.
 
     Examples
@@ -57,6 +72,7 @@ def provenance_node(rows: float | None, source: str | None, when: datetime | Non
         "when": moment.astimezone(UTC).isoformat(timespec="seconds"),
         "rows": rows,
         "source": None if source is None else str(source),
+        **({"columns": dict(columns)} if columns else {}),
     }
 
 
@@ -77,8 +93,23 @@ def check_document(document: Any) -> dict[str, Any]:
 def provenance_of(document: dict[str, Any]) -> Provenance:
     """Return the record of a document."""
     names = ("version", "when", "rows", "source")
-    version, when, rows, source = entries(document["provenance"], *names, what="Its provenance")
+    record = document["provenance"]
+    columns = record.get("columns") if type(record) is dict else None
+    if columns is not None:
+        record = {name: value for name, value in record.items() if name != "columns"}
+        _check_columns(columns)
+    version, when, rows, source = entries(record, *names, what="Its provenance")
     texts = all(type(text) is str for text in (document["model"], version, when))
     if not texts or type(rows) not in (float, type(None)) or type(source) not in (str, type(None)):
         refuse("Its provenance has entries of other types.")
-    return Provenance(document["model"], version, datetime.fromisoformat(when), rows, source)
+    keeps_rows = type(document["state"]) is dict and "rows" in document["state"]
+    moment = datetime.fromisoformat(when)
+    return Provenance(document["model"], version, moment, rows, source, columns or {}, keeps_rows)
+
+
+def _check_columns(columns: Any) -> None:
+    """Refuse names of columns that are none."""
+    if type(columns) is not dict or not columns.keys() <= set(ROLES):
+        refuse("Its provenance has columns of other roles.")
+    if not all(type(name) is str for name in columns.values()):
+        refuse("Its provenance has columns of other types.")

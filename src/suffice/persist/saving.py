@@ -6,6 +6,7 @@ import errno
 import math
 import os
 from abc import abstractmethod
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -125,6 +126,7 @@ def write_model(
     *,
     source: str | None,
     when: datetime | None,
+    columns: Mapping[str, str] | None = None,
 ) -> None:
     """Write a model to a file, with another state than its own if one is given."""
     name = type(model).__name__
@@ -139,7 +141,7 @@ def write_model(
     node = encoder.model(model, state=state)
     document = {
         "format": FORMAT_VERSION,
-        "provenance": provenance_node(model._rows_learned(), source, when),
+        "provenance": provenance_node(model._rows_learned(), source, when, columns),
         **node,
     }
     try:

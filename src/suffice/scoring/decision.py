@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import os
 from collections.abc import Mapping
 from numbers import Real
 from typing import Any
@@ -107,3 +110,41 @@ def _losses_of(action: Any, costs: Any, classes: NDArray[Any]) -> list[float]:
                 "no number. Give a finite cost."
             )
     return [float(costs[name]) for name in names]
+
+
+def read_loss(path: str | os.PathLike[str], classes: NDArray[Any]) -> dict[str, dict[Any, float]]:
+    """Return what actions cost, as `decide` takes it, from a file.
+
+    Parameters
+    ----------
+    path : of a CSV file, a line an action and a column a class, or of JSON, an object of objects:
+        `{"call": {"leaves": 1, "stays": 3}, "wait": {"leaves": 20, "stays": 0}}`
+    classes : (C,)
+    """
+    name = os.fspath(path)
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+        if text.lstrip().startswith("{"):
+            found = json.loads(text)
+        else:
+            lines = list(csv.DictReader(text.splitlines()))
+            first = next(iter(lines[0]))
+            found = {line.pop(first): line for line in lines}
+        named = {
+            action: {label: float(costs[str(label)]) for label in classes.tolist()}
+            for action, costs in found.items()
+        }
+    except KeyError as error:
+        raise InputError(
+            f"{name!r} has an action without a cost for class {error.args[0]!r}. Give one for each "
+            f"of the classes {classes.tolist()}."
+        ) from None
+    except (ValueError, TypeError, AttributeError, IndexError, StopIteration) as error:
+        raise InputError(
+            f"{name!r} is no table of costs ({error}). Give CSV, a line an action and a column a "
+            "class, or JSON: {action: {class: cost}}."
+        ) from None
+    # An action that is a class has the class's own name, so that the two can be compared.
+    own = {str(label): label for label in classes.tolist()}
+    return {own.get(action, action): costs for action, costs in named.items()}

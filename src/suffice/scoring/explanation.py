@@ -266,7 +266,8 @@ class Explanation(Tabular):
         from rich.table import Table
         from rich.text import Text
 
-        table = Table(title=self.title, box=SIMPLE_HEAD, title_justify="left")
+        yield Text(self.title, style="bold")
+        table = Table(box=SIMPLE_HEAD, pad_edge=False)
         table.add_column("piece")
         table.add_column("log-odds", justify="right")
         table.add_column("")

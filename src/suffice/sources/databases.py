@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from typing import Any
 
 from suffice.data.frames import library_of
-from suffice.errors import InputError, SourceError
+from suffice.errors import InputError, SourceError, without_credentials
 from suffice.sources.files import quote
 from suffice.sources.source import (
     UNIT_ROWS,
@@ -17,7 +17,6 @@ from suffice.sources.source import (
     Unit,
     concat_tables,
     in_units,
-    without_credentials,
 )
 
 # Drivers of PostgreSQL, and what SQL of databases is called by their drivers and by SQLAlchemy.

@@ -7,6 +7,7 @@ from typing import Any
 
 from suffice.data.frames import is_frame, library_of
 from suffice.errors import InputError
+from suffice.sources.addresses import is_address, open_address
 from suffice.sources.databases import ConnectionSource, DuckSource
 from suffice.sources.files import ParquetSource, open_files
 from suffice.sources.source import Source
@@ -19,9 +20,9 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
 
     Parameters
     ----------
-    source : path, pattern or folder; data frame; pyarrow table, reader or dataset; anything with
-        `__arrow_c_stream__`; DuckDB relation; connection of DuckDB, DB-API or SQLAlchemy;
-        Spark data frame or session
+    source : path, pattern or folder; address of a table (`sqlite:shop.db?table=orders`); data
+        frame; pyarrow table, reader or dataset; anything with `__arrow_c_stream__`; DuckDB
+        relation; connection of DuckDB, DB-API or SQLAlchemy; Spark data frame or session
     table : name of a table of a connection; a tuple of names is one with its schema
     query : a SELECT, in place of a table
 
@@ -47,6 +48,8 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
             f"A {kind} has no tables to choose from. Leave table= and query= out, or give a "
             "connection."
         )
+    if isinstance(source, str) and is_address(source):
+        return open_address(source)
     if isinstance(source, str | os.PathLike):
         return open_files(source)
     if library == "polars" and kind == "LazyFrame":
@@ -63,6 +66,19 @@ def open_source(source: Any, table: Any = None, query: str | None = None) -> Sou
         f"A {kind} is no source of rows. Give a path, a data frame, an Arrow table or reader, or a "
         "connection with table= or query=."
     )
+
+
+def first_rows(source: Any, size: int) -> tuple[Any, int | None]:
+    """Return the first rows of a source as a pyarrow.Table, and how many it has, if it says so.
+
+    >>> import pyarrow as pa
+    >>> first_rows(pa.table({"age": [31, 47]}), 1)[0].to_pylist()
+    [{'age': 31}]
+    """
+    with open_source(source) as rows:
+        for unit in rows.units(rows.column_names):
+            return unit.table.slice(0, size), rows.rows
+        raise InputError(f"{rows.name} has no rows. Give some.")
 
 
 def _of_arrow(source: Any, kind: str) -> Source:

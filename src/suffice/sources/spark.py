@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from suffice.data.frames import check_unique_names
-from suffice.errors import InputError, SourceError, SufficeError
+from suffice.errors import InputError, SourceError, SufficeError, without_credentials
 from suffice.sources.databases import from_text, quote_back, table_name
-from suffice.sources.source import Drawn, Source, Unit, without_credentials
+from suffice.sources.source import Drawn, Source, Unit
 
 # How much of what Spark says of an error is repeated.
 MAX_SAID = 300

@@ -252,5 +252,7 @@ def score_candidates(candidates: list[TableCandidate], experiment: Experiment) -
             fitted = candidate.fit(*known[0][1:])
             rows = fitted.counter.with_missing_columns(test)
             proba = log_proba(fitted, rows.X.table)
+            if len(candidates) == 1:
+                experiment.record(fold, proba, fitted.classes)
             scores[:, at, fold] = score_fold(proba, fitted.classes, experiment.classes, rows)
     return scores[0], scores[1], scores[2]

@@ -265,7 +265,7 @@ class TableCounter(Counter):
             odd = next(iter([block for block in mine if block not in theirs] or theirs))
             raise MergeError(
                 f"Cannot merge: only one of the models has a block {odd}. Learn the second with "
-                "families=first.families_."
+                "families=first.families_ (suffice fit --like FIRST)."
             )
 
 

@@ -19,6 +19,8 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "mail":
+        return import_module("suffice.text.mail")
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module 'suffice.text' has no attribute {name!r}")

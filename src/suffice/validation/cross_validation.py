@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from suffice import _core
 from suffice.display.tables import PrintedTable, Section, Tabular
 from suffice.tally.tally import Floats
+
+if TYPE_CHECKING:
+    from suffice.validation.evaluation import Evaluation
 
 Setting = Mapping[str, Any]
 # Bins of equal width that the probabilities of the chosen classes are compared in.
@@ -149,6 +152,8 @@ class CrossValidation(Tabular):
     log_loss, accuracy, calibration_error : (S, F)
     fold_weights : (F,)
         Weight of the rows of each fold, by which folds are averaged.
+    held_out : Evaluation or None
+        The answers for each row by a model of the other folds, where one setting was tried.
     """
 
     settings: Sequence[Setting]
@@ -156,6 +161,7 @@ class CrossValidation(Tabular):
     accuracy: Floats
     calibration_error: Floats
     fold_weights: Floats
+    held_out: Evaluation | None = None
 
     @property
     def best(self) -> Setting:

@@ -153,6 +153,7 @@ class TextClassifier(TallyClassifier):
     }
     _free_settings = ("ngrams", "words")  # analyzers are compared instead
     _saved = persistence.FIELDS
+    _takes_documents = True
 
     def __init__(
         self,
