@@ -120,7 +120,7 @@ def learning_curves(results: dict[str, Any]) -> Any:
     shown = {name: handle for handle, name in zip(*handles, strict=True) if "cross" not in name}
     place = {"loc": "lower center", "ncols": 3, "frameon": False}
     figure.legend(list(shown.values()), list(shown), fontsize="small", **place)
-    title = "Error and log-loss on new rows; bars are two standard errors, triangles losses beyond the axes"
+    title = "On new rows; bars are two standard errors, triangles losses beyond the axes"
     figure.suptitle(title, fontsize="medium")
     return figure
 
