@@ -45,8 +45,6 @@ add_module_names = False
 python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 80
 nitpicky = False
-# Pages that may not be there yet have their place in the contents by a pattern.
-suppress_warnings = ["toc.empty_glob"]
 
 html_theme = "furo"
 html_title = f"suffice {version}"

@@ -21,6 +21,8 @@ PUBLIC = re.compile(r"^```\{public\} ([\w.]+)\n(.*?)^```$", re.DOTALL | re.MULTI
 SECTION = re.compile(r"docs:\s+mathematics,\s+(sections?\s+[\d,\sand]+)")
 OTHER_PAGE = re.compile(r"docs:\s+(\w+)\)")
 HEADING = re.compile(r"^## (\d+)\. (.*)$", re.MULTILINE)
+# A line of the contents for a page that may not be there.
+OPTIONAL = re.compile(r"^\? (\S+)\n", re.MULTILINE)
 # What documentation of the root of the repository is called on this site.
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
@@ -30,6 +32,10 @@ def expand(app: Sphinx, docname: str, source: list[str]) -> None:
     up = "../" * docname.count("/")
     for name, page in ROOT_PAGES.items():
         source[0] = source[0].replace(f"](../{up}{name}", f"]({up}{page}")
+    here = Path(app.srcdir, docname).parent
+    source[0] = OPTIONAL.sub(
+        lambda found: f"{found[1]}\n" if (here / f"{found[1]}.md").exists() else "", source[0]
+    )
     source[0] = PUBLIC.sub(lambda found: _block(found[1], found[2].split()), source[0])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,10 +101,8 @@ def basis_functions(bases: dict[str, Any]) -> Any:
     return figure
 
 
-def fits(models: dict[str, Any], x: Any, y: Any) -> Any:
-    """Draw the curve that each basis fits, with its band (`examples/bayesian_regression.py`)."""
-    from examples.bayesian_regression import draw_fit
-
+def fits(models: dict[str, Any], x: Any, y: Any, draw_fit: Callable[..., Any]) -> Any:
+    """Draw the curve that each basis fits, with its band, by the function of an example."""
     ax = axes_or_new()
     figure = ax.figure
     figure.clear()
