@@ -122,6 +122,14 @@ def test_a_folder_of_messages_is_learned_by_sub_folder(run, tmp_path, monkeypatc
     assert suffice.persist.describe("new.suffice").columns == {"target": "folder", "text": "text"}
 
 
+def test_few_rows_are_learned_without_a_comparison(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "few.csv").write_text("a,y\nred,one\nblue,two\n")
+    done = run("fit", "few.csv", "--target", "y", "-o", "new.suffice")
+    assert done.code == 0
+    assert "how good the model is was not measured" in done.out
+
+
 def test_an_existing_file_is_overwritten_only_with_force(run, shop):
     before = (shop / "model.suffice").read_bytes()
     done = run("fit", "more.csv", "--target", "stays", "-o", "model.suffice", "--no-compare")

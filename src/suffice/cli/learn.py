@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ from suffice.cli.options import (
     refuse_overwriting,
 )
 from suffice.cli.output import AsJson, busy, plus_minus, show, table, text
+from suffice.errors import InputError
 
 # Rows that logistic regression is compared on.
 BASELINE_ROWS = 5_000
@@ -98,7 +100,8 @@ def fit(
     if compare and len(model.classes_) > 1:
         with busy("Fitting logistic regression to compare"):
             sample = suffice.engines.sample_of(model, rows.source, target, BASELINE_ROWS, **named)
-            baseline = suffice.lab.evaluate_logistic(*sample)
+            with suppress(InputError):  # too few rows of every class, or no column that varies
+                baseline = suffice.lab.evaluate_logistic(*sample)
     show(_result(model, rows.name, target, output, baseline), as_json, _draw)
 
 

@@ -101,7 +101,9 @@ def evaluate_logistic(X: Any, y: Any, sample_weight: Any = None) -> Evaluation:
     labels = np.asarray(y)
     classes, codes = np.unique(labels, return_inverse=True)
     weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight)
-    numbers = fold_numbers(min(FOLDS, int(np.bincount(codes).max())), codes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
+        numbers = fold_numbers(min(FOLDS, int(np.bincount(codes).max())), codes)
     answers = np.full((len(labels), len(classes)), -np.inf)
     for fold in range(int(numbers.max()) + 1):
         test, training = numbers == fold, numbers != fold
