@@ -49,7 +49,8 @@ def test_a_mistyped_command_gets_a_suggestion(run):
     )
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# The demo needs no arguments, and mail has exit codes of its own.
+@pytest.mark.parametrize("name", COMMANDS.keys() - {"demo", "mail"})
 def test_a_usage_error_is_one_line_that_names_the_help(name, run):
     done = run(name)
     assert (done.code, done.out) == (2, "")
