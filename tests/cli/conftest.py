@@ -10,8 +10,8 @@ import sys
 from typing import NamedTuple
 
 import pytest
-from shop_rows import make_rows, write_rows
 
+from shop_rows import make_rows, write_rows
 from suffice.cli import main
 
 
@@ -27,9 +27,9 @@ class Done(NamedTuple):
 def made(tmp_path_factory):
     """Return a folder with rows of the shop, and the bytes of a model of the first."""
     folder = tmp_path_factory.mktemp("made")
-    rows = make_rows(200, 0)
+    rows = make_rows(200, 11)
     write_rows(folder / "shop.csv", rows)
-    write_rows(folder / "more.csv", make_rows(60, 1))
+    write_rows(folder / "more.csv", make_rows(60, 12))
     write_rows(folder / "two.csv", rows[:2])
     model = folder / "model.suffice"
     options = ["--target", "stays", "-o", str(model), "--no-compare", "--json"]

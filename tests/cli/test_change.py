@@ -3,9 +3,9 @@
 import json
 
 import pytest
-from shop_rows import write_rows
 
 import suffice
+from shop_rows import write_rows
 
 
 def rows(path="model.suffice"):

@@ -14,6 +14,7 @@ import numpy as np
 from suffice.data.frames import check_unique_names
 from suffice.errors import InputError, SourceError
 from suffice.sources.source import (
+    SEED,
     UNIT_ROWS,
     Drawn,
     Source,
@@ -215,7 +216,7 @@ class ParquetSource(FileSource):
         rows = self.rows
         if rows <= size:
             return sample_units(self.units(columns), size)
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(SEED)
         parts = []
         for fragment in self._fragments(self._dataset):
             runs = _draw_runs(fragment, size / rows, rng)

@@ -14,6 +14,9 @@ from suffice.errors import InputError
 # Rows of a unit, where the source has no units of its own: enough that the work on one outweighs
 # what it costs to begin it, few enough that two of them are no matter of memory.
 UNIT_ROWS = 1 << 17
+# Of the generators that draw samples. Not 0: data that were simulated with the generator of seed 0
+# would have the very numbers that rows are drawn by, and a sample might be of one class.
+SEED = 0x5FF1CE
 
 
 class Unit(NamedTuple):
@@ -144,7 +147,7 @@ class Reservoir:
 
     def __init__(self, size: int) -> None:
         self.size, self.rows = size, 0
-        self._rng = np.random.default_rng(0)
+        self._rng = np.random.default_rng(SEED)
         self._kept: list[Any] = []
         self._keys = np.empty(0)
 

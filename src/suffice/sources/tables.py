@@ -13,7 +13,7 @@ import numpy as np
 
 from suffice.data.frames import library_of
 from suffice.errors import InputError
-from suffice.sources.source import UNIT_ROWS, Drawn, Source, Unit, in_units
+from suffice.sources.source import SEED, UNIT_ROWS, Drawn, Source, Unit, in_units
 
 # What the types of columns that are declared categories are called (pandas, polars).
 DECLARED = ("categor", "enum")
@@ -49,7 +49,7 @@ class TableSource(Source):
         some = self.table.select(list(columns))
         if self.rows <= size:
             return Drawn(some, True)
-        at = np.sort(np.random.default_rng(0).choice(self.rows, size, replace=False))
+        at = np.sort(np.random.default_rng(SEED).choice(self.rows, size, replace=False))
         return Drawn(some.take(at), False)
 
 
