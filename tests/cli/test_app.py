@@ -50,7 +50,7 @@ def test_a_mistyped_command_gets_a_suggestion(run):
 
 
 # The demo needs no arguments, and mail has exit codes of its own.
-@pytest.mark.parametrize("name", COMMANDS.keys() - {"demo", "mail"})
+@pytest.mark.parametrize("name", [one for one in COMMANDS if one not in ("demo", "mail")])
 def test_a_usage_error_is_one_line_that_names_the_help(name, run):
     done = run(name)
     assert (done.code, done.out) == (2, "")
