@@ -43,7 +43,8 @@ help:
 	@echo "make clean        remove the environment, caches and built files"
 
 demo: .venv/installed
-	$(BIN)/python -m suffice.demo
+	@mkdir -p build
+	$(BIN)/python -m suffice demo -o build/suffice-demo.html
 
 build: .venv/built
 

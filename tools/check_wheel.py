@@ -65,7 +65,7 @@ def build(project: Path, folder: Path) -> Path:
 def check_contents(wheel: Path, sources: Path) -> None:
     """Fail unless a wheel holds the package, its types, its compiled core and its licence alone."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    modules = [path for kind in ("*.py", "*.pyi") for path in sources.rglob(kind)]
+    modules = [path for kind in ("*.py", "*.pyi", "*.mbox") for path in sources.rglob(kind)]
     wanted = {str(path.relative_to(sources)) for path in modules} | {"suffice/py.typed"}
     if missing := sorted(wanted - names):
         raise StepError(f"{wheel.name} lacks {', '.join(missing)}.")

@@ -49,7 +49,8 @@ def test_a_mistyped_command_gets_a_suggestion(run):
     )
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+# The demo needs no arguments, and mail has exit codes of its own.
+@pytest.mark.parametrize("name", [one for one in COMMANDS if one not in ("demo", "mail")])
 def test_a_usage_error_is_one_line_that_names_the_help(name, run):
     done = run(name)
     assert (done.code, done.out) == (2, "")
@@ -62,7 +63,8 @@ def test_help_and_usage_errors_load_nothing_heavy():
 import sys
 from suffice.cli import main
 for name in {list(COMMANDS)!r}:
-    main([name, "--help"]), main([name]), main([name, "--nonsense"])
+    main([name, "--help"]), main([name, "--nonsense"])
+    name == "demo" or main([name])  # which needs no arguments
 main(["--help"]), main([]), main(["nonsense"]), main(["--version"])
 print("loaded:", *sys.modules)
 """

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -309,3 +310,30 @@ def test_what_is_no_message_is_skipped_and_named(box, run):
     assert "Skipped 2 more." in done.err
     (box / "mixed" / "1.eml").unlink()
     assert "There is no message at 'mixed'" in run("mail", "learn", "model", "ham", "mixed").err
+
+
+# The documentation.
+
+
+@pytest.mark.parametrize("command", ["score", "learn", "forget", "relabel"])
+def test_the_help_in_the_documentation_is_that_of_the_program(command, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    shown = run("mail", command, "--help").out.rstrip().splitlines()
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    block = "\n".join(line.rstrip() for line in [f"$ suffice mail {command} --help", *shown])
+    assert f"```text\n{block}\n```" in page, "run tools/command_help.py"
+
+
+def test_plain_arguments_mean_the_same_to_typer(box, run):
+    """The short way and typer have the same options with the same defaults."""
+    shown = run("mail", "score", "--help").out
+    for option in (*one_message.TEXTS, *one_message.NUMBERS, *one_message.FLAGS):
+        assert option in shown
+    assert f"[default: {HAM_CUTOFF}]" in " ".join(shown.split())
+    assert f"[default: {SPAM_CUTOFF}]" in " ".join(shown.split())
+    options = ["--codes", "bogofilter", "--spam-cutoff", "0.5", "--ham-cutoff", "0.5", "--json"]
+    for raw in (SPAM, HAM, UNSURE):
+        # --debug is not plain, so that typer parses all of it.
+        assert run("mail", "model", *options, stdin=raw) == run(
+            "mail", "--debug", "model", *options, stdin=raw
+        )

@@ -4,17 +4,18 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 
 import numpy as np
 import pytest
 from rich.console import Console
+from rich.table import Table
 
 from suffice.demo import __main__ as demo
-from suffice.demo import arrays, shop, shop_data
-from suffice.demo.tables import explanation_table, largest_difference, print_table
+from suffice.demo import messages, passengers
+from suffice.demo.tables import explanation_table, largest_difference, print_table, quality_row
 from suffice.scoring import Explanation
-
-PARTS = [part for section in demo.sections() for part in section.parts]
+from suffice.text.mail import parse_message
 
 # The demo in a process that cannot import what only extras install.
 BARE = """
@@ -26,9 +27,8 @@ class Absent:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 sys.meta_path.insert(0, Absent())
-from suffice.demo import __main__, arrays
-arrays.DRAWN_ROWS = 2_000
-__main__.main()
+from suffice.demo import __main__
+__main__.main(sys.argv[1])
 """
 
 
@@ -36,122 +36,139 @@ def cells(table, column):
     return [str(cell) for cell in table.columns[column].cells]
 
 
-@pytest.fixture(scope="module")
-def bare():
-    """Return what the demo does on a wide terminal where no extra is installed."""
+@pytest.mark.slow
+def test_in_a_pipe_without_extras_it_prints_all_parts_in_80_columns_without_a_warning(tmp_path):
     settings = {**os.environ, "COLUMNS": "200", "PYTHONIOENCODING": "utf-8"}
-    return subprocess.run(
-        [sys.executable, "-c", BARE], env=settings, capture_output=True, encoding="utf-8"
-    )
-
-
-@pytest.mark.slow
-def test_the_demo_runs_without_a_warning_where_no_extra_is_installed(bare):
-    assert bare.stderr == ""
-    assert bare.returncode == 0
-
-
-@pytest.mark.slow
-def test_tables_are_printed_with_title_and_caption_within_80_columns(bare):
-    lines = bare.stdout.splitlines()
-    assert max(map(len, lines)) <= 80
+    command = [sys.executable, "-c", BARE, str(tmp_path / "report.html")]
+    done = subprocess.run(command, env=settings, capture_output=True, encoding="utf-8")
+    assert (done.stderr, done.returncode) == ("", 0)
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    assert "\x1b" not in done.stdout
     for section in demo.sections():
-        assert section.title in bare.stdout
-    for part in (shop.families, shop.sorted_messages, arrays.missing_values):
-        shown = part()
-        assert shown.title in lines
-        assert " ".join((shown.caption or "").split()) in " ".join(bare.stdout.split())
+        assert section.title in done.stdout
+    for said in ("no benchmark", "scikit-learn:", "log-loss", "explain(", "partial_fit("):
+        assert said in done.stdout
+    assert done.stdout.count("forget(") >= 3
+
+
+# Passengers.
+
+
+def test_the_table_has_columns_of_every_kind_and_missing_values():
+    found = passengers.data()
+    assert found.name == "passengers"
+    assert len(found.rows) == len(found.y) == 1309
+    kinds = {column: {type(row[column]).__name__ for row in found.rows} for column in found.rows[0]}
+    assert kinds == {
+        "cabin class": {"str"},
+        "sex": {"str"},
+        "age": {"float", "NoneType"},
+        "siblings": {"int"},
+        "parents": {"int"},
+        "fare": {"float", "NoneType"},
+        "port": {"str", "NoneType"},
+    }
+    assert Counter(found.y) == {"died": 809, "survived": 500}
+
+
+def test_where_scikit_learn_came_without_the_file_its_diabetes_data_stand_in(monkeypatch, tmp_path):
+    monkeypatch.setattr(passengers, "FILE", tmp_path / "absent")
+    found = passengers.data.__wrapped__()
+    assert found.name == "patients"
+    assert {type(cell).__name__ for row in found.rows for cell in row.values()} == {"float", "str"}
+    assert Counter(found.y) == {"faster": 221, "slower": 221}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", PARTS, ids=lambda part: f"{part.__module__}.{part.__name__}")
-def test_a_part_is_a_table_with_something_in_every_row(part, monkeypatch):
-    monkeypatch.setattr(arrays, "DRAWN_ROWS", 2_000)
-    shown = part()
-    assert shown.title
-    assert shown.row_count > 1
-    for column in range(2):
-        assert all(cells(shown, column))
+def test_the_model_of_the_passengers_is_better_than_their_shares():
+    shown = passengers.quality()
+    losses = [float(cell.split()[0]) for cell in cells(shown, 2)]
+    accuracies = [float(cell.split()[0]) for cell in cells(shown, 1)]
+    assert losses[2] < losses[0] - 0.1
+    assert accuracies[2] > accuracies[0] + 0.1
 
 
-def test_square_brackets_in_a_table_are_printed_not_read_as_markup(capsys):
-    shown = shop.updated_messages()
-    print_table(shown, Console(width=80))
-    assert 'model.partial_fit([this], ["payment"])' in capsys.readouterr().out
+def test_a_missing_value_adds_nothing_to_the_log_odds():
+    reasons = passengers.model().explain(passengers.data().new, "survived")
+    assert reasons.contributions[reasons.names.index("fare")] == pytest.approx(0.0, abs=1e-12)
 
 
-def test_orders_have_columns_of_every_kind_and_missing_values_and_do_not_change():
-    orders, outcomes = shop_data.draw_orders()
-    assert (orders, outcomes) == shop_data.draw_orders()
-    assert set(outcomes) == {"kept", "returned"}
-    kinds = {
-        column: {type(order[column]).__name__ for order in orders} - {"NoneType"}
-        for column in orders[0]
-    }
-    assert kinds == {
-        "goods": {"str"},
-        "price": {"float"},
-        "pieces": {"int"},
-        "ordered": {"date"},
-        "member": {"bool"},
-        "note": {"str"},
-    }
-    missing = {c for c in orders[0] if any(order[c] is None for order in orders)}
-    assert missing == set(shop_data.MISSING)
-
-
-def test_there_are_at_least_sixty_messages_all_distinct():
-    learned = [message for desk in shop_data.MESSAGES.values() for message in desk]
-    new = [*(message for message, _ in shop_data.NEW_MESSAGES), shop_data.SIMILAR_MESSAGE]
-    assert len(learned) >= 60
-    assert len(set(learned + new)) == len(learned + new)
-    assert {desk for _, desk in shop_data.NEW_MESSAGES} == set(shop_data.MESSAGES)
-
-
-def test_made_up_data_are_called_made_up():
-    assert "made up" in shop_data.__doc__
-    assert "made up for this demo" in shop.first_orders().title
-    assert "written for this demo" in shop.sorted_messages().title
-
-
-def test_the_model_of_the_orders_has_a_lower_log_loss_than_class_frequencies():
-    caption = shop.families().caption
-    accuracy, loss, share, guess = map(float, re.findall(r"\d\.\d\d", caption))
-    assert accuracy > share
-    assert loss < guess - 0.05
-
-
-def test_a_missing_value_adds_nothing_to_the_log_odds_of_the_order():
-    reasons = shop.order_model().explain(shop.NEW_ORDER, "returned")
-    at = reasons.names.index("price")
-    assert reasons.contributions[at] == pytest.approx(0.0, abs=1e-12)
-
-
-def test_orders_are_learned_and_forgotten_one_at_a_time():
-    shown = shop.updated_orders()
-    assert cells(shown, 1) == ["400", "401", "400", "399"]
+@pytest.mark.slow
+def test_rows_are_learned_and_forgotten_one_at_a_time():
+    shown = passengers.forgotten()
+    assert cells(shown, 1) == ["1309", "1310", "1309", "1308"]
     before, learned, forgotten, _ = map(float, cells(shown, 2))
-    assert learned < before  # it was kept
+    assert learned < before  # it died
     assert forgotten == before
     apart = re.findall(r"(?m)(\b0$|\d+e-\d+)", shown.caption)
     assert len(apart) == 2
     assert all(float(size) < 1e-9 for size in apart)
 
 
-def test_learning_a_correction_changes_the_label_of_the_message_and_of_a_similar_one():
-    shown = shop.updated_messages()
-    own, similar = ([float(cell) for cell in cells(shown, column)] for column in (2, 3))
-    assert own[0] < 0.5 < own[1]
-    assert similar[0] < 0.5 < similar[1]
-    words = [int(cell) for cell in cells(shown, 1)]
-    assert words[1] > words[0]
-    assert words[2] < words[1]
-    (apart,) = re.findall(r"(?m)(\b0$|\d+e-\d+)", shown.caption)
-    assert float(apart) < 1e-8
+# Messages.
 
 
-def test_a_message_in_an_unknown_language_is_left_to_a_person():
-    assert cells(shop.sorted_messages(), -1)[-1] == "a person"
+def test_there_are_about_300_messages_all_distinct_and_none_is_broken():
+    found = messages.mail()
+    assert 280 <= len(found.texts) <= 320
+    assert len(set(found.texts)) == len(found.texts)
+    assert min(Counter(found.y).values()) > 100
+    assert all(message.subject and message.sender and message.body for message in found.messages)
+
+
+def test_no_address_and_no_link_is_a_real_one():
+    for message in messages.mail().messages:
+        addresses = re.findall(r"[\w.-]+@([\w.-]+)", f"{message.sender} {message.body}")
+        assert addresses
+        for host in (*addresses, *message.links):
+            assert host.rstrip(".").endswith(".example")
+
+
+def test_the_message_that_is_corrected_is_new():
+    for raw in (messages.TRICKY, messages.SIMILAR):
+        assert parse_message(raw).text not in messages.mail().texts
+
+
+@pytest.mark.slow
+def test_one_correction_puts_a_message_right():
+    shown = messages.corrected()
+    before, after, _ = map(float, cells(shown, 2))
+    assert after < 0.5 < before
+    assert float(shown.caption.rsplit(": ", 1)[1]) < 1e-9
+
+
+@pytest.mark.slow
+def test_messages_are_sorted_better_than_by_their_shares():
+    shown = messages.quality()
+    assert len(cells(shown, 0)) == 3
+    assert float(cells(shown, 1)[2].split()[0]) > 0.9
+    assert "no benchmark" in shown.caption
+
+
+# How it is printed.
+
+
+def test_quality_is_the_mean_over_rows():
+    proba, y = np.array([[0.9, 0.1], [0.6, 0.4]]), np.array(["a", "b"])
+    accuracy, loss = quality_row(proba, y, np.array(["a", "b"]))
+    assert accuracy.startswith("0.500 ±")
+    assert loss.startswith(f"{-np.log([0.9, 0.4]).mean():.3f} ±")
+
+
+def test_square_brackets_in_a_table_are_printed_not_read_as_markup(capsys):
+    table = Table(title="forget(rows[:1])")
+    table.add_column("call")
+    table.caption = "rows[:1]"
+    print_table(table, Console(width=80))
+    shown = capsys.readouterr().out
+    assert "forget(rows[:1])" in shown
+    assert shown.rstrip().endswith("rows[:1]")
+
+
+def test_without_reports_nothing_is_said_of_one(monkeypatch, tmp_path):
+    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    assert demo.write_report(str(tmp_path / "report.html")) == ""
+    assert not list(tmp_path.iterdir())
 
 
 def test_small_contributions_are_summed():

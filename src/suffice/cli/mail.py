@@ -50,7 +50,7 @@ mail = new_app(cls=MailCommands)
 
 @mail.callback()
 def about() -> None:
-    r"""Sort mail: the class of a message by exit code.
+    """Sort mail: the class of a message by exit code.
 
     \b
     suffice mail MODEL < message         0 ham, 1 spam, 2 unsure, 3 error
@@ -67,7 +67,7 @@ def about() -> None:
 def score(
     model: Model,
     message: Annotated[
-        str, typer.Argument(metavar="[MESSAGE]", help="A file with one message; - is stdin.")
+        str, typer.Argument(metavar="MESSAGE", help="A file with one message; - is stdin.")
     ] = "-",
     codes: Annotated[
         str,
@@ -91,7 +91,7 @@ def score(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    r"""Print whether a message is spam, ham or unsure, and say it by the exit code.
+    """Print whether a message is spam, ham or unsure, and say it by the exit code.
 
     \b
     suffice mail model.suffice < message
@@ -124,7 +124,7 @@ def learn(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    r"""Learn messages of a class, which may be a new one.
+    """Learn messages of a class, which may be a new one.
 
     The file from before is kept for one 'suffice undo'.
 
@@ -145,7 +145,7 @@ def learn(
 
 @mail.command()
 def forget(model: Model, label: Label, paths: Paths, as_json: AsJson = False) -> None:
-    r"""Unlearn messages of a class, for good: as if they had never been learned.
+    """Unlearn messages of a class, for good: as if they had never been learned.
 
     The file from before is deleted, so that 'suffice undo' cannot bring them back.
 
@@ -166,7 +166,7 @@ def relabel(
     paths: Paths,
     as_json: AsJson = False,
 ) -> None:
-    r"""Correct messages that were learned with a wrong class.
+    """Correct messages that were learned with a wrong class.
 
     The file from before is kept for one 'suffice undo'.
 

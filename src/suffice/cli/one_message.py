@@ -1,7 +1,7 @@
 """One message scored, without typer: a mail server starts a process for each.
 
 typer builds a validator of pydantic for every option, which takes as long as all the rest
-(docs: decisions, 0NN). Arguments that are not plain are left to typer, which says what is wrong.
+(docs: decisions, 032). Arguments that are not plain are left to typer, which says what is wrong.
 """
 
 from __future__ import annotations
