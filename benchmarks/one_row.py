@@ -111,7 +111,7 @@ def tables() -> Iterator[Result]:
 
 
 # Rows that a stream has in one call: as many as wait at most, and some.
-STREAM_ROWS = 7_000
+STREAM_ROWS = 14_000
 
 
 def streams() -> Iterator[Result]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
+from math import hypot
 from operator import contains, gt, itemgetter, lt, mod
 from typing import Any, NamedTuple
 
@@ -114,6 +115,8 @@ def row_reader(columns: Mapping[str, PlainCells], *, others: bool) -> Callable[[
     limited_of, levels = cells_by_name(tuple(limited)), tuple(limited.values())
     free = tuple(k for k, one in columns.items() if one.types is STRINGS and one.levels is None)
     strings_of = cells_by_name(free)
+    # Of numbers that may be any, one length says that none is too large: NaN and None say nothing.
+    unbounded = all(one == PlainCells() for one in held)
 
     def read(row: Any) -> Cells | None:
         if type(row) is not dict or (len(row) != size and not others):
@@ -129,6 +132,8 @@ def row_reader(columns: Mapping[str, PlainCells], *, others: bool) -> Callable[[
         if not known:
             return None
         try:
+            if unbounded and hypot(*cells) < LARGE:
+                return cells
             # All cells at once; NaN is neither below nor above anything.
             given = cells if len(low) == size else numbers_of(row)
             wrong = any(map(lt, given, low)) or any(map(gt, given, high))
@@ -140,7 +145,7 @@ def row_reader(columns: Mapping[str, PlainCells], *, others: bool) -> Callable[[
                 wrong = not all(map(str.isascii, strings_of(row)))
             if not wrong:
                 return cells
-        except TypeError:  # None
+        except (TypeError, OverflowError):  # None; a number beyond all floats
             pass
         fine = all(one.hold(cell) for one, cell in zip(held, cells, strict=True))
         return cells if fine else None

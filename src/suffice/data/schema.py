@@ -143,6 +143,11 @@ class Schema:
             columns.append(Column(field.name, field.kind, held, field.levels))
         return Table(tuple(columns), 1)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether cells can be read by looking them up: numbers and levels that are strings."""
+        return self._plain_readers is not None
+
     @cached_property
     def _plain_readers(self) -> list[tuple[Field, dict[Any, int] | None]] | None:
         """The fields, each category with the code of every level, -1 of None; None if others."""

@@ -216,6 +216,7 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         """
         return self.forget(self._one_row(x), y)
 
+    @enters_by_itself
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return p(class | x) of one row, by class; nothing before anything was learned.
 
@@ -226,8 +227,11 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
         if "_fitted" not in vars(self):
             return {}
         fitted = self._check_ready()
-        proba = self._proba(fitted, self._read_one(fitted, x))
-        return dict(zip(fitted.classes.tolist(), proba[0].tolist(), strict=True))
+        proba = self._plain_proba(fitted, x)
+        if proba is None:
+            with one_blas_thread:
+                proba = self._proba(fitted, self._read_one(fitted, x))[0].tolist()
+        return dict(zip(fitted.classes.tolist(), proba, strict=True))
 
     def predict_one(self, x: Any) -> Any:
         """Return the most probable class of one row; None before anything was learned.
@@ -240,6 +244,10 @@ class TallyClassifier(ClassifierMixin, LearnsFromSources, BaseEstimator, ABC):
             return None
         fitted = self._check_ready()
         return self._best(fitted, self._read_one(fitted, x)).tolist()[0]
+
+    def _plain_proba(self, fitted: Any, x: Any) -> list[float] | None:
+        """Return p(class | x) of a plain row where that is quicker than reading it as a table."""
+        return None
 
     def _learn_row(self, x: Any, y: Any) -> Self:
         """Learn a row that cannot wait beside those that do: they are counted first."""

@@ -12,7 +12,7 @@ from suffice.generative.fitted import Fitted
 from suffice.threads import one_blas_thread
 
 # How many cells wait at most: counting so many costs each of them next to nothing.
-MAX_WAITING = 50_000
+MAX_WAITING = 100_000
 # What a label may be held as, by the type of the classes.
 LABEL_TYPES: dict[str, tuple[type, ...]] = {
     "int64": (int, np.int64),

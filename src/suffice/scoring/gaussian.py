@@ -40,11 +40,11 @@ class NormalScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
-        mean, precision, log_norm = self._terms
+        mean, precision, log_norm = self.terms
         return _core.normal_scores(X, mean, precision, log_norm, log_prior, answer)
 
     @cached_property
-    def _terms(self) -> tuple[Any, ...]:
+    def terms(self) -> tuple[Any, ...]:
         """Mean, precision and the log of the norm, (C, d) each."""
         log_norm = -0.5 * (LOG_TWO_PI + np.log(self.variance))
         return _contiguous(self.mean, 1.0 / self.variance, log_norm)
@@ -61,11 +61,11 @@ class StudentScorer:
 
     def answer(self, X: Any, log_prior: Floats, answer: Answer) -> Answers:
         """Return the answers to rows."""
-        location, precision, degrees, log_norm = self._terms
+        location, precision, degrees, log_norm = self.terms
         return _core.student_scores(X, location, precision, degrees, log_norm, log_prior, answer)
 
     @cached_property
-    def _terms(self) -> tuple[Any, ...]:
+    def terms(self) -> tuple[Any, ...]:
         """Location, precision, degrees and the log of the norm, (C, d) each."""
         log_norm = log_gamma_step(self.degrees / 2, 0.5)
         log_norm = log_norm - 0.5 * np.log(np.pi * self.degrees * self.squared_scale)

@@ -767,6 +767,10 @@ class GenerativeClassifier(TallyClassifier):
     def _read_one(self, fitted: Any, x: Any) -> TableRows:
         return self._read(fitted, self._one_row(x))
 
+    def _plain_proba(self, fitted: Any, x: Any) -> list[float] | None:
+        scorer = fitted.row_scorer
+        return None if scorer is None else scorer.proba(x)
+
     def _row_reader(self, fitted: Any) -> RowReader | None:
         cells = fitted.counter.plain_columns()
         return None if cells is None else row_reader(cells, others=True)

@@ -19,6 +19,7 @@ from suffice.generative.fitted import Batch, Fitted, Generative, Labels
 from suffice.scoring.scorer import Answer, Answers
 from suffice.table.choices import Choices
 from suffice.table.counter import TableCounter
+from suffice.table.one_row import RowScorer
 from suffice.table.residual_features import ResidualFeature, ResidualFeatures
 from suffice.table.rows import TableRows
 from suffice.table.structure.search import Structure
@@ -232,6 +233,11 @@ class TableFitted(Fitted):
         """The features that have coefficients, each with its own, (width, C)."""
         found = self.features.by_column(self.combination.residual_coefficients)
         return [(one, found[one.column]) for one in self.features.columns if found]
+
+    @cached_property
+    def row_scorer(self) -> RowScorer | None:
+        """What scores one row of plain cells, where that is quicker."""
+        return RowScorer.of(self)
 
     def keep_used(self, tally: Groups[Any]) -> Self:
         """Return the value without what it knows of levels that no row of a tally has."""

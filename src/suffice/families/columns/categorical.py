@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from suffice.data.table import Table
 from suffice.empirical_bayes.centred import pooled_shares
 from suffice.errors import InputError
 from suffice.families.columns.family import (
+    AddScores,
     Cells,
     Family,
     Mask,
@@ -80,6 +82,20 @@ class CategoricalPosterior(Posterior[Counts]):
         """Return log p(x | class), (n, C); 0 if missing."""
         codes = level_codes(table[self.family.column], self.family.levels)
         return self._of_width(codes, self.tables.scores(codes))
+
+    def cell_scorer(
+        self, weight: float, levels: Sequence[Any], default: Any = None
+    ) -> AddScores | None:
+        """Return what looks the scores of a level up."""
+        known = levels if self.family.levels is None else self.family.levels
+        rows = (weight * self.tables.log_table).tolist()
+        table = dict(zip(known, rows[:-2], strict=False))
+        other = table.get(default, rows[-2])
+
+        def add(level: Any, scores: Any) -> Sequence[float]:
+            return list(map(operator.add, scores, table.get(level, other)))
+
+        return add
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: a table of levels and classes."""

@@ -8,7 +8,7 @@ rows come and go, then `posterior = family.posterior(tally)`, which scores.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar
@@ -148,6 +148,11 @@ class Family(ABC, Generic[T]):
         """Return what a tally says, under the prior that it has most evidence for."""
 
 
+# From a cell, and scores of the classes so far, scores with those of the cell; None if the cell has
+# to be read as a table.
+AddScores = Callable[[Any, Any], Sequence[float] | None]
+
+
 class Posterior(ABC, Generic[T]):
     """A tally with its prior: the predictive distribution of the block in every class."""
 
@@ -191,6 +196,21 @@ class Posterior(ABC, Generic[T]):
     @abstractmethod
     def with_tally(self, tally: T) -> Self:
         """Return another tally under the prior of this one."""
+
+    def cell_scorer(
+        self, weight: float, levels: Sequence[Any], default: Any = None
+    ) -> AddScores | None:
+        """Return what adds the weighted scores of one cell, up to a term that all classes share.
+
+        None if the block has several columns, or takes more than a few operations a class.
+
+        Parameters
+        ----------
+        weight : of the block
+        levels : of its column, if that is a category
+        default : the level that all others are, if the column has a cap
+        """
+        return None
 
     def as_plug_in(self) -> Self:
         """Return the posterior that scores by expected parameters (plug-in).

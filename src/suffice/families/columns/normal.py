@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -17,11 +18,17 @@ from suffice.data.rows import Rows
 from suffice.data.table import Table
 from suffice.empirical_bayes.normal import normal_prior
 from suffice.families.class_conditional import LearnedRows
-from suffice.families.columns.family import Cells, Family, ParametricPosterior, impute_numbers
+from suffice.families.columns.family import (
+    AddScores,
+    Cells,
+    Family,
+    ParametricPosterior,
+    impute_numbers,
+)
 from suffice.families.normal import IndependentNormals, NormalSettings
 from suffice.prior import NormalInverseGamma
 from suffice.prior.special import log_gamma_step
-from suffice.scoring.gaussian import LOG_TWO_PI
+from suffice.scoring.gaussian import LOG_TWO_PI, NormalScorer, StudentScorer
 from suffice.scoring.scorer import Scorer, joint_log_proba
 from suffice.tally import Groups, Moments
 from suffice.tally.tally import Floats
@@ -79,6 +86,48 @@ class NormalPosterior(ParametricPosterior[Moments]):
     @cached_property
     def _no_prior(self) -> Floats:
         return np.zeros(len(self.tally.weight))
+
+    def cell_scorer(
+        self, weight: float, levels: Sequence[Any], default: Any = None
+    ) -> AddScores | None:
+        """Return what adds the scores of a number."""
+        scorer, log = self._scorer, math.log
+        if not isinstance(scorer, NormalScorer | StudentScorer):
+            return None
+        of_logarithms = self.family.of_logarithms
+        terms = [np.reshape(one, -1) for one in scorer.terms]
+        location, precision, log_norm = terms[0], terms[1], weight * terms[-1]
+        if isinstance(scorer, NormalScorer):
+            parts = location, -weight / 2 * precision, log_norm
+            normals = tuple(zip(*(one.tolist() for one in parts), strict=True))
+
+            def add_normal(x: float, scores: Any) -> Sequence[float]:
+                if of_logarithms:
+                    if x <= 0.0:
+                        return scores  # type: ignore[no-any-return]
+                    x = log(x)
+                return [
+                    s + n + p * (x - m) * (x - m)
+                    for s, (m, p, n) in zip(scores, normals, strict=True)
+                ]
+
+            return add_normal
+        degrees = terms[2]
+        every = location, precision / degrees, -weight * (degrees + 1) / 2, log_norm
+        students = tuple(zip(*(one.tolist() for one in every), strict=True))
+        log1p = math.log1p
+
+        def add(x: float, scores: Any) -> Sequence[float]:
+            if of_logarithms:
+                if x <= 0.0:
+                    return scores  # type: ignore[no-any-return]
+                x = log(x)
+            return [
+                s + n + e * log1p(p * (x - m) * (x - m))
+                for s, (m, p, e, n) in zip(scores, students, strict=True)
+            ]
+
+        return add
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row: all classes change if they are tied."""

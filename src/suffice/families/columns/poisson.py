@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -20,6 +21,7 @@ from suffice.data.table import Table
 from suffice.empirical_bayes.centred import gamma_prior
 from suffice.families.class_conditional import LearnedRows
 from suffice.families.columns.family import (
+    AddScores,
     Cells,
     Family,
     ParametricPosterior,
@@ -37,6 +39,8 @@ from suffice.validation.folds import Folds
 
 # Numbers of events up to this have their scores in a table.
 IN_A_TABLE = 1 << 14
+# Numbers of events below this have their scores in a table when rows are scored one at a time.
+SMALL = 64
 MAX_FLOAT = float(np.finfo(np.float64).max)
 
 
@@ -133,6 +137,19 @@ class PoissonPosterior(ParametricPosterior[Events]):
         if levels is None:
             return self._log_prob(x)
         return _core.gather_levels(levels, self._table(levels))
+
+    def cell_scorer(
+        self, weight: float, levels: Sequence[Any], default: Any = None
+    ) -> AddScores | None:
+        """Return what looks the scores of a small number of events up."""
+        table = (weight * self._log_prob(np.arange(float(SMALL)))).tolist()
+
+        def add(x: float, scores: Any) -> Sequence[float] | None:
+            if not 0.0 <= x < SMALL or x % 1.0:
+                return None
+            return list(map(operator.add, scores, table[int(x)]))
+
+        return add
 
     def leave_one_out(self, table: Table, codes: Codes, weights: Floats) -> Floats:
         """Return the scores, (n, C), without each row."""
