@@ -82,13 +82,24 @@ double to_factors(const double* __restrict x, const StoredCells<Index>& row, con
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
+// total + factor code, rounded once where that is an instruction: these sums say only which classes are
+// scored exactly, so no answer depends on it.
+template <class Code>
+inline float add_product(float factor, Code code, float total) {
+#ifdef __AVX512F__
+    return std::fma(factor, static_cast<float>(code), total);
+#else
+    return total + factor * static_cast<float>(code);
+#endif
+}
+
 template <class Index>
 void add_fine(const float* x, const StoredCells<Index>& row, const std::int16_t* codes, float* scores) {
     float total[FINE_COLUMNS] = {};
     for (std::size_t at = 0; at < row.cells; ++at) {
         prefetch_row(row.indices + at, row.end, codes, FINE_COLUMNS, 0, 1);
         const std::int16_t* terms = codes + static_cast<std::size_t>(row.indices[at]) * FINE_COLUMNS;
-        for (std::size_t c = 0; c < FINE_COLUMNS; ++c) total[c] += x[at] * static_cast<float>(terms[c]);
+        for (std::size_t c = 0; c < FINE_COLUMNS; ++c) total[c] = add_product(x[at], terms[c], total[c]);
     }
     std::copy_n(total, FINE_COLUMNS, scores);
 }
@@ -99,16 +110,6 @@ constexpr std::size_t WIDE_TILE = 256;
 #else
 constexpr std::size_t WIDE_TILE = 64;
 #endif
-
-// total + factor code, rounded once where that is an instruction: these sums say only which classes are
-// scored exactly, so no answer depends on it.
-inline float add_product(float factor, std::int8_t code, float total) {
-#ifdef __AVX512F__
-    return std::fma(factor, static_cast<float>(code), total);
-#else
-    return total + factor * static_cast<float>(code);
-#endif
-}
 
 template <class Index>
 void add_coarse(const float* x, const StoredCells<Index>& row, const std::int8_t* codes, std::size_t columns,
