@@ -63,10 +63,11 @@ def build(project: Path, folder: Path) -> Path:
 
 
 def check_contents(wheel: Path, sources: Path) -> None:
-    """Fail unless a wheel holds the package, its types, its compiled core and its licence alone."""
+    """Fail unless a wheel holds the package, its types, pages, core and licence alone."""
     names = set(zipfile.ZipFile(wheel).namelist())
-    modules = [path for kind in ("*.py", "*.pyi", "*.mbox") for path in sources.rglob(kind)]
-    wanted = {str(path.relative_to(sources)) for path in modules} | {"suffice/py.typed"}
+    kinds = ("*.py", "*.pyi", "*.html", "*.css", "*.js", "*.mbox")
+    files = [path for kind in kinds for path in sources.rglob(kind)]
+    wanted = {str(path.relative_to(sources)) for path in files} | {"suffice/py.typed"}
     if missing := sorted(wanted - names):
         raise StepError(f"{wheel.name} lacks {', '.join(missing)}.")
     for kind, pattern in {"core": r"suffice/_core\..*(so|pyd)", "licence": r".*/LICENSE"}.items():

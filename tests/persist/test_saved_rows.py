@@ -87,6 +87,7 @@ def test_held_out_answers_are_saved(case, path):
     before, after = model._fitted.held_out, suffice.load(path)._fitted.held_out
     for one, other in zip(before[:4], after[:4], strict=True):
         np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(before.uncalibrated, after.uncalibrated)
     assert after.weights.sum() == SIZE
     assert after.hashes.size == 0
     # They are those of rows that were held out: not far from the loss of other folds.

@@ -184,7 +184,7 @@
   function levelField(column) {
     const field = make("select", { "data-column": column.name });
     field.append(make("option", { value: MISSING }, "(missing)"));
-    column.levels.forEach((level, at) => field.append(make("option", { value: String(at) }, String(level))));
+    column.levels.forEach((level, at) => field.append(make("option", { value: String(at) }, String(column.shown_levels?.[at] ?? level))));
     field.append(make("option", { value: OTHER }, "(another level)"));
     const typical = column.levels.indexOf(column.typical);
     field.value = typical >= 0 ? String(typical) : MISSING;
@@ -315,6 +315,9 @@
     for (const block of texts) {
       if (block.reason) words.push(String(block.reason));
       else if (block.left_out > 0) words.push(`${block.left_out.toLocaleString("en-US")} words that say least were left out of this page; the form takes them as unknown.`);
+    }
+    for (const column of object.columns.filter((one) => one.left_out > 0)) {
+      words.push(`${column.left_out.toLocaleString("en-US")} rare levels of ${column.name} were left out of this page.`);
     }
     byId("what-if-note").textContent = words.join(" ");
     form(model.columns, classAnswer(model));
