@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from scipy.integrate import dblquad, quad
 from scipy.special import expit, log_softmax
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -248,6 +249,15 @@ def test_weights_are_the_mode_under_the_given_prior(solver):
     model = LogisticRegression(solver=solver, max_iter=10_000, **settings).fit(X, y)
     wanted = by_hand(X, y, mean, precision / 0.5)
     assert np.append(model.coef_[0], model.intercept_) == pytest.approx(wanted, abs=1e-5)
+
+
+def test_a_prior_of_many_sparse_columns_needs_no_matrix_of_them():
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 100_000), density=1e-4, rng=rng, format="csr")
+    y = rng.integers(0, 2, 60)
+    mean = np.full(100_000, 0.5)
+    model = LogisticRegression(C=1e-9, prior_mean=mean, prior_precision=np.ones(100_000))
+    assert model.fit(X, y).coef_ == pytest.approx(0.5, abs=1e-4)
 
 
 def test_a_mean_of_zero_and_a_precision_of_one_are_the_default():

@@ -48,7 +48,7 @@ def read_prior(
     mean = (
         np.zeros((rows.classes - 1, d)) if given.mean is None else _mean(given.mean, rows, classes)
     )
-    precision = np.eye(d) if given.precision is None else _precision(given.precision, d)
+    precision = np.ones(d) if given.precision is None else _precision(given.precision, d)
     return WeightPrior(mean, precision)
 
 
@@ -106,10 +106,15 @@ def _precision(given: Any, d: int) -> Floats:
         )
     if not np.isfinite(precision).all():
         raise PriorError("prior_precision holds NaN or infinity. Every number must be finite.")
-    matrix = np.diag(precision) if precision.ndim == 1 else precision
-    if not np.allclose(matrix, matrix.T) or np.any(np.diagonal(matrix) <= 0) or is_singular(matrix):
+    if precision.ndim == 1:
+        wrong = bool(np.any(precision <= 0))
+    else:
+        diagonal = np.diagonal(precision)
+        wrong = not np.allclose(precision, precision.T) or bool(np.any(diagonal <= 0))
+        wrong = wrong or is_singular(precision)
+    if wrong:
         raise PriorError(
             "prior_precision is not symmetric and positive definite. Give numbers above 0, or the "
             "inverse of a covariance."
         )
-    return matrix
+    return precision

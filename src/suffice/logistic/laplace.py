@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from suffice.gaussian.covariance import SINGULAR, cholesky_or_none, standardize
-from suffice.logistic.softmax import RidgePrior, SoftmaxPosterior
+from suffice.logistic.softmax import SoftmaxPosterior
 from suffice.tally.tally import Floats
 
 # A weight with more than this share of itself in directions that the rows do not determine.
@@ -135,7 +135,7 @@ def log_evidence(objective: SoftmaxPosterior, value: float, hessian: Floats | No
     rows, prior = objective.likelihood, objective.prior
     d, vectors = len(rows.inverse), rows.free
     kept = np.flatnonzero(rows.inverse > 0)
-    if isinstance(prior, RidgePrior):
+    if prior.along.ndim == 1:
         along = float(np.log(prior.along[kept]).sum())
     else:
         along = float(np.linalg.slogdet(prior.along[:d, :d])[1])

@@ -29,7 +29,7 @@ def penalty_by_evidence(rows: Rows, settings: SoftmaxSettings) -> float:
     _, moments = count_moments(rows)
     variances = moments.pooled().variance()
     if settings.prior is not None:
-        variances = variances / np.diagonal(settings.prior.precision)
+        variances = variances / settings.prior.diagonal
     scale = float(variances.mean()) if variances.size else 0.0
     if scale <= 0:
         raise InputError(

@@ -159,20 +159,32 @@ class WeightPrior:
     Parameters
     ----------
     mean : (K, d)
-    precision : (d, d)
-        P, positive definite.
+    precision : (d, d), positive definite, or (d,)
+        P, or its diagonal: of many columns a matrix would be too large.
     """
 
     mean: Floats
     precision: Floats
 
+    @property
+    def diagonal(self) -> Floats:
+        """The diagonal of P, (d,)."""
+        P = self.precision
+        return P if P.ndim == 1 else np.asarray(np.diagonal(P))
+
     def in_units_of(self, rows: SoftmaxLogLikelihood, between: Floats, penalty: float) -> Shrinkage:
         """Return the prior of the V of these rows, whose columns all have a unit."""
         d = len(rows.inverse)
-        mean, precision = np.zeros((rows.free, rows.width)), np.zeros((rows.width, rows.width))
+        mean, along = (
+            np.zeros((rows.free, rows.width)),
+            np.zeros((rows.width,) * self.precision.ndim),
+        )
         mean[:, :d] = self.mean / rows.inverse
-        precision[:d, :d] = penalty * self.precision * rows.inverse[:, None] * rows.inverse
-        return Shrinkage(between, precision, mean)
+        if along.ndim == 1:
+            along[:d] = penalty * self.precision * np.square(rows.inverse)
+        else:
+            along[:d, :d] = penalty * self.precision * rows.inverse[:, None] * rows.inverse
+        return Shrinkage(between, along, mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +194,7 @@ class Shrinkage:
     Parameters
     ----------
     between : (K, K)
-    along : (width, width)
+    along : (width, width), or its diagonal (width,)
         That of the columns; 0 for the intercept.
     mean : (K, width)
     """
@@ -197,11 +209,13 @@ class Shrinkage:
 
     def gradient(self, V: Floats) -> Floats:
         """Return its gradient."""
-        return np.asarray(self.between @ (self.mean - V) @ self.along)
+        pull = self.between @ (self.mean - V)
+        return np.asarray(pull * self.along if self.along.ndim == 1 else pull @ self.along)
 
     def add_precision(self, hessian: Floats) -> Floats:
         """Add the precision to a Hessian, in place."""
-        hessian += np.kron(self.between, self.along)
+        along = np.diag(self.along) if self.along.ndim == 1 else self.along
+        hessian += np.kron(self.between, along)
         return hessian
 
 

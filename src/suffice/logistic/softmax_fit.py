@@ -67,7 +67,7 @@ class SoftmaxSettings:
         """The penalty of each column, (d,), or of all."""
         if self.prior is None:
             return self.penalty
-        return np.asarray(self.penalty * np.diagonal(self.prior.precision))
+        return self.penalty * self.prior.diagonal
 
 
 @dataclass(frozen=True)
