@@ -128,7 +128,7 @@ def with_marks(page):
     return pytest.param(page, marks=pytest.mark.slow if page.parent.name == "notes" else ())
 
 
-@pytest.mark.parametrize("page", map(with_marks, PAGES), **by_place)
+@pytest.mark.parametrize("page", [with_marks(page) for page in PAGES], **by_place)
 def test_the_examples_on_a_page_run(page):
     blocks = EXAMPLES.findall(text(page))
     assert all(">>>" in block for block in blocks), "A Python block without an example to run."
