@@ -168,9 +168,10 @@ class Column:
         >>> city.recode(("Oslo",)).values
         array([ 1,  0, -1], dtype=int32)
         """
-        # The last place is that of missing values, whose code is -1.
+        # The last place is that of missing values, whose code is -1. To wrap around takes less time
+        # than to look for codes beyond the end, of which there are none.
         codes = [*level_codes(self.levels, levels), len(levels), MISSING_CODE]
-        values = np.array(codes, np.int32)[self.values]
+        values = np.array(codes, np.int32).take(self.values, mode="wrap")
         return Column(self.name, "category", values, levels)
 
     def shown(self, codes: Sequence[int] | NDArray[Any]) -> list[Any]:
