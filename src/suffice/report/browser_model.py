@@ -27,7 +27,7 @@ from suffice.table.to_sql import scored_model
 from suffice.tally.tally import Floats
 from suffice.text import TextClassifier
 from suffice.text.classify.fitted import TextFitted
-from suffice.text.classify.term_counter import document_counts, term_counts
+from suffice.text.classify.term_tally import document_counts, term_counts
 from suffice.text.family import TextPosterior
 
 __all__ = ["browser_model", "compress"]
