@@ -25,6 +25,9 @@ if folder := os.environ.get("SUFFICE_CORE"):
     suffice._core = sys.modules["suffice._core"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(suffice._core)
 
+# Several folders have a conftest.py: as modules of examples they would have one name.
+collect_ignore_glob = ["*/conftest.py"]
+
 # Each worker of pytest has a core. More BLAS threads wait for each other: a third of the whole run.
 # Set before numpy is imported; workers and processes that tests start inherit it.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
