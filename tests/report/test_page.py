@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+import warnings
 import zlib
 
 import numpy as np
@@ -237,6 +238,19 @@ def test_a_regression_is_judged_by_rows_left_out_where_they_are_given():
     assert "leave-one-out" in page
     assert f"{np.sqrt(np.mean(errors**2)):.4g}" in page
     assert "keeps no held-out rows" in report_page(model)
+
+
+@pytest.mark.parametrize("case", ["positive", "collinear"])
+def test_a_regression_without_a_posterior_has_its_coefficients(case):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    X = np.column_stack([X, X[:, 0]]) if case == "collinear" else X
+    model = LinearRegression(positive=case == "positive")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        page = report_page(model.fit(X, X[:, 0] + rng.normal(size=40)))
+    assert "Coefficients of the target" in page
+    assert "Explains" in page
 
 
 def test_two_regressions_are_compared_by_their_coefficients():

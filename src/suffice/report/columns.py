@@ -61,8 +61,11 @@ class ColumnDistribution:
     log: bool = False
 
     def show(self, value: float) -> str:
-        """Return a point as it is written."""
-        return format_time(float(round(value)), self.dates) if self.dates else show_number(value)  # type: ignore[arg-type]
+        """Return a point as it is written: dates to the day, times to the minute."""
+        if not self.dates:
+            return show_number(value)
+        parts = 1 if self.dates == "date" else 24 * 60
+        return format_time(round(value * parts) / parts, self.dates)  # type: ignore[arg-type]
 
     @cached_property
     def means(self) -> Floats:

@@ -14,6 +14,7 @@ from suffice.report.columns import ColumnDistribution
 from suffice.report.html import Html, element, markup
 from suffice.report.numbers import NOTHING, show_count, show_number, show_share
 from suffice.report.quality import headline_sentence
+from suffice.report.regression import coefficient_table
 from suffice.report.section import Section, note, number_cell, sortable_table
 from suffice.table import GenerativeClassifier
 from suffice.tally.tally import Floats
@@ -258,7 +259,7 @@ def _log_ratios(table: Any, code: int, terms: list[str]) -> tuple[Floats, Floats
 
 def coefficient_changes(first: Any, second: Any) -> Html:
     """Return the coefficients of both regressions."""
-    tables = [one.model.summary() for one in (first, second)]
+    tables = [coefficient_table(one) for one in (first, second)]
     known = [
         dict(zip(one.terms, zip(one.estimate[0], one.sd[0], strict=True), strict=True))
         for one in tables

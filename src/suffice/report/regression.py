@@ -24,7 +24,6 @@ class Predictions(NamedTuple):
 
     targets: Floats
     predictions: Floats
-    sd: Floats | None
     what: str
 
 
@@ -78,15 +77,13 @@ def predict_given(model: Any, X: Any, y: Any) -> Predictions:
             return Predictions(
                 targets,
                 predicted,
-                None,
                 f"{len(targets):,} rows, each predicted by all others (leave-one-out)",
             )
-    predicted, sd = model.predict(X, return_std=True)
     what = (
         f"the {len(targets):,} rows that were given. If the model has learned them, the figures "
         "are too good"
     )
-    return Predictions(targets, np.asarray(predicted), np.asarray(sd), what)
+    return Predictions(targets, np.asarray(model.predict(X)), what)
 
 
 def quality_section(contents: RegressionContents) -> Section:
@@ -155,10 +152,9 @@ def quality_section(contents: RegressionContents) -> Section:
 
 def _in_sample(solution: Any, contents: RegressionContents) -> tuple[list[float], list[float]]:
     """Return the adjusted share of the variance explained, and the noise, of each target."""
-    posterior = solution.posterior
     rows, d = float(contents.model.tally_.weight), len(contents.columns)
-    left = np.atleast_1d(posterior.products.about(posterior.coefficients).yy)
-    total = np.atleast_1d(posterior.products.yy)
+    left = np.maximum(np.atleast_1d(solution.products.about(solution.coefficients).yy), 0.0)
+    total = np.atleast_1d(solution.products.yy)
     freedom = max(rows - d - 1, 1.0)
     with np.errstate(invalid="ignore", divide="ignore"):
         explained = 1 - (left / freedom) / (total / max(rows - 1, 1.0))
@@ -197,9 +193,31 @@ def prediction_chart(name: str, targets: Floats, predicted: Floats) -> Html:
     )
 
 
+class CoefficientTable(NamedTuple):
+    """Coefficients with their standard deviations and 95 % intervals, (t, k) each."""
+
+    terms: tuple[str, ...]
+    estimate: Floats
+    sd: Floats
+    lower: Floats
+    upper: Floats
+
+
+def coefficient_table(contents: RegressionContents) -> CoefficientTable:
+    """Return the coefficients; NaN for what is not known where they have no posterior."""
+    try:
+        found = contents.model.summary()
+    except SufficeError:  # positive=True, or columns that are combinations of others
+        solution = contents.model._fitted.solution
+        estimate = np.atleast_2d(solution.coefficients)
+        unknown = np.full(estimate.shape, np.nan)
+        return CoefficientTable(tuple(contents.columns), estimate, unknown, unknown, unknown)
+    return CoefficientTable(found.terms, found.estimate, found.sd, found.lower, found.upper)
+
+
 def coefficient_section(contents: RegressionContents) -> Section:
     """Return the coefficients with their intervals."""
-    summary = contents.model.summary()
+    summary = coefficient_table(contents)
     scale = np.sqrt(np.maximum(np.diagonal(contents.moments[1]), 0.0))
     place = {name: at for at, name in enumerate(contents.columns)}
     parts: list[Any] = []
