@@ -39,6 +39,8 @@ autodoc_class_signature = "mixed"
 napoleon_numpy_docstring = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
+# Types are words ("rows", "int, default=3"), not names to link.
+napoleon_use_param = False
 # Attributes are listed as parameters are: the same name in many classes is no target of links.
 napoleon_custom_sections = [("Attributes", "params_style")]
 add_module_names = False
