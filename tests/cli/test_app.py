@@ -49,8 +49,8 @@ def test_a_mistyped_command_gets_a_suggestion(run):
     )
 
 
-# The demo needs no arguments, and mail has exit codes of its own.
-@pytest.mark.parametrize("name", [one for one in COMMANDS if one not in ("demo", "mail")])
+# The demo and the tour need no arguments, and mail has exit codes of its own.
+@pytest.mark.parametrize("name", [one for one in COMMANDS if one not in ("demo", "mail", "tour")])
 def test_a_usage_error_is_one_line_that_names_the_help(name, run):
     done = run(name)
     assert (done.code, done.out) == (2, "")
@@ -64,7 +64,7 @@ import sys
 from suffice.cli import main
 for name in {list(COMMANDS)!r}:
     main([name, "--help"]), main([name, "--nonsense"])
-    name == "demo" or main([name])  # which needs no arguments
+    name in ("demo", "tour") or main([name])  # which need no arguments
 main(["--help"]), main([]), main(["nonsense"]), main(["--version"])
 print("loaded:", *sys.modules)
 """

@@ -1,6 +1,5 @@
 """suffice inspect, diff, report."""
 
-import importlib.util
 import json
 
 import pytest
@@ -100,9 +99,6 @@ def test_wrong_input_says_what_to_do(args, text, run, shop):
     assert text in done.err
 
 
-@pytest.mark.skipif(
-    importlib.util.find_spec("suffice.report") is None, reason="suffice.report is not there"
-)
 def test_a_report_is_one_page(run, shop):
     assert run("report", "model.suffice", "more.csv", "-o", "report.html").code == 0
     assert (shop / "report.html").read_text(encoding="utf-8").lstrip().startswith("<!")

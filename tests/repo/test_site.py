@@ -13,7 +13,9 @@ import suffice
 DOCS = Path(__file__).parents[2] / "docs"
 sys.path.insert(0, str(DOCS))
 
-from extensions import mathml, offline, pictures, reference  # noqa: E402
+from extensions import offline, reference  # noqa: E402
+
+from suffice.tour import formula_html  # noqa: E402
 
 PAGES = sorted(DOCS.rglob("*.md"))
 # What stands on pages of the reference: packages, and the names that they are narrowed to.
@@ -97,40 +99,21 @@ def test_no_image_is_committed_but_the_screenshot_of_the_report():
     assert set(found) <= {"images/report.png"}
 
 
-def test_the_code_of_a_page_runs_up_to_the_line_that_asks(tmp_path):
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "conf.py").touch()
-    page = tmp_path / "page.md"
-    page.write_text("```python\n>>> a = 1\n\n```\n\ntext\n\n```python\n>>> a = 2\n\n```\n")
-    code = pictures.PageCode(page)
-    assert code.evaluate("a", 6) == 1
-    assert code.evaluate("a", 12) == 2
-
-
-def test_an_error_in_the_code_of_a_page_says_where_it_is(tmp_path):
-    (tmp_path / "figures").mkdir()
-    (tmp_path / "conf.py").touch()
-    page = tmp_path / "page.md"
-    page.write_text("# Title\n\n```python\n>>> 1 / 0\n\n```\n")
-    with pytest.raises(Exception, match=r"page.md:3: 1 / 0\nZeroDivisionError"):
-        pictures.PageCode(page).evaluate("1", 7)
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
 def test_every_formula_can_be_drawn(page):
     text = re.sub(
-        r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S | re.M
+        r"^```.*?^```$|`[^`\n]*`|^    .*$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M
     )
     blocks = re.findall(r"\$\$(.*?)\$\$", text, re.DOTALL)
     for block in blocks:
-        mathml.to_mathml(mathml.in_lines(block), block=True)
+        formula_html(block, block=True)
     for formula in re.findall(r"\$([^$]+)\$", re.sub(r"\$\$.*?\$\$", "", text, flags=re.DOTALL)):
-        mathml.to_mathml(formula, block=False)
+        formula_html(formula, block=False)
 
 
 def test_a_formula_that_is_no_latex_is_refused():
     with pytest.raises(Exception, match="not understood"):
-        mathml.to_mathml(r"\nosuch{1}", block=False)
+        formula_html(r"\nosuch{1}", block=False)
 
 
 def test_what_a_page_would_load_from_elsewhere_is_found():

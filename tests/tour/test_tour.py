@@ -6,6 +6,7 @@ import pytest
 
 from suffice.errors import InputError
 from suffice.tour import chapter_names, chapter_path, tour_page, write_tour
+from suffice.tour.page_code import PageCode
 
 SMALL = """# A coin
 
@@ -119,3 +120,10 @@ def test_a_page_that_fails_leaves_the_old_file(chapter, tmp_path):
         write_tour(chapter("# A\n\n```python\n>>> 1 / 0\n\n```\n"), target)
     assert target.read_text(encoding="utf-8") == "old"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["mine.md", "page.html"]
+
+
+def test_code_runs_up_to_the_line_that_asks():
+    text = "```python\n>>> a = 1\n\n```\n\ntext\n\n```python\n>>> a = 2\n\n```\n"
+    code = PageCode(text, {}, "page.md")
+    assert code.evaluate("a", 6) == 1
+    assert code.evaluate("a", 12) == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -14,7 +13,7 @@ from suffice.cli.options import (
     Force,
     KnownTarget,
     Model,
-    choose_column,
+    need_target,
     read_rows,
     refuse_overwriting,
 )
@@ -23,6 +22,8 @@ from suffice.cli.output import AsJson, busy, show, table, text
 # Columns, classes and words that are shown.
 SHOWN = 20
 WORDS = 8
+# Rows of DATA that a report reads: histograms and learning curves need no more.
+REPORT_ROWS = 20_000
 
 
 def inspect(model: Model, as_json: AsJson = False) -> None:
@@ -194,7 +195,7 @@ def report(
     data: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATA]", help="Rows with labels, for histograms and learning curves."
+            metavar="DATA", help="Rows with labels, for histograms and learning curves."
         ),
     ] = None,
     output: Annotated[
@@ -215,17 +216,17 @@ def report(
     suffice report model.suffice test.csv -o report.html
 
     The page needs no network. It is made from what the model has learned, so its size does not
-    grow with the rows; no row is in it.
+    grow with the rows; no row is in it. Of DATA a sample of up to 20,000 rows is read.
     """
     refuse_overwriting(output, force)
     known = suffice.persist.describe(model).columns
     loaded = suffice.load(model)
     other = None if against is None else suffice.load(against)
-    rows = None if data is None else read_rows(data)
-    label = None if rows is None else choose_column("target", target, rows, known)
-    source = None if rows is None else rows.source
+    X = y = None
     with busy("Writing the report"):
-        import_module("suffice.report").write_report(
-            loaded, output, data=source, target=label, against=other
-        )
+        if data is not None:
+            rows = read_rows(data)
+            label = need_target(target, rows, known)
+            X, y, _ = suffice.engines.sample_of(loaded, rows.source, label, REPORT_ROWS)
+        suffice.report.write_report(loaded, output, data=X, target=y, against=other)
     show({"file": output}, as_json, lambda _: [f"Wrote {text(output)}. Open it in a browser."])

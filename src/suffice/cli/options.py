@@ -58,7 +58,14 @@ Ignore = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output file if it exists.")]
 
 # How files begin that are no CSV.
-MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"{": ".jsonl", b"\x1f\x8b": ".csv.gz"}
+MAGIC = {
+    b"PAR1": ".parquet",
+    b"ARROW1": ".arrow",
+    b"\xff\xff\xff\xff": ".arrow",
+    b"{": ".jsonl",
+    b"\x1f\x8b": ".csv.gz",
+    b"\x28\xb5\x2f\xfd": ".csv.zst",
+}
 
 
 class UsageError(typer.BadParameter):
@@ -93,7 +100,10 @@ def read_rows(given: str) -> Rows:
 
 
 def _spool_stdin() -> str:
-    """Return the path of a temporary file with what comes on stdin, named by what it holds."""
+    """Return the path of a temporary file with what comes on stdin, named by what it holds.
+
+    Commands read rows more than once (columns, a sample, the rows), which `fit_from("-")` cannot.
+    """
     stream = sys.stdin.buffer
     start = stream.read(16)
     if not start:

@@ -17,7 +17,7 @@ def tour(
     chapter: Annotated[
         str | None,
         typer.Argument(
-            metavar="[CHAPTER]",
+            metavar="CHAPTER",
             help="The name of a chapter, or a Markdown file of your own. Without it, the names "
             "are listed.",
         ),
@@ -41,7 +41,7 @@ def tour(
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    r"""Write a chapter of the notes as one HTML page, computed now.
+    """Write a chapter of the notes, computed now.
 
     \b
     suffice tour
