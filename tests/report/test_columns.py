@@ -1,12 +1,13 @@
 """p(x | class) of each column, from the tally: against integration, sampling and counting."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from scipy.integrate import trapezoid
 
 from report_models import churn, churn_rows, many_classes
-from suffice import GaussianNB, LinearDiscriminantAnalysis, PoissonNB
+from suffice import GaussianNB, GenerativeClassifier, LinearDiscriminantAnalysis, PoissonNB
 from suffice.report.charts import Axis, ellipse_points, ticks
 from suffice.report.columns import array_distributions, table_distributions
 from suffice.report.comparison import change
@@ -85,8 +86,6 @@ def test_joined_columns_have_the_covariance_of_their_rows():
 def test_missing_shares_are_those_that_pandas_counts():
     frame, labels = churn_rows()
     frame = frame.assign(charges=frame["charges"].where(np.arange(len(frame)) % 5 > 0))
-    from suffice import GenerativeClassifier
-
     model = GenerativeClassifier(budget=0).fit(frame.drop(columns="note"), labels)
     for name, shares in missing_shares(model).items():
         expected = frame[name].isna().groupby(labels).mean().to_numpy()
@@ -129,3 +128,20 @@ def test_axes_have_round_numbers_between_their_ends():
         "100",
         "1,000",
     ]
+
+
+def test_bins_and_joined_levels_have_missing_shares_too():
+    rng = np.random.default_rng(3)
+    y = np.array(["a", "b"])[rng.integers(0, 2, 1200)]
+    first = np.where(rng.random(1200) < 0.5, "u", "v").astype(object)
+    second = np.where((first == "u") ^ (y == "b"), "s", "t").astype(object)
+    skewed = rng.gamma(0.4, 1.0, 1200) ** 3
+    skewed[rng.random(1200) < np.where(y == "b", 0.3, 0.1)] = np.nan
+    second[rng.random(1200) < 0.2] = None
+    table = pd.DataFrame({"first": first, "second": second, "skewed": skewed})
+    model = GenerativeClassifier(families={"skewed": "binned"}).fit(table, y)
+    found = missing_shares(model)
+    assert set(found) == {"first or second", "skewed"}
+    for name, shares in found.items():
+        gone = table[name.split(" or ")].isna().any(axis=1).groupby(y).mean()
+        assert shares == pytest.approx(gone.to_numpy())

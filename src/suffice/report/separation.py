@@ -12,6 +12,7 @@ from suffice.report.html import Html
 from suffice.report.numbers import show_share
 from suffice.table import GenerativeClassifier
 from suffice.table.rows import MISSING_SUFFIX
+from suffice.tally import Blocks, Counts
 from suffice.tally.tally import Floats
 
 # Words of a class that are drawn.
@@ -131,18 +132,19 @@ def joined_moments(posterior: Any) -> tuple[Floats, Floats]:
 def missing_shares(model: GenerativeClassifier) -> dict[str, Floats]:
     """Return the share of missing cells of each column in each class, (C,), from the tally.
 
-    A column that is joined with others has no count of its own where rows were learned only whole.
+    Levels that are counted together are learned only of rows that have all of them: "a or b" is
+    the share of rows where one is missing. Normals that are counted together have no such count.
     """
     fitted = model._check_ready()
     totals = fitted.tally.weights
     found: dict[str, Floats] = {}
     for block, part in zip(fitted.counter.blocks, fitted.tally.parts.parts, strict=True):
-        if len(block.columns) != 1:
+        if len(block.columns) != 1 and not isinstance(part, Counts):
             continue
         text = hasattr(block, "event")
         seen = part.counts[:, 0] if text else _seen_weight(part, len(totals))
         if seen is not None:
-            found[block.columns[0]] = np.clip(1 - seen / np.maximum(totals, 1e-300), 0.0, 1.0)
+            found[" or ".join(block.columns)] = np.clip(1 - seen / np.maximum(totals, 1e-300), 0.0, 1.0)
     for name in fitted.counter.missing_columns:
         found.pop(name + MISSING_SUFFIX, None)
     return found
@@ -150,6 +152,8 @@ def missing_shares(model: GenerativeClassifier) -> dict[str, Floats]:
 
 def _seen_weight(part: Any, classes: int) -> Floats | None:
     """Return the weight of the cells that a tally of one column has, (C,)."""
+    if isinstance(part, Blocks):  # bins, and distances in their tails
+        part = part.parts[0]
     for name in ("weight", "counts"):
         values = getattr(part, name, None)
         if values is not None:
