@@ -1,5 +1,6 @@
 """The demo prints what it computes, with base dependencies alone."""
 
+import json
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from suffice.cli import main
 from suffice.demo import __main__ as demo
 from suffice.demo import messages, passengers
 from suffice.demo.tables import explanation_table, largest_difference, print_table, quality_row
@@ -165,10 +167,16 @@ def test_square_brackets_in_a_table_are_printed_not_read_as_markup(capsys):
     assert shown.rstrip().endswith("rows[:1]")
 
 
-def test_without_reports_nothing_is_said_of_one(monkeypatch, tmp_path):
-    monkeypatch.setattr(demo, "find_spec", lambda name: None)
-    assert demo.write_report(str(tmp_path / "report.html")) == ""
-    assert not list(tmp_path.iterdir())
+@pytest.mark.slow
+def test_as_json_it_has_the_figures_of_its_tables_and_writes_the_report(tmp_path, capsys):
+    report = tmp_path / "report.html"
+    assert main(["demo", "--json", "-o", str(report)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [one["title"] for one in found["sections"]] == [one.title for one in demo.sections()]
+    tables = [table for section in found["sections"] for table in section["tables"]]
+    assert all(len(row) == len(table["columns"]) for table in tables for row in table["rows"])
+    assert any(row[0].startswith("suffice: Gen") for table in tables for row in table["rows"])
+    assert report.read_text(encoding="utf-8").startswith("<!")
 
 
 def test_small_contributions_are_summed():

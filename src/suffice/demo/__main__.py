@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
-from importlib.util import find_spec
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.table import Table
@@ -78,25 +76,36 @@ def main(report: str = REPORT) -> None:
             with console.status(str(part.__doc__)):
                 table = part()
             print_table(table, console)
-    written = write_report(report)
-    if written:
-        console.rule(f"[bold]{len(shown) + 1}. A report[/bold]", align="left")
-        console.print(f"{written}\n", markup=False)
+    console.rule(f"[bold]{len(shown) + 1}. A report[/bold]", align="left")
+    console.print(f"{write_report(report)}\n", markup=False)
     console.print(f"Done in {time.perf_counter() - start:.0f} s. Next, your own data:\n")
     console.print("    suffice fit customers.csv --target stays -o model.suffice", markup=False)
     console.print("    suffice mail learn mail.suffice spam ~/Maildir/.Junk --new", markup=False)
 
 
+def results(report: str = REPORT) -> dict[str, Any]:
+    """Return what the demo shows as plain values, and write its report."""
+    from suffice.demo.tables import plain_table
+
+    shown = [
+        {
+            "title": one.title,
+            "about": one.about,
+            "tables": [plain_table(part()) for part in one.parts],
+        }
+        for one in sections()
+    ]
+    write_report(report)
+    return {"sections": shown, "report": report}
+
+
 def write_report(path: str) -> str:
-    """Write the report of the table's model; return what to say of it, if reports are there."""
-    if find_spec("suffice.report") is None:
-        return ""
+    """Write the report of the table's model; return what to say of it."""
     from suffice.demo import passengers
+    from suffice.report import write_report
 
     found = passengers.data()
-    import_module("suffice.report").write_report(
-        passengers.model(), path, data=found.rows, target=found.y
-    )
+    write_report(passengers.model(), path, data=found.rows, target=found.y)
     return f"What the model learned of the {found.name} is in {path}: open it in a browser."
 
 

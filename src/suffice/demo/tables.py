@@ -70,3 +70,21 @@ def print_table(table: Table, console: Console) -> None:
     console.print(table)
     if caption:
         console.print(f"{caption}\n", style="italic", markup=False)
+
+
+def plain_table(table: Table) -> dict[str, Any]:
+    """Return a table as plain values.
+
+    >>> table = new_table("Rows")
+    >>> table.add_column("name")
+    >>> table.add_row(Text("age"))
+    >>> plain_table(table)
+    {'title': 'Rows', 'columns': ['name'], 'rows': [['age']], 'note': ''}
+    """
+    columns = [[str(cell) for cell in column.cells] for column in table.columns]
+    return {
+        "title": str(table.title),
+        "columns": [" ".join(str(column.header).split()) for column in table.columns],
+        "rows": [list(row) for row in zip(*columns, strict=True)],
+        "note": str(table.caption or ""),
+    }

@@ -144,7 +144,9 @@ def missing_shares(model: GenerativeClassifier) -> dict[str, Floats]:
         text = hasattr(block, "event")
         seen = part.counts[:, 0] if text else _seen_weight(part, len(totals))
         if seen is not None:
-            found[" or ".join(block.columns)] = np.clip(1 - seen / np.maximum(totals, 1e-300), 0.0, 1.0)
+            found[" or ".join(block.columns)] = np.clip(
+                1 - seen / np.maximum(totals, 1e-300), 0.0, 1.0
+            )
     for name in fitted.counter.missing_columns:
         found.pop(name + MISSING_SUFFIX, None)
     return found
