@@ -26,7 +26,7 @@ if folder := os.environ.get("SUFFICE_CORE"):
     spec.loader.exec_module(suffice._core)
 
 # Several folders have a conftest.py: as modules of examples they would have one name.
-collect_ignore_glob = ["*/conftest.py"]
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 # Each worker of pytest has a core. More BLAS threads wait for each other: a third of the whole run.
 # Set before numpy is imported; workers and processes that tests start inherit it.

@@ -42,7 +42,7 @@ REORDERED = {
 SCIPY = tuple(map(int, scipy.__version__.split(".")[:2]))
 ABSENT = "refused: AttributeError"
 # Attributes that were added since.
-ADDED = {"prior_", "log_evidence_", "n_parameters_", "covariance_", "C_"}
+ADDED = {"prior_", "log_evidence_", "n_parameters_", "covariance_", "C_", "held_out_"}
 # Results are the same to the bit in every process, and for any number of threads of ours or of
 # BLAS. Other kernels of BLAS round differently, and older releases of scipy have other special
 # functions: these are the tolerances where either is not the one that the values were stored with.

@@ -403,6 +403,7 @@ class LogisticRegression(ClassifierMixin, BaseEstimator, Savable):
         """Laplace's log p(y | X), the weights integrated out."""
         return check_fitted(self).check_log_evidence(type(self).__name__)
 
+    @one_blas_thread
     def evidence_of(self) -> str:
         """Return what `log_evidence_` is the probability of, by the intercepts' flat prior."""
         return f"labels given rows{'' if self.fit_intercept else ', no intercept'}"

@@ -444,6 +444,7 @@ class TallyRegressor(MultiOutputMixin, RegressorMixin, LearnsFromSources, BaseEs
         learned, solution = self._check_solved()
         return summarize_targets(type(self).__name__, learned, solution, level)
 
+    @one_blas_thread
     def report(
         self,
         path: str | os.PathLike[str],

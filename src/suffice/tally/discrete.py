@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -203,10 +202,10 @@ class Events(Tally):
             lambda x: np.isfinite(x) & (x >= 0) & (x == np.floor(x)),
             "Give numbers of events, 0, 1, 2, ..., one a row.",
         )
-        # A logarithm for each distinct number: numbers of events repeat.
-        distinct, times = np.unique(seen, return_counts=True)
-        log_factorials = np.array([math.lgamma(number + 1.0) for number in distinct.tolist()])
-        return cls(len(seen), seen.sum(), times @ log_factorials)
+        # Loaded here: most of who adds tallies up needs no scipy.
+        from scipy.special import gammaln
+
+        return cls(len(seen), seen.sum(), gammaln(seen + 1).sum())
 
     def mean(self) -> Floats:
         """Events a row (NaN where no row was seen)."""

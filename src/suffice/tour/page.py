@@ -98,9 +98,11 @@ def _render(text: str, code: PageCode) -> str:
 
 def _give_lines(tokens: list[Any]) -> None:
     """Give pieces of a paragraph the line of it: their code is what stands above."""
+    lines = None
     for token in tokens:
+        lines = token.map or lines  # cells of a table have those of the table
         for child in token.children or ():
-            child.map = token.map
+            child.map = lines
 
 
 # What the pages have besides CommonMark: formulas, values, and directives in fences.
@@ -175,7 +177,8 @@ def formula_html(formula: str, *, block: bool) -> str:
 
 
 def _write_value(tokens: list[Any], index: int, options: Any, env: Any, *, code: PageCode) -> str:
-    value = code.evaluate(tokens[index].content, tokens[index].map[0] + 1)
+    line = env["line"] if "line" in env else tokens[index].map[0] + 1
+    value = code.evaluate(tokens[index].content, line)
     return f'<span class="value">{html.escape(str(value))}</span>'
 
 
@@ -201,9 +204,9 @@ def _write_fence(
         return f"<pre><code>{html.escape(token.content)}</code></pre>\n"
     name, expression = found.groups()
     if name == "computed":
-        return str(reader.render(str(code.evaluate(expression, line))))
+        return str(reader.render(str(code.evaluate(expression, line)), {"line": line}))
     if name == "picture":
-        return _figure(code.evaluate(expression, line), token.content, reader)
+        return _figure(code.evaluate(expression, line), token.content, reader, line)
     raise InputError(
         f"{code.where}, line {line}: no block is called {name!r}. Use python, picture or computed."
     )
@@ -227,7 +230,7 @@ def figure_of(drawn: Any) -> Any:
     return getattr(drawn, "figure", None) or drawn
 
 
-def _figure(drawn: Any, content: str, reader: Any) -> str:
+def _figure(drawn: Any, content: str, reader: Any, line: int) -> str:
     """Return a drawing as SVG in the page, with its caption."""
     lines = content.splitlines()
     given = {found[1]: found[2] for one in lines if (found := OPTION.match(one))}
@@ -238,7 +241,8 @@ def _figure(drawn: Any, content: str, reader: Any) -> str:
     svg = file.getvalue()
     label = html.escape(given.get("alt", ""), quote=True)
     svg = svg[svg.index("<svg") :].replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
-    return f"<figure>{svg}<figcaption>{reader.renderInline(caption)}</figcaption></figure>\n"
+    words = reader.renderInline(caption, {"line": line})
+    return f"<figure>{svg}<figcaption>{words}</figcaption></figure>\n"
 
 
 @contextmanager
