@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -11,6 +12,10 @@ from numpy.typing import ArrayLike
 
 from suffice.errors import InputError
 from suffice.tally.tally import Floats, Tally, as_readonly, checked_data, readonly_copy
+
+
+# The largest number whose factorial is a double without rounding.
+MAX_EXACT_FACTORIAL = 22
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,12 +207,19 @@ class Events(Tally):
             lambda x: np.isfinite(x) & (x >= 0) & (x == np.floor(x)),
             "Give numbers of events, 0, 1, 2, ..., one a row.",
         )
-        # Loaded here: most of who adds tallies up needs no scipy.
-        from scipy.special import gammaln
-
-        return cls(len(seen), seen.sum(), gammaln(seen + 1).sum())
+        # A logarithm for each distinct number: numbers of events repeat.
+        distinct, times = np.unique(seen, return_counts=True)
+        log_factorials = np.array([_log_factorial(number) for number in distinct.tolist()])
+        return cls(len(seen), seen.sum(), times @ log_factorials)
 
     def mean(self) -> Floats:
         """Events a row (NaN where no row was seen)."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray(self.sum_x / self.weight)
+
+
+def _log_factorial(number: float) -> float:
+    """Return log number!; math, because scoring a message is not to load scipy."""
+    if number <= MAX_EXACT_FACTORIAL:
+        return math.log(math.factorial(int(number)))
+    return math.lgamma(number + 1.0)
