@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from suffice.errors import InputError
 from suffice.tally.tally import Floats, Tally, as_readonly, checked_data, readonly_copy
 
-
 # The largest number whose factorial is a double without rounding.
 MAX_EXACT_FACTORIAL = 22
 
