@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -80,8 +80,9 @@ def _render(text: str, code: PageCode) -> str:
         ) from error
     mpl.use("Agg")
     reader = MarkdownIt("commonmark", {"html": True}).enable("table")
-    reader.inline.ruler.before("escape", "formula", _read_formula)
-    reader.inline.ruler.before("backticks", "value", _read_value)
+    formula, value = r"\$(?!\s)([^$]+?)(?<!\s)\$(?!\d)", r"\{value\}`([^`]+)`"
+    reader.inline.ruler.before("escape", "formula", _inline_rule("formula", formula))
+    reader.inline.ruler.before("backticks", "value", _inline_rule("value", value))
     reader.block.ruler.before("fence", "formula_block", _read_formula_block)
     renderer: Any = reader.renderer
     renderer.rules |= {
@@ -108,28 +109,20 @@ def _give_lines(tokens: list[Any]) -> None:
 # What the pages have besides CommonMark: formulas, values, and directives in fences.
 
 
-def _read_formula(state: Any, silent: bool) -> bool:
-    """Read $...$ in a line."""
-    found = re.match(r"\$(?!\s)([^$]+?)(?<!\s)\$(?!\d)", state.src[state.pos :])
-    if found is None:
-        return False
-    if not silent:
-        token = state.push("formula", "math", 0)
-        token.content = found[1]
-    state.pos += found.end()
-    return True
+def _inline_rule(kind: str, pattern: str) -> Callable[[Any, bool], bool]:
+    """Return a rule that reads what a pattern matches in a line; its first group is the content."""
+    wanted = re.compile(pattern)
 
+    def read(state: Any, silent: bool) -> bool:
+        found = wanted.match(state.src, state.pos)
+        if found is None:
+            return False
+        if not silent:
+            state.push(kind, "", 0).content = found[1]
+        state.pos = found.end()
+        return True
 
-def _read_value(state: Any, silent: bool) -> bool:
-    """Read {value}`expression`."""
-    found = re.match(r"\{value\}`([^`]+)`", state.src[state.pos :])
-    if found is None:
-        return False
-    if not silent:
-        token = state.push("value", "span", 0)
-        token.content = found[1]
-    state.pos += found.end()
-    return True
+    return read
 
 
 def _read_formula_block(state: Any, start: int, stop: int, silent: bool) -> bool:
