@@ -183,9 +183,9 @@ def test_every_link_leads_to_a_file(page):
 
 @pytest.mark.parametrize("page", NAMING, **by_place)
 def test_every_path_that_a_page_names_exists(page):
-    assert not [
-        path for path in paths(text(page)) if not any((at / path).exists() for at in PLACES)
-    ]
+    # What is in `build` is made by the command that the page names.
+    named = [path for path in paths(text(page)) if not path.startswith("build/")]
+    assert not [path for path in named if not any((at / path).exists() for at in PLACES)]
 
 
 @pytest.mark.parametrize("name", ["Makefile", "pyproject.toml", ".github/workflows/ci.yml"])
