@@ -159,3 +159,11 @@ def test_wrong_input_says_what_to_do(args, code, text, run, shop):
     done = run(*args)
     assert (done.code, done.out) == (code, "")
     assert text in done.err
+
+
+def test_a_column_that_every_fold_leaves_out_is_not_named_by_each(run, shop):
+    lines = (shop / "shop.csv").read_text(encoding="utf-8").splitlines()
+    numbered = [f"{lines[0]},number", *(f"{line},{at}" for at, line in enumerate(lines[1:], 1))]
+    (shop / "numbered.csv").write_text("\n".join(numbered), encoding="utf-8")
+    done = run("cv", "numbered.csv", "--target", "stays", "--folds", "3")
+    assert (done.code, done.err) == (0, "")

@@ -187,6 +187,10 @@ def _draw(result: dict[str, Any]) -> Iterator[Any]:
         yield f"A text model of {result['words']:,} words."
     if result["held_out"]:
         yield quality_table(result["held_out"], result["held_out_rows"])
+        yield (
+            "Families and weights of this model were chosen with all of these rows. 'suffice cv' "
+            "chooses them again without each fold."
+        )
     else:
         yield "Too few rows to hold some out: how good the model is was not measured."
     size = result["bytes"] / 1000

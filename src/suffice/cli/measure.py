@@ -162,7 +162,10 @@ def cv(
     with busy(f"Cross-validating {given.name}"):
         model = suffice.table.classifier_for(given.source, label, text=texts, **named)
         X, y, weights = suffice.engines.sample_of(model, given.source, label, rows, **named)
-        found = model.cross_validate(X, y, folds, sample_weight=weights).held_out
+        with warnings.catch_warnings():
+            # Columns that a fold leaves out are no news in each of them; 'suffice fit' lists them.
+            warnings.simplefilter("ignore", SufficeWarning)
+            found = model.cross_validate(X, y, folds, sample_weight=weights).held_out
     result = {"source": given.name, "folds": folds, **found.to_dict()}
     show(_with_costs(result, found, loss), as_json, draw_scores)
 
