@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 __version__ = "0.1.0"
@@ -90,10 +89,12 @@ __all__ = ["__version__", *_PACKAGES, *_HOME]
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that `import suffice` costs nothing."""
+    from suffice._lazy import load
+
     if name in _PACKAGES:
-        return import_module(f"suffice.{name}")
+        return load(f"suffice.{name}")
     if name in _HOME:
-        return getattr(import_module(f"suffice.{_HOME[name]}"), name)
+        return load(f"suffice.{_HOME[name]}", name)
     raise AttributeError(f"module 'suffice' has no attribute {name!r}")
 
 
