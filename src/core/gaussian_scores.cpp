@@ -132,10 +132,11 @@ Answers normal_scores(AnyRows X, In<double, 2> mean, In<double, 2> precision, In
     return answer_blocks(X, log_prior, answer, [&](const auto* block, std::size_t rows, double* room, double* joint) {
         if (classes <= FewNormals::MOST && few.add(block, rows, constant.data(), log_prior.data(), room, joint))
             return NONE;
-        if (is_finite(block, rows, columns)) {
-            lay_across(block, rows, columns, zeros.data(), room);
+        lay_across(block, rows, columns, zeros.data(), room);
+        if (is_finite(room, SCORE_ROWS, columns)) {
             score_loops().add_normal(room, rows, columns, mean.data(), precision.data(), constant.data(), classes,
-                                     joint);
+                                     joint, reinterpret_cast<const char*>(block + rows * columns),
+                                     rows * columns * sizeof(*block));
             return NONE;
         }
         for (std::size_t i = 0; i < rows; ++i) {
@@ -254,7 +255,8 @@ struct Incomplete {
 
 using CompleteAnswers = std::tuple<std::int64_t, std::size_t, nb::object, Out<std::int64_t>>;
 
-// Score complete rows block by block: score(across, rows, joint) is given their cells less centre.
+// Score complete rows block by block: score(across, rows, room, joint, ahead) is given their cells less centre, and
+// asks for the rows that come after with each class.
 template <class Score>
 CompleteAnswers answer_complete(const AnyRows& X, const In<double, 1>& centre, const In<double, 1>& log_prior,
                                 const std::string& answer, Score&& score) {
@@ -273,7 +275,10 @@ CompleteAnswers answer_complete(const AnyRows& X, const In<double, 1>& centre, c
                                    lay_across(block, last - first, columns, centre.data(), across.data());
                                    if (!check_loops<double>().finite(across.data(), across.size()))
                                        incomplete.mark(first, last - first, columns, across.data());
-                                   score(across.data(), last - first, room.data(), joint + (first - start) * classes);
+                                   const std::size_t cells = (last - first) * columns;
+                                   Ahead ahead(block + cells, cells * sizeof(T), classes);
+                                   score(across.data(), last - first, room.data(), joint + (first - start) * classes,
+                                         ahead);
                                }
                                return NONE;
                            });
@@ -310,23 +315,24 @@ CompleteAnswers whitened_scores(AnyRows X, In<double, 1> centre, In<double, 3> f
     require(scale.shape(0) == classes && constant.shape(0) == classes, "classes and parameters do not fit");
     require(degrees.shape(0) == 0 || degrees.shape(0) == classes, "classes and degrees do not fit");
     const Blas& library = blas();
-    return answer_complete(
-        X, centre, log_prior, answer, [&](const double* across, std::size_t rows, double* room, double* joint) {
-            double* squares = room + columns * SCORE_ROWS;
-            for (std::size_t c = 0; c < classes; ++c) {
-                if (c < factors.shape(0))
-                    multiply_lower(library, factors.data() + c * columns * columns, across, columns, room);
-                score_loops().add_squares(room, columns, offsets.data() + c * columns, squares);
-                for (std::size_t i = 0; i < rows; ++i) {
-                    double tail = squares[i] * scale.data()[c];
-                    if (degrees.shape(0) > 0) {
-                        const double free = degrees.data()[c];
-                        tail = (free + static_cast<double>(columns)) * std::log1p(tail / free);
-                    }
-                    joint[i * classes + c] += constant.data()[c] - 0.5 * tail;
+    const auto score = [&](const double* across, std::size_t rows, double* room, double* joint, Ahead& ahead) {
+        double* squares = room + columns * SCORE_ROWS;
+        for (std::size_t c = 0; c < classes; ++c) {
+            ahead.ask();
+            if (c < factors.shape(0))
+                multiply_lower(library, factors.data() + c * columns * columns, across, columns, room);
+            score_loops().add_squares(room, columns, offsets.data() + c * columns, squares);
+            for (std::size_t i = 0; i < rows; ++i) {
+                double tail = squares[i] * scale.data()[c];
+                if (degrees.shape(0) > 0) {
+                    const double free = degrees.data()[c];
+                    tail = (free + static_cast<double>(columns)) * std::log1p(tail / free);
                 }
+                joint[i * classes + c] += constant.data()[c] - 0.5 * tail;
             }
-        });
+        }
+    };
+    return answer_complete(X, centre, log_prior, answer, score);
 }
 
 // Normal log densities whose squared distance is |z|^2 - |z factors[c]|^2 with
@@ -341,10 +347,11 @@ CompleteAnswers low_rank_scores(AnyRows X, In<double, 2> mean, In<double, 2> inv
     const Blas& library = blas();
     auto zeros = make_array<double>({columns});
     return answer_complete(X, In<double, 1>(zeros), log_prior, answer,
-                           [&](const double* across, std::size_t rows, double* room, double* joint) {
+                           [&](const double* across, std::size_t rows, double* room, double* joint, Ahead& ahead) {
                                std::vector<double> product(rank * SCORE_ROWS), squares(SCORE_ROWS),
                                    explained(SCORE_ROWS), no_offset(std::max(columns, rank));
                                for (std::size_t c = 0; c < classes; ++c) {
+                                   ahead.ask();
                                    for (std::size_t j = 0; j < columns; ++j) {
                                        const double centre = mean.data()[c * columns + j],
                                                     inverse = inverse_deviation.data()[c * columns + j];
@@ -371,22 +378,23 @@ CompleteAnswers linear_scores(AnyRows X, In<double, 1> centre, In<double, 2> wei
     require_classes(weights, X, log_prior);
     require(bias.shape(0) == classes, "classes and bias do not fit");
     const Blas& library = blas();
-    return answer_complete(
-        X, centre, log_prior, answer, [&](const double* across, std::size_t rows, double*, double* joint) {
-            std::vector<double> product(classes * SCORE_ROWS);
-            if (classes > FEW) {
-                library.multiply(weights.data(), columns, false, across, SCORE_ROWS, false, classes, columns,
-                                 SCORE_ROWS, 0.0, product.data(), SCORE_ROWS);
-            } else {
-                for (std::size_t c = 0; c < classes; ++c)
-                    for (std::size_t j = 0; j < columns; ++j)
-                        for (std::size_t i = 0; i < SCORE_ROWS; ++i)
-                            product[c * SCORE_ROWS + i] += across[j * SCORE_ROWS + i] * weights.data()[c * columns + j];
-            }
-            for (std::size_t i = 0; i < rows; ++i)
-                for (std::size_t c = 0; c < classes; ++c)
-                    joint[i * classes + c] += product[c * SCORE_ROWS + i] + bias.data()[c];
-        });
+    const auto score = [&](const double* across, std::size_t rows, double*, double* joint, Ahead& ahead) {
+        std::vector<double> product(classes * SCORE_ROWS);
+        for (std::size_t c = 0; c < classes; ++c) ahead.ask();
+        if (classes > FEW) {
+            library.multiply(weights.data(), columns, false, across, SCORE_ROWS, false, classes, columns, SCORE_ROWS,
+                             0.0, product.data(), SCORE_ROWS);
+        } else {
+            for (std::size_t c = 0; c < classes; ++c)
+                for (std::size_t j = 0; j < columns; ++j)
+                    for (std::size_t i = 0; i < SCORE_ROWS; ++i)
+                        product[c * SCORE_ROWS + i] += across[j * SCORE_ROWS + i] * weights.data()[c * columns + j];
+        }
+        for (std::size_t i = 0; i < rows; ++i)
+            for (std::size_t c = 0; c < classes; ++c)
+                joint[i * classes + c] += product[c * SCORE_ROWS + i] + bias.data()[c];
+    };
+    return answer_complete(X, centre, log_prior, answer, score);
 }
 
 // ---- The best class in single precision ---------------------------------------------------------
@@ -407,6 +415,7 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
     auto best = make_array<std::int64_t>({size}, false);
     const Blas& library = blas();
     const SinglePrecisionLoops& loops = single_precision_loops();
+    const std::size_t panels = std::max<std::size_t>(1, columns / PANEL);
     nb::gil_scoped_release release;
     with_cells(X, [&](auto x) {
         using T = typename decltype(x)::Cell;
@@ -420,11 +429,14 @@ auto best_in_single_precision(AnyRows X, In<double, 1> centre, In<float, 3> fact
             std::vector<std::int64_t> found(SCORE_ROWS);
             for (std::size_t first = ranges.start(range); first < ranges.stop(range); first += SCORE_ROWS) {
                 const std::size_t last = std::min(first + SCORE_ROWS, ranges.stop(range));
-                lay_across(x.block(first, last, buffer.data()), last - first, columns, centre.data(), wide.data());
+                const T* block = x.block(first, last, buffer.data());
+                lay_across(block, last - first, columns, centre.data(), wide.data());
+                Ahead ahead(block + (last - first) * columns, (last - first) * columns * sizeof(T), classes * panels);
                 loops.narrow(wide.data(), columns, across.data(), norms.data());
                 for (std::size_t c = 0; c < classes; ++c) {
                     for (std::size_t low = 0; low < columns; low += PANEL) {
                         const std::size_t high = low + PANEL + PANEL / 2 > columns ? columns : low + PANEL;
+                        ahead.ask();
                         library.multiply(factors.data() + (c * columns + low) * columns, columns, across.data(),
                                          SCORE_ROWS, high - low, high, SCORE_ROWS, product.data() + low * SCORE_ROWS,
                                          SCORE_ROWS);

@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "loops/scores.h"
+#include "loops/transpose.h"
 #include "prefetch.h"
 #include "threads.h"
 
@@ -73,18 +74,10 @@ Answers answer_rows(std::size_t rows, std::size_t cost, const In<double, 1>& log
 // zeros beyond the last row.
 template <class T>
 void lay_across(const T* block, std::size_t rows, std::size_t columns, const double* centre, double* across) {
-    constexpr std::size_t TILE = 8;  // a line of cache, read and written whole
     // A loop across rows waits for each of them: rows are asked for in order, as they lie.
     const char* bytes = reinterpret_cast<const char*>(block);
-    for (std::size_t at = 0; at < rows * columns * sizeof(T); at += 64) prefetch(bytes + at);
-    for (std::size_t first = 0; first < columns; first += TILE) {
-        const std::size_t last = std::min(first + TILE, columns);
-        for (std::size_t i = 0; i < rows; ++i)
-            for (std::size_t j = first; j < last; ++j)
-                across[j * SCORE_ROWS + i] = static_cast<double>(block[i * columns + j]) - centre[j];
-        for (std::size_t j = first; j < last; ++j)
-            std::fill(across + j * SCORE_ROWS + rows, across + (j + 1) * SCORE_ROWS, 0.0);
-    }
+    for (std::size_t at = 0; at < rows * columns * sizeof(T); at += CACHE_LINE) prefetch(bytes + at);
+    transpose_loops<T>().subtract(block, rows, columns, centre, across);
 }
 
 }  // namespace suffice

@@ -719,6 +719,26 @@ def test_threads_and_instruction_sets_change_no_bit(ranges, threads, instruction
         assert first.setdefault(name, one.tobytes()) == one.tobytes()
 
 
+@pytest.mark.parametrize("dtype", FIVE)
+@pytest.mark.parametrize("columns", [1, 3, 4, 5, 7, 8, 9, 12, 17, 50])
+def test_rows_are_laid_across_alike_by_every_instruction_set(dtype, columns, instruction_sets):
+    rng = np.random.default_rng(columns)
+    mean, precision, log_prior = rng.normal(size=(6, columns)), np.ones((6, columns)), prior_of(6)
+    for rows in (1, 3, 4, 7, 8, 9, 63, 64, 65, 71):
+        X, terms = numbers((rows, columns), dtype), whitened(rng, 6, columns)
+        own = np.stack([-0.5 * ((X - m) ** 2).sum(axis=1) for m in mean], axis=1)
+        joint = whitened_joint(X, *terms)
+        seen = set()
+        for use in instruction_sets:
+            use()
+            found = _core.normal_scores(X, mean, precision, 0.0 * mean, log_prior, "joint")
+            check(found, own, log_prior, "joint")
+            *found, _ = _core.whitened_scores(X, *terms, log_prior, "joint")
+            check(tuple(found), joint, log_prior, "joint", rtol=1e-9)
+            seen.add(found[2].tobytes())
+        assert len(seen) == 1
+
+
 def test_arrays_that_do_not_fit_are_refused():
     X, two, three = np.ones((4, 3)), np.ones((2, 3)), np.ones((3, 3))
     zeros, ones = np.zeros(2), np.ones(2)

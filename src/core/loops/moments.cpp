@@ -84,7 +84,7 @@ void add_groups(const T* x, const std::int32_t* codes, const double* weights, st
         sums.whole[c] += w;
         if (i + ahead < rows) {
             const char* next = reinterpret_cast<const char*>(x + ahead * columns);
-            for (std::size_t line = 0; line < bytes; line += 64) prefetch(next + line);
+            for (std::size_t line = 0; line < bytes; line += CACHE_LINE) prefetch(next + line);
         }
         waiting[c][counts[c]] = x;
         waiting_weights[c][counts[c]] = w;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include "../prefetch.h"
 #include "exponential.h"
 #include "logarithm.h"
 
@@ -139,10 +140,13 @@ std::size_t log_softmax(double* joint, std::size_t rows, std::size_t classes, co
 }
 
 void add_normal(const double* across, std::size_t rows, std::size_t columns, const double* mean,
-                const double* precision, const double* constant, std::size_t classes, double* joint) {
+                const double* precision, const double* constant, std::size_t classes, double* joint, const char* next,
+                std::size_t bytes) {
+    Ahead ahead(next, bytes, classes * columns);
     for (std::size_t c = 0; c < classes; ++c) {
         double squares[SCORE_ROWS] = {};
         for (std::size_t j = 0; j < columns; ++j) {
+            ahead.ask();
             const double m = mean[c * columns + j], p = precision[c * columns + j];
             const double* cells = across + j * SCORE_ROWS;
             for (std::size_t i = 0; i < SCORE_ROWS; ++i) {

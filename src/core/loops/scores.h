@@ -30,9 +30,11 @@ struct ScoreLoops {
     // The same, to log p(class | x).
     std::size_t (*log_softmax)(double* joint, std::size_t rows, std::size_t classes, const double* log_prior);
     // Add constant[c] - sum_j (x_j - mean[c, j])^2 precision[c, j] / 2 of a block of rows without
-    // missing values to joint (rows, C). `across` is (d, SCORE_ROWS).
+    // missing values to joint (rows, C). `across` is (d, SCORE_ROWS). Meanwhile so many bytes from `next` on,
+    // the rows that come after, are brought from memory.
     void (*add_normal)(const double* across, std::size_t rows, std::size_t columns, const double* mean,
-                       const double* precision, const double* constant, std::size_t classes, double* joint);
+                       const double* precision, const double* constant, std::size_t classes, double* joint,
+                       const char* next, std::size_t bytes);
     // The same of rows as they lie, `cells` (rows, d), d being SCORE_LANES or more. If it is no multiple,
     // the last lanes are those of the last columns, and the parameters (C, step) have them once more, with
     // a precision of 0 where a column is already counted.

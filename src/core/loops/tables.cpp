@@ -10,9 +10,8 @@ namespace suffice::SUFFICE_SET {
 namespace {
 
 // Cells ahead for which memory is asked: enough to cover a trip to memory, few enough to stay in
-// the first cache. Bytes in a line of cache.
+// the first cache.
 constexpr std::ptrdiff_t AHEAD = 16;
-constexpr std::size_t LINE = 64;
 // Classes whose sums are kept in registers.
 constexpr std::size_t TILE = 32;
 
@@ -22,7 +21,7 @@ inline void prefetch_row(const Index* at, const Index* end, const T* table, std:
                          std::size_t last) {
     if (end - at <= AHEAD) return;
     const T* row = table + static_cast<std::size_t>(at[AHEAD]) * columns;
-    for (std::size_t c = first; c < last; c += LINE / sizeof(T)) prefetch(row + c);
+    for (std::size_t c = first; c < last; c += CACHE_LINE / sizeof(T)) prefetch(row + c);
 }
 
 template <std::size_t Classes, class Index>
