@@ -77,6 +77,21 @@ def test_what_sql_can_score_runs_no_python(frame, model, capsys):
     assert "MapInArrow" in capsys.readouterr().out
 
 
+def test_a_model_that_is_a_long_statement_is_sent_to_the_workers(spark, capsys):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 2000)
+    cells = {
+        f"c{at}": [f"v{k}" for k in (rng.integers(0, 100, 2000) + y) % 100] for at in range(40)
+    }
+    wide = GenerativeClassifier(dict.fromkeys(cells, "categorical"), combine="naive").fit(cells, y)
+    assert len(wide.to_sql("rows", "spark")) > 250_000
+    rows = pa.table(cells).slice(0, 20)
+    scored = predict(wide, spark.createDataFrame(rows))
+    scored.explain()
+    assert "MapInArrow" in capsys.readouterr().out
+    assert same(scored.toArrow(), wide, rows)
+
+
 @pytest.mark.parametrize(
     "labels",
     [pa.array([False, True] * 100), pa.array([1.0, 2.0] * 100), pa.array([7, 9] * 100)],

@@ -17,6 +17,8 @@ from suffice.sources.spark import SparkSource
 
 # Names within a statement, which no result has.
 ROWS, ROW = "suffice rows", "suffice row"
+# Spark takes half a minute for each so many characters of a SELECT, before it reads a row.
+MAX_STATEMENT = 250_000
 
 
 def predict(
@@ -40,7 +42,8 @@ def predict(
     probability : name of a column of arrays, p(class | x) in the order of `classes_`; None for none
     engine : {"auto", "sql", "arrow"}
         Whether rows are scored by one SELECT (`GenerativeClassifier.to_sql`), in the JVM alone, or
-        by the model in Python's workers; "auto" is the former where the model can be written so.
+        by the model in Python's workers; "auto" is the former where the model can be written so,
+        in not more characters than Spark takes in soon.
     """
     source = SparkSource(frame)
     columns = _columns_of(model, features)
@@ -83,7 +86,8 @@ def _statement(model: Any, columns: tuple[str, ...], *, required: bool) -> str |
             raise InputError(f"A {type(model).__name__} cannot be written as SQL.")
         if len({name.casefold() for name in columns}) < len(columns):
             raise InputError("Names of columns differ in upper and lower case alone.")
-        return str(model.to_sql(ROWS, "spark"))
+        found = str(model.to_sql(ROWS, "spark"))
+        return found if required or len(found) <= MAX_STATEMENT else None
     except InputError:
         if required:
             raise
