@@ -22,6 +22,8 @@ DECLARED = ("categor", "enum")
 class TableSource(Source):
     """A table in memory: pyarrow, or a data frame of pandas or polars."""
 
+    quick = True
+
     def __init__(self, table: Any) -> None:
         super().__init__(f"The {library_of(table)} table", declared=_declared(table))
         self.table = _as_arrow(table)
