@@ -13,6 +13,7 @@ from suffice.logistic.softmax import (
     SoftmaxLogLikelihood,
     SoftmaxPosterior,
     generative_start,
+    is_crowded,
     standardize_columns,
 )
 
@@ -121,7 +122,7 @@ def test_stored_cells_alone_give_what_dense_rows_give():
     from_zero = SoftmaxLogLikelihood(rows.rows, np.zeros(40), rows.inverse, True)
     sparse = Rows(sp.csr_matrix(X), rows.rows.codes, 3)
     by_cells = SoftmaxLogLikelihood(sparse, np.zeros(40), rows.inverse, True)
-    assert not by_cells._crowded()
+    assert not is_crowded(sparse)
     V = np.random.default_rng(9).normal(size=(2, 41))
     dense, stored = (rows.derivatives(V, sample=0) for rows in (from_zero, by_cells))
     np.testing.assert_allclose(stored.value, dense.value, rtol=1e-12)

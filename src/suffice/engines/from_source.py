@@ -214,18 +214,19 @@ def _sql_table(source: Source, in_database: bool | None) -> SqlTable | None:
 
 def _checked(tally: PlanTally, source: Source) -> PlanTally:
     """Return a tally of some rows; warn of those that were left out."""
-    check_counted(tally.plan.target, tally.rows, tally.left_out, source)
+    target = tally.plan.target
+    refuse_no_rows(target, tally.rows, tally.left_out, source)
+    warn_left_out(target, tally.rows, tally.left_out, source)
     return tally
 
 
-def check_counted(target: str, rows: int, left_out: int, source: Source) -> None:
-    """Refuse a source without a row that has a target; warn of rows that have none."""
+def refuse_no_rows(target: str, rows: int, left_out: int, source: Source) -> None:
+    """Refuse a source without a row that has a target."""
     if not rows:
         raise SourceError(
             f"{source.name} has no row with a target in column {target!r} "
             f"({left_out:,} without), so there is nothing to learn. Check the column."
         )
-    warn_left_out(target, rows, left_out, source)
 
 
 def count_unit(

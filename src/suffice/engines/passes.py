@@ -17,7 +17,7 @@ from suffice.engines.numbers import numbers_of
 from suffice.engines.plan import CountingPlan
 from suffice.engines.progress import Progress, Shown
 from suffice.errors import InputError, SourceError, SufficeError
-from suffice.estimators.labels import check_same_type, read_labels
+from suffice.estimators.labels import check_same_type, read_labels, refuse_no_weight
 from suffice.logistic.passes import RowPasses, class_moments, class_products
 from suffice.sources import Reservoir, Source, Unit
 from suffice.sources.source import read_ahead
@@ -36,6 +36,14 @@ class ReadRows(NamedTuple):
     classes: Labels
     """(C,), sorted"""
     columns: tuple[str, ...]
+    target: str
+    left_out: int
+    """how many rows had no target"""
+    source: Source
+
+    def warn_left_out(self) -> None:
+        """Warn once of rows that have no target."""
+        from_source.warn_left_out(self.target, self.rows.shape[0], self.left_out, self.source)
 
 
 @contextmanager
@@ -81,32 +89,27 @@ def read_in_passes(
             )
         reader = UnitReader(from_source.read_roles(learner, source, target, weight, names), name)
         first = FirstPass(reader, check, needs_products)
-        units = read_ahead(source, reader.units_of(source))
-        with _counted(source, units, first, note) as again:
-            from_source.check_counted(target, first.rows, first.left_out, source)
-            few = first.reservoir.drawn()
-            if few.complete:
-                classes, rows, _ = reader.read(few.table)
-                yield ReadRows(rows, classes, names)
-            else:
-                yield ReadRows(first.passes(again, note), first.counted.classes, names)
+        with _counted(source, first, note) as again:
+            from_source.refuse_no_rows(target, first.rows, first.left_out, source)
+            classes, rows = first.read_again(again, note)
+            yield ReadRows(rows, classes, names, target, first.left_out, source)
 
 
 @contextmanager
-def _counted(
-    source: Source, units: Iterator[Unit], first: FirstPass, note: Progress
-) -> Iterator[Source]:
+def _counted(source: Source, first: FirstPass, note: Progress) -> Iterator[Source]:
     """Have the first pass count all units; give what is read in further passes."""
+    total = source.rows  # asked before rows are: some connections do one thing at a time
+    units = read_ahead(source, first.reader.units_of(source))
     begin = list(itertools.islice(units, 1))
     units = itertools.chain(begin, units)
     if source.quick and all(_holds_numbers(one.table, first.reader.plan) for one in begin):
-        note.begin(f"Counting {source.name}", source.rows)
+        note.begin(f"Counting {source.name}", total)
         for unit in units:
             first.count(unit)
             note.add(unit.table.num_rows)
         yield source
         return
-    note.begin(f"Counting {source.name}, and spooling its numbers to a temporary file", source.rows)
+    note.begin(f"Counting {source.name}, and spooling its numbers to a temporary file", total)
 
     def numbers() -> Iterator[Unit]:
         for unit in units:
@@ -154,8 +157,9 @@ class UnitReader:
         if not X.num_rows:
             return np.empty(0), None, left_out
         names = self.plan.features
-        classes, rows = read_labels(numbers_of(X, names), y, weights, names, self.name)
-        return classes, rows, left_out
+        classes, rows = read_labels(numbers_of(X, names), y, None, names, self.name)
+        # Those of a part may all be 0.
+        return classes, rows if weights is None else replace(rows, weights=weights), left_out
 
     def as_numbers(self, classes: Labels, rows: Rows) -> Any:
         """Return rows as a table of numbers that `reading_numbers` reads again."""
@@ -228,7 +232,7 @@ class FirstPass:
         most = max(len(classes), len(known.classes))
         weights, moments = self._count(rows, most)
         if not moments.full:
-            known = replace_parts(known, known.parts.diagonal())
+            known = _replace_parts(known, known.parts.diagonal())
         elif not known.parts.full:
             moments = moments.diagonal()
         return known + Groups(classes, weights, moments)
@@ -237,14 +241,25 @@ class FirstPass:
         full = self._needs_products(classes, rows.shape[1])
         return class_products(rows) if full else class_moments(rows)
 
-    def passes(self, source: Source, note: Progress) -> RowPasses:
-        """Return the rows, read again from a source at each pass."""
+    def read_again(self, source: Source, note: Progress) -> tuple[Labels, Rows | RowPasses]:
+        """Return the classes, and the rows: from a source at each pass, if they are many."""
+        if not self.counted.weights.any():
+            refuse_no_weight()
+        few = self.reservoir.drawn()
+        if not few.complete:
+            return self.counted.classes, self._passes(source, note)
+        classes, rows, _ = self.reader.read(few.table)
+        assert rows is not None  # one has a target
+        return classes, rows
+
+    def _passes(self, source: Source, note: Progress) -> RowPasses:
         groups, shape = self.counted, (self.rows, len(self.reader.plan.features))
+        total = self.rows if isinstance(source, SpooledSource) else self.rows + self.left_out
         reader = self.reader.reading_numbers() if isinstance(source, SpooledSource) else self.reader
         numbers = itertools.count(2)
 
         def read() -> Iterator[Rows]:
-            note.begin(f"Pass {next(numbers)} over {source.name}", source.rows)
+            note.begin(f"Pass {next(numbers)} over {source.name}", total)
             seen = 0
             for unit in read_ahead(source, reader.units_of(source)):
                 classes, rows, _ = reader.read(unit.table)
@@ -253,12 +268,12 @@ class FirstPass:
                     yield _coded(rows, classes, groups.classes, source)
                 note.add(unit.table.num_rows)
             if seen != shape[0]:
-                raise changed(source, f"it had {shape[0]:,} rows with a target, and has {seen:,}")
+                raise _changed(source, f"it had {shape[0]:,} rows with a target, and has {seen:,}")
 
         return RowPasses(read, shape, groups.weights, groups.parts)
 
 
-def replace_parts(groups: Groups[Moments], parts: Moments) -> Groups[Moments]:
+def _replace_parts(groups: Groups[Moments], parts: Moments) -> Groups[Moments]:
     """Return groups with another tally of the same rows."""
     return Groups(groups.classes, groups.weights, parts)
 
@@ -267,11 +282,11 @@ def _coded(rows: Rows, classes: Labels, known: Labels, source: Source) -> Rows:
     """Return rows, coded by the classes of their own part, coded by all classes."""
     if not np.isin(classes, known).all():
         new = np.setdiff1d(classes, known).tolist()[0]
-        raise changed(source, f"class {new!r} was not there before")
+        raise _changed(source, f"class {new!r} was not there before")
     return replace(rows, codes=translate_codes(classes, known, rows.codes), classes=len(known))
 
 
-def changed(source: Source, fact: str) -> SourceError:
+def _changed(source: Source, fact: str) -> SourceError:
     """Return the error of a source whose rows are others in a further pass."""
     return SourceError(
         f"{source.name} has changed while it was learned: {fact}. Learn it again when nobody "

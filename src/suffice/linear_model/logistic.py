@@ -364,6 +364,7 @@ standard input; DuckDB relation; connection, with `table` or `query`
 
             given = source, table, query, target, features, ignore, weight
             with read_in_passes(self, *given, progress, check_complete, needs_products) as found:
+                found.warn_left_out()
                 columns = Columns(len(found.columns), found.columns)
                 fitted = self._fit_rows(found.rows, found.classes, columns, settings)
         return keep_fitted(self, fitted)

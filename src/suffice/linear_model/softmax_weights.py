@@ -29,7 +29,7 @@ from suffice.scoring.gaussian import SoftmaxScorer
 from suffice.tally.tally import Floats
 from suffice.validation.cross_validation import LeaveOneOutResult
 
-R = TypeVar("R", Rows, RowPasses)
+R = TypeVar("R", Rows, Rows | RowPasses)
 # Rows whose leverages are computed together.
 LEVERAGE_ROWS = 4096
 # Names in a file for how weights were found; weights that were given have none of them.

@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
-import numpy as np
-
 from suffice.count.moments import count_complete_rows, count_moments
 from suffice.data.rows import Rows
 from suffice.tally import Moments
@@ -33,6 +31,7 @@ class RowPasses:
 
     Examples
     --------
+    >>> import numpy as np
     >>> rows = Rows(np.array([[1.0], [2.0], [4.0]]), np.array([0, 1, 1], np.int32), 2)
     >>> parts = [rows.take(slice(0, 2)), rows.take(slice(2, 3))]
     >>> found = RowPasses(lambda: iter(parts), rows.shape, *count_moments(rows))

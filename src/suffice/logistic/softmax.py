@@ -49,7 +49,7 @@ def _add_up(parts: Iterator[ChunkSums]) -> ChunkSums:
     return ChunkSums(loss, worst, seen, total.gradient, total.hessian)
 
 
-def _is_crowded(rows: Rows) -> bool:
+def is_crowded(rows: Rows) -> bool:
     """Say whether CSR rows are quicker read dense."""
     size, columns = rows.shape
     return bool(rows.X.nnz > CROWDED * size * columns)
@@ -114,7 +114,7 @@ class SoftmaxLogLikelihood:
         rows = self.rows
         if isinstance(rows, RowPasses):
             found = _add_up(self._by_chunks(part, V, sample) for part in rows.parts())
-        elif sample == 0 and rows.sparse and not self.centre.any() and not _is_crowded(rows):
+        elif sample == 0 and rows.sparse and not self.centre.any() and not is_crowded(rows):
             return self._by_stored_cells(rows, V)
         else:
             found = self._by_chunks(rows, V, sample)
