@@ -157,7 +157,8 @@ class UnitReader:
         if not X.num_rows:
             return np.empty(0), None, left_out
         names = self.plan.features
-        classes, rows = read_labels(numbers_of(X, names), y, None, names, self.name)
+        cells = numbers_of(X, names, every=True)
+        classes, rows = read_labels(cells, y, None, names, self.name)
         # Those of a part may all be 0.
         return classes, rows if weights is None else replace(rows, weights=weights), left_out
 

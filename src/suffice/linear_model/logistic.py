@@ -446,7 +446,7 @@ standard input; DuckDB relation; connection, with `table` or `query`
         from suffice.engines.numbers import numbers_of
 
         fitted = check_fitted(self)
-        array = numbers_of(X, fitted.columns.terms())
+        array = numbers_of(X, fitted.columns.terms(), every=True)
         return fitted.score_array(score, array, type(self).__name__)
 
     @one_blas_thread
